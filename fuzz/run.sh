@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs every target for the given number of seconds, in parallel on all CPUs, or only the target in the second argument.
-# New inputs go to the build directory, not to the corpus. A crash leaves its input in artifacts/ and exits non-zero.
-# FUZZ_FEATURES= skips the targets that need most of the product.
+# Runs every target, or only the target in the second argument, for the given number of seconds, in parallel on all
+# CPUs. New inputs go to the build directory, not to the corpus. A crash leaves its input in artifacts/ and exits
+# non-zero. FUZZ_FEATURES= skips the targets that need most of the product.
 set -eu
 cd "$(dirname "$0")"
 seconds=$1
@@ -9,7 +9,8 @@ features=${FUZZ_FEATURES-whole}
 host=$(rustc --print host-tuple)
 built=${CARGO_TARGET_DIR:-target}
 
-# The flags of `cargo fuzz run --sanitizer none`; building cargo-fuzz takes longer than running the targets.
+# These are the flags of `cargo fuzz run --sanitizer none`. Building cargo-fuzz would take longer than running the
+# targets.
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-stack-depth
@@ -17,7 +18,7 @@ coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 RUSTFLAGS="$(echo $coverage) --cfg fuzzing -Cdebug-assertions" \
     cargo build --release --quiet --target "$host" --features "$features"
 
-# The targets in src/main.rs, according to the features.
+# The targets in src/main.rs that the features enable.
 targets=$(awk -F '"' -v features="$features" '/cfg\(feature/ { is_whole = 1; next }
     /^    \("/ { if (!is_whole || features == "whole") print $2; is_whole = 0 }' src/main.rs)
 if [ $# -eq 1 ]; then
@@ -32,11 +33,11 @@ mkdir -p "$found" "artifacts/$target"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-# An input may take 25 s, as the machine may be busy.
+# An input may take up to 25 s, because the machine may be busy.
 FUZZ_TARGET=$target "$built/$host/release/fuzz" "$found" "corpus/$target" \
     -artifact_prefix="artifacts/$target/" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -timeout=25 \
     >"$log" 2>&1 || status=1
-# The last lines: number of runs and memory used, or the cause of a failure.
+# The last lines contain the number of runs and the memory used, or the cause of a failure.
 echo "fuzz: $target for $seconds s
 $(if [ $status -eq 0 ]; then grep -E '^(Done|stat::|#[0-9]+.*DONE)' "$log" | tail -n 2; else tail -n 60 "$log"; fi)"
 exit $status

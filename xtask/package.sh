@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes a package (deb or rpm) with the program, shell completions, manual pages and a bill of materials.
-# Arguments: kind, output folder, and the program if it should not be built.
+# Arguments: the kind, the output folder and, to skip the build, an existing program.
 set -eu
 cd "$(dirname "$0")/.."
 kind=$1 output=$(mkdir -p "$2" && realpath "$2") program=${3:-}
@@ -9,7 +9,7 @@ if ! command -v nfpm >/dev/null; then
     nfpm() { go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0 "$@"; }
 fi
 [ -n "$program" ] || { xtask/dist.sh && program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/dist/plumb; }
-# nfpm and cargo-cyclonedx write this time instead of the current one.
+# nfpm and cargo-cyclonedx write this time instead of the current time.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) && export SOURCE_DATE_EPOCH
 
 stage=$(mktemp -d)
@@ -22,7 +22,7 @@ share=$stage/usr/share
 mkdir -p "$share/bash-completion/completions" "$share/fish/vendor_completions.d" "$share/doc/plumb"
 "$installed" completions bash >"$share/bash-completion/completions/plumb"
 "$installed" completions fish >"$share/fish/vendor_completions.d/plumb.fish"
-# The folder depends on the kind of package; see nfpm.yaml.
+# The destination folder depends on the kind of package; see nfpm.yaml.
 "$installed" completions zsh >"$stage/_plumb"
 "$installed" man -o "$share/man/man1" 2>/dev/null
 gzip -9 -n --recursive "$share/man/man1"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the packaged program twice from copies of the tree and compares both. Takes as long as two full builds. Both builds are in
-# the same folder, because the folder of a build script's output enters the hash of a crate (`rustversion`, which reads a file
-# there). With a folder as the argument, both copies stay there.
+# Builds the packaged program twice from copies of the tree and compares the results, which takes as long as two full
+# builds. Both builds use the same folder, because the folder of a build script's output becomes part of a crate's
+# hash (in `rustversion`, which reads a file there). If a folder is given, both copies are placed there.
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-}

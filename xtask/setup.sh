@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs missing Debian packages. Arguments are COMMAND:PACKAGE or /FILE:PACKAGE. PACKAGE? is optional: skipped if apt does not
-# know it. Returns quickly and without root if nothing is missing.
+# Installs missing Debian packages. Arguments have the form COMMAND:PACKAGE or /FILE:PACKAGE. A package written as
+# PACKAGE? is skipped if apt does not know it. Returns quickly, and without needing root, if nothing is missing.
 set -eu
 
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -34,10 +34,10 @@ fi
 
 echo "setup: installing$packages"
 install="$as_root DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends $packages"
-# The package lists may be absent or older than what the mirror still has.
+# The package lists may be missing or older than the mirror's packages.
 $install </dev/null >/dev/null 2>&1 || {
     $as_root apt-get update --quiet </dev/null >/dev/null
     $install </dev/null
 }
-# Package lists may have been missing until now.
+# Package lists may have been missing before, so check unknown packages again.
 [ -z "$unknown" ] || exec "$0" $unknown

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packages the existing build, installs it into an empty root and tries it there.
+# Packages the existing build, installs the package into an empty root and tries it there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/tmp"
 touch "$root/var/lib/dpkg/"{status,available}
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --install "$work"/plumb_*.deb
 
-# A static program needs no files of that root.
+# A static program needs no other files in that root.
 chroot "$root" /usr/bin/plumb --version
 for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-completions/_plumb \
     usr/share/fish/vendor_completions.d/plumb.fish usr/share/doc/plumb/copyright usr/share/doc/plumb/plumb.cdx.json; do

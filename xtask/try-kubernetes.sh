@@ -20,7 +20,7 @@ schemas() {
     "$work/venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate
     secrets
     "$work/venv/bin/kubernetes-validate" --strict --quiet "$manifests"/{namespace,broker,store,members,watch,web}.yaml
-    # Unknown options are an error even with --help.
+    # Unknown options are errors even with --help.
     "$work/venv/bin/python" - "$manifests" "$program" <<'PYTHON'
 import pathlib, subprocess, sys, yaml
 folder, program = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -38,7 +38,7 @@ for file in folder.glob("*.yaml"):
                 started += 1
 assert started == 6, f"{started} containers have plumb"
 
-# Each member's pod has the Secret with that member's key, and nothing else has a key of a member.
+# Each member's pod must have the Secret with that member's key, and nothing else may have a member's key.
 secrets = {file.name: file.read_text().split() for file in (folder / "secrets").iterdir()}
 seeds = {file.stem: file.read_text().split()[-1] for file in (folder / "fleet").glob("*.nk")}
 holders = {name: {user for user, seed in seeds.items() if seed in words} for name, words in secrets.items()}
@@ -54,7 +54,7 @@ for document in yaml.safe_load_all((folder / "members.yaml").read_text()):
 assert not members, members
 print(f"every document is valid, and plumb takes the words of {started} containers")
 PYTHON
-    # A member checks the keys of the fleet's controllers before the server's address.
+    # A member checks the keys of the fleet's controllers before it resolves the server's address.
     sed -i 's|^server = .*|server = "x"|; s|^key = .*||' "$manifests/member.toml"
     { "$program" member "$manifests/member.toml" --name node1 2>&1 || true; } | grep -q 'invalid NATS server address `x`'
     "$program" scenario check "$manifests/cluster.toml" >/dev/null
@@ -70,7 +70,7 @@ fleet() {
     done
 }
 
-# secrets.sh with a kubectl that writes the files of each Secret into the folder `secrets`.
+# Runs secrets.sh with a kubectl that writes the files of each Secret into the folder `secrets`.
 secrets() {
     fleet
     mkdir -p "$work/fake" "$manifests/secrets"
@@ -85,7 +85,8 @@ KUBECTL
     SECRETS=$manifests/secrets PATH=$work/fake:$PATH "$manifests/secrets.sh" "$manifests/fleet" </dev/null
 }
 
-# Kubernetes replaces its modules by folders of its repository; outside it, they have separate versions.
+# Kubernetes replaces its modules with folders of its repository. Outside the repository they have versions of their
+# own.
 build() {
     local version=v1.35.4 from
     mkdir "$work/module" && cd "$work/module"
@@ -111,11 +112,11 @@ until_true() {
 
 pods() { [ "$(kubectl -n plumb get pods -o name | wc -l)" -eq 8 ]; }
 
-# In a private network namespace.
+# Runs in a private network namespace.
 applied() {
     ip link set lo up
     children=()
-    # Last one first: an API server waits for its etcd.
+    # Stop processes in reverse order, because an API server waits for its etcd.
     trap 'while ((${#children[@]})); do kill "${children[-1]}"; wait "${children[-1]}" || true; unset "children[-1]"; done' EXIT
     cd "$work"
     local etcd=http://127.0.0.1:2379
@@ -145,13 +146,13 @@ CONFIG
 {apiVersion: v1, kind: Node, metadata: {name: $node, labels: {kubernetes.io/os: linux, kubernetes.io/arch: amd64}}}
 NODE
     done
-    # Leaves existing objects unchanged.
+    # This must leave existing objects unchanged.
     "$manifests/secrets.sh" "$manifests/fleet"
     "$manifests/secrets.sh" "$manifests/fleet"
     kubectl apply -k "$manifests" --validate=strict
     until_true pods
     kubectl -n plumb get pods
-    # Except for the nodes' network, everything would pass the strictest pod standard.
+    # Everything except the nodes' network would pass the strictest pod standard.
     restricted=$(kubectl label --dry-run=server --overwrite namespace plumb pod-security.kubernetes.io/enforce=restricted 2>&1)
     grep 'plumb-node-member.* (and 1 other pod): host namespaces' <<<"$restricted"
     [ "$(grep -c '^Warning: plumb-' <<<"$restricted")" -eq 1 ] || { echo "$restricted" >&2; return 1; }

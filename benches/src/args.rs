@@ -1,4 +1,4 @@
-//! Command line of the benches.
+//! The benches' command line.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Omits [`ON_REQUEST`] by default.
+    /// Returns the selected benches, by default all except [`ON_REQUEST`].
     pub(crate) fn benches(&self) -> impl Iterator<Item = &'static Bench> {
         let selected = |bench: &&Bench| {
             if self.only.is_empty() {

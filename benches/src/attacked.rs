@@ -1,6 +1,6 @@
-//! Bench `attacked`: honest clients of `plumb server` while its port, or another one of the host, is under attack.
+//! Bench `attacked`: honest clients of `plumb server` while its port, or another port of the host, is under attack.
 //!
-//! Each host has its own CPU, because otherwise sockperf is bimodal, with both ends on one CPU or on two.
+//! Each host has its own CPU. Otherwise sockperf is bimodal, because both ends may run on one CPU or on two.
 
 use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
 
@@ -42,10 +42,10 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// Lasts longer than all honest clients together; a million connections in seven rounds and the warm-up.
+/// Lasts longer than all honest clients together, for about a million connections in seven rounds and the warm-up.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
-/// Enough for rounds of three times eight seconds.
+/// Long enough for rounds of three attacks.
 const LONGER: Duration = Duration::from_secs(240);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -56,7 +56,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     // Child processes inherit the thread's affinity.
     affinity::pin_thread(&server_cpus).context("start the listeners on a CPU")?;
     let address = End::Server.address();
-    // It prints a line per refusal.
+    // Discard the output, because the server prints a line per refusal.
     let script = format!("exec \"$0\" server --bind {address} --port {PORT} >/dev/null 2>&1");
     let mut server = Command::new("sh");
     let mut server = wire.start(End::Server, server.args(["-c", &script]).arg(process::plumb()?))?;
@@ -145,14 +145,13 @@ impl Clients<'_> {
     }
 }
 
-/// Reads the JSON of iperf3 or plumb's client.
 fn rate(document: &str) -> anyhow::Result<f64> {
     let document: Value = serde_json::from_str(document).context("read a client's document")?;
     let rate = document["end"]["sum_received"]["bits_per_second"].as_f64();
     Ok(rate.with_context(|| format!("a client has a rate: {}", document["error"]))? / 1e9)
 }
 
-/// `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
+/// For example `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
 fn round_trips(text: &str) -> anyhow::Result<f64> {
     let line =
         text.lines().find_map(|line| line.split_once("[Valid Duration] RunTime=")).map(|(_, rest)| rest);

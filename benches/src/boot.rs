@@ -1,5 +1,5 @@
-//! Bench `boot`: time until the guest's agent is ready, compared with the kernel's part of the same boot, so that disturbances
-//! affect both.
+//! Bench `boot`: the time until the guest's agent is ready, compared with the kernel's part of the same boot, so that
+//! disturbances affect both.
 
 use std::{process::Command, time::Duration};
 
@@ -31,7 +31,6 @@ const PAIRINGS: &[Pairing] = &[
 const BOARDS: [(&str, &Pairing); 2] = [("q35", &PAIRINGS[0]), ("microvm", &PAIRINGS[1])];
 
 const REST: Duration = Duration::from_millis(100);
-/// An emulated boot takes some seconds.
 const LONGER: Duration = Duration::from_secs(30);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -79,7 +78,7 @@ impl Contender for Guest {
     }
 }
 
-/// Seconds until its agent greeted, and until its first process started.
+/// Returns the seconds until the agent's greeting and until the guest's first process started.
 fn boot(board: &str) -> anyhow::Result<[f64; 2]> {
     let mut command = Command::new(process::plumb()?);
     let output = command

@@ -17,7 +17,6 @@ pub(crate) struct Subject {
     pub(crate) units: &'static [&'static str],
 }
 
-/// Two contenders with targets for the ratio of each value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairing {
     pub(crate) ours: &'static str,
@@ -101,7 +100,6 @@ impl Comparison {
     }
 }
 
-/// Medians over the rounds, `None` if unavailable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Beside {
     pub(crate) what: &'static str,
@@ -129,8 +127,8 @@ impl Beside {
     }
 }
 
-/// Ratio of the largest to the smallest value, beyond which values are probably bimodal: with equal work and settings they
-/// vary by a few per cent, or by a quarter if the scheduler places the threads.
+/// Values that vary more than this are probably bimodal. With equal work and settings, they vary by a few per cent,
+/// or by a quarter if the scheduler places the threads.
 const WIDE: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,11 +1,11 @@
-//! CPU time of the machine (proc_stat(5)). Busy time is neither idle nor stolen: the kernel measures idle time exactly and
-//! samples the rest.
+//! The machine's CPU time (proc_stat(5)). Busy time is what is neither idle nor stolen, because the kernel measures
+//! idle time exactly and only samples the others.
 
 use std::fs;
 
 use anyhow::Context;
 
-/// USER_HZ, on all supported architectures.
+/// USER_HZ on all supported architectures.
 pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
 const STAT: &str = "/proc/stat";
@@ -23,7 +23,6 @@ impl CpuTimes {
         Self::parse(&text).with_context(|| format!("unexpected format of {STAT}"))
     }
 
-    /// CPU seconds since `before` was read, `seconds` earlier.
     pub(crate) fn busy_since(&self, before: &Self, seconds: f64) -> f64 {
         self.cpus * seconds - (self.idle - before.idle) - (self.stolen - before.stolen)
     }

@@ -1,4 +1,4 @@
-//! Plumb's ends of a load in separate processes: this program runs itself with an order.
+//! Plumb's ends of a load, each in a separate process in which this program runs itself.
 
 use std::{
     env,
@@ -38,7 +38,6 @@ pub(crate) const LISTENS: &str = "listens";
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Payload after the warm-up.
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
     pub(crate) retransmits: u64,
@@ -49,7 +48,7 @@ pub(crate) struct Account {
     pub(crate) connections: u64,
 }
 
-/// Median, 99 % and 99.9 % in microseconds.
+/// The median and the 99th and 99.9th percentiles, in microseconds.
 pub(crate) type Quantiles = [f64; 3];
 
 pub(crate) const SHARES: [f64; 3] = [0.5, 0.99, 0.999];

@@ -1,4 +1,4 @@
-//! Environment of the measurement. Results of different machines are not comparable.
+//! The environment of the measurement. Results from different machines cannot be compared.
 
 use std::{fs, process::Command};
 
@@ -6,7 +6,7 @@ use std::{fs, process::Command};
 pub(crate) struct Environment {
     pub(crate) kernel: String,
     pub(crate) cpus: usize,
-    /// One minute (proc(5)); `None` if unknown.
+    /// The one-minute load average (proc(5)), or `None` if unknown.
     pub(crate) load: Option<f64>,
     pub(crate) congestion: Option<String>,
     pub(crate) peers: Vec<String>,
@@ -26,7 +26,7 @@ impl Environment {
     }
 
     pub(crate) fn was_busy(&self) -> bool {
-        // An idle machine has a few hundredths; half a busy CPU is not idle.
+        // The load of an idle machine is a few hundredths. Half a busy CPU is not idle.
         self.load.is_some_and(|load| load > 0.5)
     }
 }

@@ -1,4 +1,4 @@
-//! Bench `import`: reading a log of a million lines, compared with an awk one-liner that only sums a column.
+//! Bench `import`: reads a log of a million lines, compared with an awk one-liner that only sums a column.
 
 use std::{
     env, fs,
@@ -33,7 +33,7 @@ const SUBJECT: Subject = Subject {
 const PAIRINGS: &[Pairing] = &[
     Pairing { ours: ONE, peer: AWK, targets: &[Target::NONE] },
     Pairing { ours: MANY, peer: AWK, targets: &[Target::NONE] },
-    // Many tests may take at most twice as long as one with the same number of lines.
+    // A log of many tests may take at most twice as long as a log of one test with the same number of lines.
     Pairing { ours: MANY, peer: ONE, targets: &[Target::at_least(0.5)] },
 ];
 
@@ -82,12 +82,11 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // It is in a temporary directory anyway.
+        // A file left in the temporary directory does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Writes the output of an iperf3 client for a test of this many seconds.
 pub(crate) fn write_test(file: &mut impl Write, port: u32, intervals: u32) -> std::io::Result<()> {
     writeln!(file, "Connecting to host 198.18.0.2, port 5201")?;
     writeln!(file, "[  5] local 198.18.0.1 port {port} connected to 198.18.0.2 port 5201")?;
@@ -162,7 +161,7 @@ pub(crate) struct Reading {
     megabytes: f64,
 }
 
-/// Reads as `plumb import` does, including serialization of every trial.
+/// Includes serialization of every trial, as in `plumb import`.
 pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     let begin = Instant::now();
     let meta = Meta {

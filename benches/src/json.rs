@@ -7,7 +7,7 @@ use crate::{
     environment::Environment,
 };
 
-/// `version` changes when a field's meaning changes.
+/// `version` changes if the meaning of a field changes.
 pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> String {
     let document = json!({
         "version": 2,

@@ -1,4 +1,4 @@
-//! A listener for comparison, independent of plumb.
+//! A listener that serves as a comparison and is independent of plumb.
 
 use std::net::{SocketAddrV4, UdpSocket};
 
@@ -15,7 +15,7 @@ pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()
     let _datagrams = UdpSocket::bind(at).with_context(|| format!("bind {at}"))?;
     ready()?;
     loop {
-        // Ignores clients that have left.
+        // Ignore errors from clients that have already disconnected.
         drop(listener.accept());
     }
 }

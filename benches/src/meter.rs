@@ -1,5 +1,5 @@
-//! Measures the bytes of a stream, by the receiving device's counter, and the machine's CPU time, without start and end of the
-//! transfer.
+//! Measures the bytes of a stream, using the receiving device's counter, and the machine's CPU time. Excludes the
+//! start and the end of the transfer.
 
 use std::{
     thread,
@@ -16,11 +16,11 @@ use crate::{
 
 const BEGUN: u64 = 1 << 20;
 
-/// The limit for the first bytes, and polling interval.
+/// Timeout for the first bytes, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Excluded after the start, where windows and buffers grow, and before the end.
+/// Time to skip at the start, while windows and buffers grow, and before the end.
 const GROWING: Duration = Duration::from_millis(250);
 const ENDING: Duration = Duration::from_millis(50);
 
@@ -40,7 +40,7 @@ impl Window {
         self.bytes * 8.0 / 1e9 / self.busy
     }
 
-    /// 10^9 bytes.
+    /// Returns CPU seconds per 10^9 bytes.
     pub(crate) fn cpu_seconds_per_gb(&self) -> f64 {
         self.busy / (self.bytes / 1e9)
     }

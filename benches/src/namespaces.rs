@@ -1,5 +1,5 @@
-//! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. Afterwards every guest must reply, so that no
-//! contender wins by doing less.
+//! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. Afterwards every guest must reply, so
+//! that no contender wins by doing less.
 
 mod peers;
 mod plumb;
@@ -25,11 +25,9 @@ const SUBJECT: Subject = Subject {
 
 const GUESTS: u8 = 100;
 
-/// The kernel removes namespaces asynchronously after the last process has exited, and delays the creation of new
-/// ones until then.
+/// After the last process exits, the kernel removes namespaces asynchronously and delays new ones until it is done.
 const REST: Duration = Duration::from_secs(2);
 
-/// Rounds are cheap, and one ratio is close to its target.
 const MORE_ROUNDS: usize = 4;
 
 const CHECK: &str = include_str!("namespaces/check.sh");

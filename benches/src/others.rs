@@ -1,16 +1,15 @@
-//! Other activity of the machine during a measurement.
+//! Other activity on the machine during a measurement.
 //!
-//! A process counts with its own time and that of its reaped children, whose time moves to the parent when they exit. Kernel
-//! threads are excluded, as they work for the contenders.
+//! A process is charged for its own time and that of its reaped children, which moves to the parent when they exit.
+//! Kernel threads are excluded because they work for the contenders.
 
 use std::{fmt, fs, ops::AddAssign, time::Instant};
 
 use crate::cpu::{CpuTimes, TICKS_PER_SECOND};
 
-/// Share of a CPU: half of the share that would shift a ratio on two CPUs by 5 %.
+/// Minimum CPU use to report. It is half of what would shift a ratio on two CPUs by 5 %.
 const NOTABLE: f64 = 0.05;
 
-/// Start of a period.
 pub(crate) struct Moment {
     at: Instant,
     ticks: u64,
@@ -18,13 +17,12 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Call while this process has no children.
+    /// Call this while the process has no children.
     pub(crate) fn now() -> Self {
         let stolen = CpuTimes::read().map_or(0.0, |times| times.stolen);
         Self { at: Instant::now(), ticks: other_ticks(), stolen }
     }
 
-    /// Call while this process has no children.
     pub(crate) fn others(&self) -> Others {
         let now = Self::now();
         Others {
@@ -35,7 +33,6 @@ impl Moment {
     }
 }
 
-/// Seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Others {
     seconds: f64,
@@ -44,12 +41,10 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// CPUs.
     pub(crate) fn busy(&self) -> f64 {
         self.of_a_cpu(self.busy)
     }
 
-    /// CPUs.
     pub(crate) fn stolen(&self) -> f64 {
         self.of_a_cpu(self.stolen)
     }
@@ -81,7 +76,6 @@ impl fmt::Display for Others {
     }
 }
 
-/// Ignores kernel threads; 0 if unreadable.
 fn other_ticks() -> u64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 0 };
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -89,8 +83,8 @@ fn other_ticks() -> u64 {
     others.filter_map(|pid| ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).sum()
 }
 
-/// Includes reaped children; `None` for kernel threads, whose parent is PID 2. The name in parentheses may contain anything,
-/// so fields count from the last parenthesis.
+/// Includes reaped children. Returns `None` for kernel threads, which are children of PID 2. Fields are counted from
+/// the last parenthesis, because the name may contain anything.
 fn ticks(stat: &str) -> Option<u64> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();

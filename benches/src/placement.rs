@@ -1,13 +1,12 @@
-//! CPUs for a placement on this machine.
+//! Chooses CPUs for a placement on this machine.
 
 use workload::Placement;
 
-/// The CPUs of client and server; `None` leaves both to the scheduler. Both ends share a single CPU.
+/// Returns the CPUs of client and server, or `None` to leave both to the scheduler.
 pub(crate) fn cpus(placement: &Placement) -> Option<[Vec<u32>; 2]> {
     on(&sys::affinity::available(), placement)
 }
 
-/// Both ends of a stream share a CPU, and streams alternate between CPUs.
 pub(crate) fn spread() -> Placement {
     let all = sys::affinity::available();
     Placement::Cpus { client: all.clone(), server: all }

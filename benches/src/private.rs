@@ -1,7 +1,7 @@
-//! A peer's process with private namespaces.
+//! A peer's process in private namespaces.
 //!
-//! A peer prints `ready` when it can start, `made` after the work, which a line on its standard input triggers, and `checked
-//! ...` with the result.
+//! A peer prints `ready` when it can start. A line on its standard input triggers the work, after which it prints
+//! `made`, and then `checked ...` with the result.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,14 +13,13 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// Precedes a peer's script: provides a private /run for namespace names, protects the machine's settings, and reports missing
-/// programs.
+/// Precedes a peer's script. Mounts a private /run for namespace names, protects the machine's settings, and reports
+/// missing programs.
 const ENTER: &str = include_str!("private/enter.sh");
 
-/// The slowest peer takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The limit for exiting after the last order, and polling interval.
+/// Timeout for exiting after the last order, and the polling interval.
 const FAREWELL: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -79,15 +78,15 @@ impl Private {
 }
 
 impl Drop for Private {
-    /// The first process ends all others of its PID namespace, and their namespaces disappear.
+    /// When the first process ends, the kernel kills all others in its PID namespace, and the namespaces disappear.
     fn drop(&mut self) {
-        // A peer that exits by itself has reaped its children, so their CPU time counts for the bench.
+        // A peer that exits by itself has reaped its children, so their CPU time is charged to the bench.
         drop(self.orders.take());
         let begin = Instant::now();
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {
             thread::sleep(GLANCE);
         }
-        // Fails only if the process has exited.
+        // Killing fails only if the process has exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

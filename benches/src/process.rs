@@ -1,4 +1,4 @@
-//! A contender's process. Unread output must fit into a pipe (64 KiB, pipe(7)).
+//! A contender's process. Its unread output must fit into a pipe (64 KiB, pipe(7)).
 
 use std::{
     env, fs,
@@ -22,7 +22,7 @@ pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// MB (proc_pid_status(5)).
+/// Returns the peak resident size in MB (proc_pid_status(5)).
 pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
@@ -32,7 +32,6 @@ pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
     Ok(kibibytes * 1024.0 / 1e6)
 }
 
-/// Killed on drop.
 pub(crate) struct Running {
     process: Child,
     output: BufReader<ChildStdout>,
@@ -47,7 +46,7 @@ pub(crate) struct Said {
 }
 
 impl Running {
-    /// Ends with the calling thread.
+    /// The process is killed when the calling thread ends.
     pub(crate) fn start(command: &mut Command, namespace: &NetNs) -> anyhow::Result<Self> {
         let label = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -56,7 +55,6 @@ impl Running {
         Ok(Self { process, output, label, begun: Instant::now() })
     }
 
-    /// Its error output if it exits without a line.
     pub(crate) fn line(&mut self) -> anyhow::Result<String> {
         let mut line = String::new();
         let read = self.output.read_line(&mut line).with_context(|| format!("read from {}", self.label))?;
@@ -75,7 +73,7 @@ impl Running {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Waits at least `lasts` from its start; does not poll before, as that would affect the measurement.
+    /// Waits for at least `lasts` from the start. Polling earlier would affect the measurement.
     pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<Said> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {
@@ -95,7 +93,7 @@ impl Running {
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut from) = self.process.stderr.take() {
-            // Optional information about a failure.
+            // This output is only used to explain a failure.
             let _ = from.read_to_string(&mut text);
         }
         text
@@ -104,7 +102,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails only if the process has exited.
+        // Killing fails only if the process has exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

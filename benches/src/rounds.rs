@@ -1,4 +1,4 @@
-//! Runs contenders in rounds, each once per round in random order, so that drift affects all equally.
+//! Runs every contender once per round, in random order, so that drift affects all equally.
 
 use std::{
     io::{Write, stderr},
@@ -13,7 +13,6 @@ use crate::others::{Moment, Others};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) rounds: usize,
-    /// No round starts after this time.
     pub(crate) time: Duration,
     pub(crate) tell: fn(&str, usize, usize),
 }
@@ -35,18 +34,18 @@ impl Bounds {
 pub(crate) trait Contender {
     fn name(&self) -> &'static str;
 
-    /// The warm-up is number 0.
+    /// The warm-up is round 0.
     fn works_in(&self, _round: usize) -> bool {
         true
     }
 
-    /// Checks the work. The order of values is common to all contenders of the bench.
+    /// Runs the work and checks it. All contenders of a bench return their values in the same order.
     fn measure(&mut self) -> anyhow::Result<Measured>;
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Measured {
-    /// Positive.
+    /// Must be positive.
     pub(crate) values: Vec<f64>,
     pub(crate) beside: Vec<(&'static str, f64)>,
 }
@@ -60,14 +59,14 @@ impl From<Vec<f64>> for Measured {
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) name: &'static str,
-    /// Rounds until a failure; empty for rounds in which it did not run.
+    /// Rounds in which the contender did not run are empty.
     pub(crate) rounds: Vec<Measured>,
     pub(crate) others: Others,
     pub(crate) failure: Option<String>,
 }
 
-/// Rests for `rest` after each round. A warm-up round fills caches and shows which contenders work. A contender that fails is
-/// excluded.
+/// Rests for `rest` after each round. A warm-up round fills caches and shows which contenders work. A contender that
+/// fails is excluded.
 pub(crate) fn take(
     bench: &str,
     contenders: &mut [Box<dyn Contender + '_>],
@@ -114,7 +113,7 @@ fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
 
 pub(crate) fn on_stderr(bench: &str, round: usize, rounds: usize) {
     let text = if round == 0 { "warm-up".to_owned() } else { format!("round {round} of {rounds}") };
-    // Progress is optional; a closed terminal is no reason to stop.
+    // Progress output is optional, so ignore a closed terminal.
     let _ = writeln!(stderr(), "{bench}: {text}");
 }
 
@@ -128,7 +127,6 @@ mod tests {
 
     use super::*;
 
-    /// Fails from call `fails_at` on.
     struct Fake {
         name: &'static str,
         calls: Rc<RefCell<Vec<&'static str>>>,

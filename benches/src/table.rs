@@ -1,4 +1,4 @@
-//! Comparisons as a table: two contenders at a time, with their values below.
+//! Formats comparisons as a table: two contenders at a time, with their values below.
 
 use comfy_table::{CellAlignment, Table, presets};
 use units::significant;
@@ -42,7 +42,6 @@ pub(crate) fn text(environment: &Environment, comparisons: &[Comparison]) -> Str
     lines.join("\n")
 }
 
-/// The bench if it differs, the two contenders, and additional values.
 fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> {
     let mut lines = Vec::new();
     if before.is_none_or(|before| before.name != comparison.name) {
@@ -65,7 +64,6 @@ fn beside(it: &Beside) -> String {
     format!("{} {} | {}", it.what, show(it.ours), show(it.peer))
 }
 
-/// The values spread widely around their median.
 fn warning(unit: &str, name: &str, spread: Spread) -> String {
     let [least, most, times] = [spread.least, spread.most, spread.width()].map(|value| significant(value, 3));
     format!(

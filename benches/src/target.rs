@@ -1,4 +1,4 @@
-//! Target of a ratio, and whether it is met.
+//! The target for a ratio, and whether it is met.
 
 use std::fmt;
 
@@ -64,7 +64,7 @@ pub(crate) enum Verdict {
     Met,
     /// No part of the interval meets the target.
     Missed,
-    /// Part of the interval meets the target, or there are fewer than the five pairs required for an interval.
+    /// Only part of the interval meets the target, or there are fewer than the five pairs needed for an interval.
     Unclear,
     NotMeasured,
     NoTarget,

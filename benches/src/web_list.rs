@@ -1,4 +1,4 @@
-//! Bench `web-list`: the run list of `plumb web`, whose cost should not depend on the number of runs.
+//! Bench `web-list`: the run list of `plumb web`. Its cost should not depend on the number of runs.
 
 use std::{
     io::{Read, Write},
@@ -50,7 +50,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
 struct List {
     name: &'static str,
     address: String,
-    /// First in the list.
     newest: String,
     _server: Running,
 }
@@ -78,7 +77,6 @@ impl List {
     }
 }
 
-/// A minute apart; returns the last id.
 fn keep(path: &Path, folder: &Path, runs: u32) -> anyhow::Result<String> {
     let log = folder.join("log.txt");
     let mut text = Vec::new();

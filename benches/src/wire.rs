@@ -1,4 +1,4 @@
-//! The path of sending benches: two hosts connected by a veth pair, in anonymous namespaces.
+//! The path used by benches that send: two hosts connected by a veth pair, in anonymous namespaces.
 
 use std::{
     collections::BTreeMap,
@@ -25,16 +25,14 @@ use crate::process::Running;
 const PREFIX: u8 = 30;
 const DEVICE: &str = "eth0";
 
-/// BIG TCP.
 const LARGEST: Bytes = Bytes(524_280);
 
-/// The limit for a server to listen, and polling interval.
+/// Timeout for a server to listen, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Sends the first byte.
     Client,
     Server,
 }
@@ -66,7 +64,6 @@ impl Wire {
         Ok(Self { topology: Topology::create(&lab()).context("create a wire")? })
     }
 
-    /// BIG TCP.
     pub(crate) fn create_with_big_tcp() -> anyhow::Result<Self> {
         let wire = Self::create()?;
         let big = DeviceSettings { big_tcp: Some(LARGEST), ..DeviceSettings::default() };
@@ -76,7 +73,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Ends with the calling thread.
+    /// The process is killed when the calling thread ends.
     pub(crate) fn start(&self, end: End, command: &mut Command) -> anyhow::Result<Running> {
         Running::start(command, self.namespace(end)?)
     }
@@ -112,7 +109,8 @@ impl Wire {
     }
 }
 
-/// Where the calling thread is: a packet's headers count once, however many segments it will be.
+/// Reads the counter in the calling thread's namespace. It includes each packet's headers once, even if the packet
+/// becomes several segments.
 pub(crate) fn received() -> anyhow::Result<u64> {
     let path = "/proc/thread-self/net/dev";
     let text = fs::read_to_string(path).with_context(|| format!("read {path}"))?;
@@ -121,7 +119,7 @@ pub(crate) fn received() -> anyhow::Result<u64> {
     first.with_context(|| format!("{path} does not show {DEVICE}"))
 }
 
-/// Where the calling thread is. See proc_pid_net(5).
+/// See proc_pid_net(5).
 fn listens(transport: Transport, port: u16) -> bool {
     let (tables, state) = match transport {
         Transport::Tcp => (["tcp", "tcp6"], "0A"),
@@ -129,7 +127,7 @@ fn listens(transport: Transport, port: u16) -> bool {
     };
     let port = format!(":{port:04X}");
     tables.into_iter().any(|table| {
-        // The kernel may be without IPv6.
+        // The file is missing if the kernel lacks IPv6.
         let text = fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default();
         let mut sockets = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         sockets.any(|fields| matches!(fields[..], [_, at, _, is, ..] if at.ends_with(&port) && is == state))

@@ -1,4 +1,4 @@
-//! Sets `PLUMB_VERSION`: the package version, marked when the build is not optimised.
+//! Sets `PLUMB_VERSION` to the package version, with a mark if the build is not optimised.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 
 use std::env;

@@ -1,4 +1,4 @@
-//! Compiles every `*.bpf.c` under src with clang to a BPF object, which the crate embeds.
+//! Compiles every `*.bpf.c` under src with clang to a BPF object, which is embedded in the crate.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 
 use std::{
@@ -34,7 +34,6 @@ fn compile(source: &Path, out: &Path) {
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let name = source.file_stem().expect("ends with .bpf.c").to_string_lossy();
     let object = out.join(format!("{name}.o"));
-    // Makes the object independent of the build directory.
     let here = env::current_dir().expect("cargo runs it in the crate's directory");
     let nameless = format!("-ffile-prefix-map={}=.", here.display());
     let status = Command::new(&clang)
@@ -51,7 +50,7 @@ fn compile(source: &Path, out: &Path) {
             "-Isrc/bpf",
             &nameless,
         ])
-        // Debian's path of asm/types.h, which clang does not search for the BPF target.
+        // Debian has asm/types.h here, where clang does not look when targeting BPF.
         .args(["-D__TARGET_ARCH_x86", "-idirafter", "/usr/include/x86_64-linux-gnu"])
         .arg("-c")
         .arg(source)

@@ -1,4 +1,4 @@
-//! Feeds arbitrary bytes to everything that a NATS server sends, and checks invariants.
+//! Feeds arbitrary bytes to all parsers of a NATS server's messages and checks invariants.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::{
     window::Window,
 };
 
-/// Each message has a two-byte length. After an odd length, reads pending chunks and sends one.
+/// Each message has a two-byte length. After an odd length, also reads pending chunks and sends one.
 pub fn session(mut bytes: &[u8]) {
     let now = Instant::now();
     let mut window = Window::new(now);
@@ -62,7 +62,7 @@ mod tests {
         ] {
             vary(sample, session);
         }
-        // More chunks than allowed, and an oversized one.
+        // This sends more chunks than allowed, and an oversized one.
         let chunks = (0_u64..200).map(|sent| {
             let message = Frame { kind: FrameKind::Chunk, sent, consumed: sent, bytes: b"a chunk" }.encode();
             [&u16::try_from(message.len()).expect("short").to_be_bytes()[..], &message].concat()

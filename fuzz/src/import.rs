@@ -1,4 +1,4 @@
-//! Entry points for fuzzers and property tests: import arbitrary bytes and panic only on a defect.
+//! Entry points for fuzzers and property tests that import arbitrary bytes and panic only on a defect.
 
 use std::convert::Infallible;
 
@@ -6,12 +6,11 @@ use import::{Assembler, Meta, Options, read};
 use samples::{RunId, Trial, UnixMillis};
 use workload::{EndSeries, Measurement, ReportedData, StreamData};
 
-/// Checks the result for consistency.
 pub(crate) fn import(bytes: &[u8]) {
     import_with(bytes, &Options::default());
 }
 
-/// Factor columns are named in the first line and value columns in the second.
+/// The first line names factor columns, and the second names value columns.
 pub(crate) fn table(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.splitn(3, '\n');

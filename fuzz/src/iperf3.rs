@@ -1,4 +1,4 @@
-//! Entry points for fuzzers: arbitrary bytes in every role of a peer, with invariants.
+//! Entry points for fuzzers that feed arbitrary bytes to each of a peer's roles and check invariants.
 
 use codecs::iperf3::{
     Connect, Cookie, CounterWidth, ErrorCode, Params, Results, UdpHeader, client, output::Output, server,
@@ -7,11 +7,11 @@ use units::Nanos;
 
 const NOW: Nanos = Nanos(0);
 const LATER: Nanos = Nanos(u64::MAX);
-/// Events of the longest test, and one for its failure.
+/// The events of the longest test, plus one for a failure.
 const MOST_EVENTS: usize = 6;
 
-/// Feeds bytes after the client's cookie; the first byte is the chunk size. Panics on too many events, or output after the
-/// end.
+/// The first byte is the chunk size. The others follow the client's cookie. Panics on too many events or on output
+/// after the end.
 pub(crate) fn server_control(bytes: &[u8]) {
     let mut machine = server::Machine::new(NOW);
     let mut events = 0;
@@ -37,7 +37,7 @@ pub(crate) fn server_control(bytes: &[u8]) {
     );
 }
 
-/// The first byte is the chunk size. Panics on too many events, or output after the end.
+/// The first byte is the chunk size. Panics on too many events or on output after the end.
 pub(crate) fn client_control(bytes: &[u8]) {
     let mut machine = client::Machine::new(&Cookie::from_entropy([7; 36]), &Params::default(), NOW);
     let mut events = 0;
@@ -62,7 +62,7 @@ pub(crate) fn client_control(bytes: &[u8]) {
     );
 }
 
-/// Parameters, results, output. Panics if a round trip changes the value, or a load exceeds the limits.
+/// Panics if a round trip changes a value or a load exceeds the limits.
 pub(crate) fn json(bytes: &[u8]) {
     if let Ok(params) = serde_json::from_slice::<Params>(bytes) {
         let again: Params = again(&params);

@@ -1,14 +1,14 @@
-//! Arbitrary text as a file of the registry of persistent labs, with invariants.
+//! Parses arbitrary text as a file in the registry of persistent labs and checks invariants.
 
 use crate::persistent_lab::parse;
 
-/// A file's name up to the first line feed, and its text.
+/// The input is the file's name up to the first newline, followed by its text.
 pub fn registered(bytes: &[u8]) {
     let Some((file, text)) = std::str::from_utf8(bytes).ok().and_then(|text| text.split_once('\n')) else {
         return;
     };
     let Ok(lab) = parse(file, text) else { return };
-    // What is removed with a lab is its own file.
+    // Removing a lab must remove its own file.
     assert_eq!(lab.file(), file);
     let again = serde_json::to_string(&lab).expect("it was JSON");
     assert!(parse(file, &again).is_ok_and(|again| again == lab), "{again}");

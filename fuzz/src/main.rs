@@ -1,4 +1,5 @@
-//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. Targets that need private items are modules of their crates.
+//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. Targets that need private items are modules of the crates
+//! they test.
 #![no_main]
 
 mod import;
@@ -9,7 +10,7 @@ mod sockperf;
 
 use std::sync::LazyLock;
 
-/// Each has a corpus of the same name.
+/// Each target has a corpus of the same name.
 const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("to_agent", protocol::to_agent),
     ("from_agent", protocol::from_agent),

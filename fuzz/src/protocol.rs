@@ -1,4 +1,4 @@
-//! Entry points for fuzzers and property tests: decodes arbitrary bytes and checks invariants.
+//! Entry points for fuzzers and property tests that decode arbitrary bytes and check invariants.
 
 use protocol::{FromAgent, FromNestedRun, LineLimit, Receiver, Sender, ToAgent, ToNestedRun};
 use serde::{Serialize, de::DeserializeOwned};
@@ -13,17 +13,14 @@ pub(crate) fn to_agent(bytes: &[u8]) {
     check_round_trip::<ToAgent>(bytes);
 }
 
-/// Decodes messages from a nested run.
 pub(crate) fn from_nested_run(bytes: &[u8]) {
     check_round_trip::<FromNestedRun>(bytes);
 }
 
-/// Decodes messages to a nested run.
 pub(crate) fn to_nested_run(bytes: &[u8]) {
     check_round_trip::<ToNestedRun>(bytes);
 }
 
-/// Messages that can be decoded can also be encoded.
 fn check_round_trip<M: Serialize + DeserializeOwned>(bytes: &[u8]) {
     let mut receiver = Receiver::bounded(bytes, LineLimit::new(LONGEST));
     while let Ok(message) = receiver.receive::<M>() {

@@ -1,11 +1,10 @@
-//! Entry point for fuzzers: parses and plans arbitrary text, and checks invariants.
+//! Entry point for fuzzers that parses and plans arbitrary text and checks invariants.
 
 use scenario::{Plan, PlanOptions, Scenario};
 
-/// Larger plans are skipped: many factors give millions of results.
+/// Larger plans are skipped, because many factors produce millions of results.
 const CELLS: usize = 1000;
 
-/// Plans the document or reports its problems.
 pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Scenario::parse("fuzz.toml", text) {

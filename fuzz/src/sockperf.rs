@@ -1,9 +1,9 @@
-//! Entry point for fuzzers: arbitrary bytes in every role of a peer, with invariants.
+//! Entry point for fuzzers that feeds arbitrary bytes to each of a peer's roles and checks invariants.
 
 use codecs::sockperf::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_begin};
 
-/// Chunks of a TCP connection to a server (the first byte is the chunk size), a datagram to a server, and a reply to a client.
-/// Panics if a server sends more than it received or runs out of space, or a client accepts an invalid reply.
+/// The first byte is the chunk size on a TCP connection. Panics if a server sends more than it received or runs out
+/// of space, or if a client accepts an invalid reply.
 pub(crate) fn exercise(bytes: &[u8]) {
     let Some((size, bytes)) = bytes.split_first() else { return };
     serve(bytes, usize::from(*size) + 1);

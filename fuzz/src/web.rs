@@ -1,4 +1,4 @@
-//! Sends arbitrary requests to the pages and checks invariants.
+//! Sends arbitrary requests to the web pages and checks invariants.
 
 use std::{
     net::SocketAddr,
@@ -28,16 +28,14 @@ use crate::{
     token::Token,
 };
 
-/// Never part of a request.
 const TOKEN: &str = "a-token-of-this-test";
 
-/// Two sites over an empty store: one public, and one that requires a token.
+/// Two sites over an empty store: a public site, and a site that requires a token.
 #[expect(missing_debug_implementations, reason = "a router and a runtime")]
 pub struct Pages {
     runtime: Runtime,
     open: Router,
     closed: Router,
-    /// Keeps the server running.
     _ends: watch::Sender<bool>,
 }
 
@@ -68,7 +66,7 @@ impl Pages {
         }
     }
 
-    /// First line (method and URL), headers, an empty line, and a body.
+    /// The input is a first line (method and URL), headers, an empty line and a body.
     pub fn ask(&self, bytes: &[u8]) {
         let Some(request) = request(bytes) else { return };
         let (path, host) =
@@ -88,7 +86,7 @@ impl Pages {
                 );
             }
             assert!(headers.contains_key(header::CONTENT_SECURITY_POLICY), "{}", request_line());
-            // No redirects to other hosts.
+            // Redirects to other hosts are not allowed.
             let place = headers.get(header::LOCATION).map_or(&b"/"[..], |place| place.as_bytes());
             assert!(place.starts_with(b"/") && !place.starts_with(b"//"), "{}: {place:?}", request_line());
             assert!(!headers.contains_key(header::SET_COOKIE), "{}: without the token", request_line());
@@ -121,7 +119,6 @@ fn site(store: PathBuf, token: Option<Token>, stop: watch::Receiver<bool>) -> Ar
     ))
 }
 
-/// `None` for invalid input.
 fn request(bytes: &[u8]) -> Option<impl Fn() -> Request<Body>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));

@@ -133,7 +133,6 @@ pub(crate) fn token_file() {
     assert!(refused.status == Some(64) && refused.err.contains("7 characters"), "{refused:?}");
     let missing = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--token-file", "nowhere"]);
     assert!(missing.status == Some(1) && missing.err.contains("nowhere"), "{missing:?}");
-    // Also on loopback, if a token is configured.
     let file = sandbox.secret("token", TOKEN);
     for mode in [0o604, 0o644, 0o660, 0o666] {
         chmod(&file, mode);
@@ -173,7 +172,7 @@ pub(crate) fn cookies() {
     };
     let [first, second] = [signed_in(&server), signed_in(&server)];
     assert!(first != second && reads(&server, &first) && reads(&server, &second));
-    // Signing out invalidates every copy of this cookie and no other cookie.
+    // Signing out invalidates all copies of this cookie, but no other cookie.
     let answer = server.answer("POST /sign-out", &head(&server, &first), "");
     assert!(answer.contains("HTTP/1.1 303") && answer.contains("Max-Age=0"), "{answer}");
     assert!(!reads(&server, &first) && reads(&server, &second));
@@ -187,7 +186,6 @@ pub(crate) fn cookies() {
     restarted.end();
 }
 
-/// Guesses in the form, in the header, and in both.
 pub(crate) fn guesses() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -244,7 +242,7 @@ pub(crate) fn encrypted() {
     assert!(status == Some(0) && answer.contains("200 OK") && answer.contains("egress-1"), "{answer}");
     let (status, answer) = curl(&["--cacert", &cert, "--tls-max", "1.2", &page]);
     assert!(status == Some(0) && answer.contains("401") && !answer.contains("egress-1"), "{answer}");
-    // curl exit status 60: unknown issuer.
+    // curl's exit status 60 means an unknown issuer.
     assert_eq!(curl(&["--cacert", &other, "--header", shown, &page]).0, Some(60));
     let mut plain = TcpStream::connect(&place).expect("it listens");
     // The server may have closed the connection after the first byte.
@@ -274,11 +272,12 @@ pub(crate) fn encrypted() {
     server.end();
 }
 
-/// Attackers send nothing, or the first bytes of a TLS handshake; the server closes old ones for new ones.
+/// Attackers send nothing, or only the first bytes of a TLS handshake. The server closes old connections for new
+/// ones.
 pub(crate) fn silent_handshakes() {
     /// More than the server's limit for all addresses.
     const FLOOD: usize = 300;
-    /// A ClientHello that does not arrive (RFC 8446, section 5.1).
+    /// The start of a ClientHello that never arrives in full (RFC 8446, section 5.1).
     const BEGUN: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252];
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -302,7 +301,6 @@ pub(crate) fn silent_handshakes() {
                 "{sent:?} {address}: {read:?}"
             );
         }
-        // No limit on connections ends the last one: only its own silence.
         let mut last = flood.pop().expect("some");
         last.set_read_timeout(Some(PATIENCE)).expect("a socket");
         let end = last.read_to_end(&mut Vec::new());

@@ -1,4 +1,4 @@
-//! Stores with runs derived from the recorded run in the tests of the crate `analysis`.
+//! Stores with runs derived from the run recorded in the tests of the crate `analysis`.
 
 use plumb_tests::Sandbox;
 use samples::{RunId, RunRecord};
@@ -40,7 +40,6 @@ pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
     kept.expect("the run is stored");
 }
 
-/// One run of the same scenario per day with these relative throughputs.
 pub(crate) fn keep_days(sandbox: &Sandbox, shares: &[f64]) {
     for (day, share) in shares.iter().enumerate() {
         let kernel = if *share < 0.9 { "6.12.9" } else { "6.1.0" };

@@ -1,4 +1,4 @@
-//! Following a run in the browser.
+//! Follows a run in the browser.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(crate) fn followed() {
     chrome.open(&server.origin);
     chrome.follow(".runs .name a");
     assert_eq!(chrome.evaluate("location.pathname.endsWith('/live')"), json!(true));
-    // The page updates in place to the end, without a reload.
+    // The page updates in place until the run ends, without a reload.
     chrome.evaluate(
         "window.stayed = true; window.first = document.querySelector('.progress-line').textContent; true",
     );

@@ -13,7 +13,7 @@ use crate::{
 pub(crate) const AXE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/browser/node_modules/axe-core/axe.min.js");
 
-/// The last five are slower and have another kernel.
+/// The last five runs are slower and have a different kernel.
 const SHARES: [f64; 12] = [1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72];
 
 pub(crate) fn list() {
@@ -62,7 +62,6 @@ pub(crate) fn report() {
             head.contains("200 OK") && head.contains("attachment; filename=\"egress-1."),
             "{file}: {head}"
         );
-        // Equal to the command line's output in every format.
         let format = file.rsplit('/').next().expect("a name");
         let written = sandbox.succeed(&["report", "egress-1", "--format", format]).out;
         assert!(body == written, "{file} is another file than plumb report writes");
@@ -150,7 +149,7 @@ pub(crate) fn hostile() {
         let body = chrome.text("body");
         assert!(!body.contains("mistake in plumb"), "{page}: {body}");
         assert_ne!(chrome.evaluate("document.title"), json!("run"), "{page}");
-        // The script of a report, which contains no names.
+        // A report's script contains no names.
         let scripts = chrome.evaluate(
             "[...document.querySelectorAll('script:not([src]):not([type])')].filter((it) => !it.textContent.startsWith('\\n(() => {')).length",
         );

@@ -1,4 +1,4 @@
-//! The script of a report: tooltips, hiding series, zooming, sorting tables.
+//! The script of a report: tooltips, hidden series, zooming and sorted tables.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::{
     sandbox,
 };
 
-/// Ordinary pages are smaller.
+/// Ordinary pages are smaller than this.
 const MOST: usize = 1 << 20;
 
 const LAYERS: &str = "#layers-1 .on-screens";
@@ -121,7 +121,7 @@ pub(crate) fn values() {
     assert!(numbers.into_iter().any(|it| (it / 1e9 / shown - 1.0).abs() < 1e-3), "{shown} is in {csv}");
     pointer(&mut chrome, "mouseMoved", [1.0, 1.0]);
     assert_eq!(tip(&mut chrome), "");
-    // Arrow keys step through the marks to the last one; Escape hides the tooltip.
+    // The arrow keys move through the marks to the last one, and Escape hides the tooltip.
     chrome.evaluate(&format!("document.querySelector('{LAYERS}').focus(); true"));
     press(&mut chrome, "ArrowRight");
     let first = tip(&mut chrome);
@@ -180,7 +180,7 @@ pub(crate) fn zoom() {
             return [at(0.4), at(0.5)]; })()",
     );
     let [from, to] = [0, 1].map(|end| [0, 1].map(|it| place[end][it].as_f64().expect("a number")));
-    // Between marks, the nearest sample is shown with its time.
+    // Between marks, the tooltip shows the nearest sample and its time.
     pointer(&mut chrome, "mouseMoved", from);
     let printed = tip(&mut chrome);
     assert!(printed.contains("time") && printed.lines().count() >= 2, "{printed}");
@@ -190,7 +190,6 @@ pub(crate) fn zoom() {
     let part = ends(&mut chrome);
     assert!(part.0 > whole.0 && part.1 < whole.1, "{part:?} of {whole:?}");
     assert!(chrome.text(".zoom").contains(" to "), "{}", chrome.text(".zoom"));
-    // The sample under the pointer is in the visible part.
     let near = [(from[0] + to[0]) / 2.0, from[1]];
     pointer(&mut chrome, "mouseMoved", near);
     let printed = tip(&mut chrome);
@@ -213,7 +212,6 @@ pub(crate) fn zoom() {
 
 pub(crate) fn sorted() {
     let (_sandbox, mut chrome) = page();
-    // The first table with latencies or rates of several results in its second column.
     chrome.evaluate(
         "window.rows = [...document.querySelectorAll('table')].filter((it) => it.querySelector('.sort')).find((it) =>
             [...it.querySelectorAll('thead th')].some((head) => head.textContent.startsWith('Received')));
@@ -253,7 +251,6 @@ pub(crate) fn units() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
     let page = sandbox.succeed(&["report", "egress-1", "--format", "html"]).out;
-    // A table with several units, dashes and words in its fields, in a page with the same script.
     let results =
         ["950 Mbit/s", "-", "1.2 Gbit/s (1.1 to 1.3)", "none", "3 kbit/s", "−2 Gbit/s", "1,712 kbit/s"];
     let rows: String =
@@ -301,7 +298,6 @@ pub(crate) fn hostile() {
     let file = sandbox.file("page.html", &sandbox.succeed(&["report", "latest", "--format", "html"]).out);
     let mut chrome = Chrome::start();
     chrome.open(&format!("file://{file}"));
-    // Every mark of every picture, then every table by every column.
     let reported = chrome.evaluate(
         "[...document.querySelectorAll('.on-screens [data-v]')].map((mark) => {
             mark.dispatchEvent(new PointerEvent('pointermove', {bubbles: true,

@@ -1,11 +1,10 @@
-//! Compares runs without privileges; tables of another tool replace runs.
+//! Compares runs without privileges. Tables of another tool take the place of runs.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// One result and one trial per row.
 fn table(sandbox: &Sandbox, name: &str, gbits: f64, trials: usize) -> String {
     let steps = [0.0, 0.02, -0.02, 0.01, 0.04, -0.03, 0.03, -0.01];
     let rows: Vec<String> =

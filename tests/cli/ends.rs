@@ -1,4 +1,4 @@
-//! Client, ping and server when they are interrupted, refused or limited.
+//! Clients, pings and servers that are interrupted, refused or limited.
 
 use std::{
     fs::{self, File},
@@ -13,7 +13,7 @@ use super::{free_port, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// CPU time of a client before it starts sending.
+/// CPU time that a client uses before it starts to send.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
 struct Server {
@@ -96,7 +96,8 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// Runs more busy loops than CPUs: the client reports only its own CPU time and names the competing process.
+/// Runs more busy loops than there are CPUs. The client reports only its own CPU time and names the competing
+/// process.
 pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);

@@ -1,4 +1,5 @@
-//! `plumb trace --fallback ptrace`: traces system calls where eBPF cannot load. setpriv(1) drops the capabilities for loading.
+//! `plumb trace --fallback ptrace` traces system calls if eBPF programs cannot be loaded. setpriv(1) drops the
+//! capabilities needed to load them.
 
 use std::{
     process::{Child, Command, Stdio},
@@ -41,7 +42,7 @@ fn without_privileges(sandbox: &Sandbox, arguments: &[&str]) -> Command {
     bounded(sandbox, "-bpf,-perfmon,-sys_admin", arguments)
 }
 
-/// `set` in setpriv(1) syntax; runs as root.
+/// `set` uses setpriv(1) syntax. The command runs as root.
 pub(crate) fn bounded(sandbox: &Sandbox, set: &str, arguments: &[&str]) -> Command {
     let plain = sandbox.command(arguments);
     let mut command = Command::new("setpriv");

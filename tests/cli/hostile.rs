@@ -38,7 +38,6 @@ fn ended(mut command: Command) -> Output {
     output
 }
 
-/// The control connection stays open.
 fn close_the_streams(listener: &TcpListener, streams: usize) {
     let (mut control, _) = listener.accept().expect("the client");
     control.read_exact(&mut [0; COOKIE]).expect("a cookie");
@@ -55,13 +54,11 @@ fn close_the_streams(listener: &TcpListener, streams: usize) {
     let held: Vec<TcpStream> = (0..streams).map(|_| accept()).collect();
     control.write_all(&[START, RUNNING]).expect("connected");
     for mut stream in &held {
-        // The stream that the client sends on fills up or is reset.
         let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
         let _ = stream.write_all(&[7; 100_000]);
     }
     thread::sleep(Duration::from_millis(300));
     drop(held);
-    // Until the client exits.
     while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
 }
 
@@ -95,13 +92,13 @@ pub(super) fn server_closes_its_streams() {
     }
 }
 
-/// Replies as sockperf does, but flips the highest bit of the sequence number in one reply.
+/// Replies like sockperf, but flips the highest bit of the sequence number in one reply.
 fn alter_one(socket: &UdpSocket) {
     const ALTERED: u64 = 40;
     let mut message = [0; 2048];
     while let Ok((length, client)) = socket.recv_from(&mut message) {
         let answer = &mut message[..length];
-        // Clears the client flag.
+        // This clears the client flag.
         answer[9] &= !1;
         if answer[..8] == ALTERED.to_be_bytes() {
             answer[0] ^= 0x80;
@@ -134,7 +131,8 @@ pub(super) fn reports_stray_replies() {
     }
 }
 
-/// Clear screen, window title, their eight-bit forms, concealed text, carriage return, reversed text direction.
+/// Clear screen, set window title, their eight-bit forms, concealed text, carriage return and reversed text
+/// direction.
 const OBEYED: [&str; 8] = [
     "\u{1b}[2J",
     "\u{1b}]0;title\u{7}",
@@ -192,13 +190,13 @@ pub(super) fn files_are_harmless() {
             sequence,
         );
         is_harmless("a name", &sandbox.plumb(&["report", &format!("no{sequence}")]), sequence);
-        // clap omits some characters.
+        // clap omits some of the characters.
         obeys_nothing("a flag", &sandbox.plumb(&["report", &format!("--no{sequence}")]), sequence);
         is_harmless("a lab", &sandbox.plumb(&["lab", "down", &format!("no{sequence}")]), sequence);
     }
 }
 
-/// A browser would run it. Also ends a CDATA section.
+/// A browser would run this. It also ends a CDATA section.
 const MARKUP: &str = "</script><script>alert(1)</script>]]><img src=x onerror=alert(1)>";
 const FORMATS: [&str; 8] = ["terminal", "markdown", "html", "latex", "json", "csv", "csv-trials", "raw"];
 
@@ -214,11 +212,10 @@ pub(super) fn every_format_is_harmless() {
         let _ = sandbox.succeed(&["import", &file, "--title", &format!("Of {sequence}")]);
         for format in FORMATS {
             let mut printed = sandbox.succeed(&["report", "--format", format]);
-            // RFC 4180 line ends.
             printed.out = printed.out.replace("\r\n", "\n");
             obeys_nothing(format, &printed, sequence);
             if format == "html" {
-                // The page's own script and the embedded record, which does not run.
+                // These are the page's own script and the embedded record, which does not run.
                 assert_eq!(printed.out.matches("<script").count(), 2, "{sequence:?}");
                 assert_eq!(printed.out.matches("<img").count(), 0, "{sequence:?}");
             }
@@ -266,7 +263,6 @@ fn say(listener: &TcpListener, printed: &str) {
     control.write_all(&(results.len() as u32).to_be_bytes()).expect("connected");
     control.write_all(results.as_bytes()).expect("connected");
     control.write_all(&[DISPLAY]).expect("connected");
-    // Until the client exits.
     while control.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
     let _ = taken.join();
 }

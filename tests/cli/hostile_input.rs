@@ -1,4 +1,4 @@
-//! Hostile files, addresses and SSH hosts: plumb refuses them early, with bounded memory.
+//! Hostile files, addresses and SSH hosts, which plumb must refuse early and with bounded memory.
 
 use std::{
     fmt::Write as _,
@@ -18,10 +18,9 @@ use super::{
 };
 
 const SECRET: &str = "s3cr3t";
-/// KiB of address space.
+/// Limit on the address space, in KiB.
 const READING_KIB: u32 = 3 << 20;
 
-/// Unsupported forms, from the option and the environment.
 pub(super) fn mistaken_addresses() {
     for address in [
         format!("host=h password={SECRET}"),
@@ -70,7 +69,7 @@ pub(super) fn mistaken_addresses() {
     }
 }
 
-/// `most`: KiB of address space.
+/// `most` limits the address space in KiB.
 fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("sh");
@@ -82,7 +81,7 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     Output::from(command.output().expect("sh is installed"))
 }
 
-/// `begin`, `length` bytes of repeated `piece`, and `end`.
+/// Writes `begin`, `length` bytes of repeated `piece`, and `end`.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
     let mut packer = GzEncoder::new(File::create(&path).expect("own file"), Compression::fast());
@@ -158,7 +157,6 @@ pub(super) fn many_pairs() {
     assert!(output.contains("249500 results"), "{}", output.lines().last().unwrap_or_default());
 }
 
-/// Shell commands at login and during the copy.
 const HOSTILE_HOSTS: [(&str, &str, &str); 5] = [
     ("silent", "exec sleep 1000", "exec sleep 1000"),
     ("closes its output", "exec >&-; exec sleep 1000", "exec sleep 1000"),

@@ -1,4 +1,4 @@
-//! Stored runs: checked, repaired, exported, removed; and unusable files.
+//! Stored runs that are checked, repaired, exported and removed, and unusable files.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
-    // Also flips stale copies that SQLite left in the file.
+    // Also flip stale copies that SQLite left in the file.
     let needle = b"{\"index\":0,";
     let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty(), "there is a trial 0");
@@ -138,7 +138,7 @@ pub(super) fn a_deleted_database() {
     let printed = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success() && printed.contains("was deleted or moved"), "{printed}");
     let record = sandbox.record();
-    // Two baseline trials per block.
+    // Each block has two baseline trials.
     assert_eq!(trials(&record).len(), 16, "{printed}");
     assert_eq!(sandbox.succeed(&["runs", "check"]).status, Some(0));
 }
@@ -165,7 +165,7 @@ pub(super) fn no_file_named() {
     for words in [&["runs"][..], &["config"]] {
         assert!(say(words).out.contains("data/plumb/runs.db"), "{words:?}");
     }
-    // Services have no HOME.
+    // Services have no HOME variable.
     let mut service = sandbox.command(&["runs"]);
     service.env_remove("HOME").env_remove("XDG_DATA_HOME").env_remove("PLUMB_DB");
     service.env("STATE_DIRECTORY", sandbox.home());

@@ -510,7 +510,7 @@ fn against_itself() {
     let _ = server.wait();
 }
 
-/// Outside the kernel's ephemeral range, which starts at 32768 (net.ipv4.ip_local_port_range).
+/// Returns a port outside the kernel's ephemeral range, which starts at 32768 (net.ipv4.ip_local_port_range).
 fn free_port() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let ports = || 10_000 + (std::process::id() * 61 + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;

@@ -1,4 +1,4 @@
-//! Files that another user can write and links that another user made: plumb trusts neither.
+//! Files that another user can write, and links made by another user. Plumb trusts neither.
 
 use std::{
     fs::{self, Permissions},
@@ -99,8 +99,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// A change of `plumb/NAME` in a folder of root or a user, and the command that the error suggests; `None` if plumb reads the
-/// file.
+/// Changes `plumb/NAME` in a folder of root or a user. The second part is the command that the error suggests, or
+/// `None` if plumb reads the file.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -119,7 +119,7 @@ const OF_ROOT: &[Change] = &[
 
 const OF_USER: &[Change] = &[
     (|_, _| (), None),
-    // As left by a umask of 002.
+    // A umask of 002 leaves these permissions.
     (|top, name| (mode(top, 0o775), mode(&top.join("plumb").join(name), 0o664)).1, None),
     (|top, name| give(&top.join("plumb").join(name), 0), None),
     (|top, name| give(&top.join("plumb").join(name), ATTACKER), Some("chown 65533 ")),
@@ -177,7 +177,7 @@ fn configuration_file() {
         };
         changes("config.toml", text, &run, "/nowhere/pager");
     }
-    // Every command reads the file; a missing file is no error.
+    // Every command reads the file, and a missing file is not an error.
     let sandbox = sandbox();
     let top = folder(&sandbox, "top");
     give(&top, ATTACKER);
@@ -247,7 +247,7 @@ fn plan_and_hook() {
     }
 }
 
-/// Some commands would serve.
+/// Some of the commands would otherwise run forever.
 fn bounded(sandbox: &Sandbox, words: &[&str]) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("timeout");
@@ -294,7 +294,6 @@ fn secrets() {
         assert!(output.status == Some(64) && output.err.contains("chown root "), "{words:?}: {output:?}");
         give(secret, 0);
     }
-    // A server's list of allowed logins is read from a file, too.
     mode(Path::new(&users), 0o666);
     let output = bounded(&sandbox, &commands[2].1);
     assert!(output.status == Some(64) && output.err.contains("chmod go-w "), "{output:?}");
@@ -310,7 +309,8 @@ fn secrets() {
     assert!(output.err.contains("5 characters"), "{output:?}");
 }
 
-/// Each command that writes a user-named file, without that name, and the file it writes into a folder of that name.
+/// Each command that writes a file named by the user, without that name, and the file it writes if the name is a
+/// folder.
 const WRITERS: &[(&[&str], &str)] = &[
     (&["report", "latest", "-o"], "report.md"),
     (&["report", "latest", "-o"], "report.html"),
@@ -400,7 +400,7 @@ fn planted_files_and_pipes() {
     let path = shared.join("report.md");
     let text = path.to_str().expect("plain names");
     mode(&shared, 0o1777);
-    // An attacker's file does not stay writable.
+    // A file planted by an attacker does not stay writable.
     fs::write(&path, "planted").expect("as root");
     mode(&path, 0o666);
     give(&path, ATTACKER);
@@ -408,7 +408,7 @@ fn planted_files_and_pipes() {
     let written = fs::metadata(&path).expect("it was written");
     assert_eq!((written.uid(), written.mode() & 0o022), (0, 0));
     fs::remove_file(&path).expect("as root");
-    // An attacker's pipe gets no data and does not block the command.
+    // A pipe planted by an attacker gets no data and does not block the command.
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     give(&path, ATTACKER);
     let output = sandbox.plumb(&["report", "latest", "-o", text]);
@@ -419,7 +419,7 @@ fn own_links_and_pipes() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let home = sandbox.home();
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
-    // A link of root itself is followed, and its target keeps its permissions.
+    // A link made by root is followed, and its target keeps its permissions.
     let (target, link) = (home.join("target.md"), home.join("link.md"));
     fs::write(&target, "old").expect("own file");
     mode(&target, 0o640);
@@ -508,7 +508,7 @@ fn pipes_next_to_a_store() {
         let mut command = Command::new("timeout");
         command.args(["120", PLUMB, "watch", &plan, "--once"]).env("PLUMB_DB", shared.join("runs.db"));
         let output = command.env("HOME", sandbox.home()).output().map(Output::from).expect("coreutils");
-        // 124: timed out waiting for the other end of the pipe.
+        // The status 124 would mean that the command waited for the other end of the pipe.
         assert_ne!(output.status, Some(124), "{name}: {output:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `plumb plot` draws other tools' logs.
+//! `plumb plot` draws charts from other tools' logs.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Drops capabilities with setpriv(1) and checks `plumb doctor --rights` for each.
+//! Drops capabilities with setpriv(1) and checks the output of `plumb doctor --rights` for each.
 
 use std::process::Output;
 
@@ -17,7 +17,6 @@ fn printed(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].map(|printed| String::from_utf8_lossy(printed).into_owned()).concat()
 }
 
-/// Names of the capabilities, what replaces them, and whether plumb has them.
 fn uses(kept: &[&str]) -> Vec<(Vec<String>, Option<String>, bool)> {
     let output = with(&sandbox(), kept, &["doctor", "--rights", "--json"]);
     let document: Value =

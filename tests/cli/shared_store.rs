@@ -1,4 +1,4 @@
-//! Runs in a PostgreSQL database work with every command that reads stored runs.
+//! Every command that reads stored runs also works with a PostgreSQL database.
 
 use std::{
     fs,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// 1-byte reads and writes of the program, which makes few other calls.
+/// The program reads and writes this many single bytes and makes few other calls.
 const BYTES: u64 = 2000;
 
 fn dd() -> Vec<String> {
@@ -21,7 +21,6 @@ fn traced(sandbox: &Sandbox, flags: &[&str], program: &[String]) -> Value {
     words.push("--");
     words.extend(program.iter().map(String::as_str));
     let output = sandbox.succeed(&words);
-    // The program's own output comes before the document.
     let from = output.out.find("{\n").expect("a document");
     serde_json::from_str(&output.out[from..]).expect("JSON")
 }
@@ -79,7 +78,7 @@ pub(crate) fn compares_only_traces() {
 
 pub(crate) fn counts_calls_of_a_known_program_exactly() {
     let sandbox = sandbox();
-    // Loading libraries and the locale costs some reads: as many as copying nothing.
+    // Loading libraries and the locale takes some reads, which a run that copies nothing also needs.
     let nothing: Vec<String> = dd().into_iter().map(|word| word.replace(&BYTES.to_string(), "0")).collect();
     let (few, many) = (traced(&sandbox, &[], &nothing), traced(&sandbox, &[], &dd()));
     for call in ["read", "write"] {
@@ -100,7 +99,6 @@ pub(crate) fn counts_children_with_the_program() {
         ["sh".to_owned(), "-c".to_owned(), format!("{all} & wait")].to_vec()
     };
     let (one, three) = (traced(&sandbox, &[], &shell(1)), traced(&sandbox, &[], &shell(3)));
-    // The loader writes nothing.
     assert_eq!(calls(&one, "write", "calls"), BYTES, "{one}");
     assert_eq!(calls(&three, "write", "calls"), 3 * BYTES, "{three}");
 }
@@ -123,7 +121,7 @@ pub(crate) fn keeps_results_of_a_process_that_exits() {
         .spawn()
         .expect("every system has it");
     let pid = sleeper.id().to_string();
-    // Reap the process, or it stays as a zombie.
+    // Reap the process, so that it does not stay as a zombie.
     let waiter = std::thread::spawn(move || sleeper.wait());
     let output = sandbox.plumb(&["trace", "--pid", &pid, "--for", "60"]);
     let _ = waiter.join();

@@ -8,7 +8,6 @@ use super::sandbox;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The variant `twice` has twice the trials.
 const WIRE: &str = r#"schema = 1
 name = "wire"
 title = "One wire"

@@ -1,4 +1,4 @@
-//! A private network for every test and every row, and a limit on how many run in parallel.
+//! Runs every test and every row in a private network, and limits how many run in parallel.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -11,17 +11,16 @@ use libtest_mimic::{Arguments, Trial};
 use plumb_tests::{Case, bring_loopback_up};
 use sys::{netns::NetNs, userns};
 
-/// Most cases only wait.
 const AT_ONCE: usize = 14;
 
 pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Before a user namespace makes this process look like root.
+    // Check this before a user namespace makes the process look like root.
     let trials: Vec<Trial> = cases.into_iter().map(|case| trial(case, arguments.list)).collect();
     if !userns::has_net_admin() && !arguments.list {
         userns::enter_as_root().unwrap_or_else(|error| panic!("a private network for each test: {error}"));
     }
-    // [`Place`] limits parallel work; the cases themselves only wait.
+    // [`Place`] limits parallel work, and the cases themselves only wait.
     arguments.test_threads = Some(arguments.test_threads.unwrap_or(trials.len()).max(1));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -49,8 +48,8 @@ pub(crate) fn alone(work: impl FnOnce() + Send) {
     NetNs::create("a test").and_then(|namespace| namespace.run_in(inside)).expect("a private network");
 }
 
-/// Each in its own private network. An item that fails in parallel is repeated alone: a stalled machine drops datagrams, while
-/// a defect fails twice.
+/// Runs each item in its own private network. An item that fails in parallel is repeated alone: a stalled machine
+/// drops datagrams, whereas a defect fails twice.
 pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: impl Fn(&T) + Sync) {
     let check = &check;
     let tried = |case| catch_unwind(AssertUnwindSafe(|| alone(|| check(case))));

@@ -1,4 +1,4 @@
-//! A listening server runs as nobody under a seccomp filter and still serves every client.
+//! A listening server runs as `nobody` under a seccomp filter and still serves every client.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
@@ -51,7 +51,7 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-/// Entries with only flags are for stock iperf3. The caller adds address and port.
+/// Entries that consist only of flags are for stock iperf3. The caller adds the address and port.
 const CLIENTS: &[&str] = &[
     "-u -t 1 -R -P 3",
     "-t 1 --bidir",
@@ -118,13 +118,12 @@ fn rights(pid: u32) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// IPv6, datagram batches to a client, the end of a stream to a client.
 const MORE_CLIENTS: &[&str] =
     &["-t 1 -6", "-u -t 1 -6 -R", "client -u -t 1 --mode limit -R", "client -n 10M -R"];
 
 type Words = &'static [&'static str];
 
-/// Server flags, their clients, and refused clients. A server that prints JSON inspects its output file.
+/// Server flags, their clients, and clients that are refused. A server that prints JSON inspects its output file.
 const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
@@ -143,7 +142,7 @@ fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) ->
     let file = sandbox.home().join(format!("calls-{port}"));
     let server = sandbox.command(&[&["server", "-p", &port.to_string()], flags].concat());
     let mut strace = Command::new("strace");
-    // strace runs as the grandchild, so the server's pid is known.
+    // strace runs as the grandchild, so the server's PID is known.
     strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&file);
     strace.arg(server.get_program()).args(server.get_args());
     for (name, value) in server.get_envs() {
@@ -187,7 +186,6 @@ fn unused(files: &[PathBuf]) -> Vec<String> {
     parts.filter(|(_, is_made)| !is_made).map(|(part, _)| part).collect()
 }
 
-/// Later processes inherit the filter.
 fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     let (mut free, mut filtered, mut made) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (process, name, number, arguments) in text.lines().filter_map(traced_call) {
@@ -203,8 +201,8 @@ fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     made
 }
 
-/// Process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`; `None` for the rest
-/// of an interrupted call.
+/// Parses the process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`.
+/// Returns `None` for the second part of an interrupted call.
 fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
     let (process, rest) = line.split_once(' ')?;
     let (number, call) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;

@@ -74,7 +74,6 @@ fn check(sandbox: &Sandbox, row: &Row) {
     (row.proof)(&pair);
 }
 
-/// Flags and the expected output.
 type Printed = (&'static str, &'static [&'static str]);
 
 const PRINTED: &[Printed] = &[
@@ -101,7 +100,7 @@ fn lines_and_a_summary() {
     );
 }
 
-/// The sender sets the byte: plumb's client, or plumb's server for a stock client.
+/// The byte is set by the sender: plumb's client, or plumb's server for a stock client.
 fn type_of_service() {
     each(&["client", "server"], |sender| (*sender).to_owned(), |sender| sent_with_the_byte(sender));
 }
@@ -127,7 +126,7 @@ fn sent_with_the_byte(sender: &str) {
     assert!(printed.contains("tos 0x20"), "from plumb {sender}: {printed}");
 }
 
-/// A loopback packet with this byte, which packets of the control connection may lack.
+/// Captures a loopback packet with this byte, which packets of the control connection may lack.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args([
@@ -191,7 +190,6 @@ fn refused(sandbox: &Sandbox) {
     assert!(ended.err.contains("nonesuch"), "{}", ended.err);
 }
 
-/// A stock server runs one test at a time.
 fn busy(sandbox: &Sandbox) {
     let server = Server::start(&[]);
     let first = server.client(sandbox, "-t 3 -i 0.2");
@@ -221,7 +219,7 @@ fn interrupted() {
 fn kept() {
     let sandbox = sandbox();
     let server = Server::of_many(&[]);
-    // Under competing load, two runs of the same rate differ by up to 4 % here.
+    // Under competing load, two runs at the same rate differ by up to 4 % here.
     for (rate, name) in [("20M", "before"), ("16M", "after")] {
         let ended =
             server.measure(&sandbox, &format!("-C cubic -b {rate} -l 8K -t 1 --repeat 5 --pause 100ms"));
@@ -238,7 +236,7 @@ fn kept() {
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let result = &compared["results"][0];
     assert_eq!(result["comparison"]["verdict"], "lower", "{compared}");
-    // Under competing load the difference is found as well, but may come from that load.
+    // Under competing load the difference is also found, but the load may have caused it.
     let (verdict, status) = if result["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
     assert_eq!(result["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);
@@ -343,7 +341,6 @@ pub(crate) fn parsed(ended: &Ended) -> Output {
     Output::parse(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
 
-/// plumb knows no addresses of a stock server's sockets.
 fn own_sockets(ended: &Ended) -> Vec<Value> {
     let all = facts(ended, "sockets").into_iter().map(|mut one| one["socket"].take());
     all.filter(|socket| socket["addresses"].is_string()).collect()

@@ -82,7 +82,6 @@ fn the_usual_summary() {
     );
 }
 
-/// The server's limits, client flags beyond them, and the client's error.
 type Limited = (&'static [&'static str], &'static str, &'static str);
 
 const LIMITED: &[Limited] = &[

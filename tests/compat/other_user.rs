@@ -1,4 +1,4 @@
-//! Another user of the same machine who tries to bind a UDP port.
+//! Another user of the same machine, who tries to bind a UDP port.
 
 use std::{
     collections::BTreeSet,
@@ -16,9 +16,8 @@ use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
 pub(crate) const ROLE: &str = "bind-udp-as-another-user";
-/// `nobody`.
 const UID: u32 = 65_534;
-/// Leaves CPU time to others between rounds.
+/// Leaves CPU time to other processes between rounds.
 const PAUSE: Duration = Duration::from_millis(1);
 const READY: &str = "ready\n";
 
@@ -36,17 +35,16 @@ pub(crate) struct OtherUser {
 
 pub(crate) struct Tried {
     pub(crate) rounds: u64,
-    /// Successful binds, one per line.
     pub(crate) bound: String,
 }
 
 impl OtherUser {
-    /// Runs in the calling thread's network; returns after the first round.
+    /// Runs in the calling thread's network and returns after the first round.
     pub(crate) fn start(work: Work, port: u16, addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let program = folder.path().join("program");
-        // The other user may not read the build folder. A file that this process had open for writing would be busy
-        // while another test starts a program.
+        // Copy the program, because the other user may not read the build folder. A file that is open for writing in
+        // this process would be busy if another test starts a program.
         let copied =
             Command::new("cp").arg(std::env::current_exe().expect("this program")).arg(&program).status();
         assert!(copied.expect("cp starts").success());

@@ -1,4 +1,4 @@
-//! Programs at either end of a test, started with a time limit and killed on drop.
+//! Programs at either end of a test, which have a timeout and are killed on drop.
 
 use std::{
     io::Read,
@@ -15,7 +15,7 @@ use plumb_tests::{Output, Sandbox, wait_until};
 
 use crate::tables::host;
 
-/// Enough for any program on a busy machine.
+/// Long enough for any program on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 pub(crate) struct Running {
@@ -114,18 +114,19 @@ impl Said {
     }
 }
 
-/// The network is private, and the kernel's ephemeral ports start at 32768 (net.ipv4.ip_local_port_range).
+/// Any port below 32768 is free, because the network is private and the kernel's ephemeral ports start there
+/// (net.ipv4.ip_local_port_range).
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000
 }
 
-/// Does not connect: a server for a single client would count that.
+/// Does not connect, because a server for a single client would count the connection.
 pub(crate) fn await_listener(port: u16) {
     let suffix = format!(":{port:04X}");
     let listens = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
-        // proc_net_tcp.rst: local address, remote address, state; 0A is LISTEN.
+        // See proc_net_tcp.rst: local address, remote address, and state, where 0A is LISTEN.
         words.next().is_some_and(|local| local.ends_with(&suffix)) && words.nth(1) == Some("0A")
     };
     let there = || ["tcp", "tcp6"].iter().any(|table| of_network(table).lines().any(listens));
@@ -155,7 +156,7 @@ pub(crate) fn iperf3(words: &[&str]) -> Command {
     command
 }
 
-/// `client` lacks address and port; stock iperf3 if there are only flags.
+/// Adds the address and port to `client`. Flags alone start stock iperf3.
 pub(crate) fn client_of(sandbox: &Sandbox, client: &str, port: u16) -> Running {
     let words: Vec<_> = client.split_whitespace().collect();
     let (place, port) = (host(client), port.to_string());

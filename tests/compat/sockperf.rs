@@ -33,8 +33,8 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "plumb_ping_reports_a_missing_sockperf_server", needs: &[], test: || alone(nobody_answers) },
 ];
 
-/// Modes and flags of stock clients. The rates are low enough for the socket buffer to hold all datagrams while the server
-/// gets no CPU for most of a second.
+/// Modes and flags of stock clients. Their rates are so low that the socket buffer holds all datagrams even if the
+/// server gets no CPU for most of a second.
 const SERVED: &[&str] = &[
     "ping-pong -t 1",
     "ping-pong -t 1 -m 1472 --full-rtt",
@@ -47,7 +47,6 @@ const SERVED: &[&str] = &[
     "under-load -t 1 --mps 200 --reply-every 7 -m 100 -b 5",
 ];
 
-/// Clients that may send faster than datagrams can be received.
 const SERVED_FAST: &[&str] = &[
     "ping-pong -t 1 --tcp -m 65507 -b 2",
     "under-load -t 1 --tcp",
@@ -74,7 +73,8 @@ fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// Repeats a client that closes its connection with unread replies, as it may mistake its own end for the server's.
+/// Repeats the test if a client closes its connection with unread replies, because it may mistake its own end for the
+/// server's.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");
@@ -97,7 +97,7 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     assert!(report["failure"].is_null(), "{flags}: {report}");
     if let Some(received) = printed.received {
         assert!(received > 0, "{flags}: {printed:?}");
-        // Messages in flight at the end are not waited for.
+        // The client does not wait for messages in flight at the end.
         let (every, under_way) = match flag(flags, "-b") {
             _ if flags.starts_with("under-load") => (flag(flags, "--reply-every").unwrap_or(100), u64::MAX),
             burst => (1, burst.unwrap_or(1)),
@@ -130,7 +130,7 @@ struct Said {
 }
 
 impl Said {
-    /// The client succeeded and lost only replies that the kernel dropped at a full buffer.
+    /// Checks that the client succeeded and lost only replies that the kernel dropped at a full buffer.
     fn read(client: &Ended, flags: &str, dropped: u64) -> Self {
         assert_eq!(client.status, Some(0), "{flags}: {client:?}");
         if flags.starts_with("throughput") {
@@ -138,7 +138,7 @@ impl Said {
         }
         let clean = "; # duplicated messages = 0; # out-of-order messages = 0";
         assert!(client.out.contains(clean), "{flags}: {}", client.out);
-        // Over TCP: messages whose replies were still outstanding at the end.
+        // Over TCP, these messages had not been answered when the test ended.
         let missed = number_after(&client.out, "# dropped messages = ");
         assert!(
             missed <= dropped || may_lose(flags),
@@ -189,7 +189,7 @@ fn ping(sandbox: &Sandbox, flags: &str) {
         assert_eq!(count + lost, 1000, "{flags}: one message per interval for a second");
     }
     if tcp || lost == 0 {
-        // The client sends one greeting, or more over UDP if the reply is late; it does not report the warm-up.
+        // The client sends one greeting, or more over UDP if the reply is late, and does not report the warm-up.
         let more = received.checked_sub(count).expect("replies are received messages");
         let exact = !flags.contains("--warmup") && tcp;
         assert!(more == 1 || !exact && more >= 1, "{flags}: {received} received, {count} answered");

@@ -1,10 +1,10 @@
-//! iperf3's options, one row each. Both roles use the same rows.
+//! iperf3's options, one per row. Both roles use the same rows.
 
 use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStart};
 use serde_json::Value;
 
 pub(crate) struct Row {
-    /// Follows `-c HOST -p PORT -J`; `PORT` stands for a free port.
+    /// Follows `-c HOST -p PORT -J`. `PORT` is replaced with a free port.
     pub(crate) flags: &'static str,
     pub(crate) proof: fn(&Pair),
 }
@@ -71,7 +71,6 @@ pub(crate) const ROWS: &[Row] = &[
         assert_eq!(pair.server.extra_data.as_deref(), Some("more"));
     }),
     row("-t 1 --get-server-output", |pair| {
-        // JSON or text, chosen by the server.
         let (json, text) = (&pair.client.server_output_json, &pair.client.server_output_text);
         let received = json.as_ref().and_then(|printed| printed.end.sum_received).map(|sum| sum.bytes);
         let reported = text.as_ref().is_some_and(|text| text.contains("receiver"));
@@ -129,7 +128,7 @@ impl Pair {
     }
 
     fn received_is_not_more_than_sent(&self) {
-        // Each end cuts omitted seconds by its own clock.
+        // Each end omits seconds by its own clock.
         if self.flags.contains("-O") {
             return;
         }
@@ -154,12 +153,12 @@ impl Pair {
 
     fn lasted(&self, seconds: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
-        // A busy machine stops late, never early.
+        // A busy machine may stop late, but never early.
         assert!((0.5 * seconds..seconds + 2.0).contains(&sum.seconds), "{}: {sum:?}", self.flags);
     }
 
-    /// Every connection carried at least this many, in whole writes. With --bidir, the end that finishes first also stops the
-    /// other direction.
+    /// Checks that every connection carried at least this many bytes, in whole writes. With --bidir, the end that
+    /// finishes first also stops the other direction.
     fn carried(&self, bytes: i64) {
         let most = bytes + (4 << 17);
         let (sent, other) = (self.client.end.sum_sent, self.client.end.sum_sent_bidir_reverse);
@@ -167,7 +166,7 @@ impl Pair {
         assert!(other.is_none_or(|sum| sum.bytes <= most), "{}: {other:?}", self.flags);
     }
 
-    /// Allows for busy machines; datagrams dropped at a full buffer count as sent.
+    /// Allows for busy machines. Datagrams dropped at a full buffer count as sent.
     fn came_at(&self, rate: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
         let dropped = 8 * self.dropped * self.test(&self.client).blksize;
@@ -243,7 +242,7 @@ fn source_port(pair: &Pair) {
     assert_eq!(first(&pair.client).local_port, port);
 }
 
-/// All of the same size, counted by the receiver; the kernel dropped the missing ones.
+/// All datagrams must have the same size and be counted by the receiver. The kernel dropped any that are missing.
 fn datagrams(pair: &Pair, size: i64) {
     let (client, server) = (&pair.client.end, &pair.server.end);
     let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };

@@ -1,4 +1,4 @@
-//! No other user can bind the server's UDP port before, while or after it serves a client.
+//! No other user can bind the server's UDP port before, while or after the server uses it for a client.
 
 use plumb_tests::{Case, Sandbox};
 

@@ -39,9 +39,8 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// Packets in [`WHILE`], far more than a finished test sends.
+/// Number of packets within [`WHILE`], far more than a finished test sends.
 const MANY: u64 = 200;
-/// The time for [`MANY`] packets.
 const WHILE: Duration = Duration::from_secs(1);
 
 fn vanished() {
@@ -71,7 +70,6 @@ fn cut(sandbox: &Sandbox, (of_server, of_client, patience): &Row) {
     assert_eq!(ended.status, Some(0), "{of_client}: {ended:?}");
 }
 
-/// 39 of 40 packets toward the client are lost.
 fn overloaded() {
     let sandbox = sandbox();
     let path = Path::create();
@@ -84,7 +82,7 @@ fn overloaded() {
     assert!(ended.out.contains(" sent "), "{ended:?}");
 }
 
-/// Lasts from the middle of a stream until long after its end.
+/// The interruption lasts from the middle of a stream until long after its end.
 fn interrupted() {
     let sandbox = sandbox();
     let path = Path::create();
@@ -99,7 +97,6 @@ fn interrupted() {
     assert_eq!(ended.status, Some(0), "{ended:?}");
 }
 
-/// A path through a router that can stop forwarding.
 struct Path {
     server: NetNs,
     router: NetNs,
@@ -134,7 +131,7 @@ impl Path {
         self.router.run_in(write).expect("enters").expect("root of its namespace");
     }
 
-    /// Limits the direction to the client; the queue is bounded in packets, not in bytes.
+    /// Limits the direction toward the client. The queue is bounded in packets, not in bytes.
     fn limit(&self, rate: &str) {
         let add = "tc qdisc add dev to-client";
         run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));

@@ -1,4 +1,4 @@
-//! `make docs`: Chromium takes pictures of `plumb web` pages with real runs.
+//! `make docs`: Chromium takes screenshots of `plumb web` pages with real runs.
 #![expect(clippy::disallowed_macros, reason = "prints its progress")]
 #![expect(clippy::disallowed_methods, reason = "it writes files")]
 
@@ -9,15 +9,13 @@ use plumb_tests::{
 };
 
 const NEEDS: [Need; 2] = [Need::Root, Need::Program("chromium", "chromium")];
-/// A window, a taller one for a report, a tall phone, and a sheet of A4.
 const WINDOW: [u32; 2] = [1200, 900];
 const REPORT: [u32; 2] = [1200, 1500];
 const PHONE: [u32; 2] = [390, 1700];
 const SHEET: [u32; 2] = [794, 1123];
-/// A level shift needs ten runs, and five at the new level.
+/// Detecting a level shift takes ten runs, five of them at the new level.
 const ALONE: u32 = 8;
 const BESIDE: u32 = 8;
-/// The picture is taken at this output.
 const UNDER_WAY: &str =
     "Number(document.querySelector('.progress-line').textContent.match(/([0-9]+) of/)?.[1]) >= 40";
 

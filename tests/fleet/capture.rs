@@ -1,4 +1,4 @@
-//! Bridge traffic while several runs compete for the same hosts, checked by captured packets.
+//! Checks captured packets on the bridge while several runs compete for the same hosts.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! How runs over existing hosts end when they are disturbed.
+//! Runs over existing hosts that are disturbed, and how they end.
 
 use std::process::{Child, Stdio};
 

@@ -1,4 +1,4 @@
-//! Hostile NATS servers: a client's memory stays bounded, and Ctrl-C ends it.
+//! Hostile NATS servers: a client's memory stays bounded, and Ctrl-C stops it.
 
 use std::{
     fs,
@@ -15,13 +15,12 @@ use std::{
 
 use plumb_tests::{Limits, Sandbox, stays_bounded};
 
-/// KiB. A client of an honest server has 24 MiB.
+/// Memory limit in KiB. A client of an honest server uses 24 MiB.
 const MOST_KIB: u64 = 64 << 10;
-/// Bytes before a client is judged.
 const ENOUGH: u64 = 256 << 20;
-/// A client may stop reading.
+/// A client may stop reading, so do not wait longer than this.
 const A_WHILE: Duration = Duration::from_secs(2);
-/// 2 s, and more on a busy machine.
+/// A client exits within 2 s, or later on a busy machine.
 const END: Duration = Duration::from_secs(20);
 
 struct Lie {
@@ -131,7 +130,6 @@ impl Lie {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let count = Arc::clone(&count);
-                // Fails when the client closes the connection.
                 thread::spawn(move || drop(self.tell(stream, &count)));
             }
         });
@@ -167,7 +165,7 @@ impl Lie {
     }
 }
 
-/// `user` is `m` (member) or `ops` (controller).
+/// `user` is `m` (a member) or `ops` (a controller).
 fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
     let folder = sandbox.home().join("fleet").display().to_string();

@@ -1,4 +1,4 @@
-//! Hosts reached by SSH or through a member: real sshds in network namespaces, and a real NATS server.
+//! Hosts reached by SSH or through a member, with real sshds in network namespaces and a real NATS server.
 #![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
 
 use std::process::ExitCode;

@@ -140,7 +140,7 @@ pub(crate) fn over_tls() {
     let fleet = Fleet::encrypted(crate::network(2), 0..2);
     let _ = fleet.network.succeed(&["run", &scenario(&fleet, 2, "300ms")]);
     assert_eq!(kept(&fleet), 4);
-    // A CA that did not sign the server's certificate.
+    // This CA did not sign the server's certificate.
     let [other, _] = certificate(&fleet.network.sandbox, "other", "IP:198.18.0.254");
     let text = fs::read_to_string(fleet.path("fleet/m1.toml")).expect("the file exists");
     let foreign = text.lines().filter(|line| !line.starts_with("ca =")).collect::<Vec<_>>().join("\n");
@@ -155,14 +155,13 @@ pub(crate) fn access_denied() {
     let network = &fleet.network;
     // A member of that name is already connected.
     assert!(refused(&fleet, 1, "fleet/m0.toml").contains("already a member `m0`"));
-    // A member that the server does not know.
     let _ = network.succeed(&["fleet", "init", NATS_SERVER, "--folder", &fleet.path("other")]);
     for words in [&["add", "ops", "--controller"][..], &["add", "m2"]] {
         let _ = network.succeed(&[&["fleet"], words, &["--folder", &fleet.path("other")]].concat());
     }
     let printed = refused(&fleet, 1, "other/m2.toml");
     assert!(printed.contains("takes no key U"), "{printed}");
-    // A controller that the member does not accept.
+    // The member does not accept this controller.
     fleet.register(&["add", "guest", "--controller"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     let file = scenario(&fleet, 1, "300ms");
@@ -180,7 +179,7 @@ pub(crate) fn access_denied() {
     let output = network.plumb(&["run", &file]);
     says(&output, &["there is no member `m1`", "m0"]);
     network.agents_are_gone();
-    // A key that others can read, and a server that is down.
+    // Others can read the key, and the server is down.
     fs::set_permissions(
         format!("{home}/.config/plumb/ops.nk"),
         std::os::unix::fs::PermissionsExt::from_mode(0o644),
@@ -263,7 +262,6 @@ pub(crate) fn nodes_of_a_cluster() {
     let text = fs::read_to_string(&file).expect("it was written");
     let short = text.replace("\"2s\"", "\"200ms\"").replace("trials = 5", "trials = 1");
     fs::write(&file, &short).expect("own file");
-    // The first of its ports is in use.
     let mut other = fleet.network.on_host(1, &["server", "--port", "5201"]);
     let _other =
         ProcessGuard(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built"));

@@ -5,7 +5,6 @@ use std::{fs, process::Stdio, thread::sleep, time::Duration};
 use plumb_tests::{Network, PATIENCE, ProcessGuard, Random, kill, name, pair, processes, trials, wait_until};
 use serde_json::Value;
 
-/// `h0` and `h1`, next to their own network.
 fn routed() -> String {
     let network = pair(["ssh = \"h0\"", "ssh = \"h1\""], 2, "500ms");
     network
@@ -24,7 +23,6 @@ layers = ["vxlan", "network"]
 "#
 }
 
-/// `proxmox-vxlan` with `h0` and `h1` as its hypervisors, as in the guide.
 fn proxmox() -> String {
     let shipped = include_str!("../../scenarios/proxmox-vxlan.toml");
     let (lab, _) = shipped
@@ -98,7 +96,7 @@ impl LinkMonitor {
 pub(crate) fn measures_an_overlay_next_to_the_network() {
     let network = crate::network(2);
     let file = network.sandbox.file("overlay.toml", &routed());
-    // The log also shows a device that is created there and moved away.
+    // The log also shows devices that are created there and then moved away.
     let monitor = LinkMonitor::start(&network);
     let mut run = network.command(&["run", &file, "--quiet"]).spawn().expect("plumb was built");
     let tunnels = || network.holds(0, "grep -q :12B5 /proc/net/udp");
@@ -183,7 +181,6 @@ pub(crate) fn leaves_nothing_after_any_kill() {
         assert!(ended, "the run does not end when {killed} is killed");
         are_bare(&network);
     }
-    // The same overlay can be created again at once.
     let _ = network.succeed(&["run", &file, "--trials", "1", "--quiet"]);
     are_bare(&network);
 }

@@ -69,7 +69,7 @@ pub(crate) fn a_host_that_cannot_have_the_program() {
     let wrong = "ssh = \"h0\"\naddress = \"198.18.0.9\"";
     let output = run(&network, &pair([wrong, "ssh = \"h1\""], 1, "300ms"));
     says(&output, &["does not have the address 198.18.0.9", "198.18.0.1 (eth0)"]);
-    // A file with the program's name but other contents is not used.
+    // A file with the program's name but different contents is not used.
     network.on(0, "for file in ~root/.cache/plumb/plumb-*; do rm \"$file\"; echo changed > \"$file\"; done");
     let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
     let _ = network.succeed(&["run", &file]);

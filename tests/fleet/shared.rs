@@ -9,7 +9,6 @@ fn span(record: &Value) -> (u64, u64) {
     let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {value}"));
     let ends = trials(record).iter().map(|trial| {
         let started = number(&trial["started"]);
-        // The warm-up precedes the measurement.
         (started, started + 300 + 400)
     });
     let (starts, ends): (Vec<u64>, Vec<u64>) = ends.unzip();
@@ -24,7 +23,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     };
     let runs = || network.sandbox.plumb(&["runs", "list"]).out.matches("two-machines").count();
     let file = network.sandbox.file("pair.toml", &first_two(3, "400ms"));
-    // Lasts until it is interrupted, however slow the machine is.
+    // This run lasts until it is interrupted, however slow the machine is.
     let long = start(&network.sandbox.file("long.toml", &first_two(300, "400ms")));
     assert!(wait_until(PATIENCE, || runs() == 1), "the first run does not start");
     let refused = network.plumb(&["run", &file, "--no-wait"]);
@@ -72,7 +71,7 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
     };
     let over_hosts = start(network.command(&["run", &hosts, "--plain"]));
     has_begun("two-machines");
-    // In the network of a host, like a user who works there.
+    // Start the run in a host's network, like a user who works there.
     let in_lab = start(network.on_host(0, &["run", &lab, "--plain"]));
     has_begun("two-hosts");
     printed(over_hosts);

@@ -1,4 +1,4 @@
-//! A short storm of faults; `make soak ARGS=storm` has a hundred.
+//! A short storm of faults. `make soak ARGS=storm` runs a hundred.
 
 use std::time::Duration;
 

@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 
 use crate::sandbox;
 
-/// Pairs of runs per case.
 const PAIRS: usize = 10;
-/// Relative spread between trials, and between intervals of a trial.
+/// Relative spread between trials, and between the intervals of a trial.
 const SCATTER: f64 = 0.02;
 
-/// Normally distributed numbers, the same every time.
+/// Generates normally distributed numbers, the same every time.
 struct Draw(u64);
 
 impl Draw {
@@ -31,7 +30,6 @@ impl Draw {
     }
 }
 
-/// A receiver's log of ten intervals around a rate.
 fn log(draw: &mut Draw, rate: f64, number: usize) -> String {
     let carried = |bytes: u64, start: f64, end: f64| {
         json!({"socket": 5, "start": start, "end": end, "seconds": end - start, "bytes": bytes,
@@ -63,7 +61,6 @@ fn log(draw: &mut Draw, rate: f64, number: usize) -> String {
     .to_string()
 }
 
-/// Imports a run of this many trials and returns its name.
 fn run(sandbox: &Sandbox, draw: &mut Draw, trials: usize, rate: f64) -> String {
     let file = |number: usize| {
         let rate = draw.about(rate);
@@ -75,7 +72,8 @@ fn run(sandbox: &Sandbox, draw: &mut Draw, trials: usize, rate: f64) -> String {
     sandbox.succeed(&words.collect::<Vec<_>>()).out.trim().to_owned()
 }
 
-/// The verdicts of pairs of runs, the second with this share of the first's rate, and the result of a gate at 5 %.
+/// Returns the verdicts for pairs of runs and the result of a gate at 5 %. The second run has this fraction of the
+/// first's rate.
 fn pairs(trials: usize, kept: f64) -> Vec<(String, String)> {
     let sandbox = sandbox();
     let mut draw = Draw(0x1a9e_0000 + trials as u64 * 1000 + (kept * 100.0) as u64);

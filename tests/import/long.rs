@@ -4,11 +4,11 @@ use std::{fmt::Write, process::Command};
 
 use crate::sandbox;
 
-/// More samples than are stored per test, so that memory peaks.
+/// More samples than are stored per test, so that memory use reaches its peak.
 const SECONDS: u32 = 60_000;
 
-/// Data limit in KiB (RLIMIT_DATA, setrlimit(2)), which excludes the program text. With under 20 MB of resident text,
-/// the total stays below 100 MB.
+/// Data limit in KiB (RLIMIT_DATA, setrlimit(2)), which excludes the program text. As the text has less than 20 MB
+/// resident, the total stays below 100 MB.
 const MOST: u32 = 80_000_000 / 1024;
 
 pub(crate) fn memory_is_bounded() {

@@ -1,4 +1,4 @@
-//! Other tools' logs from the file to the report, without privileges.
+//! Other tools' logs, from the file to the report, without privileges.
 #![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad;
@@ -40,7 +40,6 @@ fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
 }
 
-/// A test file of the crate `import`.
 fn data(name: &str) -> String {
     format!("{}/../import/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }

@@ -1,4 +1,4 @@
-//! How runs and labs end when they are disturbed.
+//! Runs and labs that are disturbed, and how they end.
 
 use std::{fs, process::Command, thread, time::Duration};
 
@@ -26,7 +26,6 @@ pub(crate) fn a_killed_controller_leaves_nothing() {
     assert!(wait_until(PATIENCE, || kept(&sandbox) >= 2), "no trial was stored");
     let beside = sandbox.plumb(&["run", "--resume"]);
     assert!(beside.status == Some(1) && beside.err.contains("in progress"), "{beside:?}");
-    // In the middle of a trial.
     thread::sleep(Duration::from_millis(150));
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
@@ -104,7 +103,7 @@ pub(crate) fn a_full_disk() {
     let file = sandbox.file("wire.toml", &wire(400, "20ms"));
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("the sandbox can be written");
-    // The mount lives in the shell's mount namespace and disappears with it.
+    // The mount belongs to the shell's mount namespace and disappears with it.
     let script = format!(
         "mount -t tmpfs -o size=400k tmpfs {disk}; {plumb} run {file} --db {disk}/runs.db; status=$?; \
          {plumb} runs --db {disk}/runs.db; exit $status",

@@ -24,7 +24,7 @@ impl<'a> Standing<'a> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
     }
 
-    /// 20 MB. Returns the server's JSON.
+    /// Transfers 20 MB and returns the server's JSON.
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
         // Port 5201 in state LISTEN.
@@ -37,7 +37,6 @@ impl<'a> Standing<'a> {
         serde_json::from_slice(&output.stdout).expect("iperf3 prints JSON")
     }
 
-    /// Received and sent, from the host's own /proc/net/dev.
     fn packets(&self, host: &str, device: &str) -> (u64, u64) {
         let table = self.sandbox.inside(host, &["cat", "/proc/net/dev"]);
         let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{device}:")));
@@ -58,7 +57,7 @@ pub(crate) fn the_underlay_carries_vxlan() {
     let lab = Standing::of(&sandbox, "egress-gateway", "evidence");
     let capture =
         lab.start("egress", &["tcpdump", "-i", "eth0", "-n", "-c", "40", "-e", "--immediate-mode", "udp"]);
-    // After a heading, one line per packet socket.
+    // The heading is followed by one line per packet socket.
     let captures = || sandbox.inside("egress", &["cat", "/proc/net/packet"]).lines().count() > 1;
     assert!(wait_until(PATIENCE, captures), "tcpdump captures");
     let _ = lab.iperf3("app", "target", "198.18.2.2");
@@ -119,7 +118,6 @@ pub(crate) fn ethtool_shows_the_queues() {
         let channels = sandbox.inside(host, &["ethtool", "-l", device]);
         let count =
             |word: &str| channels.lines().filter(|line| line.split_whitespace().eq([word, "4"])).count();
-        // The maximum and the current number.
         assert_eq!((count("RX:"), count("TX:")), (2, 2), "{host}:{device}:\n{channels}");
     }
 }

@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::{PATIENCE, evidence::Standing, sandbox};
 
 const SERVER: &str = "198.18.0.2";
-/// Runs the client as another user.
 const NOBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
 pub(crate) fn names_a_disabled_offload() {

@@ -13,7 +13,6 @@ use plumb_tests::{Leftovers, Sandbox, agents, name, processes, signal, trials, w
 
 use super::sandbox;
 
-/// Enough for a boot or a trial on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const LEAVES: &str = "\u{1b}[?1049l";
@@ -166,7 +165,8 @@ pub(super) fn plain_lines_on_request() {
     }
 }
 
-/// The rate is below the client's output and removed at the end; there is none if standard output is redirected.
+/// The rate appears below the client's output and is removed at the end. It is not shown if standard output is
+/// redirected.
 pub(super) fn client_shows_its_rate() {
     let sandbox = sandbox();
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("loopback");
@@ -179,7 +179,6 @@ pub(super) fn client_shows_its_rate() {
     printed.read_line(&mut first).expect("text");
     assert!(first.contains("serving"), "{first}");
     let words = ["client", "127.0.0.1", "-p", &port, "-t", "3", "--no-keep"];
-    // Enough rows that nothing scrolls off.
     let shown = typed(&sandbox, &words, (60, 80));
     let terminal = Arc::clone(&shown.terminal);
     let (status, written) = shown.ended();

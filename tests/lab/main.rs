@@ -1,4 +1,4 @@
-//! Real labs: each path is checked against the kernel, and nothing is left of a removed lab.
+//! Real labs: each path is checked against the kernel, and a removed lab leaves nothing behind.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
 use std::{process::ExitCode, time::Duration};
@@ -259,7 +259,6 @@ const CASES: &[Case] = &[
     Case { name: "full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
 ];
 
-/// Enough on a busy machine for operations that usually take less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn sandbox() -> Sandbox {

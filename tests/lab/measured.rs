@@ -1,4 +1,4 @@
-//! Runs that measure: their records and reports.
+//! Runs that measure, with their records and reports.
 
 use std::process::Command;
 
@@ -17,7 +17,6 @@ pub(crate) fn every_builtin_runs() {
         ("bridge-streams", 16),
         ("bridge-queues", 9),
     ] {
-        // The built-in scenario with shorter trials.
         let text = sandbox.succeed(&["scenario", "show", name]).out;
         let short = text.replace("duration = \"1s\"", "duration = \"200ms\"");
         let short = short.replace("duration = \"2s\"", "duration = \"200ms\"");
@@ -69,7 +68,8 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
-/// Streams take turns on few CPUs. Each rate is over the stream's own time, so the rates may not be added up.
+/// With few CPUs, the streams take turns. Each rate covers only the stream's own time, so the rates must not be
+/// summed.
 pub(crate) fn a_thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! Files, processes and labs of other users of the machine are neither trusted nor touched.
+//! Files, processes and labs of other users of the machine, which plumb neither trusts nor touches.
 #![expect(clippy::disallowed_macros, reason = "prints why a test returns early")]
 
 use std::{
@@ -25,7 +25,6 @@ const SHELL: &[&str] = &["lab", "shell", "node1", "--", "true"];
 const GC: &[&str] = &["lab", "gc"];
 const LIST: &[&str] = &["lab", "list"];
 
-/// A user, and the variable for the folder of the list of labs.
 #[derive(Debug, Clone, Copy)]
 enum Caller {
     Root,
@@ -196,7 +195,7 @@ const ATTACKS: &[Attack] = &[
     Attack { done: |place| mode(&place.entry(), 0o660), reported: "mode 0660" },
 ];
 
-/// Makes a link of `linker`; the owner's files are chowned accordingly.
+/// Creates a link owned by `linker` and adjusts the owner of the files.
 fn planted_link(place: &Place, parent: u32, linker: u32) {
     let (there, elsewhere) = (place.folder().join("plumb"), place.folder().join("elsewhere"));
     fs::rename(&there, &elsewhere).expect("as root");
@@ -284,7 +283,7 @@ pub(crate) fn a_holder_of_another_user() {
         assert!(theirs.is_alive() && output.status == Some(1), "{words:?}: {output:?}");
         assert!(output.err.contains("belongs to user 65534"), "{words:?}: {}", output.err);
     }
-    // A pid reused by another process.
+    // The PID has been reused by another process.
     let mut victim = Process::start(0, SLEEP);
     let mut later = held_by(&record, victim.pid());
     let start_time = start_time(victim.pid()) - 1;
@@ -310,7 +309,7 @@ pub(crate) fn namespaces_of_another_user() {
         return;
     }
     theirs.sleeps();
-    // A process of root that holds their network namespace, inside and outside their user namespace.
+    // This process of root holds their network namespace, inside and outside their user namespace.
     let hold = format!("exec 7</proc/{0}/ns/net; exec", theirs.pid());
     let enter = format!("{hold} nsenter --preserve-credentials --user --target {} sleep 600", theirs.pid());
     for (script, reported) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")]

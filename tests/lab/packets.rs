@@ -1,11 +1,11 @@
-//! Packet sizes and queues as the devices saw them, and the device settings at the time.
+//! Packet sizes and queues as seen by the devices, and the device settings at the time.
 
 use plumb_tests::{Leftovers, trials, wire};
 use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// One and two queues, with and without segmentation offload. Receive offload makes a veth count per queue.
+/// One and two queues, with and without segmentation offload. A veth counts per queue only with receive offload.
 const SETTINGS: &str = r#"
 [devices."left:eth0"]
 gro = "on"

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// A test is due every second; `more` contains further lines and tables.
 fn plan(sandbox: &Sandbox, more: &str) -> String {
     let every = "every = \"1min\"\njitter = \"59s\"\n";
     sandbox.file("plan.toml", &format!("[[measure]]\nscenario = \"./wire.toml\"\n{every}{more}"))
@@ -37,7 +36,7 @@ fn watched() {
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
     let bytes = first["bytes"].as_u64().expect("bytes are counted");
     let median = first["results"][0]["value"]["median"].as_f64().expect("a rate");
-    // Trials of 400 ms, warm-up included; repeated trials count as well.
+    // Trials last 400 ms including the warm-up, and repeated trials count as well.
     let record = sandbox.record();
     let trials = record["trials"].as_array().expect("a list");
     let made: usize = trials.iter().map(|trial| 1 + trial["discarded"].as_array().map_or(0, Vec::len)).sum();
@@ -57,7 +56,7 @@ fn watched() {
     );
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
-        // Too much competing load makes the result unknown, and no hook runs.
+        // Too much competing load makes the result unknown, so no hook runs.
         let reason = third["undecided"][0]["reason"].as_str().unwrap_or_default();
         let causes = ["Other work used the CPUs", "The noise between two runs"];
         assert!(causes.iter().any(|cause| reason.starts_with(cause)), "{output:?}");
@@ -77,7 +76,6 @@ fn watched() {
     assert_eq!(names.trim(), format!("regression {}", third["run"].as_str().expect("a run")));
     fs::remove_file(sandbox.home().join("told")).expect("own file");
     let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
-    // The loss is reported even if other results are unknown.
     assert!(matches!(output.status, Some(1 | 2)), "{output:?}");
     assert_eq!(fourth["alert"], Value::Null, "it is reported once: {output:?}");
     assert!(!sandbox.home().join("told").exists());
@@ -90,7 +88,6 @@ fn watched() {
     serves_metrics(&sandbox, &tight, &fourth, used);
 }
 
-/// Three times the rates of the latest run, stored as a later run with the name `main`.
 fn three_times_as_fast(sandbox: &Sandbox) {
     let mut record = sandbox.record();
     let started = record["header"]["started"].as_i64().expect("a time");
@@ -133,7 +130,7 @@ fn serves_metrics(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) {
         found.unwrap_or_else(|| panic!("no {name} in\n{text}"))
     };
     let median = latest["results"][0]["value"]["median"].as_f64().expect("a rate");
-    assert!((value("plumb_watch_cell_median_bits_per_second{") / median - 1.0).abs() < 1e-9, "{text}");
+    assert!((value("plumb_watch_result_median_bits_per_second{") / median - 1.0).abs() < 1e-9, "{text}");
     assert_eq!(value("plumb_watch_regression{scenario=\"two-hosts\"}"), 1.0);
     assert_eq!(value("plumb_watch_bytes_used"), used as f64);
     signal(watch.id(), "TERM");

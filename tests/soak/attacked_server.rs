@@ -1,4 +1,4 @@
-//! A root server under half an hour of honest and hostile clients.
+//! A server that runs as root, under half an hour of honest and hostile clients.
 
 use std::{
     fs,
@@ -18,14 +18,13 @@ const PORT: u16 = 5201;
 const RATE: u32 = 1000;
 const HALF_AN_HOUR: usize = 30;
 const PAUSE: Duration = Duration::from_secs(2);
-/// Bytes of memory between thirds of the test. Each served address has its own budget.
+/// Bytes by which memory may differ between thirds of the test. Each served address has its own budget.
 const ROOM: f64 = (32 << 20) as f64;
 
 struct Look {
     memory: f64,
     descriptors: f64,
     threads: f64,
-    /// Nanoseconds.
     median: f64,
     high: f64,
 }
@@ -71,7 +70,6 @@ pub(crate) fn half_an_hour() {
     );
 }
 
-/// Fifty addresses for hostile clients and one for honest clients.
 fn raise(server: &NetNs, clients: &NetNs) {
     let there = plumb_tests::path_of(server);
     let mut script =
@@ -142,7 +140,6 @@ fn look(sandbox: &Sandbox, pid: u32) -> Look {
     }
 }
 
-/// Sixty bars, each the maximum of its interval.
 fn draw((what, unit, word, of): Field, looks: &[Look]) {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values: Vec<f64> = looks.iter().map(|look| of(look) / unit).collect();

@@ -1,4 +1,4 @@
-//! Hostile peers: no process panics or exceeds its memory limit, and Ctrl-C ends it.
+//! Hostile peers: no process panics or exceeds its memory limit, and Ctrl-C stops every process.
 
 use std::{
     fs::{self, Permissions},
@@ -30,7 +30,6 @@ const TABLE: &str = "| Setting | Rate (Gbit/s) |\n| --- | --- |\n| a | 5.5 |\n| 
 
 struct Kind {
     name: &'static str,
-    /// Peak resident MiB of each of plumb's processes.
     memory: u64,
     meet: fn(&Stage) -> Result<Taken, String>,
 }
@@ -48,7 +47,7 @@ const KINDS: [Kind; 14] = [
     Kind { name: "browser over TLS", memory: 64, meet: |stage| stage.web(true) },
     Kind { name: "QMP monitor", memory: 64, meet: |stage| stage.rebalance("qmp") },
     Kind { name: "guest agent", memory: 64, meet: |stage| stage.rebalance("agent") },
-    // Holds the program twice in memory to copy it.
+    // Copying the program holds it in memory twice.
     Kind { name: "SSH host", memory: 128, meet: Stage::ssh },
     Kind { name: "PostgreSQL server", memory: 96, meet: Stage::store },
 ];

@@ -1,4 +1,4 @@
-//! Runs all guest tests on each installed kernel series. `make test` runs a few.
+//! Runs all guest tests on each installed kernel series. `make test` runs only a few.
 
 use std::process::Command;
 

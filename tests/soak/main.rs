@@ -123,7 +123,6 @@ fn main() -> ExitCode {
     run(CASES)
 }
 
-/// Repeats disturbed trials, as in normal use.
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
 }

@@ -1,4 +1,4 @@
-//! `quick` under competing load for part and all of its duration.
+//! Runs `quick` with competing load for part of its duration and for all of it.
 
 use std::{
     process::Stdio,
@@ -14,17 +14,14 @@ use crate::{
     steps::{self, Agreement, Steps},
 };
 
-/// Seconds, undisturbed.
 const RUN: f64 = 45.0;
 
 struct Made {
     steps: Steps,
-    /// Repeated trials and all stored trials.
     again: usize,
     kept: usize,
 }
 
-/// `burst` starts two busy loops for 5 to 15 s.
 fn quick(sandbox: &Sandbox, burst: Option<usize>) -> Made {
     let began = Instant::now();
     let mut run = command(sandbox, &["run", "quick", "--quiet"])
@@ -101,7 +98,7 @@ pub(crate) fn quick_under_loops() {
     for (result, then) in results(&findings).zip(results(&before)) {
         let (now, then) = (cost(result), cost(then));
         println!("  {}: {now:.3} CPU-s per unit of work, undisturbed {then:.3}", result["id"]);
-        // Smaller batches and colder caches may double the cost; the loops' CPU time would raise it fivefold.
+        // Smaller batches and colder caches may double the cost. The loops' CPU time would raise it fivefold.
         assert!(now < 2.5 * then, "CPU time of others is charged to {}", result["id"]);
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);

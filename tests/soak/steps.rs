@@ -10,7 +10,6 @@ pub(crate) struct Step {
     ratio: f64,
     low: f64,
     high: f64,
-    /// `lower`, `higher`, `none` or `unclear`.
     verdict: String,
 }
 
@@ -46,7 +45,7 @@ pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     pub(crate) runs: usize,
-    /// The interval contains the undisturbed value; number of steps that have an interval.
+    /// Number of intervals that contain the undisturbed value, followed by the number of all intervals.
     pub(crate) covered: usize,
     pub(crate) intervals: usize,
     pub(crate) complete: usize,

@@ -11,7 +11,6 @@ const STOP: Duration = Duration::from_secs(3);
 
 pub(crate) fn no_stopped_trial_is_kept() {
     let (sandbox, stops) = (sandbox(), rounds(20));
-    // Longer than all stops, with repeated trials.
     let trials_of_run = u32::try_from(stops * 8).expect("few");
     let file = sandbox.file("wire.toml", &wire(trials_of_run, "500ms"));
     let mut run = command(&sandbox, &["run", &file])

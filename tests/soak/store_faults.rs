@@ -14,7 +14,6 @@ use serde_json::Value;
 
 use crate::{rounds, sandbox};
 
-/// Counted from a run's start or the previous fault.
 const WITHIN: Duration = Duration::from_secs(3);
 /// SQLite itself waits up to five seconds.
 const LONGEST_LOCK: Duration = Duration::from_secs(8);
@@ -125,7 +124,7 @@ pub(crate) fn locked_stores() {
             if let Some(ended) = run.try_wait().expect("it was started") {
                 break ended;
             }
-            // A write transaction blocks writers; a read transaction blocks checkpoints.
+            // A write transaction blocks writers, and a read transaction blocks checkpoints.
             let begins = ["BEGIN IMMEDIATE;", "BEGIN; SELECT count(*) FROM trial;"];
             let lock = Lock::take(&sandbox, begins[random.below(begins.len())]);
             sleep(LONGEST_LOCK.mul_f64(random.fraction()));
@@ -139,7 +138,7 @@ pub(crate) fn locked_stores() {
     println!("  {locks} locks, {complete} complete runs");
 }
 
-/// A lock of another program, which ends when its standard input is closed.
+/// A lock held by another program, which exits when its standard input is closed.
 struct Lock {
     _input: ChildStdin,
     _program: ProcessGuard,

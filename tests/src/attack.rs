@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 pub const SOURCES: u8 = 50;
 
-/// The connections at a time; the oldest is closed for each new one.
+/// Maximum number of open connections. The oldest is closed for each new one.
 const HELD: usize = 4000;
 
 /// Returned by a non-blocking connect(2).
@@ -36,9 +36,7 @@ enum End {
 }
 
 const GARBAGE: &[u8] = &[0xa5; 64];
-/// iperf3's format.
 const COOKIE: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
-/// A sequence number, the client flag, and an impossible length.
 const SOCKPERF: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x7f, 0xff, 0xff, 0xff];
 
 const KINDS: [Kind; 10] = [
@@ -79,8 +77,8 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
 }
 
 impl Kind {
-    /// Connects and sends its bytes; the connection ends with the socket. Returns whether it was started, since the server's
-    /// reaction comes later.
+    /// Starts a connection and sends its bytes. The connection ends when the socket is dropped. Returns whether it
+    /// was started, because the server reacts only later.
     fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> io::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),
@@ -97,7 +95,6 @@ impl Kind {
             Ok(()) => true,
             Err(error) => error.raw_os_error() == Some(IN_PROGRESS),
         };
-        // A refused connection is an attack as well.
         if !self.says.is_empty() {
             let _ = socket.send(self.says);
         }

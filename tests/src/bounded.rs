@@ -1,4 +1,4 @@
-//! A process among hostile peers: its memory stays bounded, it does not panic, and Ctrl-C ends it.
+//! A process among hostile peers: its memory stays bounded, it does not panic, and Ctrl-C stops it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,14 +10,13 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// Enough on a machine that has no CPU for the process.
+/// Long enough for a machine on which the process gets no CPU for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Peak resident KiB of each process.
     pub memory_kib: u64,
-    /// Counted from Ctrl-C, without the time spent waiting for a CPU.
+    /// Maximum time from Ctrl-C to the exit, without the time spent waiting for a CPU.
     pub end: Duration,
 }
 
@@ -27,8 +26,8 @@ pub struct Taken {
     pub end: Duration,
 }
 
-/// Interrupts the process at `is_enough` or after this time. Panics when it exceeds a limit, panics, or leaves a process
-/// behind.
+/// Interrupts the process when `is_enough` is true or the time is up. Panics if the process exceeds a limit, panics,
+/// or leaves a process behind.
 #[track_caller]
 pub fn stays_bounded(
     sandbox: &Sandbox,
@@ -75,7 +74,7 @@ pub fn stays_bounded(
     if memory_kib > limits.memory_kib {
         return Err(format!("{memory_kib} KiB of memory, more than {}", limits.memory_kib));
     }
-    // A member reconnects forever: its log must not fill the disk.
+    // A member reconnects forever, so its log must not fill the disk.
     if text.contains("panicked") || text.contains('\x1b') || text.lines().count() > 500 {
         return Err(format!("{} lines: {text:.3000}", text.lines().count()));
     }
@@ -85,14 +84,13 @@ pub fn stays_bounded(
     }
 }
 
-/// Resident KiB.
 fn peak(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// Each thread's time without a CPU while it was ready (Documentation/scheduler/sched-stats.rst).
+/// Returns the time that each thread was runnable without a CPU (Documentation/scheduler/sched-stats.rst).
 fn cpu_waits(pid: u32) -> BTreeMap<String, Duration> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().filter_map(Result::ok);
     let wait = |task: fs::DirEntry| {

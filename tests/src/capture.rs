@@ -10,19 +10,18 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, signal};
 
-/// Packets that start, end or carry a connection between two hosts, without SSH and the host that runs `plumb`.
+/// Selects packets between two hosts that start, end or carry a connection, excluding SSH and the host that runs
+/// `plumb`.
 const FILTER: &str = "tcp and not port 22 and not host 198.18.0.254 and \
                       (tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 or ip[2:2] > ((ip[0] & 15) + (tcp[12] >> 4)) * 4)";
 
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// Last address bytes, the smaller first.
+    /// The last bytes of the addresses, smaller first.
     pub hosts: [u8; 2],
-    /// Seconds.
     pub begun: f64,
-    /// The last packet other than a plain acknowledgement.
+    /// The time of the last packet other than a plain acknowledgement.
     pub ended: f64,
-    /// Payload, retransmissions included.
     pub bytes: u64,
 }
 
@@ -75,7 +74,6 @@ impl Capture {
         Self { process: ProcessGuard(process), lines, printed }
     }
 
-    /// Panics if tcpdump missed a packet.
     #[must_use]
     pub fn end(mut self) -> Vec<Connection> {
         signal(self.process.0.id(), "TERM");
@@ -102,10 +100,10 @@ impl Capture {
     }
 }
 
-/// `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
+/// For example `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
 struct Packet {
     time: f64,
-    /// Host and port, the smaller host first.
+    /// Host and port of both ends, with the smaller host first.
     ends: [(u8, u16); 2],
     begins: bool,
     bytes: u64,

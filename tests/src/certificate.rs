@@ -1,4 +1,4 @@
-//! Self-signed certificates made by openssl(1).
+//! Self-signed certificates created with openssl(1).
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! A headless Chromium, controlled by the DevTools protocol (<https://chromedevtools.github.io/devtools-protocol/>) over a
-//! pair of pipes.
+//! A headless Chromium, controlled through the DevTools protocol
+//! (<https://chromedevtools.github.io/devtools-protocol/>) over a pair of pipes.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,7 +12,6 @@ use std::{
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
 
-/// A page load on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Descriptors 3 and 4 carry the protocol.
 const ON_PIPES: &str = "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
@@ -110,7 +109,7 @@ impl Chrome {
         self.loads(|chrome| drop(chrome.evaluate(&click)));
     }
 
-    /// The new page, even if the old page is still loading.
+    /// Waits for the new page, even if the old page is still loading.
     fn loads(&mut self, act: impl FnOnce(&mut Self)) {
         self.events.clear();
         act(self);
@@ -139,7 +138,7 @@ impl Chrome {
         }
     }
 
-    /// Empty if there is no such element.
+    /// Returns an empty string if there is no such element.
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.evaluate(&format!("document.querySelector({})?.innerText ?? ''", json!(selector)));
         text.as_str().unwrap_or_default().to_owned()
@@ -154,13 +153,12 @@ impl Chrome {
         self.sized([390, 844], true);
     }
 
-    /// CSS pixels.
     pub fn sized(&mut self, [width, height]: [u32; 2], mobile: bool) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// `medium` is `screen` or `print`, `scheme` is `light` or `dark`.
+    /// `medium` is `screen` or `print`, and `scheme` is `light` or `dark`.
     pub fn shown(&mut self, medium: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features}));
@@ -170,7 +168,6 @@ impl Chrome {
         self.call("Emulation.setScrollbarsHidden", &json!({"hidden": true}));
     }
 
-    /// PNG.
     pub fn picture(&mut self) -> Vec<u8> {
         let taken = self.call("Page.captureScreenshot", &json!({"format": "png"}));
         BASE64_STANDARD.decode(taken["data"].as_str().unwrap_or_default()).expect("a picture")

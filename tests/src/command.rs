@@ -8,7 +8,6 @@ use std::{
 
 use crate::need::{GUEST_KERNEL_VARIABLE, guest_kernel, is_root};
 
-/// Separates the runs and labs of a test from other tests.
 pub struct Sandbox {
     plumb: PathBuf,
     home: tempfile::TempDir,
@@ -17,7 +16,6 @@ pub struct Sandbox {
 
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// `None` after a signal.
     pub status: Option<i32>,
     pub out: String,
     pub err: String,
@@ -45,7 +43,7 @@ impl Sandbox {
         self.shared_store = Some(address);
     }
 
-    /// Replaces /run for labs of root, and the runtime folder of other users.
+    /// Replaces /run for root's labs, and the runtime folder for other users.
     #[must_use]
     pub fn run(&self) -> PathBuf {
         self.home().join("run")
@@ -77,7 +75,7 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
-            // Tests run next to each other, so every trial would be repeated.
+            // Tests run in parallel, so every trial would be repeated otherwise.
             .env("PLUMB_KEEP_DISTURBED", "true")
             .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
@@ -92,8 +90,8 @@ impl Sandbox {
         path
     }
 
-    /// Root's labs are listed below /run whatever the environment says. The shell execs `plumb`: the pid is that of the
-    /// command.
+    /// Root's labs are listed below /run regardless of the environment. The shell execs `plumb`, so the PID is that
+    /// of the command.
     fn with_own_run(&self) -> Command {
         std::fs::create_dir_all(self.run()).expect("own file");
         let mut command = Command::new("unshare");

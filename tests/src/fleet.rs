@@ -1,4 +1,4 @@
-//! A fleet: members on some hosts of a network, and a NATS server next to the bridge.
+//! A fleet: members on some hosts of a network, and a NATS server attached to the bridge.
 
 use std::{
     fs::{self, File},
@@ -13,7 +13,6 @@ const METRICS: &str = "0.0.0.0:9464";
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
 const ENCRYPTED: &str = "tls://198.18.0.254:4222";
 
-/// E.g. `m0` on `h0`, and the controller `ops`.
 pub struct Fleet {
     pub members: Vec<ProcessGuard>,
     pub server: Option<ProcessGuard>,
@@ -42,7 +41,7 @@ impl Fleet {
         fleet.raised(hosts, &ca)
     }
 
-    /// `more` is added to the file of each member and of the controller.
+    /// `more` is appended to the configuration of each member and of the controller.
     fn raised(self, hosts: std::ops::Range<usize>, more: &str) -> Self {
         let mut fleet = self;
         let names: Vec<String> = hosts.clone().map(|host| format!("m{host}")).collect();
@@ -114,14 +113,12 @@ impl Fleet {
         serde_json::from_str(&output.out).unwrap_or_default()
     }
 
-    /// Waits until exactly these members are connected.
     #[track_caller]
     pub fn is_there(&self, names: &[&str]) {
         let there = || self.listed().iter().map(|member| member["name"].clone()).collect::<Vec<_>>() == names;
         assert!(wait_until(PATIENCE, there), "{names:?} are not there: {:?}", self.listed());
     }
 
-    /// Panics if a member has exited before.
     pub fn end(&mut self) {
         for (host, mut member) in std::mem::take(&mut self.members).into_iter().enumerate() {
             assert!(member.0.try_wait().is_ok_and(|ended| ended.is_none()), "{}", self.log(host));

@@ -14,10 +14,9 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::Random;
 
-/// The time between single bytes.
 const DRIP: Duration = Duration::from_millis(10);
 const PIECE: usize = 64 << 10;
-/// Log2 of the bytes that pass before a late lie.
+/// Logarithm to base 2 of the bytes that pass before a late lie.
 const LATEST: f64 = 12.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +31,9 @@ enum Act {
     FloodOfNewlines,
     FloodOfBrackets,
     Repeat,
-    /// Reads nothing.
+    /// Repeats the last message without reading.
     RepeatUnread,
-    /// The victim's bytes.
     Echo,
-    /// 2^64-1 for each decimal number.
     LargestNumbers,
     FlippedBits,
     Doubled,
@@ -63,18 +60,16 @@ const ACTS: [Act; 15] = [
 #[derive(Debug, Clone, Copy)]
 pub struct Lie {
     act: Act,
-    /// Bytes of the liar that pass unchanged.
     after: u64,
-    /// Connections before the first lie.
     honest: usize,
     seed: u32,
 }
 
 impl Lie {
-    /// Each act at the first byte and at a later one.
+    /// Each act is tried at the first byte and at a later one.
     pub const WAYS: usize = 2 * ACTS.len();
 
-    /// The number selects one of [`Self::WAYS`]; the rest is random.
+    /// The number selects one of [`Self::WAYS`], and all else is random.
     #[must_use]
     pub fn new(number: usize, random: &mut Random) -> Self {
         let late = random.fraction() * LATEST;
@@ -121,14 +116,13 @@ impl Address {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liar {
-    /// The program that connects to the relay.
     Client,
     Server,
-    /// The client's second connection, to its first: a client without a server.
+    /// Connects the client's second connection to its first, without a server.
     Loop,
 }
 
-/// Listens until dropped. Its connections end with their programs.
+/// Listens until dropped. Its connections end when their programs do.
 #[derive(Debug)]
 pub struct HostileRelay(Arc<Socket>);
 
@@ -147,7 +141,6 @@ impl HostileRelay {
                 let Ok(other) = other else { continue };
                 let (from, to) = if liar == Liar::Client { (client, other) } else { (other, client) };
                 let lie = (number >= lie.honest).then_some(lie);
-                // Fails when a program closes the connection.
                 thread::spawn(move || drop(pass(&from, &to, lie)));
             }
         });
@@ -157,7 +150,7 @@ impl HostileRelay {
 
 impl Drop for HostileRelay {
     fn drop(&mut self) {
-        // Ends the accept; a listening Unix socket can be shut down, too.
+        // This ends the accept call. A listening Unix socket can also be shut down.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }
@@ -216,7 +209,7 @@ impl Lie {
         }
     }
 
-    /// Returns the last message, which acts that repeat need.
+    /// Returns the last message, which repeating acts need.
     fn honest_part(
         self,
         mut liar: &Socket,
@@ -226,7 +219,7 @@ impl Lie {
         let repeats = matches!(self.act, Act::Repeat | Act::RepeatUnread);
         if let Some((from, to)) = back.filter(|_| repeats || self.after > 0) {
             let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
-            // One read: enough for a handshake, then the victim is no longer read.
+            // Read once, which is enough for a handshake, and then stop reading from the victim.
             thread::spawn(move || {
                 let mut bytes = [0; 4096];
                 let count = from.read(&mut bytes).unwrap_or(0);

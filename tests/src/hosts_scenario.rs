@@ -1,4 +1,4 @@
-//! Scenarios between hosts reached by SSH or through a member.
+//! Scenarios between hosts that are reached by SSH or through a member.
 
 use std::ops::Range;
 
@@ -10,7 +10,6 @@ pub fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
     scenario("two-machines", &hosts, trials, duration)
 }
 
-/// `h0` and `h1`.
 #[must_use]
 pub fn first_two(trials: u32, duration: &str) -> String {
     pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
@@ -24,7 +23,6 @@ pub fn by_member(hosts: Range<usize>) -> impl Iterator<Item = String> {
     hosts.map(|number| format!("member = \"m{number}\"\ninterface = \"eth0\""))
 }
 
-/// Hosts are named `a` and on.
 #[must_use]
 pub fn pairs(pairs: &str, hosts: impl Iterator<Item = String>, trials: u32, duration: &str) -> String {
     let hosts: String =

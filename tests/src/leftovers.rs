@@ -1,5 +1,5 @@
-//! Possible leftovers of a lab: processes, network namespaces, devices. Processes are recognized by the sandbox's home in
-//! their environment; guest monitors inherit only PATH, which ends with the home.
+//! Possible leftovers of a lab: processes, network namespaces, devices. Processes are recognized by the sandbox's
+//! home in their environment. Guest monitors inherit only PATH, which ends with the home.
 
 use std::{
     collections::BTreeSet,
@@ -47,7 +47,6 @@ impl Leftovers {
     }
 }
 
-/// E.g. `STOP`.
 pub fn signal(pid: u32, name: &str) {
     let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill starts");
     assert!(status.success(), "kill -s {name} {pid}");
@@ -58,7 +57,6 @@ pub fn name(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
 
-/// One at each end, and the observer.
 #[must_use]
 pub fn agents(sandbox: &Sandbox) -> Vec<u32> {
     processes(sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
@@ -80,7 +78,7 @@ pub fn cpu_time(pid: u32) -> Duration {
     /// Milliseconds per tick on x86 and ARM Linux. See times(2) and proc_pid_stat(5).
     const TICK: u64 = 10;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name may contain anything. After it come the state and ten more fields before the two times.
+    // The name may contain anything. It is followed by the state and ten more fields before the two times.
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
     let ticks = fields.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok());
     Duration::from_millis(ticks.sum::<u64>() * TICK)

@@ -1,5 +1,5 @@
-//! Shared code of the test programs: tests/cli needs no privileges except for tracing, tests/lab creates real labs, tests/vm
-//! boots guests, tests/soak takes hours.
+//! Shared code of the test programs. tests/cli needs no privileges except for tracing, tests/lab creates real labs,
+//! tests/vm boots guests, and tests/soak takes hours.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 
@@ -47,5 +47,4 @@ pub use ssh_network::Network;
 pub use vary::vary;
 pub use web_server::WebServer;
 
-/// Enough on a busy machine for operations that usually take less than a second.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(180);

@@ -17,14 +17,14 @@ pub enum Need {
     /// Root that can switch to other users, unlike in a user namespace with a single user.
     OtherUsers,
     Program(&'static str, &'static str),
-    /// A program of the PATH, and the place of its releases.
+    /// A program in the PATH, and the place where it is released.
     Release(&'static str, &'static str),
     Cpus(usize),
     File(&'static str, &'static str),
     GuestKernel,
     /// The test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
     EachGuestKernel,
-    /// A line of its configuration, and its Debian package.
+    /// A line of the kernel's configuration, and the kernel's Debian package.
     GuestKernelWith(&'static str, &'static str),
     PostgresServer,
 }
@@ -69,7 +69,7 @@ pub struct Case {
     pub test: fn(),
 }
 
-/// Passes if one of three attempts does, in case other work disturbs measurements.
+/// Passes if one of three attempts does, because other work may disturb measurements.
 pub fn in_one_of_three(test: fn()) {
     let disturbed = (0..2).all(|_| std::panic::catch_unwind(test).is_err());
     if disturbed {
@@ -98,7 +98,6 @@ pub fn guest_kernel() -> Option<String> {
     chosen.or_else(|| std::env::var(GUEST_KERNEL_VARIABLE).ok())
 }
 
-/// Tests run one at a time.
 static GUEST_KERNEL: Mutex<Option<String>> = Mutex::new(None);
 pub const GUEST_KERNEL_VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
@@ -130,7 +129,6 @@ pub(crate) fn is_root() -> bool {
     effective == Some("0")
 }
 
-/// The first user range of this user namespace.
 pub(crate) fn has_other_users() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace()
@@ -154,7 +152,6 @@ fn kernels() -> impl Iterator<Item = String> {
         .filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").is_file())
 }
 
-/// E.g. 6.1, oldest first.
 #[must_use]
 pub fn guest_kernel_series() -> Vec<String> {
     let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok());
@@ -168,7 +165,7 @@ pub fn guest_kernel_series() -> Vec<String> {
     all.into_iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
-/// All but the newest, which is plumb's default. Empty if the environment sets a kernel.
+/// Returns all series but the newest, which is plumb's default, or none if the environment sets a kernel.
 fn older_series() -> Vec<String> {
     let mut all = guest_kernel_series();
     all.pop();

@@ -5,20 +5,19 @@ use std::{
     process::{Child, Command},
 };
 
-/// Keeps one CPU busy until dropped.
 pub struct OtherWork(Child);
 
 impl OtherWork {
     pub const NAME: &str = "other-work";
 
-    /// One loop per CPU, from a copy of the shell in a writable folder.
+    /// Starts one loop per CPU from a copy of the shell in a writable folder.
     #[must_use]
     pub fn on_cpus(count: usize, folder: &Path) -> Vec<Self> {
         let shell = folder.join(Self::NAME);
         if !shell.exists() {
             std::fs::copy("/bin/sh", &shell).expect("there is a shell");
         }
-        // Without the sandbox's home in its environment, which identifies the run's own processes.
+        // The sandbox's home identifies the run's own processes, so it must not be in the environment.
         let spin = || Command::new(&shell).args(["-c", "while :; do :; done"]).env_clear().spawn();
         (0..count).map(|_| Self(spin().expect("it is a shell"))).collect()
     }

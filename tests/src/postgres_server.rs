@@ -24,9 +24,8 @@ use crate::{
     signal, wait_until,
 };
 
-/// Debian's `nobody`: root may not start a server.
+/// Debian's `nobody`, because root may not start a server.
 const NOBODY: u32 = 65_534;
-/// Debian's folder of program versions.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
 #[derive(Debug)]
@@ -39,7 +38,7 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// **Trap:** it is killed when the calling thread ends.
+    /// **Trap:** the server is killed when the calling thread ends.
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -68,9 +67,9 @@ impl PostgresServer {
         server
     }
 
-    /// `settings` such as `listen_addresses=127.0.0.1`.
+    /// `settings` are options such as `listen_addresses=127.0.0.1`.
     ///
-    /// **Trap:** it is killed when the calling thread ends.
+    /// **Trap:** the server is killed when the calling thread ends.
     pub fn start(&self, settings: &[&str]) {
         let folder = self.folder.path();
         let log = File::options().create(true).append(true).open(folder.join("log")).expect("own file");
@@ -94,15 +93,15 @@ impl PostgresServer {
         self.end("INT");
     }
 
-    /// Prevents a clean shutdown, so that it recovers at the next start.
+    /// Prevents a clean shutdown, so that the server recovers at the next start.
     pub fn crash(&self) {
         self.end("QUIT");
     }
 
-    /// `STOP` or `CONT` for all of its processes. New connections hang while it is stopped.
+    /// Sends `STOP` or `CONT` to all processes of the server. New connections hang while it is stopped.
     pub fn signal(&self, name: &str) {
         let server = self.process().as_ref().expect("it runs").id();
-        // First, so that it forks no new processes.
+        // Stop this process first, so that it forks no new ones.
         signal(server, name);
         let children = format!("/proc/{server}/task/{server}/children");
         let children = fs::read_to_string(children).expect("Linux");
@@ -127,7 +126,6 @@ impl PostgresServer {
         format!("postgres://plumb@{folder}:{}/{database}", self.port)
     }
 
-    /// Columns are separated by `|`.
     #[must_use]
     pub fn sql(&self, database: &str, statement: &str) -> String {
         let mut asked = self.program("psql");
@@ -180,7 +178,7 @@ impl PostgresServer {
 
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
-        // Clear variables that would change its defaults.
+        // Clear variables that would change the program's defaults.
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin").current_dir("/");
         command
     }

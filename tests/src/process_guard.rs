@@ -1,4 +1,4 @@
-//! A process that ends with its test, however that ends.
+//! A process that is killed at the end of its test, even if the test fails.
 
 use std::process::Child;
 

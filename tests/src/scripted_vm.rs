@@ -49,7 +49,6 @@ pub fn agent(socket: UnixStream, answer: impl Fn(u64) -> Vec<u8>) {
     }
 }
 
-/// 2 GiB, half of it in a virtio-mem device.
 #[must_use]
 pub fn monitor_answer(order: &Value) -> Value {
     match order["execute"].as_str().unwrap_or_default() {
@@ -69,7 +68,6 @@ pub fn monitor_answer(order: &Value) -> Value {
     }
 }
 
-/// Seconds since 1970.
 #[must_use]
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()

@@ -12,7 +12,7 @@ use sys::netns::NetNs;
 
 use crate::{Output, PATIENCE, ProcessGuard, Sandbox, name, wait_until};
 
-/// Hosts `h0` and on, with addresses from 198.18.0.1, and the machine that runs `plumb`, 198.18.0.254.
+/// Hosts named from `h0` with addresses from 198.18.0.1, and the machine that runs `plumb`, 198.18.0.254.
 pub struct Network {
     pub sandbox: Sandbox,
     switch: Place,
@@ -94,7 +94,7 @@ impl Network {
         ));
         let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("the file exists");
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
-        // ssh finds a user's configuration by the user's name, not by HOME.
+        // ssh finds a user's configuration by the user's name rather than by HOME.
         fs::create_dir(self.folder().join("bin")).expect("own file");
         let _ = self
             .sandbox
@@ -139,7 +139,7 @@ impl Network {
         self.hosts.push(host);
     }
 
-    /// Runs as the host's user would, with the sandbox's runs; not yet started.
+    /// Prepares a command that runs as the host's user would run it, with the sandbox's runs. Does not start it.
     #[must_use]
     pub fn on_host(&self, host: usize, arguments: &[&str]) -> Command {
         self.started_in(&self.hosts[host], arguments)
@@ -172,7 +172,6 @@ impl Network {
         output
     }
 
-    /// Send and receive, e.g. `1gbit`.
     pub fn limit(&self, host: usize, rate: &str) {
         let shape = |device: &str| {
             format!("tc qdisc replace dev {device} root tbf rate {rate} burst 256kb latency 50ms")
@@ -219,7 +218,6 @@ impl Network {
         command
     }
 
-    /// Incoming tunnel packets of a host.
     pub fn lose_udp(&self, host: usize) {
         self.at(
             host,
@@ -251,7 +249,7 @@ impl Network {
         self.hosts[host].shell(script);
     }
 
-    /// Runs in a host's network and mounts. Returns the output.
+    /// Runs a script in a host's network and mount namespaces and returns its output.
     pub fn on(&self, host: usize, script: &str) -> String {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();

@@ -1,4 +1,5 @@
-//! A run of all pairs of a fleet, stored in PostgreSQL, under random faults. The run is resumed until it is complete.
+//! Runs all pairs of a fleet under random faults, with PostgreSQL as the store. The run is resumed until it is
+//! complete.
 
 mod fault;
 mod judgement;
@@ -19,13 +20,12 @@ use crate::{
 };
 
 const HOSTS: usize = 4;
-/// Keeps the capture of an hour small, and a stream far below the machine's capacity.
+/// Limits the size of an hour's capture, and is far below the machine's capacity.
 const RATE: &str = "20mbit";
-/// Share of the run by which all faults have happened.
+/// Fraction of the run by which all faults have happened.
 const STORMY: f64 = 0.8;
 /// The wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
-/// Seconds.
 const SHORTEST: f64 = 0.3;
 /// The time between controller starts while one after another fails.
 const APART: Duration = Duration::from_secs(1);
@@ -35,17 +35,17 @@ const GONE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub struct Storm {
     pub faults: Vec<Fault>,
-    /// Determines times and durations of faults; not 0.
+    /// Determines the times and durations of faults. Must not be 0.
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,
-    /// E.g. `4s`. If a controller dies in a trial that lasts longer than the next controller needs to start, the next one
-    /// would send at the same time, if nothing prevented that.
+    /// A duration such as `4s`. If a controller dies in a trial that lasts longer than the next controller needs to
+    /// start, the next one would send at the same time if nothing prevented that.
     pub trial: &'static str,
 }
 
 impl Storm {
-    /// All kinds; some last longer than a member's timeout for its controller.
+    /// Includes all kinds. Some faults last longer than a member's timeout for its controller.
     #[must_use]
     pub fn of(faults: usize, seed: u32) -> Self {
         let mut random = Random::of(seed);
@@ -54,8 +54,8 @@ impl Storm {
         Self { faults, seed, longest: Duration::from_secs(20), trials, trial: "5s" }
     }
 
-    /// Panics if a trial is lost, changed or stored twice, two streams share a host, the run cannot be resumed, or something
-    /// is left behind.
+    /// Panics if a trial is lost, changed or stored twice, two streams share a host, the run cannot be resumed, or
+    /// something is left behind.
     pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
         println!("  {} faults, seed {}", self.faults.len(), self.seed);
@@ -94,7 +94,6 @@ impl Storm {
     }
 }
 
-/// The run in progress.
 struct FaultRun {
     fleet: Fleet,
     store: PostgresServer,
@@ -214,7 +213,7 @@ impl FaultRun {
         let beyond = BEYOND.mul_f64(self.random.fraction());
         self.pass(beyond);
         assert!(!self.complete, "the run is complete before all faults were made: {:?}", self.reported);
-        // Short faults are more frequent: each order of magnitude is equally likely.
+        // Short faults are more frequent, because each order of magnitude is equally likely.
         let most = self.longest.as_secs_f64() / SHORTEST;
         let lasts = Duration::from_secs_f64(SHORTEST * most.powf(self.random.fraction()));
         println!(

@@ -10,7 +10,6 @@ use crate::{Sandbox, signal};
 
 pub struct WebServer {
     child: Child,
-    /// E.g. `http://127.0.0.1:40000`.
     pub origin: String,
     pub token: Option<String>,
 }
@@ -38,7 +37,6 @@ impl WebServer {
         panic!("plumb web ended before it served: {:?}", child.wait());
     }
 
-    /// Header lines end in a line break.
     pub fn answer(&self, request: &str, head: &str, body: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host).expect("it serves");

@@ -1,11 +1,11 @@
-//! Takes memory from real guests and returns it, by each method.
+//! Takes memory from real guests and returns it, with each method.
 
 use serde_json::Value;
 
 use crate::sandbox;
 
-/// Share of the moved memory that shows at the host: the guest's kernel uses some itself, and each page that it touches again
-/// may cost the host a huge page.
+/// Fraction of the moved memory that must be visible on the host. The guest's kernel uses some memory itself, and
+/// each page that it touches again may cost the host a huge page.
 const NEARLY_ALL: f64 = 0.75;
 const NEXT_TO_NOTHING: f64 = 0.2;
 
@@ -35,7 +35,7 @@ pub(crate) fn three_methods_move_the_requested_amount() {
         assert!(resident(untouched) < NEXT_TO_NOTHING, "there was nothing to free: {untouched}");
         assert!(grow["measured"]["touching"].as_f64() > Some(0.0), "the guest touched it: {grow}");
     }
-    // Call counts hold on any machine: one call per page, or one for many blocks.
+    // Call counts hold on any machine: one call per page, or one call for many blocks.
     let made = |method: &str| &result(&format!("{method}/shrink"))["probed"]["calls"];
     let calls = |method: &str| {
         made(method)["all"].as_f64().unwrap_or_else(|| panic!("no calls of {method}: {}", findings["probes"]))
@@ -49,8 +49,8 @@ pub(crate) fn three_methods_move_the_requested_amount() {
     assert!(pages > 262_144.0, "each of a GiB's pages is freed by a call: {pages}");
     let by_pages = freeing("virtio-balloon");
     assert!(by_pages > 262_144.0 && freeing("agent") < by_pages / 100.0, "{}", made("agent"));
-    // The rest comes from the guest's timer, which an emulated machine gets from its monitor, and from plumb's
-    // sampling; a longer trial has more of both.
+    // The remaining calls come from the guest's timer, which an emulated machine gets from its monitor, and from
+    // plumb's sampling. A longer trial has more of both.
     assert!(agent < pages / 20.0 && blocks < pages / 2.0, "{pages} {blocks} {agent}");
 }
 
@@ -72,7 +72,6 @@ pub(crate) fn refuses_machines_that_cannot_give_memory() {
         assert!(shipped.contains(from), "{from}");
         let output =
             sandbox.plumb(&["scenario", "check", &sandbox.file("it.toml", &shipped.replacen(from, to, 1))]);
-        // Undo the line wrap of long file paths.
         let err = output.err.replace("\n  │ ", " ");
         assert!(output.status != Some(0) && err.contains(printed), "{to}: {err}");
     }

@@ -1,4 +1,4 @@
-//! Virtual machines started by hand, as in the guide: a kernel, busybox, and drivers of any distribution.
+//! Virtual machines started by hand, as in the guide, with a kernel, busybox, and drivers of any distribution.
 
 use std::{
     fs,
@@ -14,9 +14,9 @@ use serde_json::Value;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
 const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
-/// The machines here are smaller than the guide's.
+/// The machines are smaller here than in the guide.
 const FOR_A_GIB: u64 = 96;
-/// Loaded in this order. Built-in modules are missing.
+/// Modules to load, in this order. Built-in modules are missing from the folder.
 const MODULES: [&str; 8] = [
     "drivers/virtio/virtio_ring",
     "drivers/virtio/virtio",
@@ -53,11 +53,11 @@ pub(crate) struct Machine {
     console: PathBuf,
 }
 
-/// The block of the guide with this text, with a machine's own name and folder and with smaller sizes.
+/// Returns the block of the guide that contains this text, with the machine's own name and folder and with smaller
+/// sizes.
 pub(crate) fn guide(text: &str, folder: &Path) -> String {
     let block = GUIDE.split("```").skip(1).step_by(2).find(|block| block.contains(text));
     let block = block.unwrap_or_else(|| panic!("the guide has no block with `{text}`"));
-    // Without the info string of the fence, and unindented.
     let (_, block) = block.split_once('\n').expect("a fence ends its line");
     let lines: Vec<&str> = block.lines().map(str::trim).collect();
     let places = ["/run/", "/var/lib/node_exporter/", "/var/lib/plumb/"];
@@ -69,13 +69,11 @@ pub(crate) fn guide(text: &str, folder: &Path) -> String {
     })
 }
 
-/// Command or flags from the guide.
 pub(crate) fn words(block: &str) -> Vec<String> {
     block.replace("\\\n", " ").split_whitespace().map(str::to_owned).collect()
 }
 
 impl GuestKernel {
-    /// The newest installed kernel with this line in its configuration.
     pub(crate) fn with(line: &str) -> Option<Self> {
         let kernels = fs::read_dir("/boot").into_iter().flatten().filter_map(Result::ok);
         let names = kernels.filter_map(|entry| entry.file_name().into_string().ok());
@@ -112,14 +110,14 @@ impl GuestKernel {
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
             fs::create_dir_all(root.join("usr/local/bin")).expect("own file");
-            // Stripped as in a package, since unpacking is slow in a guest.
+            // Strip the program as in a package, because unpacking is slow in a guest.
             let to = root.join("usr/local/bin/plumb");
             let stripped =
                 Command::new("strip").arg("-o").arg(to).arg(plumb).status().expect("gcc needs it too");
             assert!(stripped.success());
         }
         for (place, module) in MODULES.iter().enumerate() {
-            // The shell loads them in name order; busybox detects compression by content.
+            // The shell loads modules in name order, and busybox detects compression by content.
             let file = self.modules.join("kernel").join(module);
             let copy = root.join(format!("lib/{place}.ko"));
             let _ = fs::copy(file.with_extension("ko"), &copy)
@@ -133,7 +131,6 @@ impl GuestKernel {
 }
 
 impl Machine {
-    /// Boots the folder's initrd with `append` on the kernel command line.
     pub(crate) fn start(
         folder: &Path,
         name: &str,
@@ -149,7 +146,7 @@ impl Machine {
         Self::spawn(command, console, &folder.join(format!("{name}.qmp")))
     }
 
-    /// Never runs its guest; its monitor socket is `qmp`.
+    /// Starts a machine that never runs its guest. Its monitor socket is `qmp`.
     pub(crate) fn bare(qmp: &Path, devices: &[&str]) -> Self {
         let mut command = Self::qemu();
         command.args(["-S", "-m", "128M", "-qmp", &format!("unix:{},server,nowait", qmp.display())]);
@@ -181,12 +178,10 @@ impl Machine {
         machine
     }
 
-    /// Number of times the guest has printed this word.
     pub(crate) fn printed(&self, word: &str) -> usize {
         fs::read_to_string(&self.console).unwrap_or_default().matches(word).count()
     }
 
-    /// Bytes.
     pub(crate) fn resident(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/statm", self.qemu.id())).unwrap_or_default();
         text.split_whitespace().nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0) * 4096.0

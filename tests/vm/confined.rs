@@ -1,4 +1,4 @@
-//! A monitor's privileges while its guest runs, as shown by the kernel.
+//! A monitor's privileges while its guest runs, as reported by the kernel.
 
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, time::Duration};
 
@@ -7,7 +7,7 @@ use plumb_tests::wait_until;
 use crate::{remains::monitor, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Not used by accounts or services, including `plumb server`.
+/// UIDs that are not used by accounts or services, including `plumb server`.
 const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 
 pub(crate) fn a_monitor_has_little() {

@@ -1,4 +1,4 @@
-//! Runs with failing guests: the error, cleanup, and stored trials.
+//! Runs with failing guests: the error, the cleanup, and the stored trials.
 
 use std::{
     io::{BufRead, BufReader, Read},

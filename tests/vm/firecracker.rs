@@ -1,4 +1,4 @@
-//! Firecracker guests: measured if the program is installed, and otherwise skipped with the reason.
+//! Firecracker guests, which are measured if the program is installed and otherwise skipped with the reason.
 
 use plumb_tests::trials;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Runs in a virtual hypervisor: guests that need nested KVM, and cleanup after it dies.
+//! Runs in a virtual hypervisor: guests that need nested KVM, and the cleanup after it dies.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -14,11 +14,11 @@ use crate::{
     sandbox,
 };
 
-/// System calls per message when QEMU itself carries the packets.
+/// Minimum system calls per message if QEMU itself carries the packets.
 const MANY: f64 = 3.0;
 
-/// Two namespaces on a bridge, and two on a VLAN whose device name sorts before its parent's. Nothing has to boot in the
-/// hypervisor.
+/// Two namespaces on a bridge, and two on a VLAN device that sorts before its parent by name. Nothing has to boot in
+/// the hypervisor.
 const WIRE: &str = r#"schema = 1
 name = "inside"
 title = "Two namespaces on a bridge in a virtual hypervisor"
@@ -74,7 +74,7 @@ trials = 8
 pause = "1ms"
 "#;
 
-/// Write-up 004 has 0.007 system calls per message with vhost, 8.3 without.
+/// Write-up 004 has 0.007 system calls per message with vhost, and 8.3 without.
 pub(crate) fn vhost_saves_calls() {
     let sandbox = sandbox();
     let paths = ["--path", "host-to-vm", "--path", "host-to-vm-vhost", "--workload", "latency"];
@@ -95,7 +95,8 @@ pub(crate) fn vhost_saves_calls() {
     for result in findings["results"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
         if result["path"].as_str().is_some_and(|path| path.contains("vhost")) {
-            // Timers and the agent's channel make calls; the number per message depends on the speed of messages.
+            // Timers and the agent's channel also make calls, and the number per message depends on the speed of
+            // messages.
             assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", result["id"]);
         } else {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", result["id"]);
@@ -105,7 +106,7 @@ pub(crate) fn vhost_saves_calls() {
     assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
 }
 
-/// The devices of a microvm interrupt the vCPU's ioctl, which on q35 may last for the whole trial.
+/// A microvm's devices interrupt the vCPU's ioctl, which on q35 may last for the whole trial.
 pub(crate) fn guest_time_is_neither_work_nor_wait() {
     let sandbox = sandbox();
     let ping = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\nwarmup = \"100ms\"\n\n\
@@ -137,7 +138,6 @@ fn calls_per_message(result: &Value) -> f64 {
     of_monitor.filter_map(|end| end["rate"].as_f64()).sum()
 }
 
-/// QEMU writes packets to a tap with `writev`.
 fn packets_written_per_message(result: &Value) -> f64 {
     let rows = result["probed"]["calls"]["processes"].as_array().expect("calls were counted");
     let written = rows.iter().filter(|row| {
@@ -151,7 +151,6 @@ fn is_monitor(end: &Value) -> bool {
     end["process"].as_str().is_some_and(|process| process.starts_with("qemu"))
 }
 
-/// Returns the exit status and output.
 fn ended(sandbox: &Sandbox, args: &[&str], how: impl FnOnce(u32, u32)) -> (Option<i32>, String) {
     let mut command = sandbox.command(args);
     let mut controller =

@@ -1,4 +1,4 @@
-//! Real guests booted from the plumb binary: their properties, their end, and cleanup after them.
+//! Real guests booted by plumb: their properties, their end, and the cleanup after them.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 #![expect(clippy::disallowed_macros, reason = "boot times are printed, not judged")]
 
@@ -43,7 +43,6 @@ const WITH_IP: &[Need] = &[
     Need::File("/dev/net/tun", "a kernel with tap devices"),
 ];
 
-/// plumb did not start the machines.
 const STANDING: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),
@@ -64,7 +63,6 @@ const BY_HAND: &[Need] = &[
     Need::File("/usr/share/doc/busybox-static", "busybox in one file (apt-get install busybox-static)"),
 ];
 
-/// Guests in a virtual machine with KVM.
 const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 

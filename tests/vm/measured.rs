@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::{remains::processes, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A hash assigns streams to queues: with this many streams, one of two queues stays unused once in 2^15 runs.
+/// A hash assigns streams to queues. With this many streams, one of two queues stays unused once in 2^15 runs.
 const MANY: u32 = 16;
-/// Packets: a device's counters and those of its queues are read one after the other.
+/// Packets that may arrive between reading a device's counters and those of its queues.
 const BETWEEN: u64 = 8;
 
 pub(crate) fn scenario(vm: &str, more: &str) -> String {

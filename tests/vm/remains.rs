@@ -12,7 +12,6 @@ use plumb_tests::{Sandbox, belongs_to, wait_until};
 pub(crate) use plumb_tests::processes;
 
 const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-/// Parts of the names of plumb's and QEMU's files and sockets.
 const OURS: [&str; 4] = ["plumb", "qemu", "vl.", "guest"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +36,7 @@ impl Remains {
         self.has_only_gained(sandbox, &[]);
     }
 
-    /// Ignores these files in the sandbox's home and SQLite's files next to them.
+    /// Ignores these files in the sandbox's home, and SQLite's files next to them.
     pub(crate) fn has_only_gained(&self, sandbox: &Sandbox, files: &[&str]) {
         let left = || (processes(sandbox), Self::now());
         let clean = |(processes, now): &(Vec<u32>, Self)| {
@@ -64,7 +63,7 @@ pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     processes(sandbox).into_iter().find(is_monitor)
 }
 
-/// Tests run in parallel.
+/// Sockets of other tests are ignored, because tests run in parallel.
 fn is_of_another(socket: &str, sandbox: &Sandbox) -> bool {
     let holder = socket.rsplit_once("(process ").and_then(|(_, pid)| pid.strip_suffix(')')?.parse().ok());
     holder.is_some_and(|pid: u32| Path::new(&format!("/proc/{pid}")).exists() && !belongs_to(pid, sandbox))

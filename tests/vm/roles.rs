@@ -1,4 +1,4 @@
-//! A guest measured with probes: CPU time and system calls of its monitor by thread role.
+//! A guest measured with probes: the CPU time and system calls of its monitor by thread role.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{
     sandbox,
 };
 
-/// The only guest is the server's end; the client's end is its host.
+/// The only guest is the server's end, and the client's end is the guest's host.
 pub(crate) fn distinguishes_a_monitor_s_threads() {
     let sandbox = sandbox();
     let file = sandbox.file("roles.toml", &scenario("vcpus = 2", &streams(2, "700ms", 1)));
@@ -48,7 +48,8 @@ fn check_owners(shares: &Value) {
     }
 }
 
-/// Checks each thread and end: a guest's packets pass through the monitor's first thread, and its vCPUs are threads as well.
+/// Checks each thread and end. A guest's packets pass through the monitor's first thread, and its vCPUs are threads
+/// as well.
 fn check_calls(calls: &Value) {
     let calls = calls.as_array().expect("a list");
     let of_monitor: Vec<&Value> = calls.iter().filter(|call| named(&call["process"], "qemu")).collect();

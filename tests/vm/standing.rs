@@ -1,4 +1,4 @@
-//! Measures virtual machines that plumb did not start and compares the results with the command line.
+//! Measures virtual machines that plumb did not start and compares the results with their command lines.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::sandbox;
 const NAME: &str = "plumb-test-web";
 const FOR: &str = "300ms";
 
-/// Stopped before the guest's first instruction; the tap device is in a private network namespace.
+/// A machine stopped before the guest's first instruction. Its tap device is in a private network namespace.
 struct Standing(Child);
 
 impl Standing {
@@ -48,7 +48,7 @@ impl Standing {
     }
 }
 
-/// When the main loop runs, all devices exist.
+/// Once the main loop runs, all devices exist.
 fn answers(monitor: &UnixStream) -> io::Result<()> {
     monitor.set_read_timeout(Some(Duration::from_secs(60)))?;
     (&mut &*monitor).write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"query-status\"}\n")?;
@@ -102,7 +102,7 @@ fn check_machine(vm: &Value) {
     assert_eq!(vm["unread"], json!([]), "root sees everything");
     let threads = vm["threads"].as_array().expect("a list");
     let of = |role: &str| threads.iter().filter(|thread| thread["role"] == role).count();
-    // The monitor has its own iothread and the configured one.
+    // The monitor has its own iothread and the configured iothread.
     assert_eq!((of("cpu"), of("main"), of("vhost")), (3, 1, 0), "{threads:?}");
     assert!(
         threads.iter().any(|thread| thread["name"] == "IO disks" && thread["role"] == "io"),
@@ -125,7 +125,7 @@ pub(crate) fn free_monitor_adds_details_and_is_released() {
     let sandbox = sandbox();
     let monitor = sandbox.home().join("monitor").display().to_string();
     let standing = Standing::start(&sandbox, &monitor);
-    // Twice, since the first measurement must release the machine.
+    // Measure twice, because the first measurement must release the machine.
     for _ in 0..2 {
         let document = measured(&sandbox, &monitor);
         let vm = &document["vm"];

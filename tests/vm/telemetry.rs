@@ -1,4 +1,4 @@
-//! Users' own guests with an agent, by the steps of the guide. The guest checks its memory all the time.
+//! Users' own guests with an agent, following the steps of the guide. The guests check their memory all the time.
 
 use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     sandbox,
 };
 
-/// Runs the agent at the port, holds 24 MiB of random data, and reports whether it has changed.
+/// Runs the agent at the port, holds 24 MiB of random data, and reports whether the data has changed.
 const SCRIPT: &str = "dd if=/dev/urandom of=/mnt/held bs=1048576 count=24
 md5sum /mnt/held > /run/sum
 (while :; do AGENT; sleep 1; done) > /dev/console 2>&1 &
@@ -23,7 +23,7 @@ while :; do
 done
 ";
 pub(crate) const DAMON: &str = "CONFIG_DAMON_PADDR=y";
-/// All memory is in a file, so that the host can free parts.
+/// All memory is in a file, so that the host can free parts of it.
 const ONE_NODE: &[&str] = &[
     "-m",
     "384M",
@@ -34,7 +34,6 @@ const ONE_NODE: &[&str] = &[
     "-device",
     "virtio-balloon-pci,free-page-reporting=on",
 ];
-/// A fast node with a virtio-mem device, and a slow one.
 const TWO_NODES: &[&str] = &[
     "-m",
     "512M,maxmem=640M",
@@ -52,7 +51,7 @@ const TWO_NODES: &[&str] = &[
     "virtio-mem-pci,id=vm0,memdev=more,node=0,requested-size=128M",
 ];
 
-/// Starts a machine with an agent's port and two monitors. Waits until it checks its memory.
+/// Starts a machine with an agent's port and two monitors, and waits until it checks its memory.
 fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     let folder = sandbox.home();
     let unit = guide("ExecStart=", folder);
@@ -100,7 +99,7 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let accessed = reported["nodes"][0]["accesses"].as_array().expect("classes");
     assert!(accessed.iter().any(|class| class["accesses"].as_u64() > Some(0)), "{reported}");
 
-    // The next client connects before the guest notices that the previous one hung up.
+    // The next client connects before the guest notices that the previous client hung up.
     let agent = sandbox.home().join("vm.agent");
     let before =
         AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
@@ -159,7 +158,7 @@ pub(crate) fn damon_counts_accesses() {
     assert!(wait_until(PATIENCE, counted), "{}", top(&sandbox, &file));
 }
 
-/// Two rebalancers, each with its own monitor socket: the second is refused until the first exits.
+/// Two rebalancers have a monitor socket each. The second is refused until the first exits.
 pub(crate) fn only_one_process_moves_memory() {
     let sandbox = sandbox();
     let _machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
@@ -213,7 +212,7 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
     assert!(printed.contains("more DRAM than its ceiling"), "{printed}");
     assert_intact(&machine);
 
-    // If the machine dies, the rebalancer names it and continues.
+    // If the machine dies, the rebalancer reports its name and continues.
     let mut mover = sandbox.command(&["rebalance", &file]);
     let mut mover = mover.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     std::thread::sleep(Duration::from_secs(3));
@@ -243,7 +242,7 @@ pub(crate) fn names_what_a_machine_lacks() {
         let output = sandbox.plumb(&["rebalance", &sandbox.file("vms.toml", &text), "--rounds", "1"]);
         assert!(output.status == Some(1) && output.err.contains(printed), "{output:?}");
     }
-    // Missing values are listed with the reason, next to the available ones.
+    // Missing values are listed with the reason, next to the available values.
     let qmp = sandbox.home().join("anonymous");
     let _machine = Machine::bare(&qmp, &["-device", "virtio-balloon-pci"]);
     let text = format!(

@@ -18,10 +18,10 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A tap device's limit: 65535 bytes less the Ethernet header.
+/// A tap device's maximum: 65535 bytes less the Ethernet header.
 const LARGEST: u64 = 65_521;
 
-/// The driver must know the MTU before it accepts larger packets without these features.
+/// Without these features, the driver must know the MTU before it accepts larger packets.
 const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
 
 pub(crate) fn as_asked() {
@@ -58,7 +58,6 @@ pub(crate) fn as_asked() {
     before.are_gone_within(PATIENCE);
 }
 
-/// The guest's vCPU is on the first CPU and all other threads are on the second.
 fn run_pinned(sandbox: &Sandbox, file: &str, (vcpu, other): (u32, u32)) {
     let mut command = sandbox.command(&["run", file, "--probe", "none"]);
     let mut controller =
@@ -157,7 +156,8 @@ pub(crate) fn ring_sizes() {
     before.are_gone_within(PATIENCE);
 }
 
-/// The driver accepts some values while running, some while the device is down, and none that its monitor does not offer.
+/// The driver accepts some values while running, some while the device is down, and none that its monitor does not
+/// offer.
 pub(crate) fn coalescing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

@@ -1,4 +1,4 @@
-//! `cargo xtask captures`: terminal output of `plumb` as pages of docs/guide/screens.md and docs/guide/tutorial.md.
+//! `cargo xtask captures`: captures terminal output of `plumb` for docs/guide/screens.md and docs/guide/tutorial.md.
 
 mod tutorial;
 
@@ -21,16 +21,15 @@ pub(crate) struct Request {
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// More rows than any output has: nothing scrolls off before wrapped lines are found.
+/// More rows than any output has, so that nothing scrolls off before wrapped lines are found.
 const PAPER: u16 = 20_000;
 
 const LIVE: &[&str] = &["plumb run quick", "plumb client 127.0.0.1 -p 5299 -t 4"];
 const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
 const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 const LEAVES: &[u8] = b"\x1b[?1049l";
-/// The row is overwritten, in output without frames.
+/// Without frames, this sequence marks a row that is being overwritten.
 const ROW_ENDS: &[u8] = b"\x1b[K";
-/// Share of the frames after which the view is captured.
 const SHOWN: f64 = 0.7;
 
 const PAGE: &str = "docs/guide/screens.md";
@@ -178,7 +177,7 @@ fn until_shown(written: &[u8]) -> Option<&[u8]> {
         Some(leaves) => (FRAME_ENDS, leaves),
         None => (ROW_ENDS, written.len()),
     };
-    // Skip the remains of an erased row, which is no frame.
+    // Skip a row that was just erased, because it is not a frame.
     let shown = |at: &usize| *at < leaves && !written[..*at].ends_with(b"\r");
     let frames: Vec<usize> = places(end).filter(shown).collect();
     let last = frames.get((frames.len() as f64 * SHOWN) as usize)?;
@@ -195,7 +194,6 @@ fn framed(screen: &str, (columns, rows): (u16, u16), is_open: bool) -> String {
 
 struct Line {
     text: String,
-    /// The line continues in the next row.
     wrapped: bool,
 }
 
@@ -213,7 +211,7 @@ fn lines(written: &[u8], columns: u16) -> Vec<Line> {
     let mut terminal = vt100::Parser::new(PAPER, columns, 0);
     terminal.process(written);
     let screen = terminal.screen();
-    // A row that was full at some time, e.g. of a progress bar, counts as wrapped even if it is shorter now.
+    // The terminal still reports a row as wrapped if it was full once, e.g. with a progress bar.
     let is_full = |text: &str| text.chars().count() + 1 >= usize::from(columns);
     let row = |(place, text): (u16, String)| {
         let text = text.trim_end().to_owned();
@@ -245,7 +243,7 @@ mod tests {
         let shown = until_shown(written.as_bytes()).expect("there are frames");
         assert!(shown.ends_with(format!("three{end}").as_bytes()), "{}", String::from_utf8_lossy(shown));
         assert_eq!(until_shown(b"plain"), None);
-        // The end of a row is overwritten.
+        // The end of each row is overwritten.
         let rows = b"\r1\x1b[K\r2\x1b[K\r\x1b[Kline\r\n\r3\x1b[K\r\x1b[Kline\r\n";
         assert!(until_shown(rows).is_some_and(|shown| shown.ends_with(b"\r3\x1b[K")));
     }

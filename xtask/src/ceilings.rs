@@ -1,7 +1,6 @@
-//! How many tokens each crate may have. `cargo xtask count --tokens` prints the numbers. They may only fall: a higher number
-//! needs a new reason in its line.
+//! The maximum number of tokens in each crate. `cargo xtask count --tokens` prints the numbers. They may only fall: a
+//! higher number needs a new reason in its line.
 
-/// The reason is for a raised ceiling.
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("agent", 11132, ""),

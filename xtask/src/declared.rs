@@ -1,4 +1,4 @@
-//! A kind as declared by the code: its variants and the methods that identify one.
+//! A kind as declared by the code: its variants and the methods that identify a variant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,7 +132,7 @@ pub(crate) fn last(ty: &Type) -> Option<String> {
     }
 }
 
-/// Accepts `Option<&X>` as well.
+/// Also accepts `Option<&X>`.
 fn optional(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     let segment = path.path.segments.last().filter(|segment| segment.ident == "Option")?;

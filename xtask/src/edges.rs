@@ -1,6 +1,6 @@
-//! Which crate may use which, and which crate keeps which heavy crate to itself.
+//! Which crates may use which others, and which crate has a heavy dependency to itself.
 
-/// Tests of a crate may use any crate of a lower level.
+/// A crate's tests may use any crate of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Platform,
@@ -10,7 +10,7 @@ pub(crate) enum Level {
     Orchestration,
     Interfaces,
     Entry,
-    /// No crate may use these.
+    /// No crate may use crates of this level.
     Outside,
 }
 
@@ -29,7 +29,6 @@ pub(crate) struct Restricted {
     pub(crate) why: &'static str,
 }
 
-/// Lowest level first.
 #[rustfmt::skip]
 pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "sys", level: Platform, may_use: &[],
@@ -123,7 +122,6 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "the rules must build when the workspace does not" },
 ];
 
-/// All others are allowed anywhere.
 #[rustfmt::skip]
 pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "nlink", crates: &["topology"],

@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages.
+//! `cargo xtask generate`: writes the files that `plumb` prints and builds the script of report pages.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::script;
 use crate::workspace::Workspace;
 
 pub(crate) struct Generated {
-    /// A path, or with `#` the part between `<!-- PART -->` and `<!-- /PART -->`.
+    /// A path or, after `#`, the part between `<!-- PART -->` and `<!-- /PART -->`.
     pub(crate) path: &'static str,
     pub(crate) verb: &'static str,
 }
@@ -29,7 +29,7 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/trace-comparison.schema.json", verb: "schema trace-comparison" },
 ];
 
-/// The script first, because plumb contains it.
+/// Builds the script first, because plumb contains it.
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     match script::built(&workspace.root)? {
         Some(text) => {

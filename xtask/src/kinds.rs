@@ -1,13 +1,13 @@
-//! Growing kinds and limits for their spread.
+//! Kinds that are expected to grow, and limits on how many files match on them.
 
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// `crate::Enum`.
+    /// For example `crate::Enum`.
     pub(crate) enums: &'static [&'static str],
-    /// Folders end in `/`. Includes the one `match` per crate that dispatches to them.
+    /// Folders end in `/`. This includes the one `match` per crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
     pub(crate) words: &'static [&'static str],
-    /// Other files that match on it.
+    /// Maximum number of other files that match on it.
     pub(crate) budget: usize,
     pub(crate) why: &'static str,
 }

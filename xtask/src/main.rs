@@ -1,4 +1,4 @@
-//! House rules as code: one file per verb.
+//! House rules as code, with one file per subcommand.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,

@@ -1,6 +1,7 @@
-//! Places where the code distinguishes variants of a kind.
+//! Finds the places where the code distinguishes variants of a kind.
 //!
-//! Names are followed through `use`, not through types: methods are recognized by name and by having no arguments.
+//! Names are followed through `use` but not through types. Methods are recognized by name and by their lack of
+//! arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use syn::{BinOp, Expr, Lit, Pat, Token, UseTree};
 use crate::declared::{Declared, last};
 use crate::source::{Module, Source};
 
-/// Places by file, each once with its line.
+/// The places in each file, with their lines.
 pub(crate) type Found<'a> = BTreeMap<&'a str, BTreeSet<(usize, String)>>;
 
 pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a> {
@@ -34,7 +35,7 @@ pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a>
     found
 }
 
-/// `Name::*` is stored as the name `*Name`.
+/// Stores `Name::*` as the name `*Name`.
 fn brought(module: &Module) -> BTreeMap<String, Vec<String>> {
     struct Uses(BTreeMap<String, Vec<String>>);
     impl Uses {
@@ -186,7 +187,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 Ok((value, pattern, guard))
             });
             if let Ok((value, pattern, guard)) = asked {
-                // The tree of the tokens is created here and does not live as long as the file's.
+                // The syntax tree of these tokens is created here, so it does not live as long as the file's.
                 self.visit_made(&pattern, &[Some(value), guard]);
             }
         } else if let Ok(arguments) = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) {

@@ -1,4 +1,4 @@
-//! `cargo xtask pictures`: the pictures of docs/guide/pictures.md.
+//! `cargo xtask pictures`: draws the charts of docs/guide/pictures.md.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -26,14 +26,11 @@ const IN_ENGLISH: [(&str, &str); 2] = [("채널 수", "Streams"), ("대역폭", 
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// `quick` with probes.
     Run,
-    /// Compared with the first run.
     Again,
     Import(&'static str),
 }
 
-/// File name, source and arguments.
 const PICTURES: &[(&str, Source, &[&str])] = &[
     ("layers", Source::Run, &["--kind", "layers"]),
     ("percentiles", Source::Import("flent-tcp-download.flent"), &["--kind", "percentiles"]),

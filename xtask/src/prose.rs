@@ -1,4 +1,4 @@
-//! The English text of a file: its comments, its messages (string literals with a space), or a Markdown document.
+//! Extracts the English text from a file: comments, messages (string literals with a space), or a Markdown document.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -10,7 +10,6 @@ pub(crate) enum Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Prose {
     pub(crate) kind: Kind,
-    /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) text: String,
 }
@@ -49,7 +48,6 @@ fn of_hashes(text: &str) -> Vec<Prose> {
     found.map(|(line, text)| Prose { kind: Kind::Comments, line, text }).collect()
 }
 
-/// Comments and string literals in Rust, C and TypeScript.
 struct Lexer<'a> {
     rest: &'a str,
     line: usize,
@@ -115,7 +113,6 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// `r"..."` or `r#"..."#`.
 fn raw_string_length(text: &str) -> Option<usize> {
     let hashes = text.strip_prefix('r')?;
     let count = hashes.len() - hashes.trim_start_matches('#').len();
@@ -125,7 +122,7 @@ fn raw_string_length(text: &str) -> Option<usize> {
     Some(body.find(&end).map_or(text.len(), |at| start + at + end.len()))
 }
 
-/// The length of a character literal, or of the quote of a lifetime.
+/// Returns the length of a character literal, or of a lifetime's quote.
 fn quote_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {

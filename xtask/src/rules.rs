@@ -1,4 +1,4 @@
-//! The list of the house rules, one file each.
+//! The list of house rules. Each rule has its own file.
 
 mod cycles;
 mod deny;
@@ -28,7 +28,6 @@ pub(crate) struct Rule {
     pub(crate) hold: fn(&Workspace) -> Result<Verdict>,
 }
 
-/// Fast rules first.
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "edges", hold: edges::hold },
     Rule { name: "module-docs", hold: module_docs::hold },
@@ -52,7 +51,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 pub(crate) enum Verdict {
     Held,
-    /// Nothing to check yet.
+    /// There is nothing to check yet.
     Skipped(String),
     Broken {
         advice: String,

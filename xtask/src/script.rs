@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// Committed, because plumb is built without Node.
+/// This file is committed, because plumb is built without Node.
 pub(crate) const BUILT: &str = "crates/report/script/page.js";
 const SOURCE: &str = "crates/report/script";
 const COMPILER: &str = "tests/browser/node_modules/.bin/tsc";

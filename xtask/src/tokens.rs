@@ -1,4 +1,4 @@
-//! Tokens of non-test code: a measure that comments, formatting and line breaks do not change.
+//! Counts tokens of non-test code, which do not depend on comments, formatting or line breaks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn of_module(module: &Module) -> usize {
     module.items.iter().map(|item| of_stream(item.to_token_stream())).sum()
 }
 
-/// Delimiters count as two tokens, documentation as none.
+/// A pair of delimiters counts as two tokens, and documentation is not counted.
 fn of_stream(stream: TokenStream) -> usize {
     let trees: Vec<TokenTree> = stream.into_iter().collect();
     let mut count = 0;
@@ -41,7 +41,6 @@ fn of_stream(stream: TokenStream) -> usize {
     count
 }
 
-/// `[doc = ...]`.
 fn is_doc(trees: &[TokenTree]) -> bool {
     let Some(TokenTree::Group(group)) = trees.first() else { return false };
     let first = group.stream().into_iter().next();
@@ -65,7 +64,7 @@ mod tests {
         let plain = tokens("fn f(a: u8) -> u8 { a + 1 }");
         assert_eq!(plain, 15);
         let commented = "//! Doc.\n/// Doc.\nfn f(\n    a: u8,\n) -> u8 {\n    // Why.\n    a + 1\n}\n#[cfg(test)]\nfn g() {}\n";
-        // One more for the trailing comma.
+        // The trailing comma adds one token.
         assert_eq!(tokens(commented), plain + 1);
     }
 

@@ -1,4 +1,4 @@
-//! The verbs' view of the tree: its root, packages, files and binary.
+//! The subcommands' view of the tree: its root, packages, files and binary.
 
 use std::fs;
 use std::io::BufReader;
@@ -11,7 +11,7 @@ use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) metadata: Metadata,
-    /// Files that git tracks or would track: sorted, relative to the root.
+    /// Files that git tracks or would track, sorted and relative to the root.
     pub(crate) files: Vec<String>,
 }
 
@@ -32,12 +32,12 @@ impl Workspace {
         Ok(String::from_utf8(bytes).ok())
     }
 
-    /// All verbs share the dev profile, so that nothing is built twice.
+    /// All subcommands share the dev profile, so that nothing is built twice.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
-        // Variables that `cargo run` sets for this program: with them, build scripts that depend on them (ring's) would
-        // run again whenever another caller runs cargo, and all dependents be rebuilt.
+        // `cargo run` sets these variables for this program. If they were passed on, build scripts that depend on
+        // them (ring's) would run again whenever another caller runs cargo, and all dependents would be rebuilt.
         let is_own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_own)) {
             cargo.env_remove(name);
@@ -47,7 +47,7 @@ impl Workspace {
 
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
-        // A lower priority would never finish next to a busy loop on each CPU.
+        // With a lower priority, it would never finish next to a busy loop on each CPU.
         let mut nice = Command::new("nice");
         nice.args(["-n", "5"])
             .arg(cargo.get_program())
@@ -67,7 +67,6 @@ impl Workspace {
         executable(self.built_by(&["build", "--bin", "plumb"])?)
     }
 
-    /// Returns the artifacts.
     fn built_by(&self, args: &[&str]) -> Result<Vec<Artifact>> {
         let mut built = Vec::new();
         each_built_by(self.cargo(args), &mut |artifact| built.push(artifact))?;
@@ -75,7 +74,6 @@ impl Workspace {
     }
 }
 
-/// Passes on each artifact as soon as it is built.
 pub(crate) fn each_built_by(mut cargo: Command, hand_over: &mut dyn FnMut(Artifact)) -> Result<()> {
     cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut child = cargo.spawn().context("start cargo")?;
@@ -106,7 +104,7 @@ fn files_known_to_git(root: &Path) -> Result<Vec<String>> {
     }
     let names = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
     let mut files: Vec<String> = names.split_terminator('\0').map(str::to_owned).collect();
-    // Deleted but not yet committed files are still in the index.
+    // Files that are deleted but not yet committed are still in the index.
     files.retain(|path| root.join(path).is_file());
     files.sort();
     files.dedup();

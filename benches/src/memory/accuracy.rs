@@ -1,4 +1,4 @@
-//! Compares a source of access data with the program's counts.
+//! Compares a source of access data with the program's own counts.
 
 use std::thread;
 
@@ -23,7 +23,7 @@ const SUBJECT: Subject = Subject {
 
 const COUNTED: &str = "counted";
 
-/// Each source boots its own guest, since another source's work would disturb it.
+/// Each source boots its own guest, because other sources would disturb it.
 const SOURCES: [(AccessSourceKind, [&str; 3]); 3] = [
     (AccessSourceKind::Damon, ["damon, two levels", "damon, Zipf", "damon, scan"]),
     (AccessSourceKind::Mglru, ["mglru, two levels", "mglru, Zipf", "mglru, scan"]),
@@ -36,7 +36,7 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// Rounds in which a source learns a pattern, not counted.
+/// Rounds in which a source learns a pattern. They are not measured.
 const LEARNING: usize = 4;
 const SETTLES: u32 = 24;
 
@@ -103,7 +103,7 @@ fn observe(
     has_values.then_some(taken).context("no observations")
 }
 
-/// Ratios need positive values.
+/// Clamps values above zero, because ratios need positive values.
 fn measured(quarter: f64, hits: Option<Share>, beside: Vec<(&'static str, f64)>) -> Measured {
     let values = [Some(quarter), hits.map(|hits| hits.0)].into_iter().flatten();
     Measured { values: values.map(|share| share.max(1e-4)).collect(), beside }

@@ -1,7 +1,7 @@
-//! Guests with two memory tiers. Slow memory is a second node, here as fast as the other.
+//! Guests with two memory tiers. Slow memory is a second node, which is as fast as the first here.
 //!
-//! This binary is also the first process of the guests: it runs the agent and the program, which share one channel. Lines that
-//! begin with [`MARK`] are the program's.
+//! This binary is also the first process in the guests. It runs the agent and the program, which share one channel:
+//! lines that begin with [`MARK`] belong to the program.
 
 use std::{
     env,
@@ -32,7 +32,7 @@ const SLOW: u32 = 1;
 /// Half of it belongs to a virtio-mem device.
 pub(crate) const FAST_MEMORY: Bytes = Bytes(256 * MIB);
 pub(crate) const SLOW_MEMORY: Bytes = Bytes(256 * MIB);
-/// All except the virtio-mem device.
+/// All fast memory outside the virtio-mem device.
 pub(crate) const FLOOR: Bytes = Bytes(128 * MIB);
 pub(crate) const PROGRAM: Bytes = Bytes(160 * MIB);
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);
@@ -42,7 +42,6 @@ const INIT: &str = "/init";
 const ARGUMENT: &str = "--accesses";
 const SELF: &str = "/proc/self/exe";
 const TOOL: &str = env!("CARGO_PKG_VERSION");
-/// Touching all memory takes an emulated guest some seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn in_guest() -> Option<anyhow::Result<()>> {
@@ -102,7 +101,7 @@ impl Guests {
         Ok(Self { kernel, accelerator: Accelerator::best().0, image: Arc::new(image) })
     }
 
-    /// Tries again if the first boot hangs.
+    /// Retries if the first boot hangs.
     pub(crate) fn boot(&self, name: &str, source: AccessSourceKind) -> anyhow::Result<Guest> {
         self.try_boot(name, source).or_else(|_| self.try_boot(name, source))
     }
@@ -159,9 +158,7 @@ pub(crate) struct Program {
 }
 
 pub(crate) struct Truth {
-    /// Served by fast memory; `None` without accesses.
     pub(crate) hits: Option<Share>,
-    /// Memory of the program.
     pub(crate) on_fast: Bytes,
     pub(crate) hottest: Vec<AccessClass>,
 }
@@ -190,7 +187,7 @@ impl Program {
     }
 }
 
-/// The share that the hottest `bytes` of memory serve.
+/// Returns the fraction of accesses that go to the hottest `bytes` of memory.
 pub(crate) fn served(classes: &[AccessClass], bytes: f64) -> f64 {
     let mut classes: Vec<(f64, f64)> =
         classes.iter().map(|class| (class.bytes.0 as f64, class.accesses as f64)).collect();

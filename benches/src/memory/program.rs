@@ -1,4 +1,4 @@
-//! Accesses memory in a known pattern, in a process independent of telemetry.
+//! Accesses memory in a known pattern, in a process that is independent of telemetry.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,6 @@ use units::Bytes;
 
 use super::{guests::MARK, ranks::Ranks};
 
-/// A line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
     Pattern(AccessPattern),
@@ -31,23 +30,23 @@ pub(crate) struct Accesses {
     pub(crate) hottest: Vec<AccessClass>,
 }
 
-/// Pages are ranked by access frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AccessPattern {
     pub(crate) memory: Bytes,
     pub(crate) shape: PatternShape,
     pub(crate) rate: u64,
-    /// Where the hottest pages go while the node has room; `None` leaves it to the kernel.
+    /// The node for the hottest pages while it has room. `None` leaves placement to the kernel.
     pub(crate) prefers: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PatternShape {
-    /// `hot` bytes get `share` of the accesses, uniformly; the rest gets the others, uniformly.
+    /// A fraction `share` of the accesses is uniform over `hot` bytes, and the others are uniform over the remaining
+    /// memory.
     TwoLevel { hot: Bytes, share: f64 },
-    /// The page of rank k gets 1 / k^exponent.
+    /// The page of rank k is accessed with frequency 1 / k^exponent.
     Zipf { exponent: f64 },
-    /// Sequential.
+    /// The pages are accessed in sequence.
     Scan,
 }
 
@@ -60,17 +59,14 @@ pub(crate) struct NodeAccesses {
 
 const BURSTS: u64 = 200;
 const SECOND: u64 = 1_000_000_000;
-/// Bursts per second, and pages per burst.
 const PLACED_EVERY: u64 = BURSTS;
 const MOST_MOVED: usize = 16_384;
 const LEFT_FREE: u64 = 8 << 20;
-/// The classes of the hottest memory, with equal numbers of accessed pages.
 const CLASSES: usize = 64;
-/// Flushes the TLB after each burst: more than the kernel's limit for single invalidations (33 in x86/tlb.rst of Linux). An
-/// emulated TLB keeps all entries and would not set accessed bits again.
+/// Unmapping this many pages flushes the TLB after each burst: it exceeds the kernel's limit for single invalidations
+/// (33 in x86/tlb.rst of Linux). An emulated TLB would otherwise keep all entries and not set accessed bits again.
 const FORGOTTEN: usize = 64 * PAGE;
 
-/// Ends when `input` ends or `output` is closed.
 pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
     let (to_us, orders) = channel();
     thread::spawn(move || {
@@ -178,7 +174,7 @@ impl Program {
         Ok(nodes)
     }
 
-    /// Other pages move away from the preferred node.
+    /// Moves other pages away from the preferred node.
     fn place(&mut self) -> anyhow::Result<()> {
         let Some(node) = self.pattern.prefers else { return Ok(()) };
         let nodes = self.settle()?;

@@ -1,4 +1,4 @@
-//! Selects the next page: at random by rank, or in sequence. Deterministic.
+//! Selects the next page, at random by rank or sequentially. Deterministic.
 
 use sys::anonymous_memory::PAGE;
 
@@ -13,7 +13,7 @@ pub(super) struct Ranks {
 
 #[derive(Debug)]
 enum Drawing {
-    /// The first pages, with this total probability.
+    /// The first pages share this total probability.
     TwoLevel {
         hot: usize,
         share: f64,
@@ -98,7 +98,7 @@ mod tests {
         let share = |counts: &[u32], to: usize| f64::from(counts[..to].iter().sum::<u32>()) / 1e5;
         let two = drawn(PatternShape::TwoLevel { hot: Bytes(100 << 12), share: 0.8 });
         assert!((share(&two, 100) - 0.8).abs() < 0.01 && (share(&two, 550) - 0.9).abs() < 0.01);
-        // H(100) / H(1000) of the harmonic numbers is 0.693.
+        // The ratio of harmonic numbers H(100) / H(1000) is 0.693.
         let zipf = drawn(PatternShape::Zipf { exponent: 1.0 });
         assert!((share(&zipf, 100) - 0.693).abs() < 0.01, "{}", share(&zipf, 100));
         assert!(drawn(PatternShape::Scan).iter().all(|count| *count == 100));

@@ -35,14 +35,13 @@ const PAIRINGS: &[Pairing] = &[
 
 const FAST: u32 = 0;
 const NAMES: [&str; 2] = ["a", "b"];
-/// Working sets change places between phases.
+/// The guests swap working sets between phases.
 const PHASES: u32 = 2;
 const SMALL: Bytes = Bytes(16 * MIB);
 const LARGE: f64 = 0.93;
 const HOT_SHARE: f64 = 0.99;
-/// Below [`HOT_SHARE`]: beyond the working set, one point of hits is tens of MiB.
+/// Below [`HOT_SHARE`], because beyond the working set, another percentage point of hits takes tens of MiB.
 const TARGET: Share = Share(0.96);
-/// A multiple of the need of both guests, so that all targets and the rebalancer's headroom fit.
 const ROOM: f64 = 1.15;
 const STEP: u64 = 2 * MIB;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -69,7 +68,7 @@ impl Arm {
     }
 }
 
-/// Each arm in turn on the same guests. `bounds.rounds` is the number of observations per phase.
+/// `bounds.rounds` is the number of observations per phase.
 pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let (mut vms, mut programs, mut machines) = (BTreeMap::new(), Vec::new(), Vec::new());
     for name in NAMES {
@@ -94,7 +93,8 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
-/// The rebalancer's part of the gain from equal parts to the optimum, in all observations and in the later half of each phase.
+/// Adds the fraction of the gain from equal parts to the optimum, over all observations and over the later half of
+/// each phase.
 fn add_gain(taken: &mut [Taken]) {
     let gain = |of: fn(usize, usize) -> bool| {
         let mean = |arm: Arm| -> Option<f64> {
@@ -105,7 +105,7 @@ fn add_gain(taken: &mut [Taken]) {
             stats::describe::mean(&values)
         };
         let (from, to) = (mean(Arm::Static)?, mean(Arm::Optimum)?);
-        // Otherwise noise.
+        // Smaller gains are noise.
         (to - from > 0.01).then_some((mean(Arm::Rebalancer)? - from) / (to - from) * 100.0)
     };
     let gains = [("% of the gain", gain(|_, _| true)), ("% once settled", gain(|at, of| at >= of / 2))];
@@ -118,15 +118,15 @@ fn add_gain(taken: &mut [Taken]) {
 struct Runner {
     vms: BTreeMap<String, AttachedVm>,
     programs: Vec<Program>,
-    /// Bytes of fast memory that the program cannot have, by guest.
+    /// Bytes of fast memory that the program cannot use, by guest.
     own: Vec<u64>,
     capacity: Bytes,
-    /// One per interval, since access data is relative to the previous one.
+    /// Read once per interval, because access data is relative to the previous reading.
     seen: BTreeMap<String, GuestMemory>,
 }
 
 impl Runner {
-    /// The program needs more than fits, so it uses all it can have.
+    /// The program asks for more memory than fits, so it uses all that is available.
     fn learn_own(&mut self) -> anyhow::Result<()> {
         self.shift(0)?;
         self.resize(&[Bytes(u64::midpoint(FLOOR.0, FAST_MEMORY.0)); NAMES.len()], true)?;
@@ -138,7 +138,6 @@ impl Runner {
         Ok(())
     }
 
-    /// The need of the guests in any phase, and some room.
     fn enough(&self) -> Bytes {
         let need = |phase: u32| -> u64 {
             let of_vm = |(place, own): (usize, &u64)| (own + self.hot(phase, place).0).max(FLOOR.0);
@@ -185,13 +184,12 @@ impl Runner {
         let hot: Vec<Bytes> = (0..NAMES.len()).map(|place| self.hot(phase, place)).collect();
         for (hot, program) in hot.into_iter().zip(&mut self.programs) {
             program.set(shape(hot), Some(FAST))?;
-            // Earlier accesses do not count.
+            // Reading the counts resets them, which excludes earlier accesses.
             program.truth()?;
         }
         Ok(())
     }
 
-    /// The share of accesses served by fast memory, and the program's part, by guest.
     fn truths(&mut self) -> anyhow::Result<Vec<(f64, Bytes)>> {
         let of_vm = |program: &mut Program| {
             let truth = program.truth()?;
@@ -228,7 +226,7 @@ impl Runner {
         vec![Bytes(first), Bytes(second)]
     }
 
-    /// Guests that shrink come first, so that the capacity is never exceeded.
+    /// Shrinks guests first, so that the capacity is never exceeded.
     fn resize(&mut self, sizes: &[Bytes], wait: bool) -> anyhow::Result<()> {
         let mut order: Vec<(&mut AttachedVm, Bytes)> =
             self.vms.values_mut().zip(sizes.iter().copied()).collect();
@@ -294,7 +292,7 @@ impl Runner {
     }
 }
 
-/// The guests' working sets change places with each phase. `own` is fast memory that the program cannot have.
+/// `own` is fast memory that the program cannot use.
 fn hot(phase: u32, place: usize, own: Bytes) -> Bytes {
     let large = ((FAST_MEMORY.0 as f64 * LARGE) as u64).saturating_sub(own.0).min(PROGRAM.0 - SMALL.0);
     if (phase as usize + place).is_multiple_of(2) { SMALL.max(Bytes(large)) } else { SMALL }
@@ -304,7 +302,7 @@ fn shape(hot: Bytes) -> PatternShape {
     PatternShape::TwoLevel { hot, share: HOT_SHARE }
 }
 
-/// The share that this much memory with the hottest pages serves.
+/// Returns the fraction of accesses served if the hottest pages fill this much memory.
 fn hit_share(hot: Bytes, bytes: f64) -> f64 {
     let class = |bytes: u64, part: f64| AccessClass { bytes: Bytes(bytes), accesses: (part * 1e9) as u64 };
     served(&[class(hot.0, HOT_SHARE), class(PROGRAM.0 - hot.0, 1.0 - HOT_SHARE)], bytes)

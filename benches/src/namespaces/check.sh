@@ -1,11 +1,11 @@
-# Checks of a bridge and its guests, the same for every contender.
+# Checks a bridge and its guests in the same way for every contender.
 
-# Ports of bridge $1 that are up; runs in the bridge's namespace.
+# Counts the ports of bridge $1 that are up. Runs in the bridge's namespace.
 ports() {
     ip -o link show master "$1" up | wc -l
 }
 
-# Guests that reply to the first one; runs in the first guest's namespace.
+# Counts the guests that reply to the first one. Runs in the first guest's namespace.
 answers() {
     answered=0
     guest=2

@@ -1,5 +1,5 @@
-# As few `ip` processes as there can be: two batches outside, and one in each namespace, for a batch does its
-# work in one namespace. The files are written beforehand. $1 is check.sh.
+# Uses as few `ip` processes as possible: two batches outside, and one in each namespace, because a batch works in a
+# single namespace. The files are written beforehand. $1 is check.sh.
 need ping
 guest=1
 {

@@ -1,4 +1,4 @@
-# One `ip` command after the other, as such scripts are written. $1 is check.sh.
+# Runs one `ip` command after another, as such scripts usually do. $1 is check.sh.
 need ping
 echo ready
 read -r go

@@ -1,4 +1,5 @@
-# Mininet's own API, without a controller and with the kernel's bridge as its switch: its quickest form.
+# Uses Mininet's own API in its fastest configuration: without a controller, and with the kernel's bridge as the
+# switch.
 import subprocess
 import sys
 

@@ -1,4 +1,4 @@
 # $1 is check.sh, $2 is mininet.py.
 need ping mnexec brctl ifconfig
-# Debian's Python, which has the Mininet package, even if another one comes first on the PATH.
+# Use Debian's Python, which has the Mininet package, even if the PATH has another Python first.
 exec /usr/bin/python3 -c "$2" "$1"

@@ -12,9 +12,8 @@ pub(super) struct Peer {
     pub(super) name: &'static str,
     script: &'static str,
     program: &'static str,
-    /// Slow peers run every second round, as their ratios are far from the targets.
+    /// Slow peers run only every second round, because their ratios are far from the targets.
     is_slow: bool,
-    /// Plumb's time divided by the peer's.
     pub(super) targets: &'static [Target],
 }
 

@@ -1,4 +1,4 @@
-//! Plumb: [`Topology::create`], which reads everything back and waits for carrier before it returns.
+//! Plumb's contender: [`Topology::create`], which reads everything back and waits for carrier before it returns.
 
 use std::{
     process::{Command, Stdio},

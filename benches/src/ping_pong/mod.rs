@@ -1,5 +1,5 @@
-//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf. Full round trips:
-//! sockperf prints half of them by default.
+//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf. Values are
+//! full round trips, whereas sockperf prints half of them by default.
 
 mod plumb;
 mod sockperf;
@@ -28,12 +28,12 @@ const UNITS: &[&str] = &["us p50", "us p99", "us p99.9"];
 
 const MESSAGE: u64 = 64;
 const MEASURED: Duration = Duration::from_secs(1);
-/// The same as sockperf's.
+/// The same warm-up as sockperf's.
 const WARMUP: Duration = Duration::from_millis(400);
 
 const REST: Duration = Duration::from_millis(100);
 
-/// The speed varies between processes, so many short runs are better than few long runs.
+/// Many short runs are better than a few long ones, because the speed varies between processes.
 const MORE: usize = 8;
 const LONGER: Duration = Duration::from_secs(30);
 const BLOCKING_EVERY: usize = 2;
@@ -50,9 +50,7 @@ const WAYS: &[(Waiting, Placement, &str, &str)] = &[
 ];
 
 const BLOCKING: &[Target] = &[Target::at_most(1.0), Target::at_most(1.0)];
-/// Compared with the peer's defaults.
 const SPINNING: &[Target] = &[Target::at_most(0.15), Target::at_most(0.13)];
-/// Compared with the spinning peer.
 const SPINNING_BOTH: &[Target] = &[Target::at_most(0.85), Target::at_most(0.88)];
 
 fn udp(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {

@@ -1,4 +1,4 @@
-//! Plumb's ping-pong: the traffic engine, with a process per end.
+//! Plumb's ping-pong: the traffic engine with one process per end.
 
 use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Placement, Transport, Waiting, WorkloadSettings};

@@ -1,4 +1,4 @@
-//! sockperf from the PATH.
+//! The sockperf found in the PATH.
 
 use std::process::Command;
 
@@ -71,7 +71,7 @@ fn sockperf(cpus: Option<Vec<u32>>, role: &str) -> Command {
     command
 }
 
-/// `sockperf: ---> percentile 99.000 =  311.240`, in microseconds.
+/// For example `sockperf: ---> percentile 99.000 =  311.240`, in microseconds.
 fn percentile(text: &str, share: f64) -> anyhow::Result<f64> {
     let label = format!("percentile {:.3} =", share * 100.0);
     let found = text.lines().find_map(|line| line.split_once(&label)?.1.trim().parse().ok());

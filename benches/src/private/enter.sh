@@ -1,4 +1,4 @@
-# Start of every peer's script, in private network, mount and process namespaces.
+# Start of every peer's script, which runs in private network, mount and process namespaces.
 set -eu
 exec 2>&1
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -10,10 +10,10 @@ need() {
 }
 
 need ip mount
-# The names of network namespaces are files of /run/netns.
+# Network namespaces are named by files in /run/netns.
 mount -t tmpfs tmpfs /run
 mkdir /run/netns
-# Some settings are the machine's, not a namespace's.
+# Protect settings that belong to the machine rather than to a namespace.
 mount --bind /proc/sys /proc/sys
 mount -o remount,bind,ro /proc/sys
 ip link set lo up

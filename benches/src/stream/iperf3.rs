@@ -1,4 +1,4 @@
-//! iperf3 from the PATH.
+//! The iperf3 found in the PATH.
 
 use std::process::Command;
 
@@ -43,7 +43,7 @@ impl Iperf3 {
     }
 }
 
-/// Received data; since iperf3 3.17.
+/// Whether received data can be discarded without a copy, which iperf3 supports since 3.17.
 pub(super) fn can_skip_the_copy() -> bool {
     let help = Command::new("iperf3").arg("--help").output();
     help.is_ok_and(|help| {
@@ -70,7 +70,6 @@ impl Tool for Iperf3 {
     }
 }
 
-/// A client's JSON.
 fn report(text: &str) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_str(text).context("read the JSON of iperf3")?;
     if let Some(error) = document["error"].as_str() {

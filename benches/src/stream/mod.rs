@@ -1,4 +1,4 @@
-//! Benches of streams: the interface of a tool, and how its transfer is metered.
+//! Benches of streams: the interface to a tool, and the metering of its transfer.
 
 pub(crate) mod app;
 pub(crate) mod big_tcp;
@@ -38,7 +38,6 @@ trait Tool {
     /// Waits until the server listens. `wrap` may extend the command.
     fn serve(&self, wire: &Wire, wrap: fn(Command) -> Command) -> anyhow::Result<(Running, u16)>;
 
-    /// Sends until its end.
     fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running>;
 
     fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report>;
@@ -46,16 +45,16 @@ trait Tool {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Report {
-    /// Payload at the server, in bytes.
     received: u64,
     seconds: f64,
     retransmits: Option<u64>,
-    /// Received, and share of lost ones, for UDP.
+    /// For UDP, the number of received datagrams and the fraction lost.
     datagrams: Option<(u64, f64)>,
 }
 
 impl Report {
-    /// Payload at the device, without headers and datagrams dropped by the socket.
+    /// Checks the report against the bytes that arrived at the device. It lacks headers and datagrams dropped by the
+    /// socket.
     fn hold_against(&self, arrived: u64) -> anyhow::Result<()> {
         let (claimed, arrived) = (self.received as f64, arrived as f64);
         let least = if self.datagrams.is_some() { 0.0 } else { 0.8 };
@@ -85,7 +84,7 @@ impl<T: Tool> Contender for Metered<'_, T> {
         let (server, port) = self.tool.serve(self.wire, |command| command)?;
         let mut client = self.tool.send(self.wire, port, |command| command)?;
         let window = meter::watch(self.wire, before, TIME, &mut client);
-        // The client's error is more useful than the absence of data.
+        // Check the client first, because its error is more useful than a lack of data.
         let client = client.finish(TIME)?;
         let window = window?;
         let report = self.tool.report(&client, &server.finish(TIME)?)?;

@@ -1,4 +1,4 @@
-//! Plumb's streams: the traffic engine, with a process per end.
+//! Plumb's streams: the traffic engine with one process per end.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3. `perf stat` counts them exactly, for
-//! a tenth of a microsecond each; strace would slow both ends down.
+//! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3. `perf stat` counts them
+//! exactly at a tenth of a microsecond each, whereas strace would slow down both ends.
 
 use std::{process::Command, time::Duration};
 
@@ -36,7 +36,6 @@ const PAIRINGS: &[Pairing] = &[
 const LIMIT: &str = "plumb limit cubic 1M, same CPU";
 
 const AMOUNT: u64 = 8 << 30;
-/// Counts vary little.
 const ROUNDS: usize = 3;
 
 const EVENT: &str = "raw_syscalls:sys_enter";
@@ -89,7 +88,6 @@ impl<T: Tool> Contender for Counted<'_, T> {
     }
 }
 
-/// Fails if counting is not permitted.
 fn try_to_count(wire: &Wire) -> anyhow::Result<f64> {
     count(&wire.start(End::Server, &mut counting(Command::new("true")))?.finish(Duration::ZERO)?)
 }
@@ -113,7 +111,7 @@ fn counting(command: Command) -> Command {
     wrapped
 }
 
-/// `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
+/// For example `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
 fn count(said: &Said) -> anyhow::Result<f64> {
     let line = said.error.lines().find(|line| line.contains(EVENT));
     let number = line.and_then(|line| line.split(',').next()?.parse().ok());

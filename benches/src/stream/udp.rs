@@ -1,4 +1,4 @@
-//! Bench `udp`: datagrams of 1448 bytes at maximum rate, compared with iperf3. Only the limit mode sends many per call.
+//! Bench `udp`: datagrams of 1448 bytes at maximum rate, compared with iperf3. Only limit mode sends many per call.
 
 use units::Bytes;
 use workload::{

@@ -1,4 +1,4 @@
-//! Traced loads, and a contender that traces one with a tool.
+//! Traced loads, and a contender that traces a load with a tool.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
     wire::Wire,
 };
 
-/// The slowest tool has started by then.
+/// Long enough for the slowest tool to start.
 const WARMUP: Duration = Duration::from_millis(2500);
 const MEASURED: Duration = Duration::from_secs(1);
 
@@ -26,7 +26,6 @@ pub(super) struct Watchable {
     value: fn(&Account, &Account) -> anyhow::Result<f64>,
 }
 
-/// Round trips of 64 bytes.
 pub(super) const PING_PONG: Watchable = Watchable {
     load: || {
         WorkloadSettings::PingPong(PingPongSettings {
@@ -39,7 +38,6 @@ pub(super) const PING_PONG: Watchable = Watchable {
     value: |client, _| Ok(client.quantiles(|client| client.round_trips)?[0]),
 };
 
-/// Ordinary writes.
 pub(super) const STREAM: Watchable = Watchable {
     load: || {
         let socket = SocketSettings { congestion: Some("cubic".into()), ..SocketSettings::kernel() };

@@ -1,5 +1,5 @@
-//! Bench `tracers`: overhead of counting a load's system calls, for a ping-pong on one CPU, where every microsecond is
-//! visible, and a stream, where it hardly is.
+//! Bench `tracers`: the overhead of counting a load's system calls. A ping-pong on one CPU makes every microsecond
+//! visible, and a stream hardly shows the overhead.
 
 mod loads;
 mod tools;
@@ -61,12 +61,11 @@ const CARRIED: &[Pairing] = &[
 ];
 
 const REST: Duration = Duration::from_millis(100);
-/// A round takes some seconds per tracer, mostly for its start.
+/// A round takes several seconds per tracer, mostly to start it.
 const LONGER: Duration = Duration::from_secs(60);
 const MOST_ROUNDS: usize = 6;
-/// A stream hardly shows the overhead.
 const MOST_STREAMS: usize = 3;
-/// Ratios need positive numbers.
+/// Values must be positive to form ratios.
 const LEAST_ADDED: f64 = 0.01;
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -84,7 +83,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     Ok(comparisons)
 }
 
-/// Compared with the same round without a tracer.
 fn added(taken: &[Taken]) -> Vec<Taken> {
     let Some(untraced) = taken.iter().find(|taken| taken.name == NOBODY) else { return Vec::new() };
     let more = |(one, none): (&Measured, &Measured)| {

@@ -1,4 +1,4 @@
-//! Tools that trace two processes until both have exited, and how to verify that they did.
+//! Tools that trace two processes until both have exited, and checks that they did.
 
 use std::process::Command;
 
@@ -15,7 +15,6 @@ pub(super) struct Tool {
     counted: &'static str,
 }
 
-/// No tracer first.
 pub(super) const TOOLS: &[Tool] = &[
     Tool { name: NOBODY, command: |_| Ok(None), counted: "" },
     Tool { name: PLUMB, command: |pids| plumb(pids).map(Some), counted: "\"call\": \"recv" },
@@ -45,7 +44,7 @@ fn plumb([one, other]: [u32; 2]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Counts by process and call, as in its manual; running and waiting are not distinguished.
+/// Counts calls by process and name, as in its manual. Does not distinguish running from waiting.
 fn bpftrace([one, other]: [u32; 2]) -> Command {
     let program = format!(
         "tracepoint:raw_syscalls:sys_enter /pid == {one} || pid == {other}/ {{ @begun[tid] = nsecs; }}

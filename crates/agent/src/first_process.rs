@@ -1,4 +1,4 @@
-//! The agent as a guest's first process. Powers off when the controller disconnects.
+//! The agent as a guest's first process. It powers the guest off when the controller disconnects.
 #![expect(
     clippy::disallowed_methods,
     reason = "the first process of a guest has files to read and devices to wait for"
@@ -30,8 +30,8 @@ const MOUNTS: [(&str, &str); 6] = [
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Does not power off after an error: the exit of the first process causes a kernel panic, which prints the reason on the
-/// console.
+/// Does not power off after an error. Instead, the exit of the first process causes a kernel panic, which
+/// prints the reason on the console.
 pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     writeln!(io::stdout(), "{FIRST_WORDS}").context("the guest has no console")?;
     for (kind, folder) in MOUNTS {
@@ -45,7 +45,7 @@ pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>
     };
     let input = channel.try_clone().context("cannot duplicate the channel to the controller")?;
     serve(input, channel)?;
-    // A machine with vsock cannot power off. Its monitor exits on a reboot.
+    // A machine with vsock cannot power off, but its monitor exits on a reboot.
     Err(if vsock.is_some() { sys::boot::restart() } else { sys::boot::power_off() }.into())
 }
 

@@ -1,4 +1,4 @@
-//! Memory orders in a guest: touches, takes and returns memory, and detects stalls.
+//! Executes memory orders in a guest: touching, taking and returning memory, and detecting stalls.
 #![expect(
     clippy::disallowed_methods,
     reason = "it sleeps to see how late it wakes, and orders are files of /proc"
@@ -28,12 +28,12 @@ use units::{Bytes, Nanos};
 use crate::refusal::Refusal;
 
 const FOLDER: &str = "/run/plumb-balloon";
-/// The kernel wants to keep less free.
+/// The kernel's own minimum of free memory is lower than this.
 const LEFT_FREE: u64 = 48 << 20;
-/// Memory with known content, checked while other memory moves.
+/// Memory with known contents, which is verified while other memory moves.
 const GUARD: u64 = 16 << 20;
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
-/// Short compared with a noticeable stall, and rare compared with the exits of moving memory.
+/// Short compared with a noticeable stall, but infrequent compared with the VM exits caused by moving memory.
 const NAP: Duration = Duration::from_millis(4);
 
 #[derive(Default)]
@@ -164,7 +164,8 @@ impl Watch {
     }
 }
 
-/// A pass takes seconds in an emulated guest, so nothing waits for it. Source: admin-guide/sysctl/vm.rst of Linux.
+/// Runs in the background, because a pass takes seconds in an emulated guest. Source:
+/// admin-guide/sysctl/vm.rst of Linux.
 fn compact_until(ended: &Arc<AtomicBool>) -> Result<(), Refusal> {
     let refused =
         |error: std::io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));

@@ -1,4 +1,5 @@
-//! The agent, which runs traffic and probes on a host. One thread reads orders, and each traffic order has a thread.
+//! The agent, which runs traffic and probes on a host. One thread reads orders, and each traffic order has
+//! its own thread.
 
 mod deadline;
 mod describe;

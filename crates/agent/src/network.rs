@@ -1,4 +1,4 @@
-//! Devices of the agent's host.
+//! The network devices of the agent's host.
 
 use std::{
     collections::BTreeMap,
@@ -16,12 +16,11 @@ use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
-/// The client's address and port, then this host's (ssh(1)).
+/// Contains the client's address and port, followed by this host's (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 #[derive(Default)]
 pub(crate) struct Network {
-    /// The lab's devices precede the host's own.
     known: Mutex<Vec<Topology>>,
     interface: Mutex<Option<DeviceName>>,
     reservation: Mutex<Option<(Reservation, io::Result<Presence>)>>,
@@ -75,7 +74,7 @@ impl Network {
             .ok_or_else(|| Refusal::new("no interface has been found; send find-interface first"))?;
         match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
             Ok(reservation) => {
-                // Without it, the run still measures, but other runs are not notified.
+                // If this fails, the run still measures, but other runs are not notified.
                 *lock(&self.reservation) = Some((reservation, Presence::announce(by)));
                 Ok(Reply::Reserved { beside: Presence::others(by) })
             }
@@ -108,7 +107,7 @@ impl Network {
         Ok(Reply::DeviceCounters { counters: self.read(devices, read)? })
     }
 
-    /// Unknown devices are reported missing by the last namespace.
+    /// Unknown devices are reported as missing by the last namespace.
     fn read<T>(
         &self,
         devices: &[DeviceRef],
@@ -130,7 +129,6 @@ fn unknown() -> Refusal {
     Refusal::new("the devices of this host have not been configured or found")
 }
 
-/// The lab's description of this host.
 fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
@@ -156,7 +154,7 @@ fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
     })
 }
 
-/// The kernel leaves out an emulated CPU that starts too slowly, with a message on the console.
+/// If an emulated CPU starts too slowly, the kernel leaves it out and prints a message on the console.
 fn has_its_cpus(lab: &Lab, host: &HostName) -> Result<(), Refusal> {
     let Some(wanted) = lab.vm(host).map(|vm| vm.vcpus as usize) else { return Ok(()) };
     let found = thread::available_parallelism().map_or(0, usize::from);

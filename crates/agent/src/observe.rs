@@ -1,4 +1,4 @@
-//! `observe` and `observed`. Probes are loaded on first use, and active only during a trial.
+//! Handles `observe` and `observed`. Probes are loaded on first use and are only active during a trial.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +12,6 @@ use crate::refusal::Refusal;
 
 pub(crate) type Maker = fn(ProbeKind) -> Result<Box<dyn Probe>, ProbeError>;
 
-/// Dropping them unloads them.
 pub(crate) struct Probes {
     make: Maker,
     state: Mutex<State>,
@@ -30,7 +29,7 @@ struct Watching {
     token: Token,
     since: u64,
     kinds: Vec<ProbeKind>,
-    /// `None` if /proc does not provide it.
+    /// `None` if /proc does not provide the times.
     processes: Option<ProcessTimes>,
 }
 
@@ -39,14 +38,15 @@ impl Probes {
         Self { make, state: Mutex::default() }
     }
 
-    /// Probes that fail are named in the reply, and the others continue.
+    /// Probes that fail are listed in the reply, while the others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
         let mut state = self.lock();
         state.check()?;
         let watch = watch(order);
         let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new(), processes: None };
         let mut missing = Vec::new();
-        // In reverse order, so that CPU time comes last and does not include the start of other probes.
+        // Probes start in reverse order, so that CPU time comes last and does not include the start of the
+        // others.
         for kind in ProbeKind::ALL.into_iter().rev().filter(|kind| order.probes.contains(kind)) {
             match state.start(self.make, kind, &watch) {
                 Ok(true) => watching.kinds.push(kind),
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// Returns false for a probe with nothing to trace, which is only loaded.
+    /// Returns false for a probe that has nothing to trace and is only loaded.
     fn start(&mut self, make: Maker, kind: ProbeKind, watch: &Watch) -> Result<bool, MissingProbe> {
         if let Some(known) = self.missing.iter().find(|missing| missing.probe == kind) {
             return Err(known.clone());
@@ -123,7 +123,7 @@ impl State {
         });
         begun.map_err(|error| {
             let missing = MissingProbe { probe: kind, reason: error.to_string() };
-            // A failed probe is created again on its next use.
+            // A probe that has failed is created again on its next use.
             self.loaded.retain(|probe| probe.kind() != kind);
             if matches!(error, ProbeError::Unavailable { .. }) {
                 self.missing.push(missing.clone());
@@ -155,7 +155,6 @@ fn watch(order: &ObserveOrder) -> Watch {
     }
 }
 
-/// A virtual machine is split into its threads.
 fn parts(subject: &Subject) -> Vec<Subject> {
     if probe::is_machine(subject.consumer) { probe::machine(subject) } else { vec![subject.clone()] }
 }

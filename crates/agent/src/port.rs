@@ -1,5 +1,5 @@
-//! Serves controllers on a virtio-serial port of this guest, one after another. While the host side is disconnected, reads
-//! return end of file and writes block (drivers/char/virtio_console.c of Linux).
+//! Serves controllers on a virtio-serial port of this guest, one at a time. While the host side is
+//! disconnected, reads return end of file and writes block (drivers/char/virtio_console.c of Linux).
 #![expect(clippy::disallowed_methods, reason = "devices are files and appear asynchronously")]
 
 use std::{
@@ -20,13 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves forever. `tell` receives errors of sessions. Fails if the port is missing, in use, or the user is not root.
+/// Never returns unless there is an error. `tell` receives the errors of sessions. Fails if the port is
+/// missing or in use, or if the user is not root.
 pub fn serve_port(
     name: &str,
     tool_version: &str,
     tell: &mut dyn FnMut(&anyhow::Error),
 ) -> anyhow::Result<Infallible> {
-    // Opened once. Unread replies of a session go to the next controller, which ignores them.
+    // The port is opened only once. A session's unread replies go to the next controller, which ignores them.
     let port = open(name)?;
     loop {
         let [input, output] =
@@ -58,7 +59,7 @@ pub(crate) fn open(name: &str) -> anyhow::Result<File> {
 fn find(ports: &Path, devices: &Path, name: &str) -> Option<PathBuf> {
     let (_, device) = named(ports).find(|(its, _)| its == name)?;
     let device = devices.join(device);
-    // The device node may appear after the sysfs entry.
+    // The device node may appear later than the sysfs entry.
     device.exists().then_some(device)
 }
 

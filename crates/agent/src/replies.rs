@@ -1,4 +1,4 @@
-//! Sends replies and progress of all threads, one message at a time.
+//! Sends the replies and progress of all threads, one message at a time.
 
 use std::{
     io::Write,
@@ -9,7 +9,7 @@ use protocol::{FromAgent, Reply, Sender};
 
 use crate::refusal::Refusal;
 
-/// Shared by all threads. Traffic threads do not use it.
+/// Shared by all threads except those that generate traffic.
 pub(crate) struct Replies(Mutex<Sender<Box<dyn Write + Send>>>);
 
 impl Replies {
@@ -18,7 +18,7 @@ impl Replies {
     }
 
     pub(crate) fn send(&self, message: &FromAgent) {
-        // If the controller has disconnected, reading orders ends too.
+        // If the controller has disconnected, reading its orders ends too.
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(message);
     }
 

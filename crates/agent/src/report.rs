@@ -1,11 +1,10 @@
-//! Converts recorded traffic to the protocol's form.
+//! Converts recorded traffic to the protocol's format.
 
 use protocol::EndReport;
 use traffic::Outcome;
 
 use crate::{refusal::Refusal, watch::Watch};
 
-/// The report of one end, with the machine's counters.
 pub(crate) fn end_report(outcome: Outcome, watch: Watch<'_>) -> Result<EndReport, Refusal> {
     let Outcome { measured, threads } = outcome;
     let (softnet, stalled) = (watch.softnet(), watch.stalled());

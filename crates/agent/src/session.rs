@@ -1,4 +1,5 @@
-//! A session: orders until the controller disconnects or another one greets.
+//! A session, in which the agent obeys orders until the controller disconnects or another one sends its
+//! greeting.
 
 mod client;
 mod mtu;
@@ -25,15 +26,15 @@ use crate::{
 
 const NAME: &CStr = c"plumb-agent";
 
-/// Serves controllers until the channel closes, then stops all work. Fails if the controller uses another protocol version, or
-/// violates the protocol.
+/// Serves controllers until the channel closes, then stops all work. Fails if a controller uses another
+/// protocol version or violates the protocol.
 pub fn run(
     input: impl Read + Send,
     output: impl Write + Send + 'static,
     tool_version: &str,
     policy: &HostPolicy,
 ) -> anyhow::Result<()> {
-    // For process listings. Not essential.
+    // Only used in process listings, so errors are ignored.
     let _ = sys::child::name_own(NAME);
     let replies = Replies::new(output);
     let mut orders = Receiver::new(input);
@@ -53,7 +54,7 @@ pub fn run(
     }
 }
 
-/// Serves one controller until it disconnects or the next one greets, then stops all its work.
+/// Serves one controller until it disconnects or the next one sends its greeting, then stops all its work.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,
@@ -80,7 +81,7 @@ fn obey_one(
     })
 }
 
-/// Seconds since 1970: a policy's hours are in wall-clock time.
+/// In seconds since 1970, because a policy's hours are in wall-clock time.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
@@ -144,7 +145,7 @@ impl<'scope> Session<'scope, '_> {
             Order::Configure { devices } => answer(network.configure(&devices)),
             Order::ReadStates { devices } => answer(network.states(&devices)),
             Order::ReadCounters { devices } => answer(network.counters(&devices)),
-            // In order, so that none starts after it is abandoned.
+            // Handled in order, so that none of them starts after it has been abandoned.
             Order::Observe(order) => answer(probes.observe(&order)),
             Order::Observed { token } => answer(probes.observed(token)),
             Order::Serve(order) => {
@@ -163,7 +164,6 @@ impl<'scope> Session<'scope, '_> {
         }
     }
 
-    /// Finds the interface, once traffic may use it.
     fn find(
         self,
         host: &HostName,

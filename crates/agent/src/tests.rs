@@ -1,4 +1,4 @@
-//! Tests agents from a controller's view: JSON lines over pipes, and traffic on a private loopback.
+//! Tests agents as seen by a controller: JSON lines over pipes, and traffic on a private loopback.
 
 mod observed;
 
@@ -26,7 +26,6 @@ const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const TOKEN: Token = Token(0x00C0_FFEE);
 const SOON: Nanos = Nanos::from_secs(30);
 
-/// Nanoseconds on a busy machine.
 const BUSY: u64 = 200_000_000;
 
 #[expect(clippy::disallowed_methods, reason = "a test waits")]
@@ -232,15 +231,12 @@ fn deadlines_pass() {
         assert!(reason.contains("deadline of 500 ms"), "{reason}");
         let took = monotonic() - begun;
         assert!((500_000_000..700_000_000 + BUSY).contains(&took), "{took}");
-        // The other end noticed.
         let reason = server.refusal(SOON, Order::Collect { token: TOKEN });
         assert!(reason.contains("connection") && reason.contains("127.0.0.1"), "{reason}");
         assert!(client.ask(Order::Describe).is_ok());
-        // No client connected to it.
         server.serve(&load);
         let reason = server.refusal(deadline, Order::Collect { token: TOKEN });
         assert!(reason.contains("deadline of 500 ms"), "{reason}");
-        // The token can be reused.
         server.serve(&load);
     });
 }
@@ -259,7 +255,6 @@ fn trials_are_abandoned() {
         a_while();
         let begun = monotonic();
         let abandon = client.order(SOON, Order::Abandon { token: TOKEN });
-        // Reply and refusal may arrive in either order.
         let mut done = false;
         let reason = loop {
             match client.replies.receive().expect("lives") {
@@ -302,7 +297,7 @@ fn agents_end() {
     });
 }
 
-/// A slow guest may see the next greeting before the disconnection.
+/// A slow guest may receive the next greeting before it notices the disconnection.
 #[test]
 fn new_greeting_starts_new_session() {
     on_loopback(|| {
@@ -402,7 +397,7 @@ fn policy_limits_rate_and_duration() {
         assert_eq!(error.is_some(), refused.is_some(), "{load:?}: {error:?}");
         assert!(refused.is_none_or(|refused| error.is_some_and(|error| error.contains(refused))), "{load:?}");
     }
-    // The agent checks it at both ends.
+    // The agent checks the policy at both ends.
     let mut agent = Agent::under(policy).greet();
     let load = stream(None, 1, 100);
     let serve = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };

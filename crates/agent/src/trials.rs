@@ -1,4 +1,4 @@
-//! Open clients and servers by trial token.
+//! The open clients and servers, by trial token.
 
 use std::{
     collections::HashMap,
@@ -80,7 +80,6 @@ impl Trials {
         open.clients.get(&token).iter().for_each(|stop| stop.ask());
         drop(open);
         if let Some(outcome) = server.and_then(|server| server.outcome) {
-            // Its report is discarded.
             let _ = outcome.recv_timeout(CLOSING);
         }
     }

@@ -1,4 +1,4 @@
-//! Observes a running trial: progress and CPU time.
+//! Observes a running trial, recording its progress and CPU time.
 
 use std::cell::{Cell, RefCell};
 
@@ -16,7 +16,6 @@ pub(crate) struct Watch<'a> {
     token: Token,
     readings: RefCell<Vec<Result<CpuReading, probe::Error>>>,
     softnet: RefCell<Vec<Option<SoftnetReading>>>,
-    /// The last sign of activity of this process, and the longest gap.
     signs: Cell<(Option<u64>, u64)>,
 }
 
@@ -31,7 +30,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// `None` if the kernel does not provide them.
+    /// `None` if the kernel does not provide the counters.
     pub(crate) fn softnet(&self) -> Option<SoftnetCounters> {
         match self.softnet.borrow().as_slice() {
             [Some(before), Some(after)] => Some(after.since(before)),

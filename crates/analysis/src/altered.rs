@@ -1,4 +1,4 @@
-//! Robustness against impossible records: agents, files and shared stores may contain anything.
+//! Robustness tests with impossible records, because agents, files and shared stores may contain anything.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use crate::{analyse, comparison, gate, run_results};
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
 
-/// The places of all numbers, by kind: places differ by kind where they do by more than an index.
+/// Paths of all numbers, grouped by kind. Paths that differ only by an index have the same kind.
 fn numbers(value: &Value) -> Vec<Vec<String>> {
     fn walk(value: &Value, place: &str, kind: &str, found: &mut Vec<(String, String)>) {
         match value {
@@ -43,7 +43,7 @@ fn a_record_with_any_number_altered_is_analysed_or_refused() {
     let read = |value: &Value| RunRecord::read(&value.to_string());
     let reference = read(&whole).expect("the golden run can be read");
     let (kinds, mut failed, mut analysed) = (numbers(&whole), Vec::new(), 0);
-    // One of a kind, and all of it.
+    // Alter a single number of each kind, then all of them.
     let places: Vec<&[String]> = kinds.iter().flat_map(|all| [&all[all.len() - 1..], &all[..]]).collect();
     for places in &places {
         for number in

@@ -1,5 +1,4 @@
-//! The order in which a run is analysed: trials to results, results to comparisons, comparisons to claims.
-//! Knows no formula and no rule.
+//! Analyses a run: trials to results, results to comparisons, comparisons to findings.
 
 use findings::{Findings, RunSummary, SCHEMA};
 use samples::RunRecord;
@@ -12,7 +11,8 @@ use crate::{
     rules::{self, Context},
 };
 
-/// Analyses a run. Deterministic. Never fails: what the trials cannot support is absent and listed as a limitation.
+/// Analyses a run. Deterministic and infallible: anything the trials cannot support is omitted and listed as a
+/// limitation.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);
@@ -44,7 +44,6 @@ pub fn analyse(record: &RunRecord) -> Findings {
     findings
 }
 
-/// The head of a run's report.
 pub(crate) fn head(record: &RunRecord) -> RunSummary {
     let header = &record.header;
     RunSummary {

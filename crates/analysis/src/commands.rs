@@ -1,8 +1,7 @@
-//! Commands in remedies, with the names of the run, valid after its lab is removed.
+//! Commands in remedies. They use the names of the run and remain valid after its lab is removed.
 
 use samples::{PathRecord, RunHeader};
 
-/// The commands of one run.
 pub(crate) struct Commands<'a> {
     header: &'a RunHeader,
 }
@@ -12,7 +11,7 @@ impl<'a> Commands<'a> {
         Self { header }
     }
 
-    /// Command that repeats the measurement with further flags; `None` for imported runs.
+    /// Returns the command that repeats the measurement with additional flags. Empty for imported runs.
     pub(crate) fn again(&self, of_a_run: &str, of_a_client: &str) -> Vec<String> {
         let RunHeader { id, scenario, origin, .. } = self.header;
         match (origin.imported(), scenario.command()) {
@@ -23,7 +22,6 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Command that repeats it with all probes; `None` if no end is on this machine.
     pub(crate) fn probed(&self, of_a_client: &str) -> Vec<String> {
         let RunHeader { scenario, paths, .. } = self.header;
         let is_here = |line: &str| line.trim_start().starts_with("local");
@@ -33,13 +31,13 @@ impl<'a> Commands<'a> {
         if elsewhere { Vec::new() } else { self.again("--probe all", of_a_client) }
     }
 
-    /// Command that shows a section of the run's report; `None` for imported runs.
     pub(crate) fn section(&self, name: &str) -> Option<String> {
         let RunHeader { id, origin, .. } = self.header;
         origin.imported().is_none().then(|| format!("plumb report {id} --section {name}"))
     }
 
-    /// In a lab built by plumb, the counters of the run. Otherwise these commands at the sending end, with its host if known.
+    /// Returns a command for the run's counters if plumb built its lab. Otherwise returns `commands` for the sending
+    /// end, with the host if known.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);

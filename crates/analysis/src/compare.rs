@@ -1,19 +1,19 @@
-//! Estimates and comparisons in the form of findings.
+//! Converts estimates and comparisons to their form in the findings.
 
 use findings::{Basis, Comparison, Difference, Estimate, FEWEST_TO_ESTABLISH, Interval};
 use stats::{Level, ab, describe, location};
 
-/// Confidence of intervals.
 pub(crate) const CONFIDENCE: f64 = ab::CONFIDENCE;
 
 const _: () = assert!(FEWEST_TO_ESTABLISH as usize == location::FEWEST);
 
-/// The level of values that no blocks pair with others; 0 if all of them are. `None` without values.
+/// Estimate of values that are not paired with others by blocks. It is 0 if all values are outages. `None` without
+/// values.
 pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     of_trials(values, Level::of(values).and_then(|level| level.estimate(CONFIDENCE)))
 }
 
-/// An estimate from these values of trials. Those that are 0 are outages.
+/// Combines an estimate with the values of the trials. A value of 0 is an outage.
 pub(crate) fn of_trials(values: &[f64], estimate: Option<stats::Estimate>) -> Option<Estimate> {
     let received: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -31,7 +31,7 @@ pub(crate) fn of_trials(values: &[f64], estimate: Option<stats::Estimate>) -> Op
     })
 }
 
-/// A ratio of two results. The difference is that of their values, of which `reference` is the second.
+/// Converts a ratio of two results. The absolute difference is relative to `reference`, the second result's value.
 pub(crate) fn comparison(ratio: &stats::Estimate, verdict: Difference, reference: f64) -> Comparison {
     let less = |ratio: f64| reference * (ratio - 1.0);
     let interval = ratio.interval.map(named);
@@ -45,12 +45,10 @@ pub(crate) fn comparison(ratio: &stats::Estimate, verdict: Difference, reference
     }
 }
 
-/// An interval as findings hold it.
 pub(crate) fn named(interval: stats::Interval) -> Interval {
     Interval { low: interval.low, high: interval.high, confidence: interval.confidence }
 }
 
-/// A verdict as findings hold it.
 pub(crate) fn said(difference: stats::Difference) -> Difference {
     match difference {
         stats::Difference::Lower => Difference::Lower,

@@ -1,4 +1,4 @@
-//! Two runs compared: environment, then result by result. Knows no formula.
+//! Compares two runs: first their environments, then their results.
 
 mod between_runs;
 mod environment;
@@ -22,9 +22,9 @@ pub(crate) use settings::differs;
 
 use history::History;
 
-/// Compares run B with run A, the reference. Deterministic. `others` are further runs of A's scenario; those in the same
-/// environment are used to estimate the noise between runs and may include A and B. Never fails: the verdict is unknown, with
-/// a reason, if there are too few trials.
+/// Compares run B with run A, the reference. Deterministic. `others` are further runs of A's scenario, which may
+/// include A and B. Those in the same environment are used to estimate the noise between runs. Never fails: with too
+/// few trials, the verdict is unknown and the reason is given.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
     let (results_a, results_b) = (observations::gather(a), observations::gather(b));

@@ -1,4 +1,4 @@
-//! Checks that no two parts of a page contradict each other.
+//! Checks that no two parts of a report contradict each other.
 
 use findings::{Difference, Findings, Severity};
 use proptest::prelude::*;
@@ -10,7 +10,6 @@ use crate::{
     judged::{self, Judged},
 };
 
-/// Contradictions within findings.
 fn contradictions(findings: &Findings) -> Vec<String> {
     let all: Vec<Judged<'_>> = judged::all(findings).collect();
     two_verdicts(&all)
@@ -20,7 +19,6 @@ fn contradictions(findings: &Findings) -> Vec<String> {
         .collect()
 }
 
-/// A pair of results with two verdicts.
 fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     all.iter().enumerate().flat_map(move |(index, one)| {
         all[index + 1..].iter().filter_map(move |other| {
@@ -33,7 +31,7 @@ fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a 
     })
 }
 
-/// A change that the two values next to it do not give.
+/// Finds changes that do not match the two values shown next to them.
 fn two_numbers<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     let value = |id: &str| findings.results.iter().find(|result| result.id == id).map(|it| it.value.median);
     all.iter().filter_map(move |judged| {
@@ -55,7 +53,7 @@ fn mirrored(verdict: Difference) -> Difference {
     }
 }
 
-/// A place in a ranking that a verdict on the same results denies.
+/// Finds ranks that contradict a verdict on the same results.
 fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     findings.rankings.iter().flat_map(move |ranking| {
         let place = |result: &str| Some(ranking.ranks.iter().find(|rank| rank.result == result)?.place);
@@ -72,7 +70,6 @@ fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<It
     })
 }
 
-/// Significantly different paths that share a place.
 fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
     let apart = findings.findings.iter().filter(|claim| {
         claim.id == "direction-asymmetry" && claim.severity != Severity::Note && claim.results.len() == 2
@@ -87,7 +84,7 @@ fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The network half of write-up 003: one log a result, and the two ways 20 % apart.
+/// The network half of write-up 003: one log per result, with directions that differ by 20 %.
 #[test]
 fn two_ways_of_which_one_is_said_to_be_slower_share_no_place() {
     for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {
@@ -102,8 +99,8 @@ fn two_ways_of_which_one_is_said_to_be_slower_share_no_place() {
     }
 }
 
-/// Blocks that differ, a result that ends early, disturbed and silent trials: changes were medians of ratios in common blocks,
-/// values were medians of all trials.
+/// Uneven blocks, a result that ended early, and disturbed and silent trials. Changes used to be medians of ratios in
+/// common blocks, while values were medians of all trials.
 #[test]
 fn unbalanced_and_disturbed_run_agrees_with_itself() {
     let mut run = Fixture::new(8);
@@ -129,7 +126,7 @@ fn unbalanced_and_disturbed_run_agrees_with_itself() {
     assert!(findings.limitations.iter().any(|it| it.contains("bridge/bulk (1 of 8 trials)")));
 }
 
-/// Where a finding and the ranking had two thresholds, nothing showed it.
+/// A finding and the ranking once used different thresholds, and no test noticed.
 #[test]
 fn what_contradicts_is_found() {
     let mut run = Fixture::new(6);
@@ -142,7 +139,7 @@ fn what_contradicts_is_found() {
     assert!(!contradictions(&findings).is_empty());
 }
 
-/// Paths that are alternatives or stand on each other, by plumb or by other tools, of one trial to eight.
+/// Paths that are alternatives or nested, measured by plumb or by other tools, with one to eight trials.
 fn any_run() -> impl Strategy<Value = RunRecord> {
     let path = (0.3..3.0f64, 0.0..0.4f64, any::<u64>());
     let shape = (1..9u32, any::<bool>(), any::<bool>(), 0..3u8);

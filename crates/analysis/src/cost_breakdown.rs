@@ -1,5 +1,6 @@
-//! Cost breakdown by layer: each path is compared with the largest path whose layers it contains. One breakdown per setting of
-//! the richest path; other paths take part with the result whose levels agree with it.
+//! Cost breakdown by layer. Each path is compared with the largest path that consists of a subset of its layers.
+//! There is one breakdown per setting of the richest path, and each other path contributes the result with the
+//! matching levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use crate::{fits::Fits, observations::Observations};
 
 type Levels = BTreeMap<String, String>;
 
-/// One cost breakdown for each workload and setting that at least two nested paths were measured at.
+/// Returns one breakdown for each workload and setting with at least two nested paths.
 pub(crate) fn cost_breakdowns(measured: &[Observations<'_>], fits: &Fits) -> Vec<CostBreakdown> {
     let mut workloads: Vec<&str> = Vec::new();
     for result in measured {
@@ -42,7 +43,7 @@ fn of_workload(workload: &str, measured: &[Observations<'_>], fits: &Fits) -> Ve
     cost_breakdowns
 }
 
-/// The settings that no other result's setting contains, in the order of the scenario.
+/// Returns the settings that are not part of another result's setting, in scenario order.
 fn richest_settings<'a>(results: &[&'a Observations<'_>]) -> Vec<&'a Levels> {
     let mut richest: Vec<&Levels> = Vec::new();
     for result in results {
@@ -61,7 +62,7 @@ fn agrees(levels: &Levels, setting: &Levels) -> bool {
     levels.iter().all(|(factor, level)| setting.get(factor) == Some(level))
 }
 
-/// Results at `setting`, one per path. Fewest layers first, otherwise in scenario order.
+/// Returns the results at `setting`, one per path, with the fewest layers first and otherwise in scenario order.
 fn standing<'c, 'a>(results: &[&'c Observations<'a>], setting: &Levels) -> Vec<&'c Observations<'a>> {
     let mut standing: Vec<&Observations<'_>> = Vec::new();
     for result in results.iter().filter(|result| agrees(&result.record.levels, setting)) {
@@ -79,7 +80,7 @@ fn steps(standing: &[&Observations<'_>], fits: &Fits) -> Vec<CostStep> {
 
 fn step(result: &Observations<'_>, standing: &[&Observations<'_>], fits: &Fits) -> Option<CostStep> {
     let own = layers(result);
-    // `max_by_key` keeps the last of equals: the path listed latest is the nearest relative.
+    // `max_by_key` returns the last maximum, so the path listed last is the nearest relative.
     let below = standing
         .iter()
         .filter(|other| layers(other).len() < own.len() && layers(other).is_subset(&own))

@@ -1,11 +1,11 @@
-//! Sums the device and machine counters over the trials of a result.
+//! Sums device and machine counters over the trials of a result.
 
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;
 
 use crate::observations::Observations;
 
-/// Totals over unprobed trials; `None` if not read.
+/// Totals over the unprobed trials. `None` if counters were not read.
 pub(crate) fn together(result: &Observations<'_>) -> Option<PathCounters> {
     let mut read = result.trials().filter_map(|trial| trial.counters.as_ref());
     let first = read.next()?.clone();
@@ -63,7 +63,7 @@ fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
     }
 }
 
-/// Connection tracking is a state, so the maximum is used.
+/// The number of tracked connections is a gauge, so the maximum is used.
 fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.tracked = known.tracked.max(more.tracked);
     known.translated = either(known.translated, more.translated, u64::saturating_add);
@@ -90,7 +90,7 @@ mod tests {
                 tx_packets: 100,
                 tx_bytes: Bytes(1000),
                 qdisc: Some(qdisc),
-                // A queue more in each trial: all that any trial counted is added up.
+                // Each trial has one more queue. The counters of all of them are added up.
                 rx_queues: vec![QueueCounters { packets: 5, ..QueueCounters::default() }; drops as usize % 4],
                 ..DeviceCounters::default()
             }],

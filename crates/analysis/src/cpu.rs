@@ -1,4 +1,4 @@
-//! CPU cost of a result, system-wide and by end: medians over its trials.
+//! CPU cost of a result, for the whole system and for each end, as medians over its trials.
 
 use findings::{CpuCost, WorkCost};
 use samples::CpuUsage;
@@ -8,7 +8,7 @@ use workload::Measurement;
 
 use crate::{kind, observations::Observations};
 
-/// `None` if the machine's CPU time was not recorded.
+/// Returns `None` if the machine's CPU time was not recorded.
 pub(crate) fn cost(result: &Observations<'_>) -> Option<CpuCost> {
     let known = result.trials().filter(|trial| trial.cpu.machine.elapsed.0 > 0);
     let trials: Vec<CpuCost> = known.map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();
@@ -48,21 +48,18 @@ pub(crate) fn of_one(measurement: &Measurement, usage: &CpuUsage) -> CpuCost {
     }
 }
 
-/// Medians; the kind of work comes from the first trial.
 fn per_work(trials: &[CpuCost]) -> Option<WorkCost> {
     let known: Vec<WorkCost> = trials.iter().filter_map(|cost| cost.per_work).collect();
     let seconds = describe::median(&known.iter().map(|cost| cost.seconds).collect::<Vec<_>>())?;
     Some(WorkCost { work: known.first()?.work, seconds })
 }
 
-/// CPUs busy on average.
 fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
     (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds())
 }
 
-/// CPUs that the traffic threads of an end used.
 pub(crate) fn threads(usage: &CpuUsage, end: &str) -> f64 {
     let of_end = usage.threads.iter().filter(|thread| thread.end == end);
-    // Not `sum`, which is a negative zero of an end that there is not.
+    // `sum` would return negative zero for an end that does not exist.
     of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).fold(0.0, |sum, busy| sum + busy)
 }

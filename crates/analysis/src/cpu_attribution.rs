@@ -1,4 +1,4 @@
-//! CPU time of a result by owner: traffic threads, machine, or owners reported by another tool.
+//! CPU time of a result by owner: the traffic threads, the machine, or owners reported by another tool.
 
 use findings::{ConsumerCost, ConsumerUnit};
 use samples::{CpuUsage, Trial};
@@ -6,13 +6,12 @@ use stats::describe;
 
 use crate::{cpu, kind, observations::Observations};
 
-/// The owner that every other one's time is a part of: the machine that both ends are on.
+/// The machine that both ends run on. Its time includes that of every other owner.
 pub(crate) const MACHINE: &str = "machine";
 
-/// Thread groups by end.
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];
 
-/// CPU time by owner, median over the trials that have it; empty if not recorded.
+/// Median CPU time by owner, over the trials that have it. Empty if not recorded.
 pub(crate) fn costs(result: &Observations<'_>) -> Vec<ConsumerCost> {
     let trials: Vec<Vec<ConsumerCost>> = result.trials().map(of_trial).collect();
     let mut costs: Vec<ConsumerCost> = Vec::new();
@@ -27,12 +26,10 @@ pub(crate) fn costs(result: &Observations<'_>) -> Vec<ConsumerCost> {
     costs
 }
 
-/// CPU time by owner in a trial.
 pub(crate) fn of_trial(trial: &Trial) -> Vec<ConsumerCost> {
     kind::of(&trial.measurement).consumers(&trial.cpu)
 }
 
-/// CPU time of the traffic threads and the machine.
 pub(crate) fn measured(usage: &CpuUsage) -> Vec<ConsumerCost> {
     let cpus = |consumer: &str, value| ConsumerCost {
         consumer: consumer.to_owned(),

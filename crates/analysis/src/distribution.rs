@@ -1,19 +1,17 @@
-//! A histogram as percentiles and as a shape. Percentiles come from the merged histogram, never from an average.
+//! A histogram as percentiles and buckets. Percentiles come from the merged histogram and are never averaged.
 
 use findings::{Bucket, Distribution};
 use units::Nanos;
 use workload::LatencyHistogram;
 
-/// The shares at which a distribution is shown.
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
-/// Maximum number of buckets.
 const MOST_BUCKETS: usize = 20;
-/// Share covered by regular buckets; the last bucket contains the rest, which may be a thousand times as long.
+/// Fraction covered by the regular buckets. The last bucket holds the remainder, which may be a thousand times as
+/// long.
 const BULK: f64 = 0.999;
-/// Steps in a factor of ten, as preferred numbers have them (ISO 3), the finest first.
+/// Buckets per decade, from the preferred numbers (ISO 3), the finest first.
 const STEPS: [u32; 6] = [40, 20, 10, 5, 3, 1];
 
-/// `None` without samples.
 pub(crate) fn of(histogram: &LatencyHistogram) -> Option<Distribution> {
     Some(Distribution {
         min: histogram.min()?,
@@ -32,7 +30,8 @@ pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>)
     all
 }
 
-/// Sorted times with counts, in the finest geometric buckets that fit up to `bulk`; the last bucket contains the rest.
+/// Groups sorted times with their counts into the finest geometric buckets that fit up to `bulk`. The last bucket
+/// holds the remainder.
 fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
     let (Some((low, _)), Some((longest, _))) = (counts.first(), counts.last()) else { return Vec::new() };
     let spans = |steps: &&u32| place(bulk, **steps) - place(*low, **steps) < MOST_BUCKETS as i32;
@@ -45,7 +44,7 @@ fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
         buckets.push(Bucket { from: end, to: Nanos(longest.0 + 1), count: 0, share: 0.0 });
     }
     for (time, count) in counts {
-        // Based on the rounded bounds, as displayed.
+        // Uses the rounded bounds, as displayed.
         let index = buckets.partition_point(|bucket| bucket.to <= *time).min(buckets.len() - 1);
         buckets[index].count += count;
     }

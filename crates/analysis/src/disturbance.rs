@@ -1,4 +1,4 @@
-//! Which trials others disturbed, and who.
+//! Identifies disturbed trials and the processes that disturbed them.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,22 @@ use crate::{
     words::list,
 };
 
-/// Processes below this share of a CPU are not named.
+/// Processes that used less of a CPU than this are not named.
 const NAMED: f64 = 0.05;
-/// Nor are more than these.
 const MOST_NAMED: usize = 3;
 
-/// Whether most trials of a result were disturbed.
 pub(crate) fn is_mostly_disturbed(result: &Observations<'_>) -> bool {
     let (disturbed, all) =
         (result.trials().filter(|trial| is_disturbed(trial)).count(), result.trials().count());
     2 * disturbed > all
 }
 
-/// Processes that disturbed most trials of any result.
 pub(crate) fn who_disturbed<'a>(results: impl Iterator<Item = &'a Observations<'a>>) -> String {
     let disturbed = results.filter(|result| is_mostly_disturbed(result));
     by(disturbed.flat_map(|result| result.trials()).flat_map(|trial| &trial.warnings))
 }
 
-/// Disturbing processes with their maximum: `cc1` used up to 1.20 CPUs.
+/// Lists disturbing processes with their maximum, e.g. `cc1` used up to 1.20 CPUs.
 pub(crate) fn by<'a>(warnings: impl Iterator<Item = &'a ValidityWarning>) -> String {
     let mut had: BTreeMap<Option<&str>, f64> = BTreeMap::new();
     let mut stalled = false;

@@ -1,4 +1,4 @@
-//! Factor levels against the first level, all else equal, paired by block.
+//! Compares each factor level with the first level, all else equal and paired by block.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use samples::ResultRecord;
 
 use crate::{fits::Fits, observations::Observations};
 
-/// Measured effects, by factor and in scenario order.
 pub(crate) fn effects(
     results: &[ResultRecord],
     measured: &[Observations<'_>],
@@ -21,7 +20,7 @@ pub(crate) fn effects(
         .collect()
 }
 
-/// Results are in the order of the scenario, so a factor's first level is that of the first result that has it.
+/// Results are in scenario order, so the first result that has a factor also has its first level.
 fn first_levels(results: &[ResultRecord]) -> BTreeMap<&str, &str> {
     let mut first = BTreeMap::new();
     for (factor, level) in results.iter().flat_map(|result| &result.levels) {
@@ -80,7 +79,8 @@ mod tests {
     #[test]
     fn a_level_is_compared_with_the_first_one_at_equal_other_levels() {
         let effects = of(&egress(6));
-        // The underlay on one path without and two with the other factor, which has four pairs.
+        // The underlay factor applies to one path alone and to two paths at both levels of the other factor, which
+        // has four pairs.
         assert_eq!(effects.len(), 5 + 4);
         for effect in &effects {
             assert_eq!((&*effect.reference, &*effect.level), ("on", "off"));

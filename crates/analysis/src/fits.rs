@@ -1,4 +1,4 @@
-//! One fit per workload: the source of all values, noise floors and comparisons of a run.
+//! One fit per workload, from which all values, noise floors and comparisons of a run come.
 
 use findings::{Comparison, Difference, Estimate, NoiseFloor};
 use stats::{Fit, Level, fit::BASELINE};
@@ -9,7 +9,6 @@ use crate::{
     single_trial,
 };
 
-/// The fits of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Fits {
     workloads: Vec<Workload>,
@@ -18,21 +17,19 @@ pub(crate) struct Fits {
 #[derive(Debug)]
 struct Workload {
     name: String,
-    /// Identifiers, the baseline first.
+    /// Result identifiers, the baseline first.
     results: Vec<String>,
     fit: Fit,
     floor: Option<stats::NoiseFloor>,
 }
 
 impl Fits {
-    /// Fits the workloads whose baseline was measured by plumb.
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines =
             measured.iter().filter(|result| result.record.baseline && !single_trial::is_told(result));
         Self { workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured)).collect() }
     }
 
-    /// Noise floors of workloads with enough repetitions of the baseline.
     pub(crate) fn floors(&self) -> Vec<NoiseFloor> {
         self.workloads.iter().filter_map(Workload::floor).collect()
     }
@@ -41,8 +38,8 @@ impl Fits {
         self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
     }
 
-    /// A result's value: by the fit of its workload, of its trials alone if there is none, or over the intervals of an imported
-    /// single trial.
+    /// Returns a result's value: from the fit of its workload, from its trials if there is no fit, or from the
+    /// intervals of an imported single trial.
     pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
         if let Some(estimate) = single_trial::estimate(result) {
             return Some(estimate);
@@ -55,7 +52,6 @@ impl Fits {
         }
     }
 
-    /// A result's value with its error.
     fn level(&self, result: &Observations<'_>) -> Option<Level> {
         match self.place(result) {
             Some((workload, place)) => workload.fit.level(place),
@@ -63,7 +59,7 @@ impl Fits {
         }
     }
 
-    /// `this` relative to `that`. `None` if nothing arrived in any trial of either.
+    /// Compares `this` with `that`. `None` if nothing arrived in any trial of either.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         if single_trial::is_told(this) || single_trial::is_told(that) {
             return single_trial::compare((this, &self.level(this)?), (that, &self.level(that)?));
@@ -80,7 +76,8 @@ impl Fits {
         Some(compare::comparison(&ratio, Difference::Unclear, reference))
     }
 
-    /// Second of each pair relative to the first, for other trials of a workload than those of its values.
+    /// Compares the second value of each pair with the first, for trials of a workload that are not part of its
+    /// results.
     pub(crate) fn of_pairs(&self, workload: &str, pairs: &[(f64, f64)]) -> Option<Comparison> {
         let fit = &self.workloads.iter().find(|it| it.name == workload)?.fit;
         let (ratio, verdict) = fit.of_pairs(pairs, CONFIDENCE)?;
@@ -154,7 +151,7 @@ mod tests {
     fn only_blocks_with_both_trials_are_paired() {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
-        // The repetitions of the first blocks are far off; their partners are missing.
+        // The repetitions in the first blocks are far off, and their partners are missing.
         run.each("plain/bulk", |trial| {
             if trial.arm == Arm::Again && trial.block < 3 {
                 trial.measurement = stream_of(9e9);

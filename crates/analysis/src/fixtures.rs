@@ -1,4 +1,4 @@
-//! Small run records for tests: paths, results and trials whose values are known.
+//! Small run records with known values, for tests.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use workload::{
 };
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
-/// Intervals of a trial; the first one is the warm-up.
+/// Number of intervals per trial. The first is the warm-up.
 const INTERVALS: u64 = 5;
 
 /// `host:device`, MTU and features.
 pub(crate) type Device<'a> = (&'a str, u32, &'a [(&'a str, bool)]);
 
-/// A run in the making; the first path is the baseline.
+/// Builds a run. The first path is the baseline.
 pub(crate) struct Fixture {
     pub(crate) record: RunRecord,
 }
 
 impl Fixture {
-    /// A complete run of `blocks` blocks on an idle machine, without paths and results.
+    /// Creates a complete run of `blocks` blocks on an idle machine, without paths or results.
     pub(crate) fn new(blocks: u32) -> Self {
         let header = RunHeader {
             schema: SCHEMA,
@@ -58,12 +58,10 @@ impl Fixture {
         Self { record: RunRecord::new(header, Vec::new()) }
     }
 
-    /// The machine it was made on.
     pub(crate) fn environment(&mut self) -> &mut Environment {
         self.record.header.environment.get_or_insert_default()
     }
 
-    /// Adds a path through `layers`.
     pub(crate) fn path(&mut self, name: &str, layers: &[&str]) -> &mut Self {
         let baseline = self.record.header.paths.is_empty();
         self.record.header.paths.push(PathRecord {
@@ -78,7 +76,6 @@ impl Fixture {
         self
     }
 
-    /// Adds a path between two hosts that exist already, and a stream over it that receives about `rate` bits per second.
     pub(crate) fn pair(&mut self, from: &str, to: &str, rate: f64) -> &mut Self {
         let name = format!("{from}-to-{to}");
         self.path(&name, &["network"]);
@@ -87,18 +84,16 @@ impl Fixture {
         self.stream(&name, &[], rate)
     }
 
-    /// Adds a stream result whose trials receive about `rate` bits per second.
     pub(crate) fn stream(&mut self, path: &str, levels: &[(&str, &str)], rate: f64) -> &mut Self {
         self.result(path, "bulk", levels, stream_settings(), |jitter| stream_of(rate * jitter))
     }
 
-    /// Adds a ping-pong result whose median round trip is about `nanos`.
     pub(crate) fn ping(&mut self, path: &str, levels: &[(&str, &str)], nanos: f64) -> &mut Self {
         self.result(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
     }
 
-    /// Adds a result that another tool measured, whose trials are all the same; the run is then imported, and nothing is
-    /// known of the machine.
+    /// Adds a result from another tool with identical trials. This makes the run an imported one, on an unknown
+    /// machine.
     pub(crate) fn told(
         &mut self,
         path: &str,
@@ -117,7 +112,7 @@ impl Fixture {
         self.each(&id, |trial| trial.cpu = CpuUsage::default())
     }
 
-    /// Adds a result named `workload` that sends `load`, whose trials all measured the same.
+    /// Adds a result named `workload` that sends `load`, with identical trials.
     pub(crate) fn measured(
         &mut self,
         path: &str,
@@ -128,14 +123,13 @@ impl Fixture {
         self.result(path, workload, &[], load, |_| measurement.clone())
     }
 
-    /// Changes every trial of a result.
     pub(crate) fn each(&mut self, result: &str, change: impl Fn(&mut Trial)) -> &mut Self {
         assert!(self.record.header.results.iter().any(|known| known.id == result), "no result {result}");
         self.record.trials.iter_mut().filter(|trial| trial.result == result).for_each(change);
         self
     }
 
-    /// Adds a probed trial to each block of a result, the same as the one that measures it.
+    /// Adds a probed copy of the measuring trial to each block of a result.
     pub(crate) fn probed(&mut self, result: &str) -> &mut Self {
         let own =
             self.record.trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Measure);
@@ -149,7 +143,8 @@ impl Fixture {
         self
     }
 
-    /// Has every trial of a stream result made beside one other, and once more in each block alone, at about that rate.
+    /// Marks every trial of a stream result as simultaneous with one other, and adds a trial at about `rate` to each
+    /// block without the other.
     pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
         self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {
@@ -159,7 +154,6 @@ impl Fixture {
         self
     }
 
-    /// Changes what probes saw of every probed trial of a result.
     pub(crate) fn seen(&mut self, result: &str, change: impl Fn(u32, &mut ProbeResults)) -> &mut Self {
         self.each(result, |trial| {
             if let Some(seen) = &mut trial.observed {
@@ -168,7 +162,7 @@ impl Fixture {
         })
     }
 
-    /// Puts devices on the way of a result; one whose name ends in `vxlan` is one.
+    /// Sets the devices on the path of a result. Names that end in `vxlan` are VXLAN devices.
     pub(crate) fn devices(&mut self, result: &str, devices: &[Device<'_>]) -> &mut Self {
         self.each(result, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
     }
@@ -230,16 +224,15 @@ impl Fixture {
     }
 }
 
-/// Within a fifth of a percent of 1, as if by chance, and the same for every run.
 fn jitter(block: u32, salt: usize) -> f64 {
-    // The end of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+    // The final steps of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
     let mut mixed = (u64::from(block) << 32 | salt as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     1.0 + ((mixed ^ (mixed >> 31)) % 401) as f64 / 1e5 - 0.002
 }
 
-/// Two pairs of hosts that get such a share of 10 Gbit/s beside each other, and all of it alone.
+/// Two pairs of hosts that each get `share` of 10 Gbit/s simultaneously, and all of it separately.
 pub(crate) fn contaminated(share: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.pair("a", "b", share * 10e9).pair("c", "d", share * 10e9);
@@ -247,12 +240,10 @@ pub(crate) fn contaminated(share: f64) -> Fixture {
     run
 }
 
-/// A trial of one connection that receives `rate` bits per second.
 pub(crate) fn stream_of(rate: f64) -> Measurement {
     stream_at(&[rate; INTERVALS as usize])
 }
 
-/// A trial of one connection that receives these rates in its intervals, the first being the warm-up.
 pub(crate) fn stream_at(rates: &[f64]) -> Measurement {
     let flow = Flow {
         id: 0,
@@ -291,7 +282,6 @@ fn tcp_sample() -> TcpSample {
     }
 }
 
-/// A row of a table: column, quantity, value.
 pub(crate) fn reported_of(columns: &[(&str, Quantity, f64)]) -> Measurement {
     let value = |&(name, quantity, value): &(&str, Quantity, f64)| ReportedValue {
         name: name.to_owned(),
@@ -313,7 +303,6 @@ fn told(measurement: &Measurement) -> ImportedSettings {
     ImportedSettings::of(tool, kind)
 }
 
-/// A trial of 1000 round trips around `nanos`.
 pub(crate) fn ping_of(nanos: f64) -> Measurement {
     let mut round_trips = LatencyHistogram::new();
     (0..1000).for_each(|step| round_trips.record(Nanos((nanos * (0.9 + 0.0002 * f64::from(step))) as u64)));
@@ -325,8 +314,8 @@ pub(crate) fn ping_of(nanos: f64) -> Measurement {
     })
 }
 
-/// A trial of one UDP stream: at each interval of a quarter second so many datagrams of 1000 bytes came, and so many more
-/// were missing.
+/// A trial of one UDP stream. For each interval of 250 ms, gives the number of 1000-byte datagrams received and the
+/// number lost.
 pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     let rates: Vec<f64> =
         intervals.iter().map(|(count, _)| *count as f64 * 8000.0 / INTERVAL.seconds()).collect();
@@ -344,7 +333,8 @@ pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     Measurement::Stream(data)
 }
 
-/// Round trips of `nanos` in an open loop, each message `late` and so many of them stalled for a millisecond more.
+/// Open-loop round trips of `nanos`. Each message is sent `late` nanoseconds late, and `stalled` of them take another
+/// millisecond.
 pub(crate) fn open_loop_of(nanos: u64, late: u64, stalled: usize) -> Measurement {
     let Measurement::PingPong(mut data) = ping_of(nanos as f64) else { unreachable!("it is a ping-pong") };
     let mut open = OpenLoopData::default();
@@ -357,7 +347,6 @@ pub(crate) fn open_loop_of(nanos: u64, late: u64, stalled: usize) -> Measurement
     Measurement::PingPong(data)
 }
 
-/// A thousand connections in two seconds.
 pub(crate) fn connections() -> Measurement {
     let mut data = ConnectData { elapsed: Nanos::from_secs(2), failed: 3, ..ConnectData::default() };
     for _ in 0..1000 {
@@ -435,8 +424,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// An egress gateway: three nested paths; the offloads of the underlay apply to all, those of the VXLAN device to
-/// the two upper ones. Only the latter cost anything.
+/// An egress gateway with three nested paths. The underlay's offloads apply to all paths, the VXLAN device's to the
+/// upper two. Only the latter have an effect.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])

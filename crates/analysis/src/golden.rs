@@ -1,4 +1,4 @@
-//! Golden files: stored runs with their expected findings, and invariants of every run.
+//! Golden tests with stored runs and their expected findings, and invariants that hold for every run.
 
 use proptest::prelude::*;
 use samples::{RunRecord, ValidityWarning};
@@ -13,14 +13,14 @@ use crate::{
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
 const FINDINGS: &str = include_str!("../tests/golden/egress.findings.json");
-/// Set to rewrite the golden files from the fixture.
+/// Environment variable that rewrites the golden files from the fixture.
 const REWRITE: &str = "PLUMB_REWRITE_GOLDEN";
 
 fn findings_of(record: &RunRecord) -> String {
     serde_json::to_string_pretty(&analyse(record)).expect("findings serialise") + "\n"
 }
 
-/// What the golden run is made of: three nested paths, six blocks, one result skipped.
+/// The golden run has three nested paths, six blocks and one skipped result.
 fn golden_run() -> Fixture {
     let mut run = egress(6);
     run.record.trials.retain(|trial| !trial.result.contains("underlay-offload=off/"));
@@ -94,7 +94,6 @@ fn the_order_in_which_trials_were_made_changes_no_finding() {
     assert_eq!(findings_of(&run.record), before);
 }
 
-/// A measurement out of a few kinds: ordinary, silent, empty, too short, enormous.
 fn measurement(kind: u8, size: u32) -> Measurement {
     let rate = f64::from(size);
     match kind {
@@ -118,7 +117,6 @@ fn empty_ping() -> Measurement {
     measurement
 }
 
-/// A run some of whose trials are missing or odd.
 fn odd_run() -> impl Strategy<Value = RunRecord> {
     let trial = (any::<bool>(), 0..7u8, any::<u32>(), 0..12u8, 0.0..2.0f64);
     (1..8u32, prop::collection::vec(trial, 0..40)).prop_map(|(blocks, odd)| {
@@ -137,7 +135,7 @@ fn odd_run() -> impl Strategy<Value = RunRecord> {
     })
 }
 
-/// JSON has neither NaN nor infinity: they would be written as null, which no reader takes for a number.
+/// JSON has neither NaN nor infinity. They would be written as null, which readers do not accept as a number.
 fn is_finite(document: &impl std::fmt::Debug) -> bool {
     let text = format!("{document:?}");
     !text.split(|end: char| !end.is_alphanumeric()).any(|word| word == "NaN" || word == "inf")

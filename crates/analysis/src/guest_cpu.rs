@@ -1,4 +1,4 @@
-//! CPU time of the guests at the ends of a result, by the count of their own kernels.
+//! CPU time of the guests at the ends of a result, as counted by their own kernels.
 
 use findings::GuestTime;
 use samples::{GuestCpu, MachineCpu, Trial};
@@ -7,7 +7,6 @@ use units::Nanos;
 
 use crate::observations::Observations;
 
-/// Each guest's, the median over the trials of the result.
 pub(crate) fn medians(result: &Observations<'_>) -> Vec<GuestTime> {
     let trials: Vec<&Trial> = result.trials().collect();
     each(&trials, |guest| {
@@ -19,7 +18,7 @@ pub(crate) fn medians(result: &Observations<'_>) -> Vec<GuestTime> {
     })
 }
 
-/// Totals over all trials divided by their duration, as for the host's owners.
+/// Totals over all trials divided by their duration, as for the owners on the host.
 pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     each(trials, |guest| {
         let seconds = |of: fn(&MachineCpu) -> Nanos| guest.iter().map(|cpu| of(cpu).seconds()).sum::<f64>();
@@ -28,7 +27,7 @@ pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     })
 }
 
-/// Guest readings selected by `of`: busy, interrupts and steal, in CPUs.
+/// Guest readings chosen by `of`: busy, interrupt and steal time, in CPUs.
 fn each(trials: &[&Trial], of: impl Fn(&[&MachineCpu]) -> [f64; 3]) -> Vec<GuestTime> {
     let read = |guest: &&GuestCpu| guest.cpu.elapsed.0 > 0;
     let guests: Vec<&GuestCpu> = trials.iter().flat_map(|trial| &trial.cpu.guests).filter(read).collect();
@@ -54,7 +53,6 @@ mod tests {
     use super::*;
     use crate::{fixtures::Fixture, observations::gather};
 
-    /// A guest that was so many milliseconds busy in each second of a trial.
     fn guest(end: &str, seconds: u64, user: u64, softirq: u64) -> GuestCpu {
         let millis = |millis| Nanos::from_millis(millis * seconds);
         let cpu = MachineCpu {

@@ -1,4 +1,4 @@
-//! A result over the runs of its scenario: each run's value, and where it changed for good.
+//! History of a result over the runs of its scenario: its value in each run, and where its level changed.
 
 use findings::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 use samples::RunRecord;
@@ -6,10 +6,10 @@ use stats::levels;
 
 use crate::{fits::Fits, observations};
 
-/// Minimum number of runs for a level shift: each level needs half of them.
+/// Minimum number of runs for detecting a level shift. Each level needs half of them.
 pub const FEWEST_RUNS: usize = 2 * levels::FEWEST;
 
-/// Values of all results without findings, for many runs or an unfinished one.
+/// Values of all results, without findings. Suitable for many runs or an unfinished one.
 #[must_use]
 pub fn run_results(record: &RunRecord) -> RunResults {
     let header = &record.header;
@@ -35,7 +35,6 @@ pub fn run_results(record: &RunRecord) -> RunResults {
     }
 }
 
-/// All results of the last run, over all runs in chronological order.
 #[must_use]
 pub fn history<R: AsRef<RunResults>>(runs: &[R]) -> Vec<ResultHistory> {
     let Some(newest) = runs.last() else { return Vec::new() };
@@ -56,8 +55,7 @@ fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHist
     ResultHistory { newest: newest.clone(), levels: levels.collect(), points }
 }
 
-/// Level shifts for the worse that the last of these runs established: without it none was seen there. They are in the order
-/// in which they were made.
+/// Returns level shifts for the worse that were first detected with the last of these runs, in chronological order.
 #[must_use]
 pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
     let Some((newest, earlier)) = runs.split_last() else { return Vec::new() };
@@ -68,7 +66,7 @@ pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
     let shifts = now.iter().filter_map(|it| {
         let (place, levels) = worse(it)?;
         let known = before.iter().find(|known| same(&known.newest, &it.newest)).and_then(worse);
-        // Where a shift is placed moves by some runs as further ones come.
+        // The detected position of a shift moves by a few runs as more runs are added.
         let is_new = known.is_none_or(|(known, _)| known.abs_diff(place) >= levels::FEWEST);
         is_new.then(|| RunLevelShift {
             result: it.newest.result.clone(),
@@ -81,7 +79,6 @@ pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
     shifts.collect()
 }
 
-/// The last level shift of a result, if that was for the worse: the place of its first run, and both levels.
 fn worse(history: &ResultHistory) -> Option<(usize, [RunLevel; 2])> {
     let [.., before, after] = history.levels[..] else { return None };
     let more = history.newest.metric.more_is_better()?;
@@ -95,7 +92,6 @@ mod tests {
     use super::*;
     use crate::{analyse, fixtures::egress};
 
-    /// Runs of the same results, each at this share of the first one's values.
     fn runs(shares: &[f64]) -> Vec<Arc<RunResults>> {
         let first = run_results(&egress(6).record);
         let at = |share: &f64| {
@@ -138,7 +134,7 @@ mod tests {
             (1..=all.len()).filter(|so_far| !newly_worse(&all[..*so_far]).is_empty()).collect();
         assert!(new.len() == 1 && (13..=20).contains(&new[0]), "{new:?}");
         let shifts = newly_worse(&all[..new[0]]);
-        // Throughput went down, which is bad; round trips did too, which is not.
+        // Throughput went down, which is worse. Round trips went down too, which is not.
         assert!(shifts.iter().all(|shift| shift.metric.more_is_better() == Some(true)), "{shifts:?}");
         assert!(shifts.iter().all(|shift| (shift.after / shift.before - 0.7).abs() < 0.02), "{shifts:?}");
         assert!(newly_worse::<Arc<RunResults>>(&[]).is_empty());

@@ -2,7 +2,6 @@
 
 use findings::{Comparison, Findings};
 
-/// One result against another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judged<'a> {
     pub(crate) result: &'a str,
@@ -10,7 +9,7 @@ pub(crate) struct Judged<'a> {
     pub(crate) comparison: &'a Comparison,
 }
 
-/// All comparisons; pairs shown in two places appear twice.
+/// All comparisons. A pair that is shown in two places appears twice.
 pub(crate) fn all(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
     against_baseline(findings)
         .chain(costs(findings))

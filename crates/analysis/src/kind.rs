@@ -1,4 +1,4 @@
-//! Kinds of workloads in the analysis.
+//! Analysis that depends on the kind of workload.
 
 pub(crate) mod balloon;
 pub(crate) mod connect;
@@ -14,31 +14,28 @@ use workload::Measurement;
 
 use crate::{cpu_attribution, modality::SamplingUnit, observations::Observations, series::Series};
 
-/// Analysis of a trial, by kind.
 pub(crate) trait KindAnalysis {
-    /// Its intervals, or empty.
+    /// The trial's intervals, if any.
     fn series(&self, asked: Option<Nanos>) -> Series {
         Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
     }
 
-    /// Samples to check for bimodality, and their name.
+    /// Samples to check for bimodality, and what they are.
     fn within(&self, series: &Series) -> (SamplingUnit, Vec<f64>) {
         (SamplingUnit::Intervals, series.rates.clone())
     }
 
-    /// CPU-seconds per unit of work; `None` without work or with several kinds.
+    /// CPU-seconds per unit of work. `None` without work or with several kinds of it.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64>;
 
-    /// Summary of a single trial; `None` without data.
+    /// Summary of a single trial, or `None` without data.
     fn alone(&self, series: &Series) -> Option<SingleOutcome>;
 
-    /// Who spent CPU time on it.
     fn consumers(&self, usage: &CpuUsage) -> Vec<ConsumerCost> {
         cpu_attribution::measured(usage)
     }
 }
 
-/// The analysis of a measurement's kind.
 pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
     match measurement {
         Measurement::Stream(data) => data,
@@ -50,7 +47,6 @@ pub(crate) const fn of(measurement: &Measurement) -> &dyn KindAnalysis {
     }
 }
 
-/// Summary of a result, by the kind of its first measurement.
 pub(crate) fn summary(result: &Observations<'_>, value: Estimate) -> WorkloadSummary {
     let of_kind = |measurement: &Measurement| match measurement {
         Measurement::Stream(_) => stream::summary(result, value).map(WorkloadSummary::Stream),

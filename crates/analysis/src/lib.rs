@@ -1,7 +1,7 @@
-//! Turns samples into results, cost breakdown, factor effects and findings.
+//! Turns samples into results, cost breakdowns, factor effects and findings.
 //!
-//! Maps one stored run to one document; equal records give equal findings. Chooses comparisons and derives claims; `stats`
-//! has the formulas.
+//! Maps a stored run to one document, and equal records to equal findings. This crate chooses comparisons and derives
+//! findings, while `stats` provides the formulas.
 
 #[cfg(test)]
 mod altered;

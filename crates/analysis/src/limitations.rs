@@ -1,4 +1,4 @@
-//! Limitations of a run, in full sentences.
+//! Limitations of a run, as full sentences.
 
 mod design;
 mod disturbed;
@@ -17,14 +17,13 @@ use crate::{
     words::{count, list},
 };
 
-/// Fewer trials than this cannot establish a difference.
+/// With fewer trials than this, no difference can be established.
 const FEW_TRIALS: usize = 5;
-/// Share by which a value may lie outside its samples by rounding.
+/// Relative tolerance for rounding when checking that a value lies within its samples.
 const ROUNDING: f64 = 1e-9;
-/// Runnable tasks per CPU, before the run, above which the machine is not called idle.
+/// Number of runnable tasks per CPU before the run above which the machine is not considered idle.
 const BUSY_PER_CPU: f64 = 0.5;
 
-/// Every limitation that applies, the ones that concern all numbers first.
 pub(crate) fn limitations(
     record: &RunRecord,
     measured: &[Observations<'_>],
@@ -63,7 +62,7 @@ fn unfinished(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// Skipped results are listed elsewhere with their reason; these have none.
+/// Names results without a reason for being skipped. Skipped results are listed elsewhere.
 fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
     let known = |id: &str| {
         measured.iter().any(|result| result.record.id == id)
@@ -110,7 +109,7 @@ fn no_floor(measured: &[Observations<'_>], fits: &Fits) -> Option<String> {
     })
 }
 
-/// A result that ended early is compared in fewer blocks than the baseline's value rests on.
+/// A result that ended early has fewer blocks in common with the baseline than the baseline's value is based on.
 fn adjusted(findings: &Findings) -> Option<String> {
     let is_outside = |values: &[f64], value: f64| {
         let received = || values.iter().copied().filter(|value| *value > 0.0);

@@ -1,23 +1,22 @@
-//! Finds results that differ only in one word of their names. Does not judge the difference.
+//! Finds results whose names differ only in one word. Does not judge the difference.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::ResultRecord;
 
 use crate::{fits::Fits, observations::Observations};
 
-/// The word that is known.
+/// The only supported word.
 pub(crate) const VHOST: &str = "vhost";
 
-/// A result with the word, and the same without it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<'a> {
     pub(crate) with: &'a Observations<'a>,
     pub(crate) without: &'a Observations<'a>,
-    /// Whether the word is a factor's name, so that the two are among the factor's effects.
+    /// Whether the word is a factor's name, in which case the pair is one of the factor's effects.
     is_factor: bool,
 }
 
-/// Matched pairs by workload. Levels of a factor with that name are handled as its effects.
+/// Matched pairs by workload. Levels of a factor with that name are reported as its effects instead.
 pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
     for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
@@ -43,18 +42,16 @@ pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<M
     all
 }
 
-/// Every pair, in the order of the results that have the word.
 pub(crate) fn pairs<'a>(measured: &'a [Observations<'a>]) -> Vec<Pair<'a>> {
     let results: Vec<PairSide<'a>> = measured.iter().map(sided).collect();
     results.iter().filter(|result| result.on == Some(true)).filter_map(|on| pair(on, &results)).collect()
 }
 
-/// A result with the word removed from its names, and the state that it indicated.
 struct PairSide<'a> {
     result: &'a Observations<'a>,
     /// Equal for results that differ only in the word.
     key: String,
-    /// `None` without the word.
+    /// `None` if the word is absent.
     on: Option<bool>,
     is_factor: bool,
 }
@@ -94,7 +91,6 @@ fn is_off(level: &str) -> bool {
     )
 }
 
-/// The text without the word and its modifiers, and whether vhost is on.
 fn without_the_word(text: &str) -> (String, Option<bool>) {
     let text = text.to_lowercase().replace("vhost-net", VHOST).replace("vhost_net", VHOST);
     let between = |letter: char| matches!(letter, '-' | '_' | ' ' | '+' | ',' | '/' | '=' | '>');

@@ -8,19 +8,17 @@ use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 
 use crate::{kind, observations::Observations, series};
 
-/// Number of quantiles taken from a distribution of round trips.
+/// Number of quantiles to take from a distribution of round trips.
 const POINTS: u32 = 100;
-/// Levels closer than this are irrelevant, even if they can be distinguished.
+/// Minimum ratio of the two levels. Closer levels do not matter, even if they can be distinguished.
 const LEAST_RATIO: f64 = 1.1;
 
-/// Intervals that hold fewer datagrams on average differ by one more or less.
+/// In intervals with fewer datagrams than this on average, a single datagram makes a visible difference.
 const FEWEST_DATAGRAMS: f64 = 10.0;
 
-/// Source of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SamplingUnit {
     Trials,
-    /// The rates of intervals within trials.
     Intervals,
     RoundTrips,
 }
@@ -35,14 +33,12 @@ impl fmt::Display for SamplingUnit {
     }
 }
 
-/// Two levels in the metric's unit, and their source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Modality {
     pub(crate) of: SamplingUnit,
     pub(crate) levels: TwoLevels,
 }
 
-/// The two levels of a result: of its trials, or else within them.
 pub(crate) fn modality(result: &Observations<'_>) -> Option<Modality> {
     let trials = bimodal(&result.values());
     trials.map(|levels| Modality { of: SamplingUnit::Trials, levels }).or_else(|| within(result))
@@ -59,7 +55,7 @@ fn within(result: &Observations<'_>) -> Option<Modality> {
     Some(Modality { of: *units.first()?, levels })
 }
 
-/// Whether intervals contain so few datagrams that counts look like levels.
+/// Returns whether intervals contain so few datagrams that single datagrams look like levels.
 pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64]) -> bool {
     let Some(stream) = StreamSettings::of(load).filter(|stream| stream.transport == Transport::Udp) else {
         return false;
@@ -68,7 +64,6 @@ pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64])
     bits < FEWEST_DATAGRAMS * stream.message.0 as f64 * 8.0
 }
 
-/// Two levels with a relevant distance.
 pub(crate) fn bimodal(values: &[f64]) -> Option<TwoLevels> {
     bimodal::bimodal(values).and_then(far_apart)
 }
@@ -77,7 +72,7 @@ fn far_apart(levels: TwoLevels) -> Option<TwoLevels> {
     (levels.high > LEAST_RATIO * levels.low).then_some(levels)
 }
 
-/// Equally spaced points of a distribution: a million round trips need not be spelled out.
+/// Returns equally spaced quantiles, so that a million round trips need not be expanded.
 pub(crate) fn points(times: &LatencyHistogram) -> Vec<f64> {
     if times.count() < u64::from(POINTS) {
         return Vec::new();

@@ -1,83 +1,72 @@
-//! A result's trials brought together, each with its value.
+//! Collects the trials of each result, with their values.
 
 use std::collections::{BTreeMap, HashMap};
 
 use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
 use workload::{Metric, StreamSettings};
 
-/// A trial that can be used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point<'a> {
     pub(crate) trial: &'a Trial,
-    /// In the metric's unit; finite and not negative.
+    /// In the metric's unit. Finite and not negative.
     pub(crate) value: f64,
 }
 
-/// A result that has at least one trial that can be used.
+/// A result with at least one usable trial.
 #[derive(Debug)]
 pub(crate) struct Observations<'a> {
     pub(crate) record: &'a ResultRecord,
-    /// `None` when the header lacks it.
     pub(crate) path: Option<&'a PathRecord>,
     pub(crate) metric: Metric,
-    /// The trials that measure it, by block.
+    /// Measuring trials by block.
     pub(crate) points: BTreeMap<u32, Point<'a>>,
-    /// The baseline's repetitions, by block.
+    /// Repetitions of the baseline by block.
     pub(crate) again: BTreeMap<u32, Point<'a>>,
-    /// Of its trials with the probes on, by block: no number of the result comes from these.
+    /// Probed trials by block. They do not affect the result's value.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
-    /// Trials without concurrent pairs by block, for results measured both ways.
+    /// Trials without concurrent pairs by block, for results that are measured both ways.
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
-    /// Probes at the start of the run.
     pub(crate) probes: &'a [ProbeKind],
-    /// Why it got no more trials, if decided.
     pub(crate) ended: Option<&'a ResultEnd>,
-    /// Disturbed or stalled trials, if there are enough others.
+    /// Disturbed or stalled trials that were excluded because there are enough others.
     pub(crate) left_out: Vec<&'a Trial>,
-    /// Trials without a value: nothing came through, or something else than the load was recorded.
+    /// Trials without a value, because no data arrived or another workload was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
-    /// The same of those with the probes on.
     pub(crate) unusable_probed: usize,
 }
 
 impl<'a> Observations<'a> {
-    /// Values by block.
     pub(crate) fn blocks(&self) -> stats::Blocks {
         values(&self.points)
     }
 
-    /// Each trial's value, in order of blocks.
+    /// Values in order of blocks.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.points.values().map(|point| point.value).collect()
     }
 
-    /// The trials that measure it, in order of blocks.
     pub(crate) fn trials(&self) -> impl Iterator<Item = &'a Trial> {
         self.points.values().map(|point| point.trial)
     }
 
-    /// Requested settings of a stream sent by plumb.
     pub(crate) fn asked(&self) -> Option<&'a StreamSettings> {
         self.record.sent.load().and_then(StreamSettings::of)
     }
 
-    /// The layers of its path.
     pub(crate) fn layers(&self) -> &'a [String] {
         self.path.map_or(&[], |path| &path.layers)
     }
 }
 
-/// The values of points by block.
 pub(crate) fn values(points: &BTreeMap<u32, Point<'_>>) -> stats::Blocks {
     points.iter().map(|(block, point)| (*block, point.value)).collect()
 }
 
-/// The value pairs of the blocks that have both, first and second.
 pub(crate) fn pairs(first: &BTreeMap<u32, Point<'_>>, second: &BTreeMap<u32, Point<'_>>) -> Vec<(f64, f64)> {
     first.iter().filter_map(|(block, one)| second.get(block).map(|other| (one.value, other.value))).collect()
 }
 
-/// Every result that has a value, in the order of the scenario.
+/// Collects every result that has a value, in scenario order.
 pub(crate) fn gather(record: &RunRecord) -> Vec<Observations<'_>> {
     let mut trials: HashMap<&str, Vec<&Trial>> = HashMap::new();
     for trial in &record.trials {
@@ -145,17 +134,16 @@ fn of<'a>(
     (!measured.points.is_empty()).then_some(measured)
 }
 
-/// A probed trial during which all probes failed.
 fn is_unwatched(trial: &Trial) -> bool {
     trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.failed.is_empty())
 }
 
-/// By the requested workload, or the first trial of an imported one.
+/// Metric of the requested workload, or of the first trial of an imported result.
 fn metric(result: &ResultRecord, first: &Trial) -> Metric {
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }
 
-/// Whether a trial was disturbed, judged by the cause and never by its value.
+/// Returns whether a trial was disturbed. This is judged by the cause and never by the value.
 pub(crate) fn is_disturbed(trial: &Trial) -> bool {
     trial.warnings.iter().any(disturbs)
 }

@@ -1,5 +1,5 @@
-//! Packet sizes on the path, from counters of devices and sockets. Each sent segment passes every device once, alone or
-//! merged, so the sender's segments divided by a device's packets show the effect of offloads there.
+//! Packet sizes on the path, from device and socket counters. Each segment passes every device once, alone or merged,
+//! so the number of segments sent divided by a device's packets shows the effect of offloads.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 use samples::{DeviceCounters, PathCounters};
@@ -8,14 +8,13 @@ use workload::{Direction, EndSeries, StreamData};
 
 use crate::observations::Observations;
 
-/// Fewer packets are not the measured traffic.
+/// Fewer packets than this cannot be the measured traffic.
 const FEWEST: u64 = 100;
-/// Data flow in one direction if it has this many times the bytes of the other.
+/// Data flows in one direction if it has this many times the bytes of the other.
 const ONE_WAY: u64 = 4;
-/// Packets that lose this share of their segments from one device to the next were cut.
+/// Packets were segmented between two devices if they lost this fraction of their segments.
 const CUT: f64 = 0.5;
 
-/// `None` if almost nothing was counted.
 pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {
     let sent = SocketTotals::of(result);
     let devices: Vec<DevicePackets> =
@@ -27,17 +26,15 @@ pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Opt
         .then(|| PacketSummary { data: sent.and_then(|sent| data(&devices, sent.forward)), devices })
 }
 
-/// Segments sent by the sockets in all trials.
 struct SocketTotals {
-    /// Whether its data went from the client to the server.
+    /// Whether the data went from the client to the server.
     forward: bool,
-    /// Segments of the end that sent the data; of the other one, which acknowledged them.
+    /// Segments sent by the data sender, and by the other end for acknowledgements.
     data: u64,
     back: u64,
 }
 
 impl SocketTotals {
-    /// `None` for other workloads, uncounted segments or bidirectional data.
     fn of(result: &Observations<'_>) -> Option<Self> {
         let streams = || result.trials().filter_map(|trial| StreamData::of(&trial.measurement));
         let (forward, reverse) = streams().map(bytes).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
@@ -52,7 +49,6 @@ impl SocketTotals {
     }
 }
 
-/// Bytes that senders sent forward and in reverse.
 fn bytes(stream: &StreamData) -> (u64, u64) {
     let sum = |direction: Direction| {
         let flows = stream.flows.iter().filter(|flow| flow.direction == direction);
@@ -61,7 +57,7 @@ fn bytes(stream: &StreamData) -> (u64, u64) {
     (sum(Direction::Forward), sum(Direction::Reverse))
 }
 
-/// TCP segments or UDP datagrams sent by an end, including the warm-up, as devices count it too.
+/// TCP segments or UDP datagrams sent by an end. Includes the warm-up, because devices count it too.
 fn segments(end: &EndSeries) -> u64 {
     let of = |interval: &workload::Interval| match (interval.tcp, interval.datagrams) {
         (Some(tcp), _) => u64::from(tcp.segments),
@@ -73,7 +69,7 @@ fn segments(end: &EndSeries) -> u64 {
 
 fn packets(device: &DeviceCounters, sent: Option<&SocketTotals>) -> DevicePackets {
     let (rx, tx) = (device.rx_bytes.0, device.tx_bytes.0);
-    // The heavier direction of a device is that of the data.
+    // The busier direction of a device carries the data.
     let segments = |bytes: u64, other: u64| {
         let sent = sent?;
         match (bytes >= other.saturating_mul(2), other >= bytes.saturating_mul(2)) {
@@ -122,7 +118,7 @@ mod tests {
     use samples::RunRecord;
     use workload::Measurement;
 
-    /// A device that sent so many packets of so many bytes, and got an acknowledgement for every tenth.
+    /// A device that sent `packets` packets of `mean` bytes and received an acknowledgement for every tenth.
     fn device(name: &str, sends: bool, packets: u64, mean: u64) -> DeviceCounters {
         let (data, back) = ((packets, Bytes(packets * mean)), (packets / 10, Bytes(packets / 10 * 66)));
         let ((tx_packets, tx_bytes), (rx_packets, rx_bytes)) =
@@ -131,7 +127,7 @@ mod tests {
         DeviceCounters { device, tx_packets, tx_bytes, rx_packets, rx_bytes, ..DeviceCounters::default() }
     }
 
-    /// Three intervals of 5,000 segments, which leave in packets of fifty and are cut at the third device.
+    /// Three intervals of 5,000 segments, sent in packets of fifty and segmented at the third device.
     fn cut_on_the_way(direction: Direction) -> PacketSummary {
         let mut run = Fixture::new(2);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {

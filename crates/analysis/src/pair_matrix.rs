@@ -1,4 +1,4 @@
-//! Matrix of measurements between hosts. Does not judge it.
+//! Matrix of measurements between hosts. Does not judge them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,9 @@ use crate::{
     observations::{self, Observations, Point},
 };
 
-/// Two hosts are a path there and one back.
+/// Two hosts would only be a path and its reverse.
 const FEWEST: usize = 3;
 
-/// One matrix for each workload and setting of its factors at which enough hosts were measured.
 pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<PairMatrix> {
     let paths: BTreeMap<&str, &PathRecord> =
         findings.run.paths.iter().map(|path| (path.name.as_str(), path)).collect();
@@ -38,7 +37,7 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits:
             }),
         }
     }
-    // In the order of the scenario, whichever ways were measured.
+    // In scenario order, whichever directions were measured.
     let ends =
         findings.run.paths.iter().flat_map(|path| [&path.from, &path.to]).filter_map(|end| host_of(end));
     let mut seen = BTreeSet::new();
@@ -55,7 +54,7 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits:
     matrices
 }
 
-/// Effect of measuring pairs at the same time, in the same blocks.
+/// Effect of measuring pairs simultaneously, compared within blocks.
 fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], fits: &Fits) -> Option<Contamination> {
     let results =
         measured.iter().filter(|result| matrix.pairs.iter().any(|pair| pair.result == result.record.id));
@@ -71,7 +70,6 @@ fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], fits: &Fits
             accompanied.values().map(|point| point.trial.simultaneous).fold(simultaneous, u32::max);
         pairs.extend(observations::pairs(&result.alone, &accompanied));
     }
-    // Where nothing came through there is no ratio.
     pairs.retain(|(alone, accompanied)| *alone > 0.0 && *accompanied > 0.0);
     Some(Contamination {
         change: fits.of_pairs(&matrix.workload, &pairs)?,

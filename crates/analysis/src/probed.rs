@@ -1,4 +1,4 @@
-//! Probe data of a result, from its probed trials.
+//! Probe data of a result, taken from its probed trials.
 
 mod calls;
 mod cost;
@@ -13,10 +13,8 @@ use samples::{Overflow, ProbeResults, RunRecord, SyscallCount, Trial};
 
 use crate::{observations::Observations, syscalls};
 
-/// A trial with probe data.
 type ProbedTrial<'a> = (&'a Trial, &'a ProbeResults);
 
-/// Probe data of a result with these system calls; `None` without probed trials.
 pub(crate) fn summary(result: &Observations<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
     let watched = watched(result);
     (!watched.is_empty()).then(|| ProbedSummary {
@@ -29,7 +27,6 @@ pub(crate) fn summary(result: &Observations<'_>, syscalls: &[SyscallCount]) -> O
     })
 }
 
-/// Probes of a run and their cost.
 pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunProbes {
     RunProbes {
         used: failures::used(record, &record.header.probes),
@@ -39,12 +36,11 @@ pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunPr
     }
 }
 
-/// The share of the kernel's busy time that no owner explains, trial by trial.
+/// Fraction of the kernel's busy time in each trial that is not attributed to an owner.
 pub(crate) fn unexplained(result: &Observations<'_>) -> Vec<f64> {
     watched(result).iter().filter_map(|(_, seen)| cpu_attribution::unexplained(seen.cpu.as_ref()?)).collect()
 }
 
-/// The trials of a result that probes watched, in order of blocks.
 pub(crate) fn watched<'a>(result: &Observations<'a>) -> Vec<ProbedTrial<'a>> {
     let trials = result.probed.values().map(|point| point.trial);
     trials.filter_map(|trial| Some((trial, trial.observed.as_ref()?))).collect()

@@ -1,4 +1,5 @@
-//! Ranks alternative paths: those of which none adds layers to another (a cost breakdown covers the rest).
+//! Ranks alternative paths, i.e. those of which none adds layers to another. Nested paths have a cost breakdown
+//! instead.
 
 use std::cmp::Ordering;
 
@@ -6,12 +7,12 @@ use findings::{Comparison, Difference, Findings, Rank, Ranking, ResultSummary};
 
 use crate::{fits::Fits, observations::Observations};
 
-/// Two paths are a comparison, not a ranking.
+/// With two paths there is a comparison instead of a ranking.
 const FEWEST: usize = 3;
 
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);
 
-/// One ranking per workload without a cost breakdown and setting. `findings` and `measured` have the same order.
+/// One ranking per setting of each workload without a cost breakdown. `findings` and `measured` have the same order.
 pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<Ranking> {
     let laddered = |workload: &str| {
         let is_in_a_matrix = findings.matrices.iter().any(|matrix| matrix.workload == workload);
@@ -40,7 +41,6 @@ fn ranking(mut results: Vec<Ranked<'_>>, fits: &Fits) -> Option<Ranking> {
     results.sort_by(|one, other| better_first(one.0, other.0, more_is_better));
     let best = *results.first()?;
     let mut ranks: Vec<Rank> = Vec::new();
-    // Start of the results with this place.
     let (mut first, mut place) = (0, 1);
     for (index, (number, result)) in (1u32..).zip(&results).enumerate() {
         if results[first..index].iter().any(|other| is_worse(result, other, more_is_better, fits)) {
@@ -66,7 +66,6 @@ fn against(this: &Ranked<'_>, that: &Ranked<'_>, fits: &Fits) -> Option<Comparis
     fits.compare(this.1, that.1)
 }
 
-/// Whether it is established that a result is worse than another one.
 fn is_worse(result: &Ranked<'_>, other: &Ranked<'_>, more_is_better: bool, fits: &Fits) -> bool {
     let worse = if more_is_better { Difference::Lower } else { Difference::Higher };
     against(result, other, fits).is_some_and(|change| change.verdict == worse)

@@ -1,4 +1,4 @@
-//! Recommendations from a sweep: knees, Pareto front and settings. Contains no formulas and reads no trials.
+//! Recommendations from a sweep: knees, Pareto front and settings.
 
 mod choice;
 mod cpu;
@@ -42,7 +42,6 @@ fn answer(sweep: &Sweep<'_>) -> Answer {
     }
 }
 
-/// Withholds recommendations based on results with a serious finding.
 pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
     let Findings { answers, findings: claims, .. } = findings;
     for answer in answers {

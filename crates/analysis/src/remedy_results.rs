@@ -5,8 +5,8 @@ use samples::{RemedyTrial, RunRecord};
 
 use crate::analyse;
 
-/// Puts into the findings of a run what its remedies brought in `tried`, a run that has tried them; nothing when that
-/// has tried those of another run.
+/// Adds the effects measured in `tried`, a run that tried the remedies, to the findings. Does nothing if `tried`
+/// belongs to another run.
 pub fn remedy_results(findings: &mut Findings, tried: &RunRecord) {
     let Some(remedy_trials) =
         tried.header.remedy_trials.as_ref().filter(|remedy_trials| remedy_trials.run == findings.run.id)
@@ -25,7 +25,6 @@ pub fn remedy_results(findings: &mut Findings, tried: &RunRecord) {
     }
 }
 
-/// With the remedy against without it; `None` where one of the two was not measured.
 fn effects(own: &Findings, remedy: &RemedyTrial) -> Option<RemedyEffect> {
     let result = |id: &str| own.results.iter().find(|result| result.id == id);
     let (without, with) = (result(&remedy.without)?, result(&remedy.with)?);
@@ -48,7 +47,6 @@ mod tests {
     use findings::{Change, Difference, Finding, Remedy, Severity};
     use samples::RemedyTrials;
 
-    /// A run that tried a remedy, which doubled the rate.
     fn remedy_trials(of: &Findings) -> RunRecord {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]);

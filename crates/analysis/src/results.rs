@@ -1,4 +1,4 @@
-//! Summarises the trials of each result. `stream` and `latency` hold the parts specific to a workload.
+//! Summarises the trials of each result. `kind` has the parts that depend on the workload.
 
 use findings::{ResultShift, ResultSummary};
 use samples::{DeviceState, Trial};
@@ -8,7 +8,6 @@ use crate::{
     series, sockets, steadiness, syscalls, warnings, workload_summary,
 };
 
-/// Every measured result, in the order of the scenario.
 pub(crate) fn summaries(measured: &[Observations<'_>], fits: &Fits) -> Vec<ResultSummary> {
     measured.iter().filter_map(|result| summary(result, measured, fits)).collect()
 }
@@ -50,7 +49,6 @@ fn summary(result: &Observations<'_>, all: &[Observations<'_>], fits: &Fits) -> 
     })
 }
 
-/// Relative to the baseline of its workload; `None` for the baseline itself.
 fn against_baseline(
     result: &Observations<'_>,
     all: &[Observations<'_>],
@@ -61,7 +59,6 @@ fn against_baseline(
     if result.record.baseline { None } else { fits.compare(result, baseline) }
 }
 
-/// Where the rate jumped, trial by trial.
 fn shifts(result: &Observations<'_>) -> Vec<ResultShift> {
     let of_trial = |trial: &Trial| {
         let found = steadiness::shifts(&series::of_trial(result, trial));
@@ -71,7 +68,7 @@ fn shifts(result: &Observations<'_>) -> Vec<ResultShift> {
     result.trials().flat_map(of_trial).collect()
 }
 
-/// From the first trial; differences in later trials are a limitation.
+/// Taken from the first trial. Differences in later trials are reported as a limitation.
 fn devices(result: &Observations<'_>) -> Vec<DeviceState> {
     result.trials().next().map(|trial| trial.devices.clone()).unwrap_or_default()
 }
@@ -126,7 +123,7 @@ mod tests {
         let parts = [stream.forward, stream.reverse].map(|part| part.expect("flowed").median);
         assert!(near(result.value.median, 5e9) && near(parts[0], 4e9) && near(parts[1], 1e9), "{parts:?}");
         assert!(near(stream.sent.expect("it is known").median, 6.5e9), "{:?}", stream.sent);
-        // The sums of both flows are 4 and 6 Gbit/s: deviation sqrt(2) of a mean of 5.
+        // The sums of both flows are 4 and 6 Gbit/s, so the deviation is sqrt(2) with a mean of 5.
         assert!(near(stream.stability.expect("two intervals"), 2.0f64.sqrt() / 5.0));
     }
 
@@ -146,7 +143,7 @@ mod tests {
     fn percentiles_are_those_of_all_trials_together() {
         let mut run = plain();
         run.ping("plain", &[], 10_000.0);
-        // One trial of five is ten times slower: its round trips are the slowest fifth.
+        // One trial of five is ten times slower, so its round trips are the slowest fifth.
         run.each("plain/ping", |trial| {
             let slow = if trial.block == 4 { 100_000.0 } else { 10_000.0 };
             trial.measurement = crate::fixtures::ping_of(slow);
@@ -186,7 +183,7 @@ mod tests {
         let mut run = plain();
         run.stream("plain", &[], 8e9).each("plain/bulk", |trial| trial.measurement = stream_at(&[8e9; 4]));
         let cpu = only(&run).cpu.expect("the machine is known");
-        // 1.2 busy CPU seconds in the fixture; 4 intervals of 250 ms at 10^9 bytes a second.
+        // 1.2 busy CPU-seconds in the fixture. 4 intervals of 250 ms at 10^9 bytes per second.
         assert!(near(cpu.per_work.expect("bytes flowed").seconds, 1.2) && near(cpu.busy, 1.2), "{cpu:?}");
         assert!(
             near(cpu.client, 0.5) && cpu.per_work.is_some_and(|cost| cost.work == Work::Bytes),
@@ -215,7 +212,7 @@ mod tests {
             transport: Transport::Udp,
             ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
         };
-        // The first interval is the warm-up; a late datagram makes the third one's loss negative.
+        // The first interval is the warm-up. A late datagram makes the loss in the third one negative.
         let measured = datagrams_at(&[(99, 50), (90, 11), (101, -1), (200, 0)]);
         let result = with("udp", WorkloadSettings::Stream(load), &measured);
         let stream = StreamSummary::of(&result).cloned().expect("it is a stream");
@@ -254,7 +251,7 @@ mod tests {
             result.value
         );
         assert_eq!((connect.exchanges.count, connect.failed), (5000, 15));
-        // 1.2 busy CPUs at 500 a second.
+        // 1.2 busy CPUs at 500 connections per second.
         let cost = result.cpu.and_then(|cpu| cpu.per_work);
         assert!(near(cost.expect("made").seconds, 2400.0), "{:?}", result.cpu);
     }
@@ -308,7 +305,7 @@ mod tests {
     fn a_share_of_the_baseline_is_paired_by_block() {
         let mut run = plain();
         run.path("other", &["wire", "bridge"]).stream("plain", &[], 10e9).stream("other", &[], 5e9);
-        // Both paths are twice as fast in later blocks: pairing takes that out.
+        // Both paths are twice as fast in later blocks, which pairing cancels out.
         for result in ["plain/bulk", "other/bulk"] {
             let base = if result.starts_with("plain") { 10e9 } else { 5e9 };
             run.each(result, |trial| {

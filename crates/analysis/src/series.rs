@@ -1,4 +1,4 @@
-//! Intervals of one trial as a series of rates.
+//! The intervals of one trial as a series of rates.
 
 use samples::{Trial, WorkloadSource};
 use stats::describe;
@@ -7,31 +7,29 @@ use workload::Measurement;
 
 use crate::{kind, observations::Observations};
 
-/// More intervals are looked at in coarser steps: what is found in a series takes up to the square of their number.
+/// Longer series are averaged first, because analysing a series takes up to quadratic time.
 const MOST_INTERVALS: usize = 4096;
 
-/// The rates of a trial's whole intervals after the warm-up.
+/// Rates of a trial's whole intervals after the warm-up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// Whose: `receiver`, `sender`, `client`.
+    /// The end that reported them: `receiver`, `sender` or `client`.
     pub(crate) of: &'static str,
     pub(crate) length: Nanos,
-    /// In order of time: bits per second, or connections per second.
+    /// In chronological order, in bits or connections per second.
     pub(crate) rates: Vec<f64>,
 }
 
-/// The series of a trial of a result; without rates where it recorded none.
 pub(crate) fn of_trial(result: &Observations<'_>, trial: &Trial) -> Series {
     of(&trial.measurement, asked(&result.record.sent))
 }
 
-/// The series of a measurement whose intervals were to have this length; `None` takes the usual one. An interval of
-/// less than half of it is left out: its rate says more of where it was cut than of the path.
+/// Series of a measurement with the given interval length, or the usual one. An interval of less than half that
+/// length is dropped, because its rate depends more on where it was cut than on the path.
 pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
     coarser(kind::of(measurement).series(asked))
 }
 
-/// Neighbours as one, until they are few enough.
 fn coarser(mut series: Series) -> Series {
     while series.rates.len() > MOST_INTERVALS {
         series.rates = series.rates.chunks_exact(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
@@ -40,12 +38,11 @@ fn coarser(mut series: Series) -> Series {
     series
 }
 
-/// The length of the intervals that plumb ordered; another tool's are as they are.
+/// Interval length requested by plumb. `None` for other tools.
 pub(crate) fn asked(sent: &WorkloadSource) -> Option<Nanos> {
     sent.load().map(|load| load.kind().interval())
 }
 
-/// The median length.
 pub(crate) fn usual(lengths: impl Iterator<Item = Nanos>) -> Nanos {
     let lengths: Vec<f64> = lengths.map(|length| length.0 as f64).collect();
     Nanos(describe::median(&lengths).unwrap_or(0.0).round() as u64)

@@ -1,4 +1,4 @@
-//! Analyses one trial without a baseline, a noise floor or other trials. Independent of `hints`.
+//! Analyses one trial without a baseline, noise floor or other trials.
 
 use findings::{SINGLE_SCHEMA, SingleLevels, SingleMeasurement};
 use samples::{CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
@@ -12,35 +12,28 @@ use crate::{
     sockets, steadiness, workload_summary,
 };
 
-/// More shifts than this are two levels that it went back and forth between.
+/// With more shifts than this, the trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
 
-/// A trial and its environment.
 #[derive(Debug, Clone, Copy)]
 pub struct Single<'a> {
-    /// The version of plumb that measured.
+    /// Version of plumb that measured.
     pub tool: &'a str,
-    /// When it began.
     pub started: UnixMillis,
-    /// What it was measured against, as the user named it.
+    /// The peer as named by the user.
     pub peer: &'a str,
-    /// What was sent.
     pub load: &'a WorkloadSettings,
-    /// Where the threads of the ends ran.
+    /// Placement of the threads at each end.
     pub placement: &'a Placement,
-    /// What was measured. An end that told nothing has no intervals; one that told only a total has one.
+    /// The measurement. An end without a report has no intervals, and one that reported only a total has one.
     pub measurement: &'a Measurement,
-    /// CPU time beside it.
     pub cpu: &'a CpuUsage,
-    /// Reasons to distrust it.
     pub warnings: &'a [ValidityWarning],
-    /// The machine at this end, where known.
     pub environment: Option<&'a Environment>,
-    /// The devices on the way, where known.
     pub devices: &'a [DeviceState],
 }
 
-/// Everything that can be said of a trial alone. Equal trials give equal documents.
+/// Analyses a single trial. Equal trials give equal documents.
 #[must_use]
 pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
     let shifts = steadiness::shifts(&series(single));

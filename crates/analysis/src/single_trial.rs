@@ -1,7 +1,9 @@
-//! Results with a single trial, where the intervals within it give the uncertainty, and imported trials that no block pairs.
+//! Estimates for results with a single trial, from the intervals within it, and comparisons of imported trials, which
+//! have no blocks.
 //!
-//! Intervals do not show what changes between trials (placement, neighbours, the order of connections). Differences
-//! therefore need an additional margin, and this applies to imported runs only: plumb's own runs can have more trials.
+//! Intervals do not show what changes between trials (placement, neighbours, the order of connections), so
+//! differences need an additional margin. This applies only to imported runs, because plumb's own runs can have more
+//! trials.
 
 use findings::{Basis, Comparison, Difference, Estimate};
 use stats::{Level, ab, describe, noise, series as series_of};
@@ -14,27 +16,27 @@ use crate::{
     steadiness,
 };
 
-/// What another trial may give where there are too few to say: a difference has to exceed it. Trials of one setting, one after
-/// another, often differ by as much.
+/// Minimum difference with too few trials to estimate their noise. Successive trials at the same setting often differ
+/// by this much.
 pub(crate) const MARGIN: f64 = 0.1;
-/// The same of another run, at another time.
+/// Minimum difference between trials of two runs.
 pub(crate) const ALLOWANCE: f64 = 0.25;
-/// With so many trials of other tools, what they scatter by says what to make of a difference.
+/// Minimum number of another tool's trials for estimating their noise.
 pub(crate) const FEWEST_TOLD: usize = 5;
 
-/// The same of plumb's own trials in two runs.
+/// Minimum number of plumb's own trials for comparing two runs.
 const FEWEST_OWN: usize = 3;
 
-/// The mean of a value's own intervals may be off it by this share.
+/// Relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
 
-/// The value of a result with one trial, its interval from the trial's own series; `None` with more trials than one, or
-/// where the series says nothing. Of a series that jumped it is the interval of the mean over what was seen, and wide;
-/// a limitation says that another trial may stay at its levels for other times.
+/// The value of an imported result with a single trial, and an interval from the trial's own series. `None` with more
+/// trials, or if the series is not sufficient. If the series jumped, the interval of its mean is wide, and a
+/// limitation says that another trial may stay at each level for a different time.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(result).filter(|_| is_told(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
-    // The value counts all bytes over all time, a last short interval's included: the interval is about that.
+    // The value includes all data, even from a short last interval, so the interval is centred on it.
     let interval = about(mean, value)?;
     Some(Estimate {
         median: value,
@@ -47,7 +49,8 @@ pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     })
 }
 
-/// `this` relative to `that`, where another tool measured at least one or there are too few trials: no block pairs them.
+/// Compares `this` with `that` if either was imported or there are too few trials, so that they cannot be paired by
+/// block.
 pub(crate) fn compare(
     this: (&Observations<'_>, &Level),
     that: (&Observations<'_>, &Level),
@@ -66,8 +69,8 @@ pub(crate) fn compare(
     Some(Comparison { verdict, ..comparison })
 }
 
-/// What few trials establish: a difference beyond such an allowance, and beyond what their rates jumped by within them, since a
-/// mean over levels depends on how long each was held.
+/// Difference established by a few trials. It must exceed this allowance and any jumps within the trials, because the
+/// mean over several levels depends on how long each of them lasts.
 pub(crate) fn beyond(
     allowance: f64,
     this: &Observations<'_>,
@@ -82,13 +85,13 @@ pub(crate) fn beyond(
     }
 }
 
-/// Whether its interval holds what it is of: that of a trial's own series, or a sure one.
+/// Returns whether the interval is valid: it comes from a trial's own series or has enough confidence.
 pub(crate) fn is_known(comparison: &Comparison) -> bool {
     comparison.basis == Basis::Intervals
         || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
 }
 
-/// What trials come to that are enough on either side, judged as those of two runs are: another tool's follow each other.
+/// Judges enough trials on both sides like those of two runs, because another tool's trials run one after another.
 fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Difference> {
     if is_few(this) || is_few(that) {
         return None;
@@ -97,22 +100,19 @@ fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Differ
     Some(compare::said(judged.difference))
 }
 
-/// Whether a result has too few trials for their scatter to say what another one would give.
 pub(crate) fn is_few(result: &Observations<'_>) -> bool {
     result.points.len() < if is_told(result) { FEWEST_TOLD } else { FEWEST_OWN }
 }
 
-/// Whether another tool measured it.
 pub(crate) fn is_told(result: &Observations<'_>) -> bool {
     result.record.sent.load().is_none()
 }
 
-/// Whether the rate of a result's only trial jumped and stayed.
 pub(crate) fn jumped(result: &Observations<'_>) -> bool {
     swing(result) > 1.0
 }
 
-/// The highest level over the lowest of a result's only trial; 1 where its rate kept its level.
+/// Ratio of the highest to the lowest level in a result's only trial; 1 without level shifts.
 fn swing(result: &Observations<'_>) -> f64 {
     let only = result.trials().next().filter(|_| result.points.len() == 1);
     let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(result, trial))).unwrap_or_default();
@@ -142,7 +142,6 @@ fn only_value(result: &Observations<'_>) -> Option<f64> {
     values.next().filter(|_| values.next().is_none())
 }
 
-/// The interval of an estimate about a value that is nearly the same.
 fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
     let by = value / estimate.value;
     let interval = estimate.interval.filter(|_| by.is_finite())?;
@@ -150,8 +149,8 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
         .filter(|it| it.low > 0.0)
 }
 
-/// The only trial's rates, where they are those of its value: not what a sender sent of which another amount arrived, nor
-/// intervals that are not all there.
+/// Rates of the only trial, if they are the basis of its value. This excludes incomplete intervals, and a sender's
+/// rates if a different amount arrived.
 fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
     let trial = result.trials().next()?;
     let Series { of, rates, .. } = series::of_trial(result, trial);
@@ -169,7 +168,6 @@ mod tests {
     };
     use workload::{Measurement, Quantity};
 
-    /// The warm-up and fifty intervals about a rate, two percent to either side in turn.
     fn about(rate: f64) -> Measurement {
         let at = |index: usize| rate * [0.98, 1.0, 1.02, 1.01, 0.99][index * 7 % 5];
         stream_at(&(0..51).map(at).collect::<Vec<_>>())

@@ -1,9 +1,8 @@
-//! Effective socket settings of each end, over the trials of a result.
+//! Effective socket settings at each end, over the trials of a result.
 
 use findings::EndSocket;
 use workload::{Measurement, SocketFacts};
 
-/// The ends of these measurements, each with the facts of its first socket.
 pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Vec<EndSocket> {
     let mut ends: Vec<EndSocket> = Vec::new();
     for (end, socket) in measurements
@@ -22,7 +21,7 @@ pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> V
     ends
 }
 
-/// An end that reported nothing, such as a peer that is no plumb, has nothing to show.
+/// Returns whether an end reported anything. A peer other than plumb does not.
 fn is_known(socket: &SocketFacts) -> bool {
     *socket != SocketFacts::default()
 }

@@ -1,4 +1,4 @@
-//! Uncertainty and level shifts of a rate, from the intervals of one trial. Independent of the workload.
+//! Uncertainty and level shifts of a rate, from the intervals of one trial.
 
 use findings::{LevelShift, Spread};
 pub(crate) use stats::stationarity::Stationarity;
@@ -10,14 +10,14 @@ use crate::{
     series::Series,
 };
 
-/// How sure the mean of a series is; `None` where they are too few, or
-/// where the rate jumped: then there is no one level that an interval could be of.
+/// Uncertainty of a series' mean. `None` if there are too few intervals or the rate jumped, because then there is no
+/// single level to estimate.
 pub(crate) fn spread(series: &Series) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {
         return None;
     }
-    // An interval down to zero says nothing about a rate.
+    // An interval that includes zero says nothing about a rate.
     let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval.filter(|it| it.low > 0.0)?;
     Some(Spread {
         interval: compare::named(interval),
@@ -28,12 +28,10 @@ pub(crate) fn spread(series: &Series) -> Option<Spread> {
     })
 }
 
-/// What the rate did in time.
 pub(crate) fn stationarity(series: &Series) -> Stationarity {
     stationarity::stationarity(&series.rates).unwrap_or(Stationarity::Steady)
 }
 
-/// Where the rate jumped.
 pub(crate) fn shifts(series: &Series) -> Vec<LevelShift> {
     let Stationarity::Levels(levels) = stationarity(series) else { return Vec::new() };
     let shift = |pair: &[Level]| LevelShift {
@@ -54,7 +52,6 @@ mod tests {
         Series { of: "receiver", length: TENTH, rates: rates.to_vec() }
     }
 
-    /// So many values about a level, one percent to either side in turn.
     fn about(level: f64, n: usize) -> Vec<f64> {
         (0..n).map(|index| level * if index % 2 == 0 { 0.99 } else { 1.01 }).collect()
     }

@@ -1,4 +1,4 @@
-//! System calls of a result's trials, summed by caller. They come from another tool's counts or from probed trials.
+//! System calls in a result's trials, summed by caller. Another tool or probed trials counted them.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -7,8 +7,8 @@ use units::{Bytes, Nanos};
 
 use crate::{observations::Observations, probed};
 
-/// Every kind of call, those with most time first, then those that were made most often. Time is what ran, where that was
-/// told apart: whoever waits longest does least.
+/// Returns all kinds of calls, sorted by decreasing time and then by decreasing count. If known, only running time is
+/// used, because the thread that waits longest does the least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     let beside = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
@@ -17,7 +17,8 @@ pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     all
 }
 
-/// Calls that had not ended, those of equal threads as one, the longest first; each is counted, as none of them was.
+/// Calls that are still running, merged for equal threads, the longest first. Each counts once, because they are not
+/// in other counts.
 pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
     let mut all = added_up(each.iter());
@@ -25,7 +26,7 @@ pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Ve
     all
 }
 
-/// Those of one kind by equal threads as one, in no order.
+/// Merges calls of the same kind by equal threads, in no particular order.
 fn added_up<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let mut all: Vec<SyscallCount> = Vec::new();
     // A machine with thousands of threads has as many rows in every trial.
@@ -42,14 +43,12 @@ fn added_up<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCo
     all
 }
 
-/// Whose call it is, and which: its end, process and thread.
 type CallKey<'a> = [Option<&'a str>; 4];
 
 fn whose(count: &SyscallCount) -> CallKey<'_> {
     [count.end.as_deref(), count.process.as_deref(), count.thread.as_deref(), Some(&count.call)]
 }
 
-/// Adds what was counted elsewhere to what is known.
 pub(crate) fn add(known: &mut SyscallCount, more: &SyscallCount) {
     known.calls = known.calls.saturating_add(more.calls);
     known.errors = both(known.errors, more.errors, u64::saturating_add);
@@ -60,12 +59,11 @@ pub(crate) fn add(known: &mut SyscallCount, more: &SyscallCount) {
     known.guest = times(known.guest, more.guest);
     known.bytes = both(known.bytes, more.bytes, |one: Bytes, other| Bytes(one.0.saturating_add(other.0)));
     add_times(&mut known.times, &more.times);
-    // Every trial has threads of its own.
+    // Every trial has different threads.
     known.pid = known.pid.filter(|pid| more.pid == Some(*pid));
     known.tid = known.tid.filter(|tid| more.tid == Some(*tid));
 }
 
-/// Adds how long single calls took.
 pub(crate) fn add_times(known: &mut CallTimes, more: &CallTimes) {
     if known.0.len() < more.0.len() {
         known.0.resize(more.0.len(), 0);
@@ -73,7 +71,7 @@ pub(crate) fn add_times(known: &mut CallTimes, more: &CallTimes) {
     known.0.iter_mut().zip(&more.0).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
 }
 
-/// What one trial did not count is unknown of all of them together.
+/// If one trial lacks a count, the total is unknown.
 fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
     Some(add(one?, other?))
 }

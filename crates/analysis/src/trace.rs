@@ -1,5 +1,5 @@
-//! Analyses one trace: system calls by caller as rates and shares, and CPU time by owner. Independent of how the target was
-//! traced; `trace/comparison.rs` compares two traces.
+//! Analyses one trace: rates and fractions of system calls by caller, and CPU time by owner. `trace/comparison.rs`
+//! compares two traces.
 
 mod comparison;
 mod interval;
@@ -20,25 +20,20 @@ pub use comparison::trace_comparison;
 pub use interval::observed_since;
 pub use vm::vm;
 
-/// From this length on what /proc/stat counts in ticks of 10 ms can be compared with what was traced.
+/// Minimum duration for comparing the 10 ms ticks in /proc/stat with the trace.
 const LONG: Nanos = Nanos::from_millis(900);
 
-/// By whom calls are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallGrouping {
-    /// By kind alone.
     Call,
-    /// By kind and the process's name.
     Process,
-    /// By kind, process and thread.
     Thread,
 }
 
-/// Says what a trace says.
 #[must_use]
 pub fn trace(trace: &Trace, by: CallGrouping) -> TraceSummary {
     let seen = &trace.observed;
-    // Between slices no call was counted.
+    // No calls are counted between slices.
     let looked = seen.ptrace.as_ref().map_or(seen.elapsed, |ptrace| ptrace.counted);
     let rows = Rows { elapsed: looked, all: time(&seen.syscalls) };
     let timed = |seen: &TracedCall| (seen.count.total, seen.count.calls);
@@ -65,7 +60,6 @@ pub fn trace(trace: &Trace, by: CallGrouping) -> TraceSummary {
     }
 }
 
-/// What calls have in common that are added up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     process: Option<String>,
@@ -85,17 +79,15 @@ fn key(count: &SyscallCount, by: CallGrouping) -> Key {
     }
 }
 
-/// What rows are computed with.
 struct Rows {
     elapsed: Nanos,
-    /// The time of all calls of the trace.
     all: Option<Nanos>,
 }
 
 impl Rows {
     fn by(&self, counts: &[SyscallCount], key: impl Fn(&SyscallCount) -> Key) -> Vec<TracedCall> {
         let mut groups: BTreeMap<Key, Vec<&SyscallCount>> = BTreeMap::new();
-        // Calls that nobody saw return, such as an exit, are none.
+        // A call that never returned, e.g. an exit, is not counted.
         for count in counts.iter().filter(|count| count.calls > 0) {
             groups.entry(key(count)).or_default().push(count);
         }
@@ -121,7 +113,7 @@ impl Rows {
     }
 }
 
-/// All that is traced is one end.
+/// All traced processes belong to one end.
 fn under_way(calls: &[SyscallCount]) -> Vec<SyscallCount> {
     let mut calls = syscalls::under_way(calls.iter());
     calls.iter_mut().for_each(|call| call.end = None);
@@ -143,7 +135,7 @@ fn added(group: &[&SyscallCount]) -> SyscallCount {
         total: times(|count| count.total),
         running: times(|count| count.running),
         waiting: times(|count| count.waiting),
-        // Of calls that can have none, these are not unknown but nought.
+        // Calls without guest time or bytes count as zero and do not make the sum unknown.
         guest: (!guest.is_empty()).then(|| Nanos(guest.iter().map(|time| time.0).sum())),
         bytes: (!bytes.is_empty()).then(|| Bytes(bytes.iter().map(|bytes| bytes.0).sum())),
         times: together(group),
@@ -157,7 +149,7 @@ fn together(group: &[&SyscallCount]) -> CallTimes {
     sums
 }
 
-/// The least power of two that this share of all calls stayed below.
+/// Smallest power of two that this fraction of all calls stayed below.
 fn below(times: &CallTimes, share: f64) -> Option<Nanos> {
     let all: u64 = times.0.iter().sum();
     let wanted = (all as f64 * share).ceil() as u64;

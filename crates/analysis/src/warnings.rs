@@ -1,10 +1,10 @@
-//! The warnings of a result's trials: each kind once, the strongest, with the number of trials that had it.
+//! Warnings of a result's trials. Each kind appears once, with its strongest instance and the number of affected
+//! trials.
 
 use samples::ValidityWarning;
 
 use crate::observations::Observations;
 
-/// The warnings of a result, in the order of their kinds.
 pub(crate) fn strongest(result: &Observations<'_>) -> Vec<(ValidityWarning, u32)> {
     let mut kept: Vec<(ValidityWarning, u32)> = Vec::new();
     for trial in result.trials() {
@@ -24,7 +24,7 @@ pub(crate) fn strongest(result: &Observations<'_>) -> Vec<(ValidityWarning, u32)
     kept
 }
 
-/// One trial counts once for each kind, even where both ends raised it.
+/// A trial counts once for each kind of warning, even if both ends raised it.
 fn of_trial(warnings: &[ValidityWarning]) -> Vec<(ValidityWarning, f64)> {
     let mut own: Vec<(ValidityWarning, f64)> = Vec::new();
     for warning in warnings {
@@ -58,7 +58,7 @@ fn kind(warning: &ValidityWarning) -> u8 {
     }
 }
 
-/// Comparable within one kind only.
+/// Comparable only within one kind.
 fn strength(warning: &ValidityWarning) -> f64 {
     match warning {
         ValidityWarning::GeneratorLimited { busy, .. } | ValidityWarning::ReceiverLimited { busy, .. } => {

@@ -3,7 +3,8 @@
 use units::Share;
 use workload::Metric;
 
-/// `a`, `a and b`, `a, b and c`; beyond five only the first four and how many more there are.
+/// Joins names: `a`, `a and b`, `a, b and c`. Of more than five, only the first four and the number of others are
+/// given.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     const MOST: usize = 5;
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -15,7 +16,6 @@ pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// As a sentence begins.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -26,7 +26,7 @@ pub(crate) fn count(number: usize, singular: &str) -> String {
     if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
-/// ` 3 results affected.` behind a claim that names one of several; nothing behind one of its own.
+/// ` 3 results affected.`, for a claim that names only one of several results. Empty for a single result.
 pub(crate) fn so_in(results: usize) -> String {
     if results > 1 { format!(" {results} results affected.") } else { String::new() }
 }

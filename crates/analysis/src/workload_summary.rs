@@ -6,7 +6,7 @@ use workload::{Direction, SocketSettings, Transport, WorkloadSettings};
 
 use crate::words::count;
 
-/// What a result sent, whoever sent it, over sockets of which this much is known.
+/// Describes what a result sent, using what is known about its sockets.
 pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) -> String {
     match sent {
         WorkloadSource::Load(load) => in_words(load, placement, sockets),
@@ -14,7 +14,7 @@ pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) 
     }
 }
 
-/// `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`; nothing of what was not told.
+/// `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Unknown settings are omitted.
 fn told(told: &ImportedSettings) -> String {
     let name = match told.transport {
         Some(Transport::Tcp) => "TCP ",
@@ -60,19 +60,19 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndS
         }
         words.extend(socket(settings));
     }
-    // What has one end is placed by its host alone.
+    // A workload with a single end is placed by its host alone.
     if kind.socket().is_some() || placement != "free" {
         words.push(self::placement(placement));
     }
     words.join(", ")
 }
 
-/// What the kernel gave who sends, where nobody chose; `None` where that end tells nothing.
+/// The sender's default congestion control if none was requested. `None` if that end did not report it.
 fn used_congestion(sockets: &[EndSocket]) -> Option<String> {
     sockets.iter().find(|end| end.end != "receiver" && end.end != "server")?.socket.congestion.clone()
 }
 
-/// What else was asked of the sockets; nothing for what is as the kernel has it.
+/// Other requested socket options. Kernel defaults are omitted.
 fn socket(settings: &SocketSettings) -> Vec<String> {
     let switched = |on| if on { "no delay" } else { "delay allowed" };
     [
@@ -80,7 +80,7 @@ fn socket(settings: &SocketSettings) -> Vec<String> {
         settings.window.map(|window| format!("buffers of {window}")),
         settings.dscp.map(|dscp| format!("DSCP {dscp}")),
         settings.nodelay.map(|on| switched(on).into()),
-        // Where the design fixed both ports, they are the same in all trials and nobody's choice.
+        // If the design fixed both ports, they are the same in all trials and not a user's choice.
         settings
             .source_port
             .filter(|_| settings.server_port.is_none())

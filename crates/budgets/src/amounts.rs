@@ -1,4 +1,4 @@
-//! Reserved amounts per address. Dropping a share on any thread returns its amount to the budget.
+//! Reserves amounts per address. Dropping a share on any thread returns its amount to the budget.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -44,7 +44,7 @@ impl Amounts {
         Self(Arc::new(Mutex::new(Reserved { budget, total: 0, by_source: HashMap::new() })))
     }
 
-    /// Reserves nothing. The error names the exceeded budget.
+    /// Checks without reserving anything. The error names the budget that was exceeded.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
         let reserved = self.0.lock();
         let (address, server) = reserved.remaining(source);
@@ -56,7 +56,7 @@ impl Amounts {
         }
     }
 
-    /// All or nothing. The error names the exceeded budget.
+    /// Reserves everything or nothing. The error names the budget that was exceeded.
     pub fn take(&self, source: Source, amount: u64) -> Result<Share, Exhausted> {
         self.check(source, amount)?;
         Ok(self.give(source, amount))
@@ -83,8 +83,8 @@ impl Amounts {
         self.0.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
-    /// The address to take from when the total is exhausted: the largest holder, if it exceeds its fair share and `source` is
-    /// below it. The fair share is the total divided by the number of holders.
+    /// Finds the address to take from if the total is exhausted. This is the largest holder, provided that it exceeds
+    /// its fair share and `source` is below it. The fair share is the total divided by the number of holders.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
         let reserved = self.0.lock();
@@ -104,7 +104,6 @@ impl Amounts {
 }
 
 impl Reserved {
-    /// Remaining budget of the address and in total.
     fn remaining(&self, source: Source) -> (u64, u64) {
         let own = self.by_source.get(&source).copied().unwrap_or(0);
         (self.budget.address.saturating_sub(own), self.budget.server.saturating_sub(self.total))

@@ -1,5 +1,5 @@
-//! Limits on amounts (client slots, connections, memory) and rates of a server's peers, by address and in total. The caller
-//! passes the time.
+//! Limits the amounts (client slots, connections, memory) and rates that a server's peers may use, by address and in
+//! total. The current time is passed in by the caller.
 
 mod amounts;
 mod rates;

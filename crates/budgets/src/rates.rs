@@ -1,5 +1,5 @@
-//! Rate limits per address and in total, with bursts. Generic cell rate algorithm (ITU-T I.371, annex A). A meter is a single
-//! atomic, so that measuring threads can share it.
+//! Rate limits with bursts, per address and in total, using the generic cell rate algorithm (ITU-T I.371, annex A). A
+//! meter is a single atomic, so that measuring threads can share it.
 
 use std::{
     collections::HashMap,
@@ -12,9 +12,8 @@ use std::{
 use crate::source::Source;
 
 const SECOND: u64 = 1_000_000_000;
-/// Tracked addresses.
 const SOURCES: usize = 4096;
-/// The address of a sample that owes least is evicted.
+/// Sample size for eviction. The address in the sample that owes the least is evicted.
 const SAMPLE: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
-    /// Time at which the spent amount would have accrued at the plain rate (ns).
+    /// Time at which the amount spent would have accrued at the plain rate, in nanoseconds.
     due: AtomicU64,
 }
 
@@ -43,7 +42,7 @@ impl Meter {
         Self { rate, due: AtomicU64::new(0) }
     }
 
-    /// Returns false if the rate does not allow it. Times in ns.
+    /// Returns false if the rate does not allow the amount. Times are in nanoseconds.
     pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));
@@ -73,7 +72,7 @@ impl Rates {
         Self { rate, server: Arc::new(Meter::new(server)), sources: HashMap::new(), swept: 0 }
     }
 
-    /// All or nothing, from the rates of both the address and the server.
+    /// Spends from both the address's and the server's rate, or from neither.
     pub fn spend(&mut self, source: Source, amount: u64, now: u64) -> bool {
         let of_it = self.meter(source, now);
         self.server.allows(amount, now) && of_it.spend(amount, now) && self.server.spend(amount, now)
@@ -96,7 +95,8 @@ impl Rates {
         Arc::clone(self.sources.entry(source).or_insert_with(|| Arc::new(Meter::new(self.rate))))
     }
 
-    /// Once a second removes addresses that owe nothing; otherwise the one of a sample that owes least.
+    /// Once a second, removes addresses that owe nothing. If there is still no room, evicts the address in a sample
+    /// that owes the least.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;

@@ -16,7 +16,7 @@ impl From<IpAddr> for Source {
 }
 
 impl Source {
-    /// No other machine can spoof it: the kernel drops incoming packets with a loopback source.
+    /// Other machines cannot spoof this address, because the kernel drops incoming packets with a loopback source.
     #[must_use]
     pub fn is_proven(self) -> bool {
         self.0.is_loopback()

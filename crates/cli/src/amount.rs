@@ -1,15 +1,14 @@
-//! Amounts in iperf3's notation: sizes in powers of 1024 (`128K`), rates in powers of 1000 (`100M`).
+//! Parses amounts in iperf3's notation: sizes in powers of 1024 (`128K`) and rates in powers of 1000 (`100M`).
 //!
-//! Also accepts plumb's own notation (`128KiB`, `10Gbit/s`, `500ms`).
+//! It also accepts plumb's own notation (`128KiB`, `10Gbit/s`, `500ms`).
 
 use units::{BitRate, Bytes, Nanos};
 
 use crate::failure::Misuse;
 
-/// Each suffix is 1000 (or 1024) times the previous one.
 const SUFFIXES: &str = "kmgt";
 
-/// e.g. `1500` or `128K` (powers of 1024).
+/// Parses `1500` or `128K` (powers of 1024).
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     let read = scaled(text, 1024.0).map(|bytes| Bytes(bytes.round() as u64));
     let read = read.or_else(|| text.parse().ok()).filter(|bytes| *bytes > Bytes(0));
@@ -18,13 +17,12 @@ pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     })
 }
 
-/// e.g. `1000` or `10K` (powers of 1024, like iperf3).
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let read = scaled(text, 1024.0).map(|count| count.round() as u64).filter(|count| *count > 0);
     read.ok_or_else(|| format!("invalid count `{text}`: use a number, or K, M or G for powers of 1024"))
 }
 
-/// Bits per second, e.g. `100M` (powers of 1000). 0 is `None`, no limit.
+/// Parses bits per second, e.g. `100M` (powers of 1000). 0 means unlimited and is returned as `None`.
 pub(crate) fn rate(text: &str) -> Result<Option<BitRate>, String> {
     let read = scaled(text, 1000.0).map(BitRate).or_else(|| text.parse().ok());
     let read = read.ok_or_else(|| {
@@ -33,7 +31,6 @@ pub(crate) fn rate(text: &str) -> Result<Option<BitRate>, String> {
     Ok((read.0 > 0.0).then_some(read))
 }
 
-/// Events per second, e.g. `10k` (powers of 1000).
 pub(crate) fn frequency(text: &str) -> Result<f64, String> {
     let read = scaled(text, 1000.0).filter(|rate| *rate > 0.0);
     read.ok_or_else(|| {
@@ -44,7 +41,7 @@ pub(crate) fn frequency(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Seconds without a unit, like iperf3: `10`, `0.5`, `500ms`.
+/// Parses a time such as `10`, `0.5` or `500ms`. Like in iperf3, a number without a unit is in seconds.
 pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
     let bare = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && (0.0..1e9).contains(seconds));
     let read = bare.map(|seconds| Nanos((seconds * 1e9).round() as u64)).or_else(|| text.parse().ok());
@@ -61,7 +58,7 @@ pub(crate) fn within(flag: &str, time: Nanos, (least, most): (Nanos, Nanos)) -> 
     Err(Misuse::new(format!("{flag} {value} is out of range: use {least} to {most} seconds")))
 }
 
-/// Milliseconds without a unit, like iperf3's timeouts.
+/// A number without a unit is in milliseconds, as in iperf3's timeouts.
 pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|millis| Nanos::from_millis(millis.into()));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
@@ -70,7 +67,7 @@ pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     })
 }
 
-/// Microseconds without a unit, like the kernel's busy polling.
+/// A number without a unit is in microseconds, as in the kernel's busy polling settings.
 pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|micros| Nanos(u64::from(micros) * 1000));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
@@ -79,7 +76,7 @@ pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     })
 }
 
-/// An integer in C notation: `52`, `064`, `0x34`.
+/// Parses an integer in C notation: `52`, `064`, `0x34`.
 pub(crate) fn whole(text: &str) -> Option<u32> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => (hex, 16),

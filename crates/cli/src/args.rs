@@ -27,7 +27,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Subcommands with numeric flags, for which a negative number may be typed by mistake.
+/// Subcommands with numeric flags, for which a user may type a negative number by mistake.
 const NUMERIC: [&str; 3] = ["client", "ping", "server"];
 
 impl Args {
@@ -80,13 +80,12 @@ impl Args {
     }
 }
 
-/// All subcommands with flags and examples.
 fn tree() -> clap::Command {
     let all = NUMERIC.into_iter().fold(Args::command(), |tree, name| tree.mut_subcommand(name, numeric));
     examples::on_every_page(all)
 }
 
-/// Lets each flag's own parser reject a negative number, instead of clap reporting an unknown flag.
+/// Lets each flag's own parser reject a negative number. Otherwise, clap would report an unknown flag.
 fn numeric(subcommand: clap::Command) -> clap::Command {
     subcommand.mut_args(|arg| {
         let takes = arg.get_action().takes_values() && !arg.is_positional();

@@ -1,5 +1,5 @@
-//! Reads text files up to a size limit: a device or pipe may never end, and a small file may decode to
-//! gigabytes. Independent of their format.
+//! Reads text files up to a size limit, because a device or pipe may never end and a small file may decode to
+//! gigabytes. It does not depend on the file format.
 
 use std::{
     fs::File,
@@ -12,19 +12,19 @@ use sys::{Readers, TrustError};
 
 use crate::failure::Misuse;
 
-/// In bytes: 200 times the longest built-in scenario.
+/// In bytes. This is 200 times the size of the longest built-in scenario.
 const LONGEST: u64 = 1 << 20;
 
-/// Memory limit in bytes for a document written by plumb, text and decoded values together, as estimated by
+/// The memory limit in bytes for the text and decoded values of a document written by plumb, as estimated by
 /// [`DecodedSize`]. A run of 1,000 trials has 50 MB of text and counts as 350 MB.
 const MOST_MEMORY: u64 = 1 << 30;
-/// Read buffer size in bytes.
 const PIECE: usize = 64 << 10;
-/// Cost of a byte of text: a growing buffer has up to twice the capacity.
+/// The cost of a byte of text. A growing buffer has up to twice the capacity it needs.
 const TEXT: u64 = 2;
-/// Cost of a JSON object in bytes: `{}` can decode to a struct of several hundred.
+/// The cost of a JSON object in bytes. `{}` can decode to a struct of several hundred bytes.
 const OBJECT: u64 = 512;
-/// Cost of any other JSON value in bytes: a key with a number takes 80 to 130, a number in a list 8 to 32.
+/// The cost of any other JSON value in bytes. A key with a number takes 80 to 130 bytes, and a number in a list takes
+/// 8 to 32.
 const VALUE: u64 = 64;
 
 /// Reads a text document written by a user.
@@ -68,7 +68,7 @@ pub(crate) fn read_ours(mut input: impl Read) -> io::Result<String> {
     }
 }
 
-/// Reads a file that plumb executes or trusts, and that only its owner may write.
+/// Reads a file that plumb executes or trusts, and that must only be writable by its owner.
 ///
 /// # Errors When another user could have written it (the message has the command to fix that), or like
 /// [`read`].
@@ -76,7 +76,7 @@ pub(crate) fn read_trusted(path: &Path) -> anyhow::Result<String> {
     trusted(path, Readers::Anyone)
 }
 
-/// Like [`read_trusted`], for a key or token that only its owner may read.
+/// Like [`read_trusted`], for a key or token that must only be readable by its owner.
 pub(crate) fn read_secret(path: &Path) -> anyhow::Result<String> {
     trusted(path, Readers::Owner)
 }
@@ -86,7 +86,6 @@ fn trusted(path: &Path, readers: Readers) -> anyhow::Result<String> {
     read_up_to(file, LONGEST).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Refuses a file, e.g. a program, that another user could have written.
 pub(crate) fn require_trusted(path: &Path) -> anyhow::Result<()> {
     sys::require_trusted(path).map_err(untrusted)
 }
@@ -106,7 +105,7 @@ fn read_up_to(input: impl Read, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     input.take(longest + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > longest {
-        let message = format!("it is longer than {longest} bytes, the limit for such a file");
+        let message = format!("it is longer than {longest} bytes, the maximum for such a file");
         return Err(Error::new(ErrorKind::FileTooLarge, message));
     }
     text(bytes)
@@ -116,7 +115,7 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Estimates the memory of a JSON text and its decoded values while the text is read.
+/// Estimates the memory needed for a JSON text and its decoded values while the text is read.
 #[derive(Debug, Default)]
 struct DecodedSize {
     bytes: u64,

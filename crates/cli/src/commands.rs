@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands. Each has its own file.
 
 pub(crate) mod baseline;
 pub(crate) mod check;

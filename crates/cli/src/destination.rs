@@ -1,4 +1,4 @@
-//! Destination of a report: the terminal, or a file whose extension selects the format.
+//! The destination of a report: the terminal, or a file whose extension selects the format.
 
 use std::{fs, io, path::Path};
 
@@ -35,7 +35,6 @@ pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
     }
 }
 
-/// For pages other than run reports, which have no row format.
 pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SingleFormat> {
     match format_of(path) {
         Ok(Format::Markdown) => Ok(SingleFormat::Markdown),
@@ -49,8 +48,7 @@ pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SingleFormat> {
     }
 }
 
-/// Creates a missing parent directory with a notice, but not its ancestors: several missing levels are
-/// probably a typo.
+/// Creates a missing parent directory with a notice, but only one level: several missing levels are probably a typo.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     write_bytes(path, text.as_bytes())
 }
@@ -65,7 +63,7 @@ pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     replace(path, contents).with_context(|| cannot_write(path))
 }
 
-/// Replaces a file atomically, so that a full disk leaves the old file or none.
+/// Replaces a file atomically, so that a full disk leaves either the old file or none.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(output_file::replace(path, bytes)?)
 }

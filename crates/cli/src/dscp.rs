@@ -1,4 +1,4 @@
-//! Parses differentiated services code points: numbers, or names from RFCs.
+//! Parses differentiated services code points, given as numbers or as names from RFCs.
 
 use crate::amount;
 
@@ -20,7 +20,7 @@ pub(crate) fn code_point(text: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("invalid code point `{text}`: use 0 to 63, or a name, e.g. ef, af41, cs1"))
 }
 
-/// `-S`: the type-of-service byte, 0 to 255, as a code point.
+/// Parses the value of `-S`, a type-of-service byte from 0 to 255, as a code point.
 pub(crate) fn type_of_service(text: &str) -> Result<u8, String> {
     let byte = amount::whole(text).and_then(|byte| u8::try_from(byte).ok());
     let byte = byte
@@ -28,7 +28,9 @@ pub(crate) fn type_of_service(text: &str) -> Result<u8, String> {
     if byte & 3 == 0 {
         return Ok(byte >> 2);
     }
-    Err(format!("the lowest two bits of {text} are for ECN, which the kernel sets: use a multiple of four"))
+    Err(format!(
+        "the lowest two bits of {text} are for ECN and are set by the kernel: use a multiple of four"
+    ))
 }
 
 #[cfg(test)]

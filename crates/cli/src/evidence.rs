@@ -1,5 +1,5 @@
-//! Embeds a run record in a file: gzip of the JSON that `report --format raw` prints, alone or inside a
-//! report page, where browsers ignore it.
+//! Embeds a run record in a file. The record is the gzipped JSON printed by `report --format raw`. It is stored on
+//! its own, or inside a report page, where browsers ignore it.
 
 use std::io::{Read, Write};
 
@@ -13,7 +13,7 @@ use crate::bounded_file;
 const OPEN: &str = "<script type=\"application/gzip\" id=\"plumb-record\">";
 const CLOSE: &str = "</script>";
 const END_OF_PAGE: &str = "</body>";
-/// In bytes. Larger pages would be hard to mail.
+/// In bytes. Larger pages would be hard to send by email.
 const MOST: usize = 800 << 10;
 
 /// gzip magic number (RFC 1952).
@@ -30,7 +30,7 @@ pub(crate) fn pack(record: &RunRecord) -> anyhow::Result<Vec<u8>> {
 ///
 /// # Errors When it fails gzip's checksum, or exceeds the size limit.
 pub(crate) fn unpack(packed: impl Read) -> anyhow::Result<String> {
-    // Untrusted input may expand to any size.
+    // Untrusted input may decompress to any size.
     Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, b
     Ok((format!("{before}{OPEN}{packed}{CLOSE}\n{after}"), true))
 }
 
-/// Extracts the record from a page; `None` without one.
+/// Extracts the record from a page, or returns `None` if there is none.
 ///
 /// # Errors When the record is damaged.
 pub(crate) fn extract(page: &str) -> anyhow::Result<Option<String>> {

@@ -1,4 +1,4 @@
-//! Examples for all help pages. Independent of the commands' implementation.
+//! The examples on all help pages. They do not depend on how the commands are implemented.
 
 use clap::Command;
 
@@ -383,7 +383,6 @@ fn with_examples(command: Command, above: &str) -> Command {
     command.after_help(format!("Examples:\n{}{rest}", lines.join("\n")))
 }
 
-/// On one line if it fits into 80 columns.
 fn line(example: &str, description: &str, width: usize) -> String {
     let line = format!("  {example:width$}  # {description}");
     if line.chars().count() <= 80 { line } else { format!("  {example}\n    # {description}") }
@@ -421,7 +420,6 @@ mod tests {
     #[test]
     fn every_example_parses() {
         for (example, _) in EXAMPLES.iter().flat_map(|(_, examples)| *examples) {
-            // Ignores shell syntax after the command.
             let own = example.split(['>', '|']).next().unwrap_or_default();
             let parsed = Args::command().try_get_matches_from(own.split_whitespace());
             assert!(parsed.is_ok(), "{example}: {}", parsed.expect_err("rejected"));

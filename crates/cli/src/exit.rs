@@ -4,25 +4,24 @@ use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: success.
+    /// 0: the command succeeded.
     Success,
-    /// 1: failure. The message has the cause and a remedy.
+    /// 1: the command failed. The message describes the cause and how to fix it.
     Failure,
-    /// 1, only from `plumb check` and `plumb watch --once`: a regression beyond the limit was found.
+    /// 1: a regression beyond the limit was found. Only used by `plumb check` and `plumb watch --once`.
     Lost,
-    /// 2, only from these two: inconclusive.
+    /// 2: the check was inconclusive. Only used by these two commands.
     CannotTell,
     /// 3: nothing can be measured on this machine, or every result was skipped.
     Unable,
-    /// 64: a usage error, e.g. in a flag, scenario or name. EX_USAGE of sysexits.h, because the usual 2
-    /// means inconclusive.
+    /// 64: a usage error, e.g. in a flag, scenario or name. This is EX_USAGE of sysexits.h, because 2 means
+    /// inconclusive.
     Misuse,
-    /// 65, only from these two: the check could not run, e.g. because a run cannot be read. Never means a
-    /// regression.
+    /// 65: the check could not run, e.g. because a run cannot be read. Only used by these two commands.
     NotChecked,
-    /// Of a program that plumb ran.
+    /// The exit status of a program that plumb ran.
     Program(u8),
-    /// 130: interrupted; finished trials are stored.
+    /// 130: the command was interrupted. Finished trials are stored.
     Interrupted,
 }
 

@@ -1,4 +1,4 @@
-//! Formats errors with causes and hints, and selects the exit status.
+//! Formats errors with their causes and hints, and chooses the exit status.
 
 use std::{env, fmt, fs, io};
 
@@ -35,17 +35,16 @@ impl fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Context of errors that prevent the creation of a lab.
 #[derive(Debug)]
 pub(crate) struct NoRights;
 
 impl fmt::Display for NoRights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a lab needs root, or a host that allows user namespaces")
+        f.write_str("a lab needs root privileges, or a host that allows user namespaces")
     }
 }
 
-/// Context of errors that prevent a check. The exit status differs from a regression's.
+/// Context for errors that prevent a check. Its exit status differs from that of a regression.
 #[derive(Debug)]
 pub(crate) struct CheckFailure;
 
@@ -72,7 +71,6 @@ pub(crate) fn usage(mut error: clap::Error) -> Exit {
     }
     let plain = error.to_string();
     if output::harmless(&plain) == plain {
-        // Ignores a closed terminal.
         let _ = error.print();
     } else {
         output::aside(plain.trim_end());
@@ -80,7 +78,7 @@ pub(crate) fn usage(mut error: clap::Error) -> Exit {
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
 }
 
-/// clap suggests similar subcommands with another first letter, and `--` before any unknown flag.
+/// clap also suggests subcommands that start with a different letter, and suggests `--` for every unknown flag.
 fn remove_misleading_tips(error: &mut clap::Error) {
     let _ = error.remove(ContextKind::Suggested);
     let (Some(ContextValue::Strings(mut similar)), Some(ContextValue::String(typed))) =
@@ -124,8 +122,8 @@ fn lines(error: &anyhow::Error) -> Vec<String> {
     lines
 }
 
-/// Formats a document error with the source lines underlined. Without colours if the document contains
-/// terminal control characters.
+/// Underlines the source lines of a document error. Colours are disabled if the document contains terminal control
+/// characters.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
     let render = |colours: bool| {
         let handler = miette::MietteHandlerOpts::new();
@@ -170,7 +168,7 @@ fn missing_for_guests(error: &anyhow::Error) -> bool {
         )
 }
 
-/// The error and its causes on one line, without repetitions.
+/// Formats the error and its causes on one line, without repetitions.
 pub(crate) fn causes(error: &anyhow::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
     for cause in error.chain() {
@@ -238,7 +236,7 @@ fn is_command(name: &str) -> bool {
 
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
-        // Refused by the kernel. A server that closes connections exists.
+        // The kernel refused the connection. If a server closed it, the server exists.
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {

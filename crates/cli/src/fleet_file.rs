@@ -37,7 +37,7 @@ pub(crate) struct FleetFile {
 }
 
 impl FleetFile {
-    /// The current user's file: $PLUMB_FLEET, or fleet.toml in plumb's config directory.
+    /// Reads the current user's file: $PLUMB_FLEET, or fleet.toml in plumb's config directory.
     pub(crate) fn of_user() -> anyhow::Result<Self> {
         let usual =
             || settings::file().map(|file| file.with_file_name("fleet.toml")).filter(|file| file.exists());
@@ -51,7 +51,7 @@ impl FleetFile {
         Self::read(&file, None)
     }
 
-    /// Paths in the file are relative to it. `called` overrides its name.
+    /// Reads a file. Paths in it are relative to its directory. `called` overrides the name in the file.
     pub(crate) fn read(file: &Path, called: Option<&str>) -> anyhow::Result<Self> {
         let text = bounded_file::read_trusted(file)?;
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;

@@ -1,4 +1,4 @@
-//! Flags of all subcommands.
+//! Flags that all subcommands accept.
 
 use std::{env, path::PathBuf};
 
@@ -18,18 +18,17 @@ pub(crate) struct GlobalFlags {
         global = true,
         help_heading = "Global options",
         value_name = "FILE",
-        // Accepts an empty value, which is rejected later.
+        // An empty value is accepted here and rejected later.
         value_parser = OsStringValueParser::new().map(PathBuf::from)
     )]
     pub(crate) db: Option<PathBuf>,
     #[arg(skip)]
     pub(crate) db_from: Origin,
-    /// From the user's config file.
     #[arg(skip)]
     pub(crate) settings: Settings,
 }
 
-/// Source of a setting, in order of precedence.
+/// Where a setting comes from, in order of precedence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     Flag,
@@ -40,9 +39,8 @@ pub(crate) enum Origin {
 }
 
 impl GlobalFlags {
-    /// Applies the environment and the user's config file where no flag is given.
     pub(crate) fn fill(&mut self, settings: Settings) {
-        // Not read by clap, whose usage lines would then show the flag as given. An empty value counts as
+        // If clap read this variable, its usage messages would show the flag as given. An empty value counts as
         // unset.
         let variable = env::var_os("PLUMB_DB").filter(|db| !db.is_empty()).map(PathBuf::from);
         let sources = [

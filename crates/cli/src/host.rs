@@ -43,7 +43,7 @@ impl Family {
     }
 }
 
-/// The first address of the host in the selected family that is reachable from the local address.
+/// Returns the host's first address in the selected family that is reachable from the local address.
 pub(crate) fn resolve(
     host: &str,
     port: u16,
@@ -69,10 +69,9 @@ pub(crate) fn resolve(
     })
 }
 
-/// Splits `198.18.0.2:5201` and `[::1]:5201`.
 fn with_port(host: &str) -> Option<(&str, u16)> {
     let (name, port) = host.rsplit_once(':')?;
-    // A bare IPv6 address has several colons.
+    // An IPv6 address without brackets has several colons.
     let whole = !name.contains(':') || name.ends_with(']');
     port.parse().ok().filter(|_| whole && !name.is_empty()).map(|port| (name, port))
 }
@@ -83,10 +82,9 @@ fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     }
     let (sender, receiver) = sync_channel(1);
     let owned_name = name.to_owned();
-    // A blocked lookup cannot be cancelled. The thread ends with the process.
+    // A blocked lookup cannot be cancelled, so its thread runs until the process ends.
     thread::spawn(move || {
         let found = (owned_name.as_str(), port).to_socket_addrs().map(Iterator::collect);
-        // A timeout drops the receiver.
         let _ = sender.send(found);
     });
     if let Ok(found) = receiver.recv_timeout(SOON) {
@@ -110,7 +108,7 @@ pub(crate) fn named(host: &str, port: u16) -> String {
     }
 }
 
-/// A local address, for --bind.
+/// Parses a local address for --bind.
 pub(crate) fn own(text: &str) -> Result<IpAddr, String> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     if let Ok(address) = bare.parse() {

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM request an orderly exit, which takes a moment at most.
+//! Makes Ctrl-C and SIGTERM request an orderly exit, which should only take a moment.
 
 use std::{
     os::unix::net::UnixStream,
@@ -12,8 +12,8 @@ use signal_hook::{
     low_level::pipe,
 };
 
-/// Installs handlers that set the flag. Repeated signals have no effect, e.g. from a tool that signals both
-/// the process and its group.
+/// Installs handlers that set the flag. Repeated signals have no further effect, e.g. if a tool signals both the
+/// process and its group.
 pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;
@@ -21,7 +21,7 @@ pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Like [`set_on_signal`], but writes a byte to a stream, for use with poll.
+/// Like [`set_on_signal`], but writes a byte to a stream that can be polled.
 pub(crate) fn stream() -> anyhow::Result<UnixStream> {
     let (stop, signalled) = UnixStream::pair().context("cannot install signal handlers")?;
     for signal in [SIGINT, SIGTERM] {

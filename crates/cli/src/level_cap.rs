@@ -1,4 +1,4 @@
-//! Upper limits of factors, e.g. `streams=16`. Settings above them are excluded before analysis.
+//! Upper limits on factors, e.g. `streams=16`. Settings above the limit are excluded before the analysis.
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -6,7 +6,6 @@ use samples::{ResultRecord, RunRecord};
 
 use crate::failure::Misuse;
 
-/// The highest allowed level of a factor.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LevelCap {
     factor: String,
@@ -54,7 +53,7 @@ impl LevelCap {
         Ok(())
     }
 
-    /// Non-numeric levels and results without the factor are allowed.
+    /// Levels that are not numbers, and results without the factor, are always allowed.
     fn allows(&self, result: &ResultRecord) -> bool {
         let level = result.levels.get(&self.factor).and_then(|level| level.parse::<f64>().ok());
         level.is_none_or(|level| level <= self.most)

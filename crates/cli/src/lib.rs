@@ -1,6 +1,6 @@
-//! The command line: one file per subcommand, which turns flags into a request and formats the result.
+//! The command line. Each subcommand has its own file, which turns flags into a request and formats the result.
 //!
-//! Connects the other crates. Independent of netlink, QEMU arguments, formulas and page layout.
+//! This crate connects the other crates. It does not depend on netlink, QEMU arguments, formulas or page layout.
 
 mod amount;
 mod args;
@@ -44,7 +44,6 @@ use std::process::ExitCode;
 pub use exit::Exit;
 pub use program::TOOL;
 
-/// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     let mut args = match args::Args::from_command_line() {

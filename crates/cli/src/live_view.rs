@@ -1,5 +1,5 @@
-//! The live view of a run on a terminal: path, current trial, results, findings and log. The run's thread
-//! sends events and analyses the trials between two of them. A separate thread draws.
+//! The live view of a run on a terminal: the path, current trial, results, findings and log. The run's own thread
+//! sends events, and analyses the results between trials. A separate thread draws the view.
 
 mod colours;
 mod draw;
@@ -30,18 +30,16 @@ use self::{
 };
 use crate::output;
 
-/// Minimum terminal size in columns and rows.
 const LEAST: (u16, u16) = (80, 24);
-/// Minimum time between analyses, as a multiple of the last one's duration: limits them to 1/50 of the run.
+/// The minimum time between analyses, as a multiple of how long the last one took. This limits analyses to 1/50 of
+/// the run.
 const BETWEEN: u32 = 50;
 
-/// Ends when dropped.
 pub(crate) struct LiveView {
     to: Option<Sender<Message>>,
     thread: Option<JoinHandle<Duration>>,
     record: Option<RunRecord>,
     analysed: Option<(Instant, Duration)>,
-    /// Total CPU time of analyses.
     analyses: Duration,
     started: Instant,
     lines: Vec<String>,
@@ -53,7 +51,7 @@ pub(crate) fn is_possible() -> bool {
     is_watched() && size.is_some_and(|(rows, columns)| columns >= LEAST.0 && rows >= LEAST.1)
 }
 
-/// Whether standard error is a terminal with cursor control, and this process is in the foreground.
+/// Whether standard error is a terminal with cursor control and this process is in the foreground.
 pub(crate) fn is_watched() -> bool {
     let is_dumb = std::env::var("TERM").is_ok_and(|name| name == "dumb");
     Term::stderr().is_term() && !is_dumb && screen::is_in_foreground()
@@ -122,7 +120,7 @@ impl LiveView {
         }
     }
 
-    /// Shows a notice that remains after the view ends.
+    /// Shows a notice that is printed again after the view ends.
     pub(crate) fn notice(&mut self, text: &str) {
         self.lines.push(format!("note: {text}"));
         self.send(Message::Notice(text.to_owned()));
@@ -138,7 +136,7 @@ impl LiveView {
         self.disturbed += u32::from(disturbed.is_some());
         self.send(Message::Kept { index: trial.index, disturbed, made_again });
         if let Some(record) = &mut self.record {
-            // Replaces an earlier attempt.
+            // This trial replaces an earlier attempt.
             record.trials.retain(|other| other.index != trial.index);
             record.trials.push(trial.clone());
         }
@@ -162,7 +160,7 @@ impl LiveView {
 
     fn send(&self, message: Message) {
         if let Some(to) = &self.to {
-            // A closed terminal does not end a run.
+            // A run continues even if the terminal was closed.
             let _ = to.send(message);
         }
     }

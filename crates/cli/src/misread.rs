@@ -1,4 +1,4 @@
-//! Errors in TOML files, with their location.
+//! Errors in TOML files, shown with their location.
 
 use std::{fmt, ops::Range, path::Path};
 
@@ -26,7 +26,6 @@ impl Misread {
     }
 }
 
-/// Parses a file; `help` refers to its documentation.
 pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static str) -> Result<T, Misread> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().unwrap_or(0..text.len().min(1));
@@ -34,8 +33,8 @@ pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static
     })
 }
 
-/// Replaces everything after the scheme of a store address, which may contain a password, with asterisks of
-/// equal length.
+/// A store address may contain a password, so everything after its scheme is replaced with the same number of
+/// asterisks.
 fn without_passwords(text: &str) -> String {
     let shown = |line: &str| {
         let schemes = ["postgres://", "postgresql://"].iter();

@@ -1,8 +1,7 @@
-//! Writes results to standard output and everything else to standard error. Text from guests, agents, peers
-//! and files may contain control characters: removes all terminal escape sequences except plumb's own
-//! colours.
+//! Writes results to standard output, and everything else to standard error. Text from guests, agents, peers and
+//! files may contain control characters, so all terminal escape sequences except plumb's own colours are removed.
 //!
-//! A closed reader (`plumb report | head -1`) is not an error, a full disk is.
+//! It is not an error if the reader closes the pipe (`plumb report | head -1`), but a full disk is.
 
 use std::{
     borrow::Cow,
@@ -17,7 +16,7 @@ use crate::width;
 
 const COLOUR: &str = "\u{1b}[";
 
-/// Disables colours if the config file says so. The environment takes precedence.
+/// Disables colours if the config file says so. Environment variables take precedence.
 pub(crate) fn use_colours(enabled: Option<bool>) {
     if enabled == Some(false) && env::var_os("CLICOLOR_FORCE").is_none() {
         console::set_colors_enabled(false);
@@ -29,7 +28,6 @@ pub(crate) fn text(text: impl Display) -> io::Result<()> {
     write(&harmless(&text.to_string()))
 }
 
-/// Writes trusted text with colours.
 pub(crate) fn coloured(text: &str) -> io::Result<()> {
     write(&only_colours(text))
 }
@@ -48,22 +46,20 @@ pub(crate) fn line(line: impl Display) -> io::Result<()> {
     text(format_args!("{line}\n"))
 }
 
-/// Wraps the line on a terminal.
 pub(crate) fn prose(line: &str) -> io::Result<()> {
     self::line(width::wrapped(&harmless(line), width::of_output()))
 }
 
-/// Writes a notice. Ignores errors: a run survives a closed terminal.
+/// Writes a notice. Write errors are ignored, because a run must survive a closed terminal.
 pub(crate) fn aside(line: impl Display) {
     coloured_aside(&harmless(&line.to_string()));
 }
 
-/// Writes a trusted notice with colours.
 pub(crate) fn coloured_aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", width::wrapped(&only_colours(line), width::of_notices()));
 }
 
-/// Shows a temporary line at the bottom of the terminal, until the next one or `erase`.
+/// Shows a temporary line at the bottom of the terminal, until it is replaced or `erase` is called.
 pub(crate) fn passing(line: &str) {
     let room = width::of_notices().map_or(0, |width| width.saturating_sub(1));
     let shown: String = harmless(line).chars().take(room).collect();
@@ -74,7 +70,6 @@ pub(crate) fn erase() {
     let _ = write!(io::stderr(), "\r\u{1b}[K");
 }
 
-/// Removes terminal escape sequences except colours.
 pub(crate) fn only_colours(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(COLOUR);
     let plain = pieces.next().unwrap_or_default();

@@ -10,10 +10,10 @@ use console::Term;
 
 use crate::output;
 
-/// Exit if the text fits, show colours, leave the text on the screen.
+/// Exit if the text fits on one screen, show colours, and leave the text on the screen.
 const LESS: &str = "FRX";
 
-/// Uses a pager if the text does not fit. `kept`: the pager of the config file.
+/// Shows text in a pager if it does not fit. `configured` is the pager from the config file.
 pub(crate) fn text(text: &str, configured: Option<&str>) -> io::Result<()> {
     let fits =
         || Term::stdout().size_checked().is_none_or(|(rows, _)| text.lines().count() < usize::from(rows));
@@ -23,14 +23,12 @@ pub(crate) fn text(text: &str, configured: Option<&str>) -> io::Result<()> {
     Ok(())
 }
 
-/// From the environment, the config file, or else `less`.
 pub(crate) fn command(configured: Option<&str>) -> String {
     let named = |pager: &String| !pager.trim().is_empty();
     let set = env::var("PAGER").ok().filter(named).or_else(|| configured.map(str::to_owned).filter(named));
     set.unwrap_or_else(|| "less".to_owned())
 }
 
-/// Returns false if the pager could not be run.
 fn paged(text: &str, pager: &str) -> bool {
     let mut command = Command::new("sh");
     let _ = command.args(["-c", pager]).stdin(Stdio::piped());
@@ -39,10 +37,8 @@ fn paged(text: &str, pager: &str) -> bool {
     }
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // The user may quit early.
         let _ = input.write_all(output::only_colours(text).as_bytes());
     }
-    /// The shell's exit status for a missing command.
     const NOT_FOUND: i32 = 127;
     child.wait().is_ok_and(|status| status.code() != Some(NOT_FOUND))
 }

@@ -1,4 +1,4 @@
-//! Parses CPU placements of the traffic threads.
+//! Parses the CPU placement of traffic threads.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use workload::{Placement, WorkloadSettings};
 
 use crate::failure::Misuse;
 
-/// `--pin`: `same`, `cross`, `0,2` (the client's CPUs), or `0,2/1,3` (the client's and the server's).
+/// Parses `--pin`: `same`, `cross`, `0,2` (the client's CPUs), or `0,2/1,3` (the client's and the server's CPUs).
 pub(crate) fn placement(text: &str) -> Result<Placement, String> {
     match text {
         "free" => Ok(Placement::Free),
@@ -26,7 +26,7 @@ pub(crate) fn placement(text: &str) -> Result<Placement, String> {
     }
 }
 
-/// iperf3's `-A`: `n` is the client's CPU, `n,m` the client's and the server's.
+/// Parses iperf3's `-A`: `n` is the client's CPU, and `n,m` are the client's and the server's.
 pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
     match list(text)?[..] {
         [client] => Ok(Placement::Cpus { client: vec![client], server: Vec::new() }),
@@ -36,7 +36,6 @@ pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
     }
 }
 
-/// e.g. `0,2,4-6`.
 fn list(text: &str) -> Result<Vec<u32>, String> {
     let mut cpus = Vec::new();
     for part in text.split(',').filter(|_| !text.is_empty()) {
@@ -50,14 +49,14 @@ fn list(text: &str) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// `None` leaves an end unpinned.
+/// The CPUs of each end. An end with `None` is not pinned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Cpus {
     pub(crate) client: Option<Vec<u32>>,
     pub(crate) server: Option<Vec<u32>>,
 }
 
-/// Like [`cpus`], but also validates the server's CPUs if it is on this machine.
+/// Like [`cpus`], but also checks the server's CPUs if the server is on this machine.
 pub(crate) fn cpus_towards(
     server: IpAddr,
     placement: &Placement,
@@ -82,18 +81,16 @@ fn is_here(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// Online CPUs, from the kernel's list (`0-3,6`); `None` if it cannot be read.
+/// The online CPUs from the kernel's list (`0-3,6`), or `None` if it cannot be read.
 fn online() -> Option<Vec<u32>> {
     list(fs::read_to_string("/sys/devices/system/cpu/online").ok()?.trim()).ok()
 }
 
-/// e.g. `CPU 0` or `CPUs 0, 1, 2`.
 fn list_of(cpus: &[u32]) -> String {
     let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
     format!("{} {}", if cpus.len() == 1 { "CPU" } else { "CPUs" }, numbers.join(", "))
 }
 
-/// Resolves a placement to CPUs available to this process.
 pub(crate) fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> anyhow::Result<Cpus> {
     if let Placement::Cpus { client, .. } = placement
         && let Some(other) = client.iter().find(|cpu| !usable.contains(cpu))
@@ -104,7 +101,6 @@ pub(crate) fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32
         );
         return Err(Misuse::new(message).hint("`taskset -p $$` shows the available CPUs").into());
     }
-    // The CPUs of a remote server are unknown.
     let requested = match placement {
         Placement::Cpus { client, .. } => Placement::Cpus { client: client.clone(), server: Vec::new() },
         other => other.clone(),

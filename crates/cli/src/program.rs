@@ -1,7 +1,7 @@
 //! The running program.
 
-/// Stored in every run and sent to agents. Marks unoptimised builds.
+/// The version stored in every run and sent to agents. It marks unoptimised builds.
 pub const TOOL: &str = env!("PLUMB_VERSION");
 
-/// The running program, even if its file was replaced (proc_pid_exe(5)).
+/// The executable of this process, even if its file was replaced (proc_pid_exe(5)).
 pub(crate) const PROGRAM: &str = "/proc/self/exe";

@@ -11,7 +11,6 @@ use crate::{live_view::mark, output};
 
 const NAMED: usize = 3;
 
-/// Writes to standard error only.
 pub(crate) struct Progress {
     planned: usize,
     choosing: Option<Choosing>,
@@ -19,9 +18,8 @@ pub(crate) struct Progress {
 
 #[derive(Debug, Clone, Copy)]
 struct Choosing {
-    /// Finished trials, including those before a resume.
     finished: usize,
-    /// Maximum remaining trials: the last decision's, less those run since.
+    /// The maximum number of remaining trials, from the last decision minus the trials run since then.
     left: usize,
 }
 
@@ -34,7 +32,7 @@ impl Progress {
         Self { planned, choosing: None }
     }
 
-    /// For an adaptive plan of up to `planned` trials and the time `estimate`.
+    /// For an adaptive plan that runs up to `planned` trials and takes up to `estimate`.
     pub(crate) fn of_chosen(planned: usize, there: usize, estimate: Nanos) -> Self {
         let resumed = if there > 0 { format!("{there} trials done, ") } else { String::new() };
         let most = Duration::from(estimate);
@@ -51,7 +49,6 @@ impl Progress {
             | Event::Trial { .. }
             | Event::Rate { .. } => {}
             Event::Begun(header) => {
-                // Fewer than planned if a probe is unavailable.
                 self.planned = header.planned as usize;
                 output::aside(format_args!(
                     "run {} (seed {}, {} trials)",
@@ -72,7 +69,7 @@ impl Progress {
     }
 
     fn trial_stored(&mut self, trial: &Trial) {
-        // A repeated trial counts once.
+        // A trial that is repeated is only counted once.
         let again =
             trial.discarded.iter().any(|attempt| matches!(attempt.reason, ValidityWarning::Disturbed { .. }));
         if let Some(choosing) = self.choosing.as_mut().filter(|_| !again) {

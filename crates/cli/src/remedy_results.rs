@@ -1,4 +1,4 @@
-//! Links runs that test remedies to the runs that recommended them.
+//! Links the runs that test remedies to the runs that recommended those remedies.
 
 use anyhow::Context;
 use findings::Findings;
@@ -7,17 +7,18 @@ use store::Store;
 
 const SUFFIX: &str = "-remedies";
 
-/// The run's name, to which a number may be added.
+/// The name of the run that tests the remedies. A number may be added to it.
 pub(crate) fn name(run: &RunId) -> String {
     format!("{run}{SUFFIX}")
 }
 
-/// The stored run that `run` tests the remedies of.
+/// Finds the stored run that recommended the remedies tested by `run`.
 pub(crate) fn parent<'a>(run: &RunId, stored: impl Iterator<Item = &'a RunId>) -> Option<&'a RunId> {
     stored.filter(|other| *other != run && run.0.starts_with(&name(other))).max_by_key(|other| other.0.len())
 }
 
-/// The run to report and its findings. A run that tests remedies is reported as part of its parent.
+/// Returns the run to report and its findings. A run that tests remedies is reported as part of the run that
+/// recommended them.
 pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunRecord, Findings)> {
     if let Some(remedy_trials) = &record.header.remedy_trials {
         let of = &remedy_trials.run;
@@ -35,7 +36,7 @@ pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunR
     }
     let mut findings = analysis::analyse(&record);
     let name = name(&record.header.id);
-    // Newest first: a repeated test replaces the earlier one.
+    // The newest run comes first, so a repeated test replaces an earlier one.
     let tried = store.runs()?.into_iter().find(|run| run.id.0.starts_with(&name));
     if let Some(run) = tried {
         analysis::remedy_results(&mut findings, &store.load(&run.id)?);

@@ -1,4 +1,4 @@
-//! Resolves a run to compare: a stored run, a baseline, or a file.
+//! Resolves the run that a command refers to: a stored run, a baseline, or a file.
 
 use std::{
     fs::File,
@@ -15,10 +15,9 @@ use crate::{
     bounded_file, commands::import::reading, evidence, failure::Misuse, global_flags::GlobalFlags, store_path,
 };
 
-/// Maximum number of further runs for estimating noise. Older runs may predate changes to the machine.
+/// The maximum number of other runs used to estimate noise. Older runs may predate changes to the machine.
 const MOST_OTHERS: usize = 10;
 
-/// Opens the store on first use.
 pub(crate) struct References<'a> {
     shared: &'a GlobalFlags,
     store: Option<Store>,
@@ -29,7 +28,7 @@ impl<'a> References<'a> {
         Self { shared, store: None }
     }
 
-    /// Resolves an existing file, or else a run's name, its prefix, `latest`, `latest:SCENARIO` or
+    /// Resolves the path of an existing file, or else a run's name or prefix, `latest`, `latest:SCENARIO` or
     /// `baseline:NAME`.
     pub(crate) fn load(&mut self, text: &str) -> anyhow::Result<RunRecord> {
         if let Some(record) = in_file(text)? {
@@ -46,13 +45,13 @@ impl<'a> References<'a> {
         }
     }
 
-    /// The run of a baseline. Without such a baseline, same as [`Self::load`].
+    /// Returns a baseline's run. If there is no such baseline, this is the same as [`Self::load`].
     pub(crate) fn baseline(&mut self, text: &str) -> anyhow::Result<RunRecord> {
         let store = self.store()?;
         match store.baseline(text) {
             Ok(id) => Ok(store.load(&id)?),
             Err(StoreError::NoBaseline { hint, .. }) => self.load(text).map_err(|error| {
-                // Either may be meant, so the error describes both.
+                // The user may have meant either, so the error describes both.
                 match error.downcast_ref() {
                     Some(StoreError::Unknown { hint: runs, .. }) => {
                         anyhow!("no baseline or run `{text}`; {hint}; runs: {runs}")
@@ -64,9 +63,9 @@ impl<'a> References<'a> {
         }
     }
 
-    /// The newest further runs of A's scenario, from the same store. Empty if both runs are files.
+    /// Returns the newest other runs of A's scenario from the same store, or nothing if both runs are files.
     ///
-    /// Skips unreadable runs, because they only improve the noise estimate.
+    /// Unreadable runs are skipped, because these runs only improve the noise estimate.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
         self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| others(store, a, b, |_| true))
     }
@@ -79,7 +78,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// From a store that need not contain the two runs. Only considers valid runs.
+/// Like [`References::others`], for a store that may not contain the two runs. Only valid runs are considered.
 pub(crate) fn others(
     store: &Store,
     a: &RunRecord,
@@ -95,7 +94,7 @@ pub(crate) fn others(
     Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
 }
 
-/// `None` if `text` names a stored run.
+/// Returns `None` if `text` is the name of a stored run.
 pub(crate) fn in_file(text: &str) -> anyhow::Result<Option<RunRecord>> {
     let path = Path::new(text);
     (!is_never_a_file(text) && path.is_file()).then(|| read(path)).transpose()
@@ -112,7 +111,7 @@ fn read(path: &Path) -> anyhow::Result<RunRecord> {
     }
 }
 
-/// Reads a run record that is plain, compressed or embedded in a page; `None` for other kinds of files.
+/// Reads a run record that is plain, compressed or embedded in a page. Returns `None` for other kinds of files.
 pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
     let name = path.display();
     let cannot = || format!("cannot read {name}");
@@ -126,7 +125,7 @@ pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
         Some(b'<') => {
             let text = bounded_file::read_ours(input).with_context(cannot)?;
             let inside = evidence::extract(&text).with_context(cannot)?;
-            // HTML may also contain only tables.
+            // An HTML file may also just contain tables.
             if inside.is_none() && !is_page(&text) {
                 return Ok(None);
             }
@@ -142,13 +141,12 @@ pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
     }
 }
 
-/// Whether the text is a complete HTML page.
 fn is_page(text: &str) -> bool {
     let begin: String = text.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
     begin.starts_with("<!doctype") || begin.starts_with("<html")
 }
 
-/// Returns the first non-whitespace character, which is not consumed.
+/// Returns the first character that is not whitespace, without consuming it.
 fn first_character(input: &mut impl BufRead) -> std::io::Result<Option<u8>> {
     loop {
         let buffer = input.fill_buf()?;
@@ -160,14 +158,12 @@ fn first_character(input: &mut impl BufRead) -> std::io::Result<Option<u8>> {
     }
 }
 
-/// Fields for identifying a document of any schema.
 #[derive(Debug, Deserialize)]
 struct Peek {
     header: Option<IgnoredAny>,
     schema: Option<u32>,
 }
 
-/// `None` for another kind of JSON document.
 fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
     let name = path.display();
     let peek = match serde_json::from_str::<Peek>(text) {
@@ -181,7 +177,7 @@ fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
         Peek { header: Some(_), .. } => RunRecord::read(text).map(Some).map_err(|error| match error {
             ReadError::Unsupported { .. } => {
                 Misuse::new(format!("cannot read the run record {name}: {error}"))
-                    .hint("use that version of plumb")
+                    .hint("use the version of plumb that wrote it")
                     .into()
             }
             ReadError::Malformed(error) => {
@@ -196,7 +192,7 @@ fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
     }
 }
 
-/// A record starts with its header, even if truncated.
+/// A record starts with its header, even if the rest is truncated.
 fn starts_like_a_record(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
     inside.trim_start().starts_with("\"header\"")

@@ -1,4 +1,4 @@
-//! The user's defaults ($XDG_CONFIG_HOME/plumb/config.toml). Flags and the environment take precedence.
+//! The user's default settings ($XDG_CONFIG_HOME/plumb/config.toml). Flags and environment variables take precedence.
 
 use std::{
     env,
@@ -16,7 +16,6 @@ pub(crate) struct Settings {
     #[serde(default, deserialize_with = "path")]
     pub(crate) db: Option<PathBuf>,
     pub(crate) colour: Option<bool>,
-    /// Whether to print plain lines instead of the live view.
     pub(crate) plain: Option<bool>,
     pub(crate) pager: Option<String>,
     #[serde(default, deserialize_with = "trials")]
@@ -25,7 +24,6 @@ pub(crate) struct Settings {
     pub(crate) probe: Option<probe::Chosen>,
 }
 
-/// `~/` is the home directory.
 fn path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
     let written = String::deserialize(from)?;
     if written.is_empty() {
@@ -48,10 +46,9 @@ fn probes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<probe::Chosen>, D
 const HELP: &str = "`plumb config --help` describes this file";
 
 impl Settings {
-    /// Defaults if the file does not exist.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
-        // `su` and `sudo -u` may keep another user's HOME: ignore an inaccessible file.
+        // `su` and `sudo -u` may leave HOME set to another user's directory, so an inaccessible file is ignored.
         let is_absent = |error: &io::Error| {
             matches!(
                 error.kind(),
@@ -66,10 +63,10 @@ impl Settings {
     }
 }
 
-/// The file's path (XDG Base Directory Specification); `None` without a home.
+/// The file's path (XDG Base Directory Specification), or `None` if there is no home directory.
 pub(crate) fn file() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    // The specification requires ignoring relative paths.
+    // The specification says that relative paths must be ignored.
     let of_xdg = set("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
     let folder = of_xdg.or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(folder.join("plumb/config.toml"))

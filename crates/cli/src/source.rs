@@ -1,4 +1,4 @@
-//! Loads scenarios: built-in, from a file, or from a stored run.
+//! Loads built-in scenarios, scenario files, and the scenarios of stored runs.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -15,7 +15,7 @@ pub(crate) fn load(name: &str, shared: &GlobalFlags) -> anyhow::Result<Source> {
     load_variant(name, &Variants::default(), shared)
 }
 
-/// Applies variants to the text, so that a run that stores it is self-contained.
+/// Applies variants to the text itself, so that a stored run does not depend on them.
 pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<Source> {
     let (source_name, plain) = text(name, shared)?;
     let scenario = Scenario::parse(&source_name, &plain)?;
@@ -24,7 +24,8 @@ pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags
     Ok(Source { scenario, text })
 }
 
-/// The scenario's text, and its name for messages. Names are looked up as a built-in, a run, and a file with `.toml`.
+/// Returns the scenario's text, and its name for messages. A name can be a built-in scenario, a run, or a file
+/// without its `.toml` extension, in this order.
 pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, String)> {
     let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
     if !looks_like_a_file {
@@ -64,7 +65,7 @@ pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, 
     Ok((name.to_owned(), text))
 }
 
-/// Requires the run's full name, because a prefix may be a mistyped built-in.
+/// The run's full name is required, because a prefix may be a mistyped built-in name.
 fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<Option<String>> {
     let Some(store) = store_path::open_existing(shared.db.as_deref())? else { return Ok(None) };
     let Some(run) = store.runs()?.into_iter().find(|run| run.id.0 == name) else { return Ok(None) };

@@ -1,8 +1,8 @@
-//! Formats numbers as a row of bars, scaled to the maximum.
+//! Formats numbers as a row of bars, scaled to the largest number.
 
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The last values that fit. The maximum has a full bar.
+/// Shows the last values that fit. The largest one has a full bar.
 pub(crate) fn sparkline(values: impl Iterator<Item = f64> + Clone, room: usize) -> String {
     let highest = values.clone().fold(0.0, f64::max);
     let sign = |value: f64| {

@@ -14,15 +14,13 @@ pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
     Ok(Store::open(path(named)?)?)
 }
 
-/// `None` if it does not exist; creates nothing.
 pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store>> {
-    // Does not create the default store.
     let is_there =
         |path: &PathBuf| !matches!(Location::parse(path), Ok(Location::File(file)) if !file.is_file());
     Ok(path(named).ok().filter(is_there).map(Store::open).transpose()?)
 }
 
-/// For display: without passwords.
+/// Formats the location without passwords.
 pub(crate) fn display(place: &Path) -> String {
     Location::parse(place).map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }
@@ -37,8 +35,8 @@ pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification). In a service without a home,
-/// `runs.db` in its `StateDirectory=` (systemd.exec(5)).
+/// The default is `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification). In a service without a home
+/// directory, it is `runs.db` in its `StateDirectory=` (systemd.exec(5)).
 pub(crate) fn default_path() -> anyhow::Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));

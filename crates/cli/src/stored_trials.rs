@@ -1,4 +1,4 @@
-//! Stores trials of `plumb client` and `plumb ping` as a run, for reports and comparisons.
+//! Stores the trials of `plumb client` and `plumb ping` as a run, so that they can be reported and compared.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use units::Nanos;
 
 use crate::{amount, commands::report, exit::Exit, output, program::TOOL, remedy_results, store_path, trial};
 
-/// Polling interval for a request to stop during a pause.
+/// How often to check for Ctrl-C during a pause.
 const ASKED: Duration = Duration::from_millis(50);
 
 /// Number of trials, and whether to store them.
@@ -46,9 +46,7 @@ pub(crate) struct Repetition {
 pub(crate) enum TrialOutput {
     Document,
     Nothing,
-    /// One line; the summary of all trials follows.
     Line,
-    /// Live lines and a full summary.
     Page,
 }
 
@@ -63,8 +61,7 @@ impl Repetition {
     }
 }
 
-/// Runs the requested number of trials and prints the summary. Ends early if a trial fails or is
-/// interrupted.
+/// Runs the requested number of trials and prints the summary. Stops early if a trial fails or is interrupted.
 pub(crate) fn repeat(
     flags: &Repetition,
     mut trials: StoredTrials,
@@ -98,14 +95,12 @@ fn paused(pause: Nanos, stop: &Stop) -> bool {
     !stop.is_asked()
 }
 
-/// The run that stores the trials, created with the first one.
+/// The run that stores the trials. It is created with the first one.
 pub(crate) struct StoredTrials {
-    /// The subcommand, part of the run's name.
     name: &'static str,
     db: Option<PathBuf>,
     enabled: bool,
     planned: u32,
-    /// From 1.
     round: u32,
     pub(crate) output: TrialOutput,
     stop: Option<Stop>,
@@ -137,13 +132,13 @@ impl StoredTrials {
         format!("trial {} of {}: {}", self.round, self.planned, ::report::measurement_line(single))
     }
 
-    /// Stores a trial. A failure only prints a warning, because the trial was measured successfully.
+    /// Stores a trial. If this fails, it only prints a warning, because the measurement itself succeeded.
     pub(crate) fn keep(&mut self, conditions: &trial::Trial, load: &WorkloadSettings, measured: Trial) {
         if self.enabled
             && let Err(error) = self.store_trial(conditions, load, measured)
         {
             self.enabled = false;
-            output::aside(format_args!("not stored: {error:#}"));
+            output::aside(format_args!("the trial was not stored: {error:#}"));
         }
     }
 
@@ -160,7 +155,7 @@ impl StoredTrials {
                 let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
                 let (id, claim) = store.claim_new(&format!("{}-{stamp}", self.name))?;
                 store.begin(&self.header(&id, conditions, load))?;
-                // Such a run cannot be resumed.
+                // A run of this kind cannot be resumed.
                 store.complete(&id)?;
                 self.run.insert(Run { store, id, count: 0, _claim: claim })
             }
@@ -232,18 +227,16 @@ fn result(conditions: &trial::Trial, load: &WorkloadSettings) -> String {
     format!("{}/{}", conditions.peer(), workload(load))
 }
 
-/// e.g. `throughput` or `median round trip`.
 fn measured(load: &WorkloadSettings) -> &'static str {
     let name = load.kind().metric().measured_in();
     name.split_once(',').map_or(name, |(metric, _)| metric)
 }
 
-/// Named after its primary metric.
 fn workload(load: &WorkloadSettings) -> String {
     measured(load).replace(' ', "-")
 }
 
-/// The command line of this process. A server address may contain a password.
+/// The command line of this process, without any password in a server address.
 fn command_line() -> String {
     let shown = |word: String| match word.strip_prefix("--db=") {
         Some(place) => format!("--db={}", store_path::display(Path::new(place))),

@@ -1,5 +1,5 @@
-//! A single trial of `plumb client` or `plumb ping`: conditions before and results after. Analysis is in
-//! `analysis`, validity checks are in `lab`.
+//! A single trial of `plumb client` or `plumb ping`: the conditions before it and the results. The analysis is in
+//! `analysis`, and the validity checks are in `lab`.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -22,11 +22,10 @@ use units::Nanos;
 
 use crate::{destination, program::TOOL};
 
-/// Local servers of a client, which take part in the measurement, in addition to virtual machines.
+/// Servers on a client's machine that take part in the measurement, in addition to virtual machines.
 const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];
 const MONITOR: &str = "firecracker";
 
-/// Conditions before the first byte.
 #[derive(Clone)]
 pub(crate) struct Trial {
     started: UnixMillis,
@@ -35,29 +34,25 @@ pub(crate) struct Trial {
     placement: Placement,
     environment: Environment,
     devices: Vec<DeviceState>,
-    /// At the start; `None` if /proc cannot be read.
+    /// The process times at the start, or `None` if /proc cannot be read.
     processes: Option<Arc<ProcessTimes>>,
 }
 
 impl Trial {
-    /// Records the machine's state and the start time.
     pub(crate) fn begin(peer: String, load: WorkloadSettings, placement: Placement) -> Self {
         let environment = Environment { engine: Some(traffic::calibrate()), ..probe::environment() };
         Self { started: now(), peer, load, placement, environment, devices: Vec::new(), processes: None }
     }
 
-    /// Adds the device that routes to the peer, if the kernel reports one.
     pub(crate) fn towards(self, peer: SocketAddr, from: Option<IpAddr>) -> Self {
         let device = topology::device_towards(peer, from).ok().flatten();
         Self { devices: device.into_iter().collect(), ..self }
     }
 
-    /// Sets the actual load.
     pub(crate) fn with(self, load: WorkloadSettings) -> Self {
         Self { load, ..self }
     }
 
-    /// Restarts the measurement.
     pub(crate) fn now(&self) -> Self {
         let processes = ProcessTimes::from_now(subjects()).ok().map(Arc::new);
         Self { started: now(), processes, ..self.clone() }
@@ -79,7 +74,6 @@ impl Trial {
         &self.devices
     }
 
-    /// CPUs this process may use.
     pub(crate) fn usable_cpus(&self) -> &[u32] {
         &self.environment.usable_cpus
     }
@@ -92,7 +86,7 @@ impl Trial {
         &self.placement
     }
 
-    /// The trial to store, without its position in a run. `interrupted`: it ended early.
+    /// Builds the trial to store, without its position in a run. `interrupted` means that it ended early.
     pub(crate) fn end(
         &self,
         measurement: Measurement,
@@ -103,7 +97,7 @@ impl Trial {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, ..CpuUsage::default() };
         let mut warnings = lab::warnings(&self.load, &measurement, &cpu);
         warnings.extend(lab::disturbed(&cpu));
-        // In iperf3's protocol, receivers stop on request, without draining the stream.
+        // In iperf3's protocol, receivers stop when asked to, without draining the stream.
         warnings.retain(|warning| !matches!(warning, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
             warnings.retain(|warning| !matches!(warning, ValidityWarning::OtherDuration { .. }));
@@ -128,7 +122,6 @@ impl Trial {
         }
     }
 
-    /// Analyses only this trial.
     pub(crate) fn alone(&self, trial: &samples::Trial) -> SingleMeasurement {
         analysis::single_measurement(&Single {
             tool: TOOL,
@@ -153,7 +146,6 @@ impl Trial {
     }
 }
 
-/// Processes that take part in the measurement.
 fn subjects() -> Vec<Subject> {
     let own = process::id();
     let others = probe::called(&SERVERS).into_iter().filter(|pid| *pid != own).collect();
@@ -170,7 +162,6 @@ fn now() -> UnixMillis {
     UnixMillis(Timestamp::now().as_millisecond())
 }
 
-/// Formatted for this terminal.
 pub(crate) fn summary(single: &SingleMeasurement) -> String {
     report::render_single(single, SingleFormat::Terminal, &destination::here())
 }

@@ -1,11 +1,9 @@
-//! Command line names for values of the model, which does not depend on clap.
+//! The names of the model's values on the command line. The model itself does not depend on clap.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// Name, value and help text.
 pub(crate) type Word<T> = (&'static str, T, &'static str);
 
-/// A parser for the listed words.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [Word<T>],
 ) -> impl TypedValueParser<Value = T> {

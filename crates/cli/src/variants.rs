@@ -8,12 +8,9 @@ use scenario::{
 
 use crate::failure::Misuse;
 
-/// The variant for `--full`.
 const FULL: &str = "full";
-/// The variant for `--guests vm`.
 const VM: &str = "vm";
 
-/// None by default.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Variants {
     /// Use the scenario's full grid: its variant `full`
@@ -38,19 +35,17 @@ impl Variants {
         Self { named: names.to_vec(), ..Self::default() }
     }
 
-    /// Whether the scenario is used unchanged.
     pub(crate) fn are_none(&self) -> bool {
         self.names().is_empty()
     }
 
-    /// In order of application.
     fn names(&self) -> Vec<&str> {
         let full = self.full.then_some(FULL);
         let vm = self.guests.map(|Guests::Vm| VM);
         full.into_iter().chain(vm).chain(self.named.iter().map(String::as_str)).collect()
     }
 
-    /// The text with the variants applied, and its name. `scenario` is the parsed text without variants.
+    /// Returns the text with the variants applied, and its name. `scenario` is the parsed text without variants.
     pub(crate) fn of(
         &self,
         source_name: &str,

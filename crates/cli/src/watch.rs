@@ -1,5 +1,5 @@
-//! Observes traffic: prints progress lines, stores partial results of an interrupted measurement, and reads
-//! the machine's CPU time at its start and end.
+//! Observes traffic: prints progress lines, keeps partial results in case the measurement is interrupted, and reads
+//! the machine's CPU time at the start and end.
 
 use std::{cell::RefCell, io};
 
@@ -15,46 +15,32 @@ use crate::{
     live_view, output, width,
 };
 
-/// Longer than any measurement, for a single line.
+/// Longer than any measurement, so that there is only one line.
 const ALL: Nanos = Nanos::from_secs(1_000_000_000);
 
-/// Progress lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lines {
     None,
-    /// Interval and number of connections.
-    Stream {
-        every: Nanos,
-        connections: u32,
-    },
+    Stream { every: Nanos, connections: u32 },
     PingPong,
-    /// Interval and warm-up.
-    Connect {
-        every: Nanos,
-        warmup: Nanos,
-    },
+    Connect { every: Nanos, warmup: Nanos },
 }
 
-/// Observes one measurement.
 pub(crate) struct Watch {
     lines: Lines,
-    /// Prefix of every line.
     prefix: String,
     state: RefCell<TrafficState>,
 }
 
 struct TrafficState {
     stream: StreamLines,
-    /// One line per connection, for a final total.
     totals: StreamLines,
     round_trips: PingPongInterval,
     connects: connect::ConnectLines,
     before: Option<CpuReading>,
     cpu: MachineCpu,
     broken: Option<io::Error>,
-    /// Only on a terminal.
     status: Option<StatusLine>,
-    /// Whether the status line is visible.
     is_passing: bool,
 }
 
@@ -82,7 +68,6 @@ impl Watch {
         Self { lines, prefix, state: RefCell::new(state) }
     }
 
-    /// Adds a status line on a terminal, for a stream of this length.
     pub(crate) fn with_status(self, whole: Option<Nanos>) -> Self {
         if Term::stdout().is_term() && live_view::is_watched() {
             self.state.borrow_mut().status = Some(StatusLine::new(whole));
@@ -90,7 +75,6 @@ impl Watch {
         self
     }
 
-    /// Prints the summary, which may contain colours.
     pub(crate) fn summarise(&self, text: &str) -> io::Result<()> {
         if self.lines != Lines::None {
             self.print("\n")?;
@@ -99,17 +83,14 @@ impl Watch {
             .try_for_each(|line| output::coloured(&format!("{}{line}\n", output::harmless(&self.prefix))))
     }
 
-    /// The machine's CPU time during traffic.
     pub(crate) fn cpu(&self) -> MachineCpu {
         self.state.borrow().cpu.clone()
     }
 
-    /// Adds the prefix to each line.
     pub(crate) fn print(&self, text: &str) -> io::Result<()> {
         text.lines().try_for_each(|line| output::line(format_args!("{}{line}", self.prefix)))
     }
 
-    /// Prints partial results of a measurement without a final result.
     pub(crate) fn print_partial(&self, totals: &[String]) -> io::Result<()> {
         if totals.is_empty() {
             return self.print("interrupted before any data was measured");
@@ -118,7 +99,6 @@ impl Watch {
         totals.iter().try_for_each(|line| self.print(line))
     }
 
-    /// One line per connection with its totals.
     pub(crate) fn totals(&self) -> Vec<String> {
         let mut state = self.state.borrow_mut();
         let mut lines = state.totals.rest();
@@ -131,7 +111,9 @@ impl Watch {
 
     /// Ends the progress output.
     ///
-    /// # Errors When an earlier line could not be written.
+    /// # Errors
+    ///
+    /// If an earlier line could not be written.
     pub(crate) fn end(&self) -> io::Result<()> {
         let mut rest = self.state.borrow_mut().stream.rest();
         if matches!(self.lines, Lines::Connect { .. }) {
@@ -149,7 +131,7 @@ impl Watch {
         }
         for line in lines {
             if let Err(error) = self.print(&width::fit(&line, room)) {
-                // The measurement continues; the error is reported at the end.
+                // The measurement continues, and the error is reported at the end.
                 let _ = self.state.borrow_mut().broken.get_or_insert(error);
             }
         }

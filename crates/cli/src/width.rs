@@ -1,34 +1,31 @@
-//! Width of the output, and wrapping or cutting of lines.
+//! Determines the width of the output, and wraps or truncates lines.
 
 use std::{borrow::Cow, env};
 
 use console::Term;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Default without a terminal.
 const PAGE: usize = 100;
-/// Minimum and maximum page width: narrower tables and wider lines are unreadable.
+/// The minimum and maximum page width. Narrower tables and wider lines are hard to read.
 const PAGES: (usize, usize) = (40, 120);
-/// Columns of a long line that always remain: time and event.
+/// The columns of a long line that are never removed: the time and the event.
 const LEAST: usize = 2;
-/// Columns that prose leaves empty, because some terminals wrap a full row.
+/// The columns that prose leaves empty, because some terminals wrap a full row.
 const SPARE: usize = 2;
-/// Stays at the end of a line on any terminal.
+/// This stays at the end of a line on any terminal.
 const MARK: &str = "  (warm-up)";
 
-/// Width of standard output from `COLUMNS` or the terminal; `None` if unlimited.
+/// The width of standard output from `COLUMNS` or the terminal, or `None` if it is unlimited.
 pub(crate) fn of_output() -> Option<usize> {
     let variable = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
     variable.or_else(terminal).filter(|columns| *columns > 0)
 }
 
-/// Width of standard error; `None` without a terminal.
 pub(crate) fn of_notices() -> Option<usize> {
     Term::stderr().size_checked().map(|(_, columns)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Wraps between words, with indented continuation lines.
 pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width else { return text.into() };
     let options =
@@ -36,7 +33,7 @@ pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     text.split('\n').map(|line| textwrap::fill(line, &options)).collect::<Vec<_>>().join("\n").into()
 }
 
-/// Breaks only at spaces, so that paths and run names can be copied.
+/// Breaks lines only at spaces, so that paths and run names can be copied.
 pub(crate) fn breaking(width: usize) -> Options<'static> {
     let options = Options::new(width).word_separator(WordSeparator::AsciiSpace);
     options.word_splitter(WordSplitter::NoHyphenation)
@@ -61,7 +58,7 @@ pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     cut + mark
 }
 
-/// End positions of columns in characters; two spaces separate them.
+/// Column end offsets, in characters. Columns are separated by two spaces.
 fn columns(line: &str) -> Vec<usize> {
     let signs: Vec<char> = line.chars().collect();
     let ends = |at: usize| {
@@ -72,7 +69,7 @@ fn columns(line: &str) -> Vec<usize> {
     (1..=signs.len()).filter(|at| ends(*at)).collect()
 }
 
-/// Whether the last column is the label of a removed value: a single word starting with a letter.
+/// Whether the last column is a label without its value. A label is a single word that starts with a letter.
 fn is_name(line: &str, ends: &[usize]) -> bool {
     let [.., before, last] = ends else { return false };
     let column: String = line.chars().skip(*before).take(last - before).collect();

@@ -1,4 +1,5 @@
-//! Protocols of iperf3 and sockperf as state machines without I/O. Never allocates by a length that a peer sent.
+//! The iperf3 and sockperf protocols as state machines without I/O. They never allocate memory based on a
+//! length sent by the peer.
 
 #[cfg(test)]
 extern crate self as codecs;

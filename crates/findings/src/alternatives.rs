@@ -13,26 +13,24 @@ use crate::estimate::Comparison;
 pub struct Ranking {
     pub workload: String,
     pub metric: Metric,
-    /// Levels of the factors shared by all paths.
+    /// Factor levels that all paths share.
     pub levels: BTreeMap<String, String>,
     /// Best first.
     pub ranks: Vec<Rank>,
 }
 
-/// A ranked path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rank {
-    /// From 1; statistically tied paths share a place.
+    /// Rank, starting at 1. Statistically tied paths share a rank.
     pub place: u32,
     pub result: String,
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,
-    /// Relative to the best; `None` for the best itself and for incomparable results.
+    /// Relative to the best path. `None` for the best path itself and for incomparable results.
     pub against_best: Option<Comparison>,
 }
 
-/// Results whose names differ only in one word, in matched pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPairs {
     /// E.g. `vhost`.
@@ -46,10 +44,8 @@ pub struct MatchedPairs {
 /// A result with the word and its counterpart without it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPair {
-    /// Result without the word.
     pub without: String,
-    /// Result with the word.
     pub with: String,
-    /// With relative to without.
+    /// The result with the word relative to the one without it.
     pub change: Comparison,
 }

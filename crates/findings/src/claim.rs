@@ -9,15 +9,14 @@ use crate::{estimate::Comparison, evidence::Evidence};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// For information.
+    /// For information only.
     Note,
     /// Worth acting on.
     Warning,
-    /// Related numbers cannot be trusted, or much is lost.
+    /// The affected numbers cannot be trusted, or the loss is large.
     Serious,
 }
 
-/// A finding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// Identifier of the rule, e.g. `offload-off`; documented in docs/findings/ID.md.
@@ -25,16 +24,16 @@ pub struct Finding {
     pub severity: Severity,
     /// The claim. Its first sentence is used on its own in summaries.
     pub claim: String,
-    /// Affected results.
+    /// Identifiers of the affected results.
     pub results: Vec<String>,
     pub evidence: Vec<Evidence>,
-    /// Limitations: when the claim could be wrong.
+    /// When the claim could be wrong.
     pub limitations: Vec<String>,
     pub remedy: Option<Remedy>,
 }
 
 impl Finding {
-    /// Rules about the reliability of the measurement rather than the path.
+    /// Rules about the reliability of the measurement as opposed to the path.
     pub const OF_THE_MEASUREMENT: [&str; 13] = [
         "bimodal",
         "cpu-unexplained",
@@ -51,10 +50,10 @@ impl Finding {
         "warm-up-too-short",
     ];
 
-    /// Rules that name no cause.
+    /// Rules that do not name a cause.
     const RESTATING: [&str; 4] = ["direction-asymmetry", "tail-latency", "vhost-slower", "vxlan-cost"];
 
-    /// Rules about differences that are too small to resolve; significant ones remain valid.
+    /// Rules about differences that are too small to resolve. Significant differences remain valid.
     const HIDING: [&str; 2] = ["noisy-host", "too-noisy-to-say"];
 
     #[must_use]
@@ -90,7 +89,7 @@ impl Finding {
         self.severity == Severity::Serious && self.is_of_the_measurement()
     }
 
-    /// The rule registry sets the identifier.
+    /// The rule registry fills in the identifier.
     #[must_use]
     pub fn new(severity: Severity, claim: impl Into<String>) -> Self {
         let claim = claim.into();
@@ -124,14 +123,13 @@ impl Finding {
     }
 }
 
-/// What to do about a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Remedy {
-    /// In words.
+    /// What to do, in words.
     pub action: String,
     /// Commands to run on the host of the device.
     pub commands: Vec<String>,
-    /// The remedy as a change that the lab can apply; `None` if only the user can.
+    /// The change for the lab to apply. `None` if only the user can make it.
     #[serde(default)]
     pub change: Option<Change>,
     /// Measured effect of the change, if it was tried.
@@ -151,7 +149,7 @@ impl Remedy {
     }
 }
 
-/// A full stop after digits (`3. Results`) does not end a sentence.
+/// A full stop after digits (`3. Results`) does not end the sentence.
 fn first_sentence(text: &str) -> &str {
     let ends = |(at, _): &(usize, &str)| {
         let word = text[..*at].rsplit(' ').next().unwrap_or_default();
@@ -161,7 +159,6 @@ fn first_sentence(text: &str) -> &str {
     text[..end].trim_end_matches('.')
 }
 
-/// A scenario change that the lab can apply to a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
@@ -170,33 +167,32 @@ pub enum Change {
     /// Set the MTU of devices (`host:device`).
     Mtu {
         devices: Vec<String>,
-        /// Bytes of IP packet.
+        /// MTU in bytes.
         mtu: u32,
     },
-    /// Congestion control at both ends.
+    /// Set the congestion control at both ends.
     Congestion { name: String },
-    /// Autotuned buffers.
+    /// Leave the socket buffers to autotuning.
     GrowingBuffers,
-    /// Placement of the two ends.
+    /// Change the placement of the two ends.
     Placement {
         /// `free`, `same-cpu` or `cross-cpu`.
         place: String,
     },
-    /// Number of parallel connections.
+    /// Change the number of parallel connections.
     Streams { streams: u32 },
-    /// Limit mode, the cheapest for sender and receiver.
+    /// Use limit mode, which costs the sender and receiver the least.
     LimitMode,
 }
 
-/// Measured effect of a change on a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RemedyEffect {
     pub result: String,
     pub metric: Metric,
-    /// Median before, in the metric's unit.
+    /// Median without the change, in the metric's unit.
     pub before: f64,
     /// Median with the change.
     pub after: f64,
-    /// With relative to without the change, in the same blocks.
+    /// The result with the change relative to the one without it, in the same blocks.
     pub comparison: Comparison,
 }

@@ -1,4 +1,4 @@
-//! Cost breakdown by layer, and effects of factor levels.
+//! Cost breakdown by layer, and the effects of factor levels.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,21 @@ pub struct CostBreakdown {
     pub metric: Metric,
     /// Levels of the factors that apply to all of its paths.
     pub levels: BTreeMap<String, String>,
-    /// From the path with the fewest layers up.
+    /// Paths, starting with the one with the fewest layers.
     pub steps: Vec<CostStep>,
 }
 
-/// One path of a breakdown.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostStep {
     pub result: String,
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,
-    /// The path without the added layers; `None` for the lowest.
+    /// The path without the added layers. `None` for the lowest one.
     pub below: Option<String>,
     /// Layers added to the path below.
     pub adds: Vec<String>,
-    /// Cost of the added layers: relative to the path below.
+    /// Cost of the added layers, relative to the path below.
     pub cost: Option<Comparison>,
 }
 
@@ -38,19 +37,15 @@ pub struct CostStep {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FactorEffect {
     pub factor: String,
-    /// Reference level: the first one.
+    /// The factor's first level.
     pub reference: String,
-    /// Compared level.
     pub level: String,
     pub path: String,
     pub workload: String,
     pub metric: Metric,
     /// Levels of the other factors, equal on both sides.
     pub others: BTreeMap<String, String>,
-    /// Result at the reference level.
     pub reference_result: String,
-    /// Result at this level.
     pub result: String,
-    /// This level relative to the reference.
     pub change: Comparison,
 }

@@ -7,32 +7,28 @@ use units::Nanos;
 /// A distribution of times, merged over trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
-    /// Minimum.
     pub min: Nanos,
-    /// (share, time not exceeded by this share): 25, 50, 75, 90, 99, 99.9 %.
+    /// Percentiles at 25, 50, 75, 90, 99 and 99.9 %, each as a fraction and a time.
     pub percentiles: Vec<(f64, Nanos)>,
-    /// Maximum.
     pub max: Nanos,
-    /// Mean, nanoseconds.
+    /// Mean, in nanoseconds.
     pub mean: f64,
-    /// Standard deviation, nanoseconds.
+    /// Standard deviation, in nanoseconds.
     pub deviation: f64,
-    /// Number of samples.
     pub count: u64,
-    /// Histogram up to the 99.9th percentile: adjacent buckets with geometrically growing widths, including empty ones, and
-    /// a last bucket for everything above.
+    /// Histogram up to the 99.9th percentile. Adjacent buckets, including empty ones, have geometrically growing
+    /// widths, and the last bucket holds everything above.
     pub buckets: Vec<Bucket>,
 }
 
 impl Distribution {
-    /// `None` if the share is not in [`Self::percentiles`].
+    /// Returns `None` if the fraction is not in [`Self::percentiles`].
     #[must_use]
     pub fn at(&self, share: f64) -> Option<Nanos> {
         self.percentiles.iter().find(|(other, _)| (other - share).abs() < 1e-9).map(|(_, time)| *time)
     }
 }
 
-/// A histogram bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bucket {
     /// Inclusive.
@@ -40,6 +36,6 @@ pub struct Bucket {
     /// Exclusive.
     pub to: Nanos,
     pub count: u64,
-    /// Share of all samples, 0 to 1.
+    /// Fraction of all samples, from 0 to 1.
     pub share: f64,
 }

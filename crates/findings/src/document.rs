@@ -18,10 +18,9 @@ use samples::{
     UnixMillis, UnreadablePart,
 };
 
-/// Readers reject other versions.
+/// Version of the format. Readers reject other versions.
 pub const SCHEMA: u32 = 1;
 
-/// The analysis of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Findings {
     /// [`SCHEMA`] at the time of writing.
@@ -31,66 +30,59 @@ pub struct Findings {
     pub results: Vec<ResultSummary>,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,
-    /// Cost breakdown by layer, one per workload and setting.
+    /// Cost breakdowns by layer, one per workload and setting.
     pub cost_breakdowns: Vec<CostBreakdown>,
     /// Effect of each factor level relative to the factor's first level.
     pub effects: Vec<FactorEffect>,
     /// Rankings of paths, one per workload and setting with at least three alternative paths.
     pub rankings: Vec<Ranking>,
-    /// Matrices of host pairs, one per workload and setting with at least three hosts; they replace rankings.
+    /// Matrices of host pairs, one per workload and setting with at least three hosts. They replace rankings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matrices: Vec<PairMatrix>,
     /// Matched pairs of results that differ only in a word such as `vhost`, one per workload.
     pub matched_pairs: Vec<MatchedPairs>,
     /// Recommendations, one per swept workload and path.
     pub answers: Vec<Answer>,
-    /// Probes used, and their cost.
     pub probes: RunProbes,
-    /// Findings, most severe first.
+    /// Findings, the most severe first.
     pub findings: Vec<Finding>,
     /// Results that could not be measured.
     pub skipped: Vec<SkippedResult>,
-    /// Limitations in full sentences, e.g. emulation, an unfinished run, too few trials, a loaded host.
+    /// Limitations as full sentences, e.g. emulation, an unfinished run, too few trials or a loaded host.
     pub limitations: Vec<String>,
 }
 
-/// Summary of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunSummary {
-    /// Identifier.
     pub id: RunId,
-    /// Name of the scenario.
     pub scenario: String,
-    /// Title of the scenario.
     pub title: String,
-    /// Description of the scenario.
     pub about: String,
-    /// Start time.
     pub started: UnixMillis,
     pub state: RunState,
     /// Seed of the trial order.
     pub seed: u64,
-    /// Planned trials per result.
+    /// Number of planned trials per result.
     pub blocks: u32,
-    /// Planned trials in total.
+    /// Number of planned trials in total.
     pub planned: u32,
-    /// Completed trials.
+    /// Number of completed trials.
     pub completed: u32,
     /// Version of plumb that measured.
     pub tool: String,
-    /// Source of the numbers.
+    /// Where the numbers come from.
     pub origin: Origin,
-    /// Selection of trials.
+    /// How trials are chosen.
     pub design: Design,
-    /// The machine; `None` if not recorded.
+    /// The machine. `None` if not recorded.
     pub environment: Option<Environment>,
     /// Virtual machines booted for the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
-    /// Changes of machine or kernel on resuming.
+    /// Changes of the machine or kernel when the run was resumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_changes: Vec<MachineChange>,
-    /// Stored parts that cannot be read.
+    /// Stored parts of the run that cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<UnreadablePart>,
     pub paths: Vec<PathRecord>,

@@ -6,40 +6,40 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Confidence, significant};
 
-/// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// Attained confidence, 0 to 1; with few trials lower than requested.
+    /// Actual confidence, from 0 to 1. With few trials, it is lower than requested.
     pub confidence: f64,
 }
 
-/// Data that an interval was computed from.
+/// The data that an interval is based on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// Trials: includes variation between trials.
+    /// Trials. The interval includes variation between them.
     #[default]
     Trials,
-    /// Intervals within a single trial: variation between trials is not included.
+    /// Intervals within a single trial. Variation between trials is not included.
     Intervals,
 }
 
 /// A value estimated from trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// The value, by the fit of its workload: values, ratios and differences of a run agree. 0 if nothing arrived.
+    /// The value from the fit of its workload, so that values, ratios and differences of a run are consistent. 0 if
+    /// no data arrived.
     pub median: f64,
-    /// Mean over the trials in which traffic arrived.
+    /// Mean over the trials in which data arrived.
     pub mean: f64,
-    /// Standard deviation over these trials (n - 1); `None` for one trial.
+    /// Standard deviation over these trials (n - 1). `None` for a single trial.
     pub deviation: Option<f64>,
-    /// Interval of the value; `None` with too few trials.
+    /// Interval of the value. `None` with too few trials.
     pub interval: Option<Interval>,
-    /// Number of trials, outages included.
+    /// Number of trials, including outages.
     pub trials: u32,
-    /// Trials in which nothing arrived; they are not part of the value.
+    /// Number of trials in which no data arrived. They are not part of the value.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outages: u32,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Share of the mean; `None` for one trial or a mean of zero.
+    /// Coefficient of variation. `None` for a single trial or a mean of zero.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         self.deviation.filter(|_| self.mean != 0.0).map(|deviation| deviation / self.mean)
@@ -59,7 +59,6 @@ const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
@@ -69,14 +68,14 @@ pub enum Difference {
     Higher,
     /// Within the noise floor.
     None,
-    /// The interval is too wide, or there are too few trials.
+    /// The interval is too wide or there are too few trials.
     Unclear,
 }
 
 /// A comparison within blocks, or between the intervals of two single trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// Ratio of the two values: 0.9 is 10 % less.
+    /// Ratio of the two values. 0.9 means 10 % less.
     pub ratio: f64,
     pub ratio_interval: Option<Interval>,
     /// Difference of the two values, in the metric's unit.
@@ -132,13 +131,13 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Difference of the repeated baseline from itself.
+/// Difference between repetitions of the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NoiseFloor {
     pub workload: String,
     /// Identifier of the baseline.
     pub result: String,
-    /// Smaller differences count as none (0.03 is 3 %).
+    /// Smaller differences do not count (0.03 is 3 %).
     pub floor: f64,
     /// Ratio of the baseline to itself.
     pub ratio: f64,

@@ -1,4 +1,4 @@
-//! Evidence of findings: numbers with units and intervals, and their formatting.
+//! Evidence for findings: numbers with units and intervals, and their formatting.
 
 use std::fmt;
 
@@ -9,44 +9,41 @@ use workload::{Metric, Quantity};
 
 use crate::estimate::{Comparison, Interval, change};
 
-/// An observation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// Subject, e.g. `vxlan-offload=off vs on`.
+    /// What was observed, e.g. `vxlan-offload=off vs on`.
     pub label: String,
-    /// As printed, with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
+    /// The text with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
     pub value: String,
-    /// The numbers in `value`, in order; empty if it has only words.
+    /// The numbers in `value`, in order. Empty if it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<Number>,
 }
 
-/// A number in evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Number {
     pub value: f64,
     pub unit: Unit,
-    /// Interval in the same unit; `None` if unknown or counted.
+    /// Interval in the same unit. `None` if unknown, or if the number is a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
-/// Unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Ratio: 0.9 is 10 % less.
+    /// Ratio. 0.9 means 10 % less.
     Ratio,
-    /// Share, 0 to 1.
+    /// Fraction, from 0 to 1.
     Share,
     BitsPerSecond,
     BytesPerSecond,
     Nanoseconds,
     PerSecond,
     Bytes,
-    /// CPUs busy on average.
+    /// Average number of busy CPUs.
     Cpus,
-    /// Count or number without a unit.
+    /// Count, or a number without a unit.
     Count,
 }
 
@@ -98,7 +95,7 @@ impl Evidence {
         self.written(Number::new(count as f64, Unit::Count), &count.to_string())
     }
 
-    /// Three significant digits; the unit is part of the surrounding text.
+    /// Rounds to three significant digits. The surrounding text contains the unit.
     #[must_use]
     pub fn rounded(self, value: f64, unit: Unit) -> Self {
         self.written(Number::new(value, unit), &significant(value, 3))

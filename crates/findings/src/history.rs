@@ -1,4 +1,4 @@
-//! A result over the runs of its scenario.
+//! History of a result over the runs of its scenario.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct RunResults {
     pub run: RunId,
     pub started: UnixMillis,
     pub tool: String,
-    /// The machine's kernel; `None` if not recorded.
+    /// The machine's kernel. `None` if not recorded.
     pub kernel: Option<String>,
     /// In scenario order.
     pub results: Vec<RunResult>,
@@ -33,7 +33,7 @@ pub struct RunResult {
 pub struct ResultHistory {
     pub newest: RunResult,
     pub points: Vec<(usize, Estimate)>,
-    /// Separated by level shifts; at least one.
+    /// Levels separated by level shifts. There is at least one.
     pub levels: Vec<RunLevel>,
 }
 

@@ -1,4 +1,4 @@
-//! Latency of ping-pongs and connections.
+//! Latency of round trips and connections.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,28 +6,28 @@ use workload::LatencyHistogram;
 
 use crate::{distribution::Distribution, estimate::Estimate};
 
-/// Full round trips, merged over all trials.
+/// Round trips, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
-    /// Measured from the send time.
+    /// Measured from the actual send time.
     pub round_trips: Distribution,
-    /// Round trips per second; `None` if the duration is unknown.
+    /// Round trips per second. `None` if the duration is unknown.
     pub rate: Option<f64>,
-    /// Lost messages; `None` if not logged.
+    /// Number of lost messages. `None` if not logged.
     pub lost: Option<u64>,
-    /// Replies to messages that were never sent; `None` if not counted.
+    /// Number of replies to messages that were never sent. `None` if not counted.
     pub strays: Option<u64>,
-    /// Replies to messages already answered or given up; `None` if not counted.
+    /// Number of replies to messages that were already answered or given up. `None` if not counted.
     pub duplicates: Option<u64>,
-    /// For an open loop: times relative to the schedule.
+    /// Times relative to the schedule, for an open loop.
     pub open_loop: Option<OpenLoopSummary>,
-    /// Received payload of the concurrent stream, in bits per second.
+    /// Payload rate received by the concurrent stream, in bits per second.
     pub under: Option<Estimate>,
     pub histogram: LatencyHistogram,
 }
 
 impl LatencySummary {
-    /// Measured from the intended send times in an open loop.
+    /// Times measured from the intended send times in an open loop, and from the actual ones otherwise.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
@@ -37,19 +37,18 @@ impl LatencySummary {
 /// The same messages relative to their intended send times.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OpenLoopSummary {
-    /// From the intended send time to the reply, so stalls of sender, path or peer are included.
+    /// From the intended send time to the reply. This includes stalls of the sender, path or peer.
     pub since_intended: Distribution,
-    /// From the intended to the actual send time: the generator's lateness.
+    /// From the intended to the actual send time, i.e. the generator's lateness.
     pub lateness: Distribution,
 }
 
 /// Connections, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectSummary {
-    /// Time to connect.
     pub connects: Distribution,
     /// From connecting to closing the connection, including request and response.
     pub exchanges: Distribution,
-    /// Failed connections.
+    /// Number of failed connections.
     pub failed: u64,
 }

@@ -1,4 +1,4 @@
-//! Findings of a run. Produced by `analysis` and shown by `report`.
+//! The findings of a run. `analysis` produces them and `report` displays them.
 
 mod alternatives;
 mod answer;

@@ -1,36 +1,33 @@
-//! Fast memory of virtual machines over time, per placement policy.
+//! Fast memory of virtual machines over time, for each placement policy.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos, Share};
 
-/// Readers reject other versions.
+/// Version of the format. Readers reject other versions.
 pub const MEMORY_SCHEMA: u32 = 1;
 
-/// Contents of the memory page.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemorySummary {
     /// [`MEMORY_SCHEMA`] at the time of writing.
     pub schema: u32,
     pub title: String,
-    /// Conclusion first, then the details.
+    /// The conclusion, followed by the details.
     pub answer: Vec<String>,
     /// Placement policies, in display order.
     pub arms: Vec<MemoryArm>,
-    /// Moves with their reasons.
     pub moves: Vec<MemoryMove>,
 }
 
-/// A placement policy.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryArm {
     pub name: String,
-    /// Share of all accesses served by fast memory, with equal weight per machine.
+    /// Fraction of all accesses served by fast memory, with equal weight for each machine.
     pub hits: Option<Share>,
     pub vms: Vec<VmMemory>,
 }
 
-/// A machine under a policy.
+/// A machine under one policy.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VmMemory {
     pub name: String,
@@ -38,22 +35,20 @@ pub struct VmMemory {
     pub looks: Vec<MemoryLook>,
 }
 
-/// A sample of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryLook {
-    /// Since the first sample.
+    /// Time since the first sample.
     pub at: Nanos,
     pub fast: Option<Bytes>,
-    /// Share of its accesses since the previous sample that fast memory served.
+    /// Fraction of the machine's accesses since the previous sample that fast memory served.
     pub hits: Option<Share>,
 }
 
-/// A move of fast memory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryMove {
-    /// Since the first sample.
+    /// Time since the first sample.
     pub at: Nanos,
-    /// Machine, amounts and reason.
+    /// The machine, the amounts and the reason.
     pub action: String,
 }
 

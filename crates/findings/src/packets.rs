@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::Bytes;
 
-/// Packets of a result, totals over all trials.
+/// Packets of a result, as totals over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PacketSummary {
-    /// Devices of its path, in order.
+    /// The devices along its path, in order.
     pub devices: Vec<DevicePackets>,
-    /// Data packets; `None` if segments were not counted, or data flowed equally in both directions.
+    /// Data packets. `None` if segments were not counted or data flowed equally in both directions.
     pub data: Option<DataPackets>,
 }
 
@@ -17,9 +17,9 @@ pub struct PacketSummary {
 pub struct DevicePackets {
     /// `host:device`.
     pub device: String,
-    /// Received packets; `None` if almost none.
+    /// Received packets. `None` if there were almost none.
     pub received: Option<PacketSize>,
-    /// Sent packets; `None` if almost none.
+    /// Sent packets. `None` if there were almost none.
     pub sent: Option<PacketSize>,
 }
 
@@ -27,10 +27,10 @@ pub struct DevicePackets {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PacketSize {
     pub packets: u64,
-    /// Mean size including headers.
+    /// Mean size in bytes, including headers.
     pub mean: Bytes,
-    /// Segments or UDP datagrams per packet: segments counted by the sender's sockets divided by packets counted by the
-    /// device.
+    /// Segments or UDP datagrams per packet: the number sent by the sender's sockets divided by the number of packets
+    /// counted by the device.
     pub segments: Option<f64>,
 }
 
@@ -39,17 +39,15 @@ pub struct PacketSize {
 pub struct DataPackets {
     /// Segments per packet at the first device of the path.
     pub first: f64,
-    /// At the last device.
     pub last: f64,
-    /// First device with less than half the segments per packet of the previous one.
+    /// The first device with less than half the segments per packet of the previous one.
     pub cut: Option<PacketCut>,
 }
 
-/// Place of segmentation.
+/// Where packets are segmented.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PacketCut {
     /// `host:device`.
     pub device: String,
-    /// Segments per packet there.
     pub segments: f64,
 }

@@ -8,7 +8,6 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// The pairs for one workload and setting.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairMatrix {
     pub workload: String,
@@ -19,19 +18,18 @@ pub struct PairMatrix {
     pub hosts: Vec<String>,
     /// Measured pairs, in scenario order.
     pub pairs: Vec<HostPair>,
-    /// Effect of measuring several pairs at once; `None` unless pairs were measured both ways.
+    /// Effect of measuring several pairs simultaneously. `None` unless pairs were also measured separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contamination: Option<Contamination>,
 }
 
-/// Pairs measured at the same time relative to the same pairs alone, in the same blocks.
+/// Pairs measured simultaneously relative to the same pairs measured separately, in the same blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Contamination {
-    /// Together relative to alone.
+    /// Simultaneous relative to separate measurement.
     pub change: Comparison,
-    /// Number of pairs of trials.
     pub trials: u32,
-    /// Maximum number of host pairs measured at the same time.
+    /// Maximum number of host pairs measured simultaneously.
     pub at_once: u32,
 }
 
@@ -43,6 +41,6 @@ pub struct HostPair {
     /// Server host.
     pub to: String,
     pub result: String,
-    /// Median of its trials.
+    /// Median over the trials.
     pub value: f64,
 }

@@ -1,4 +1,4 @@
-//! Probe data and probe cost. No other numbers come from probed trials.
+//! Probe data and the cost of probes. No other numbers come from probed trials.
 
 use samples::{AttributionSource, CpuConsumer, HopPoint, MissingProbe, Overflow, ProbeKind, SyscallCount};
 use schemars::JsonSchema;
@@ -10,13 +10,13 @@ use crate::{distribution::Distribution, estimate::Interval};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunProbes {
-    /// Probes used in probed trials.
+    /// Probes used in the probed trials.
     pub used: Vec<ProbeKind>,
     /// Requested probes that were not available.
     pub missing: Vec<MissingProbe>,
     /// Probes that failed during the run.
     pub failed: Vec<FailedProbe>,
-    /// Cost per workload with probed and unprobed trials in the same blocks.
+    /// Cost for each workload that has probed and unprobed trials in the same blocks.
     pub costs: Vec<ProbeCost>,
 }
 
@@ -24,53 +24,48 @@ pub struct RunProbes {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailedProbe {
     pub probe: ProbeKind,
-    /// First error.
     pub reason: String,
-    /// Index of the first trial without it.
+    /// Index of the first trial without the probe.
     pub first_trial: u32,
-    /// Probed trials without it.
+    /// Number of probed trials without the probe.
     pub trials: u32,
-    /// Later probed trials with it, e.g. after resuming the run.
+    /// Number of later probed trials with it, e.g. after resuming the run.
     pub later_trials: u32,
 }
 
-/// Cost of all probes together for a workload.
+/// Combined cost of all probes for one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeCost {
     pub workload: String,
     pub metric: Metric,
-    /// Pairs of probed and unprobed trials in the same block, over all results.
+    /// Number of pairs of a probed and an unprobed trial in the same block, over all results.
     pub pairs: u32,
-    /// With probes relative to without.
+    /// Probed trials relative to unprobed ones.
     pub ratio: f64,
-    /// Slowdown of probed trials: share of the rate lost, or of the time added. Negative if they were faster.
+    /// Slowdown of probed trials, as the fraction of the rate lost or of the time added. Negative if they were
+    /// faster.
     pub cost: f64,
     pub interval: Option<Interval>,
-    /// CPU time per byte, message or connection; `None` if not recorded.
+    /// CPU time per byte, message or connection. `None` if not recorded.
     pub cpu: Option<CpuProbeCost>,
 }
 
-/// CPU cost of probes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CpuProbeCost {
-    /// Added share.
+    /// Fraction of CPU time added.
     pub cost: f64,
     pub interval: Option<Interval>,
 }
 
-/// Probe data of a result, over whole trials including connection setup and warm-up.
+/// Probe data of a result. It covers whole trials including connection setup and warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProbedSummary {
-    /// Number of probed trials.
     pub trials: u32,
-    /// CPU attribution.
     pub cpu: Option<CpuAttribution>,
-    /// System calls per unit of work.
     pub calls: Option<CallRates>,
-    /// Calls still running when the probes were read, with their time so far; not included elsewhere. One row per group of
-    /// equal threads over all trials.
+    /// Calls that were still running when the probes were read, with their time so far. They are not included
+    /// elsewhere. There is one row per group of equal threads over all trials.
     pub under_way: Vec<SyscallCount>,
-    /// Latency breakdown.
     pub latency_breakdown: Option<LatencyBreakdown>,
     /// Events lost for lack of space, over all trials.
     pub overflowed: Vec<Overflow>,
@@ -79,120 +74,113 @@ pub struct ProbedSummary {
 /// CPU attribution over all probed trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CpuAttribution {
-    /// Method of attribution.
+    /// How CPU time was attributed.
     pub source: AttributionSource,
     /// Why no better method was available, if known.
     pub reason: Option<String>,
-    /// CPUs of the machine.
     pub cpus: u32,
-    /// CPUs busy on average, according to the kernel.
+    /// Average number of busy CPUs, according to the kernel.
     pub busy: f64,
     /// Sum over the owners, in CPUs.
     pub attributed: f64,
-    /// Busy CPUs without an owner; negative if owners have more than the kernel counted.
+    /// Busy CPUs not attributed to an owner. Negative if the owners have more than the kernel counted.
     pub unexplained: f64,
-    /// The same as a share of busy.
+    /// `unexplained` as a fraction of `busy`.
     pub unexplained_share: f64,
     /// Steal time, in CPUs.
     pub steal: f64,
-    /// Unit of work for costs; `None` without work or with several kinds of work.
+    /// Unit of work for costs. `None` without work or with several kinds of it.
     pub work: Option<Work>,
     /// CPU-seconds of `busy` per unit of work.
     pub busy_cost: Option<f64>,
-    /// By owner, in the order of [`CpuConsumer`].
+    /// CPU time by owner, in the order of [`CpuConsumer`].
     pub consumers: Vec<ConsumerTime>,
-    /// Split into VMs and hypervisor; `None` if neither end is in a virtual machine.
+    /// Division into VMs and hypervisor. `None` if neither end is in a virtual machine.
     pub machines: Option<MachineTimes>,
-    /// CPU time counted by the guests' kernels in the same trials, client first.
+    /// CPU time in the same trials as counted by the guests' kernels, client first.
     pub guests: Vec<GuestTime>,
 }
 
-/// CPUs busy on average in virtual machines and their hypervisor, without plumb, other processes and ends outside of virtual
-/// machines.
+/// Average number of CPUs busy in virtual machines and their hypervisor. Excludes plumb, other processes, and ends
+/// outside virtual machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MachineTimes {
-    /// vCPU threads of the server's VM; `None` if it has none.
+    /// vCPU threads of the server's VM. `None` if it has none.
     pub server: Option<f64>,
     /// Other VMM threads, vhost workers, interrupts and kernel threads of the host.
     pub hypervisor: f64,
-    /// vCPU threads of the client's VM; `None` if it has none.
+    /// vCPU threads of the client's VM. `None` if it has none.
     pub client: Option<f64>,
 }
 
-/// CPU time of a guest according to its own kernel, without work of the host for it.
+/// CPU time of a guest according to its own kernel. Excludes the host's work for it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GuestTime {
     /// `client` or `server`.
     pub end: String,
     pub cpus: u32,
-    /// Busy on average.
+    /// Average number of busy CPUs.
     pub busy: f64,
-    /// In soft and hardware interrupts.
+    /// CPUs in soft and hardware interrupts.
     pub interrupts: f64,
-    /// Steal time known to the guest, in CPUs.
+    /// Steal time seen by the guest, in CPUs.
     pub steal: f64,
 }
 
-/// CPU time of one owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConsumerTime {
     pub consumer: CpuConsumer,
     pub cpus: f64,
-    /// Share of busy, 0 to 1.
+    /// Fraction of `busy`, from 0 to 1.
     pub share: f64,
     /// CPU-seconds per unit of work.
     pub cost: Option<f64>,
-    /// By process, thread or CPU, largest first.
+    /// CPU time by process, thread or CPU, largest first.
     pub parts: Vec<ConsumerPart>,
 }
 
-/// CPU time of a process, thread or CPU of an owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConsumerPart {
     /// Process name, if relevant.
     pub process: Option<String>,
     /// Thread name, if relevant.
     pub thread: Option<String>,
-    /// CPU, for time that belongs to one.
+    /// The CPU, if the time belongs to one.
     pub cpu: Option<u32>,
     pub cpus: f64,
 }
 
-/// System calls per unit of work.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallRates {
-    /// Unit: megabytes, messages or connections.
+    /// Unit of work: megabytes, messages or connections.
     pub work: Work,
     /// Units of work in all probed trials.
     pub carried: f64,
     /// Calls per unit, in the order of the result's system calls.
     pub each: Vec<f64>,
-    /// Calls per unit, by end.
     pub ends: Vec<EndCalls>,
-    /// Calls per unit in total.
     pub all: f64,
-    /// Calls by end and process, all threads together, most frequent first.
+    /// Calls by end and process, merged over all threads and sorted by decreasing count.
     pub processes: Vec<ProcessCalls>,
 }
 
-/// One kind of call of one process over all its threads.
+/// One kind of call by one process, merged over its threads.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessCalls {
-    /// Count and time; names the thread if there is only one.
+    /// Count and time. Names the thread if there is only one.
     pub count: SyscallCount,
-    /// Number of threads, by name.
+    /// Number of distinct thread names.
     pub threads: u32,
-    /// Share of the calls of that end, 0 to 1.
+    /// Fraction of the calls of that end, from 0 to 1.
     pub share: f64,
-    /// Calls per megabyte, message or connection.
     pub rate: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndCalls {
-    /// `client`, `server` or the hypervisor; `None` if unknown.
+    /// `client`, `server` or the hypervisor. `None` if unknown.
     pub end: Option<String>,
-    /// Process, if there is only one.
+    /// The process, if there is only one.
     pub process: Option<String>,
     pub calls: u64,
     /// Calls per megabyte, message or connection.
@@ -202,53 +190,48 @@ pub struct EndCalls {
 /// Latency breakdown along the most frequent path, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyBreakdown {
-    /// One in this many messages was followed.
+    /// One in this many messages was traced.
     pub every: u32,
-    /// Round trips followed to the end.
+    /// Number of round trips traced to the end.
     pub followed: u64,
-    /// Round trips that took another path or could not be followed; not included in the steps.
+    /// Number of round trips that took another path or could not be traced. They are not included in the steps.
     pub not_followed: u64,
     /// From the client's send to the reply, measured by the probe.
     pub round_trip: Distribution,
-    /// Median round trip of the same trials, measured by the engine.
+    /// Median round trip in the same trials, measured by the engine.
     pub engine: Option<Nanos>,
-    /// Sum of the median steps.
+    /// Sum of the steps' medians.
     pub sum: Nanos,
-    /// Difference between the engine's median and the sum, as a share of the median (or of the probe's round trip if the
-    /// engine measured none); negative if the sum is larger.
+    /// Difference between the engine's median and the sum, as a fraction of the median (or of the probe's round trip
+    /// if the engine measured none). Negative if the sum is larger.
     pub unexplained: f64,
-    /// The same within single trials, median over the trials. Medians over differing trials do not add up.
+    /// The same difference within single trials, as the median over the trials. Medians over differing trials do not
+    /// add up.
     pub unexplained_in_trial: f64,
-    /// In order.
+    /// Steps in order.
     pub steps: Vec<StepSummary>,
 }
 
-/// A step between two points of the path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepSummary {
-    /// Start.
     pub from: HopPoint,
-    /// End.
     pub to: HopPoint,
-    /// Part of the round trip.
+    /// Part of the round trip that it belongs to.
     pub leg: Leg,
-    /// Kind of work.
     pub kind: StepKind,
     /// Description, e.g. `VXLAN encapsulation`, `server wake-up`.
     pub label: String,
-    /// Median.
+    /// Median time.
     pub p50: Nanos,
-    /// 99th percentile.
     pub p99: Nanos,
-    /// Median as a share of the round trip, 0 to 1.
+    /// Median as a fraction of the round trip, from 0 to 1.
     pub share: f64,
-    /// Start within a round trip of median steps, 0 to 1.
+    /// Start of the step as a fraction of a round trip of median steps, from 0 to 1.
     pub start: f64,
-    /// Share of each trial's round trip.
+    /// Fraction of the round trip in each trial.
     pub by_trial: Vec<f64>,
 }
 
-/// A part of a round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Leg {
@@ -260,7 +243,6 @@ pub enum Leg {
     Back,
 }
 
-/// Kind of work in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
@@ -270,18 +252,15 @@ pub enum StepKind {
     Queue,
     /// From a device to its peer or over a wire, including the receiver's softirq.
     Crossing,
-    /// Tunnel encapsulation.
     Encapsulation,
-    /// Tunnel decapsulation.
     Decapsulation,
-    /// Bridge.
     Bridge,
     /// Routing by a host, including address translation.
     Forwarding,
-    /// From the stack to the socket, until the waiting thread runs.
+    /// From the network stack to the socket, until the waiting thread runs.
     Wakeup,
-    /// The server's program.
+    /// The server program.
     Program,
-    /// Not classified.
+    /// Anything else.
     Other,
 }

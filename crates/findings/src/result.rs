@@ -1,4 +1,4 @@
-//! The summary of one result over its trials.
+//! Summary of one result over its trials.
 
 use std::collections::BTreeMap;
 
@@ -19,120 +19,108 @@ use crate::{
 /// A result: one workload on one path at one setting.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultSummary {
-    /// Identifier.
     pub id: String,
     pub path: String,
-    /// Layers of its path.
     pub layers: Vec<String>,
     pub workload: String,
     /// Short description of the traffic, e.g. `1 TCP stream forward, 128 KiB writes, cubic, cross-cpu`.
     pub load: String,
-    /// Factor levels, by label.
     pub levels: BTreeMap<String, String>,
     /// Whether it is the baseline of its workload.
     pub baseline: bool,
     /// The metric used for verdicts.
     pub metric: Metric,
-    /// The metric over all trials.
+    /// Value of the metric over all trials.
     pub value: Estimate,
-    /// Value of each trial, in block order.
+    /// Values of the trials, in block order.
     pub values: Vec<f64>,
-    /// Relative to the baseline of its workload; `None` for the baseline itself.
+    /// Relative to the workload's baseline. `None` for the baseline itself.
     pub against_baseline: Option<Comparison>,
-    /// Further measurements, by kind of workload.
     pub measured: WorkloadSummary,
-    /// CPU cost; `None` if the machine's CPU time was not recorded.
+    /// CPU cost. `None` if the machine's CPU time was not recorded.
     pub cpu: Option<CpuCost>,
-    /// CPU time counted by the guests' kernels, client first; median over the trials.
+    /// CPU time as counted by the guests' kernels, client first. Median over the trials.
     pub guests: Vec<GuestTime>,
-    /// CPU time by owner: traffic threads of an end, or a machine as reported by another tool.
+    /// CPU time by owner: the traffic threads of an end, or a machine as reported by another tool.
     pub consumers: Vec<ConsumerCost>,
-    /// Columns reported by another tool, including the metric; median over the trials.
+    /// Columns reported by another tool, including the metric. Median over the trials.
     pub reported: Vec<ReportedValue>,
-    /// Level shifts within trials.
     pub shifts: Vec<ResultShift>,
-    /// System calls, by decreasing total time, counted by a probe or another tool.
+    /// System calls counted by a probe or another tool, sorted by decreasing total time.
     pub syscalls: Vec<SyscallCount>,
-    /// Data from probed trials; `None` if there were none.
+    /// Data from probed trials. `None` if there were none.
     pub probed: Option<ProbedSummary>,
-    /// Counters of devices and machine over all trials; `None` if not read.
+    /// Counters of the devices and the machine over all trials. `None` if not read.
     pub counters: Option<PathCounters>,
-    /// Packet sizes on the path; `None` if not counted.
+    /// Packet sizes on the path. `None` if not counted.
     pub packets: Option<PacketSummary>,
-    /// Why it got no more trials, if decided.
+    /// Why the result got no more trials, if decided.
     pub ended: Option<ResultEnd>,
     /// Effective socket settings, by end.
     pub sockets: Vec<EndSocket>,
-    /// Devices of its path with their settings.
+    /// Devices on the path, with their settings.
     pub devices: Vec<DeviceState>,
-    /// Largest IP packet that passed end to end unfragmented, if probed.
+    /// Largest IP packet that passed unfragmented from end to end, if probed.
     pub path_mtu: Option<u32>,
-    /// Warnings of its trials: the strongest of each kind, and the number of trials with it.
+    /// Warnings of the trials: the strongest of each kind, and the number of trials that have it.
     pub warnings: Vec<(ValidityWarning, u32)>,
 }
 
 impl ResultSummary {
-    /// `None` without a packet-way probe.
+    /// Returns `None` without a packet-way probe.
     #[must_use]
     pub fn latency_breakdown(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.latency_breakdown.as_ref()
     }
 }
 
-/// CPU time of one owner.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConsumerCost {
     /// E.g. `client threads`, `machine`, `Server VM`.
     pub consumer: String,
-    /// In `unit`; median over the trials.
+    /// CPU time in `unit`. Median over the trials.
     pub value: f64,
     pub unit: ConsumerUnit,
 }
 
-/// Unit of an owner's CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConsumerUnit {
-    /// CPUs busy on average.
+    /// Average number of busy CPUs.
     Cpus,
-    /// Share of the owner's own CPUs, 0 to 1, if their number is unknown.
+    /// Fraction of the owner's CPUs, from 0 to 1, if their number is unknown.
     Share,
 }
 
-/// A level shift within a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultShift {
-    /// Index of the trial in the run.
     pub trial: u32,
-    /// Time and levels.
     #[serde(flatten)]
     pub shift: LevelShift,
 }
 
-/// Effective socket settings of one end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EndSocket {
     /// `sender`, `receiver`, `client` or `server`.
     pub end: String,
-    /// Settings of the first socket, and all CPUs that threads of this end ran on.
+    /// Settings of the first socket, and all CPUs on which threads of this end ran.
     pub socket: SocketFacts,
 }
 
-/// CPU time (median over the trials).
+/// CPU time, as medians over the trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CpuCost {
-    /// CPUs of the machine.
     pub cpus: u32,
-    /// Busy CPUs on average, system-wide, without unrelated processes.
+    /// Average number of busy CPUs of the whole system, without unrelated processes.
     pub busy: f64,
     /// CPUs used by unrelated processes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub others: f64,
-    /// In user space.
+    /// CPUs busy in user space.
     pub user: f64,
-    /// In the kernel on behalf of tasks.
+    /// CPUs busy in the kernel on behalf of tasks.
     pub system: f64,
-    /// In soft and hardware interrupts.
+    /// CPUs busy in soft and hardware interrupts.
     pub interrupts: f64,
     /// Steal time, in CPUs.
     pub steal: f64,
@@ -140,7 +128,7 @@ pub struct CpuCost {
     pub client: f64,
     /// CPUs used by the server's traffic threads.
     pub server: f64,
-    /// System-wide cost per unit of work; `None` if no work was done or several kinds of work.
+    /// Cost for the whole system per unit of work. `None` without work or with several kinds of it.
     pub per_work: Option<WorkCost>,
 }
 
@@ -149,15 +137,14 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
-/// CPU time per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct WorkCost {
     pub work: Work,
-    /// System-wide CPU-seconds per 10^9 bytes, or per million messages or connections.
+    /// CPU-seconds of the whole system per 10^9 bytes, or per million messages or connections.
     pub seconds: f64,
 }
 
-/// First touches of memory, totals over all trials.
+/// First touches of memory, as totals over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FirstTouchSummary {
     /// Page faults per GiB: 262144 is one per 4 KiB page, 512 one per 2 MiB huge page.
@@ -168,7 +155,7 @@ pub struct FirstTouchSummary {
     pub major_faults: u64,
 }
 
-/// Details of memory moved between guest and host: medians over the trials, except the stall.
+/// Memory moved between guest and host. Medians over the trials, except for the stall.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BalloonSummary {
     pub method: BalloonMethod,
@@ -176,7 +163,7 @@ pub struct BalloonSummary {
     pub direction: BalloonMove,
     /// Time from the request until the first byte moved, in nanoseconds.
     pub first: f64,
-    /// Share of the time in which the guest touched the memory, 0 to 1.
+    /// Fraction of the time during which the guest touched the memory, from 0 to 1.
     pub touching: f64,
     /// Bytes gained by the host per byte taken, or populated per byte given back.
     pub resident_per_byte: f64,
@@ -185,7 +172,7 @@ pub struct BalloonSummary {
 }
 
 impl BalloonSummary {
-    /// `None` for kinds other than balloons with memory taken.
+    /// Returns `None` unless the result is a balloon that takes memory.
     #[must_use]
     pub fn of_shrink(result: &ResultSummary) -> Option<&Self> {
         match &result.measured {
@@ -195,18 +182,16 @@ impl BalloonSummary {
     }
 }
 
-/// Further measurements of a result, by kind of workload.
+/// Further measurements of a result, depending on the kind of workload.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSummary {
     Stream(StreamSummary),
     PingPong(LatencySummary),
-    /// Connections.
     Connect(ConnectSummary),
-    /// First touches of memory.
     FirstTouch(FirstTouchSummary),
     Balloon(BalloonSummary),
-    /// Nothing else: a value reported by another tool, without samples.
+    /// A value reported by another tool, without samples or further data.
     Reported,
 }
 
@@ -231,12 +216,11 @@ impl StreamSummary {
     }
 }
 
-/// A lasting level shift.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LevelShift {
-    /// Since the end of the warm-up.
+    /// Time since the end of the warm-up.
     pub at: Nanos,
-    /// Level before, in the unit of the outcome.
+    /// Level before the shift, in the unit of the outcome.
     pub before: f64,
     pub after: f64,
 }

@@ -6,43 +6,42 @@ use units::{Bytes, Nanos};
 
 use crate::{distribution::Distribution, estimate::Estimate};
 
-/// Streams of a result. Rates in bits per second.
+/// Streams of a result. Rates are in bits per second.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StreamSummary {
-    /// Rate accepted by the senders' sockets (average TX); `None` if not reported.
+    /// Rate accepted by the senders' sockets (average TX). `None` if not reported.
     pub sent: Option<Estimate>,
-    /// Rate at the receivers (average RX, the metric); `None` if not reported.
+    /// Rate received (average RX), which is the metric. `None` if not reported.
     pub received: Option<Estimate>,
-    /// Forward rate; `None` without forward traffic.
+    /// Forward rate. `None` without forward traffic.
     pub forward: Option<Estimate>,
-    /// Reverse rate.
+    /// Reverse rate. `None` without reverse traffic.
     pub reverse: Option<Estimate>,
     /// `None` for UDP.
     pub tcp: Option<TcpSummary>,
     /// `None` for TCP.
     pub datagrams: Option<DatagramSummary>,
-    /// Delay of messages after their scheduled time, for senders with a rate.
+    /// Delay of messages after their scheduled time, for senders with a rate limit.
     pub lateness: Option<Distribution>,
-    /// Standard deviation of the interval rates within a trial as a share of their mean; median over the trials.
+    /// Standard deviation of the interval rates within a trial as a fraction of their mean. Median over the trials.
     pub stability: Option<f64>,
 }
 
-/// TCP_INFO totals over all trials and connections, without the warm-up.
+/// TCP_INFO over all trials and connections, without the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TcpSummary {
-    /// Retransmitted segments.
     pub retransmits: u64,
-    /// Reorderings detected by senders, i.e. possibly spurious retransmits. `None` if not logged.
+    /// Number of reorderings detected by senders, which may cause spurious retransmits. `None` if not logged.
     pub reorderings: Option<u64>,
-    /// Segments received out of order; `None` if not logged.
+    /// Number of segments received out of order. `None` if not logged.
     pub out_of_order: Option<u64>,
     /// Smallest and largest congestion window.
     pub cwnd: Option<(Bytes, Bytes)>,
-    /// Smoothed round-trip time at the senders under load, median over the intervals.
+    /// Smoothed round-trip time at the senders under load. Median over the intervals.
     pub rtt: Option<Nanos>,
-    /// Share of time that a receiver's window limited the senders, 0 to 1; `None` if not logged.
+    /// Fraction of the time during which a receiver's window limited the senders, from 0 to 1. `None` if not logged.
     pub receive_window_limited: Option<f64>,
-    /// Share of time that the send buffer limited the senders, 0 to 1; `None` if not logged.
+    /// Fraction of the time during which the send buffer limited the senders, from 0 to 1. `None` if not logged.
     pub send_buffer_limited: Option<f64>,
 }
 
@@ -50,21 +49,20 @@ pub struct TcpSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DatagramSummary {
     pub sent: u64,
-    /// Received, without duplicates.
+    /// Number received, without duplicates.
     pub received: u64,
-    /// Received per second over all flows; median over the trials.
+    /// Number received per second over all flows. Median over the trials.
     pub rate: f64,
-    /// Lost.
     pub lost: u64,
-    /// Lost as a share of all expected, 0 to 1.
+    /// Fraction of the expected datagrams that were lost, from 0 to 1.
     pub loss: f64,
-    /// Received after a datagram with a higher number.
+    /// Number received after a datagram with a higher sequence number.
     pub reordered: u64,
-    /// Received more than once.
+    /// Number of duplicates received.
     pub duplicates: u64,
-    /// With a number that was never sent, or without one.
+    /// Number received with a sequence number that was never sent, or without one.
     #[serde(default)]
     pub strays: u64,
-    /// Interarrival jitter at the end (RFC 3550, section 6.4.1); maximum over the flows.
+    /// Interarrival jitter at the end (RFC 3550, section 6.4.1). Maximum over the flows.
     pub jitter: Nanos,
 }

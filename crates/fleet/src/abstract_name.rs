@@ -1,5 +1,5 @@
-//! Abstract sockets (unix(7)) as locks, which the kernel frees when the last descriptor is closed. Containers have separate
-//! names.
+//! Uses abstract sockets (unix(7)) as locks. The kernel releases a lock when its last descriptor is closed.
+//! Containers do not share these names.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use std::{
 
 /// Abstract names start with `@` (proc_pid_net(5)).
 const SOCKETS: &str = "/proc/net/unix";
-/// sun_path of unix(7), minus the leading zero.
+/// The size of sun_path (unix(7)), minus the leading zero byte.
 const LONGEST: usize = 107;
 
 /// The error kind is `AddrInUse` if the name is taken.

@@ -1,5 +1,5 @@
-//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] bound the memory that a server can make this
-//! process use.
+//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] bound the memory that a server
+//! can make this process use.
 
 use std::{
     collections::HashMap,
@@ -32,30 +32,28 @@ use crate::{
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
-/// The timeout for queueing a message, and for the reply to a request.
+/// The timeout for queueing a message, and for receiving the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The connection is broken after three PINGs without a PONG.
+/// The connection is considered broken after three PINGs without a PONG.
 const PING: Duration = Duration::from_secs(5);
 const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
-/// The pauses start again at zero after a connection of this length.
+/// After a connection has lasted this long, the next reconnect starts without a delay again.
 const STABLE: Duration = Duration::from_secs(15);
-/// Bytes of unread messages, after which the socket is not read.
+/// The maximum size of unread messages in bytes. At this limit, the socket is no longer read.
 const INCOMING: usize = 8 << 20;
-/// Bytes of unsent messages.
 const OUTGOING: usize = 16 << 20;
 const OVERHEAD: usize = 256;
-/// Replies to one roll call.
+/// The maximum number of replies to a roll call.
 const MOST_ANSWERS: usize = 10_000;
 const ANSWERS: usize = 8 << 20;
 const ROLL_CALL: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(1);
-/// Waits check the stop flag.
+/// How often blocking calls check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// The timeout for all waits together, then for each further one.
+/// After a stop request, the timeout for all waits together, followed by the one for each further wait.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
-/// Lines about the server between two PINGs.
 const MOST_LINES: u32 = 10;
 
 pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
@@ -125,7 +123,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
     let handle = runtime.handle().clone();
     let (driver, ended) = oneshot::channel::<()>();
     let drive = move || {
-        // Ends with its sender.
+        // This returns when the sender is dropped.
         let _ = runtime.block_on(ended);
         // A DNS lookup may still be running.
         runtime.shutdown_background();
@@ -135,7 +133,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
 }
 
 impl Connection {
-    /// Waits end soon after `stop` is set.
+    /// Blocking calls return soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -172,7 +170,6 @@ impl Connection {
         Ok(Self { shared, runtime: handle, outgoing, _driver: driver })
     }
 
-    /// Waits up to [`PATIENCE`] for room, also while the server is unreachable.
     pub(crate) fn publish(&self, subject: &str, message: &[u8]) -> Result<(), FleetError> {
         self.send(wire::publish(subject, None, message))
     }
@@ -203,7 +200,8 @@ impl Connection {
         })
     }
 
-    /// Collects replies on `answers` until a pause. The server reports on `none` if there are no subscribers.
+    /// Collects replies on `answers` until there is a pause. If there are no subscribers, the server reports
+    /// that on `none`.
     pub(crate) fn ask_all(
         self: &Arc<Self>,
         subject: &str,
@@ -229,10 +227,9 @@ impl Connection {
         Ok(all)
     }
 
-    /// Waits up to [`LAST`].
     pub(crate) fn flush(&self) {
         let (sender, flushed) = oneshot::channel();
-        // If this fails, the receiver notices by its lease.
+        // If this fails, the receiver finds out when the lease expires.
         let _ = self.outgoing.send(Outgoing::Flushed(sender));
         let _ = self.with_timeout(LAST, flushed);
     }
@@ -253,7 +250,7 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits for `work` up to `patience`, and only briefly after the stop flag is set.
+    /// Waits up to `patience` for `work`, and only briefly once the stop flag is set.
     fn with_timeout<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -289,7 +286,6 @@ impl Shared {
         FleetError::Broken { server: self.access.server.clone(), reason: reason.to_string() }
     }
 
-    /// Prints up to [`MOST_LINES`] lines between two PINGs.
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             (self.tell)(&format!("the NATS server {} {text}", self.access.server));
@@ -323,7 +319,7 @@ impl Driver {
             }
             attempts += 1;
             sleep(delay(attempts)).await;
-            // Without a connection there is no PING that resets it.
+            // This is normally reset by a PING, which requires a connection.
             self.shared.lines.store(0, Ordering::Relaxed);
             match self.target.dial(&self.shared.access).await {
                 Ok(dialed) => {
@@ -344,7 +340,6 @@ impl Driver {
         let again = |(sid, it): (&u64, &Subscribed)| wire::subscribe(&it.subject, *sid);
         let lines: Vec<u8> = shared.subscriptions.lock().iter().flat_map(again).collect();
         select! {
-            // The driver reconnects after any error.
             _ = write(shared, &lines, &mut self.outgoing, writer) => {}
             ended = read(shared, decoder, reader) => {
                 if let Err(error) = ended {
@@ -356,7 +351,7 @@ impl Driver {
     }
 }
 
-/// `first` comes before queued messages.
+/// `first` is sent before any queued messages.
 async fn write(
     shared: &Shared,
     first: &[u8],
@@ -376,9 +371,8 @@ async fn write(
             () = pulse.due.notified() => {}
             next = outgoing.recv() => match next {
                 Some(Outgoing::Line(line, _room)) => writer.write_all(&line).await?,
-                // Its waiter may have given up.
+                // The waiting thread may have given up.
                 Some(Outgoing::Flushed(waiter)) => drop(waiter.send(())),
-                // The thread is about to end.
                 None => pending().await,
             }
         }
@@ -417,7 +411,7 @@ async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responder
     let sender = shared.subscriptions.lock().get(&sid).map(|subscribed| subscribed.sender.clone());
     let Some(sender) = sender else { return };
     let room = Arc::clone(&shared.incoming).acquire_many_owned(cost(subject.len() + payload.len())).await;
-    // The semaphore is never closed. The subscription may have been dropped.
+    // The semaphore is never closed, but the subscription may have been dropped.
     if let Ok(room) = room {
         let _ = sender.send(Message { subject, payload, no_responders, _room: room });
     }
@@ -435,7 +429,7 @@ async fn ping(shared: &Shared) {
     }
 }
 
-/// None, then 250 ms, doubled for each further attempt.
+/// There is no delay at first, then 250 ms, doubled for each further attempt.
 fn delay(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(2).min(10);
     if attempts < 2 {
@@ -467,7 +461,6 @@ impl Subscription {
         }
     }
 
-    /// Waits only briefly once the stop flag is set.
     fn answer(&mut self, within: Duration) -> Option<Message> {
         self.connection.with_timeout(within, self.messages.recv()).flatten()
     }
@@ -476,7 +469,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.connection.shared.subscriptions.lock().remove(&self.sid);
-        // If this fails, later messages of the subscription are dropped on arrival.
+        // If this fails, later messages for the subscription are dropped on arrival.
         let _ = self.connection.send(wire::unsubscribe(self.sid));
     }
 }

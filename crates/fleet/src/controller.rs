@@ -1,4 +1,4 @@
-//! The controller's side of a fleet: lists members and starts agents through them.
+//! The controller's side of a fleet, which lists members and starts agents through them.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -19,7 +19,6 @@ use crate::{
     wire::printable,
 };
 
-/// Timeouts for the first reply and for each further one.
 pub(crate) const ROLL: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(400)];
 const FRESH: Duration = Duration::from_secs(5);
 const MOST_SHOWN: usize = 100;
@@ -46,7 +45,7 @@ impl Controller {
         members(&self.connection, &self.access.name)
     }
 
-    /// Fails if the member is missing, ambiguous, or refuses.
+    /// Fails if the member is missing or ambiguous, or if it refuses.
     pub fn start(
         &self,
         member: &str,
@@ -62,7 +61,8 @@ impl Controller {
             .map_err(|error| refused(member, &format!("cannot start a thread for it: {error}")))
     }
 
-    /// A drained member starts no further agents. Fails if the member is missing, ambiguous, or refuses.
+    /// A drained member starts no further agents. Fails if the member is missing or ambiguous, or if it
+    /// refuses.
     pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
         self.order(member, Task::Drain(drain), &OrderReply::Done)
     }
@@ -128,7 +128,7 @@ pub(crate) fn members(connection: &Arc<Connection>, user: &str) -> Result<Vec<Me
     let mut members: Vec<MemberInfo> = Vec::new();
     for (subject, answer) in answers {
         let Ok(member) = serde_json::from_slice::<MemberInfo>(&answer) else { continue };
-        // The server's permissions guarantee only the name in the subject.
+        // The server's permissions only guarantee the name in the subject.
         if subject::is_name(&member.name)
             && member.name == subject::answering(&subject)
             && member.is_printable()

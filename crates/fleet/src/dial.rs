@@ -1,4 +1,4 @@
-//! Connects to a NATS server: TCP, TLS if required, and the handshake.
+//! Connects to a NATS server, including TLS if required and the handshake.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -23,12 +23,12 @@ use crate::{
     wire::{self, Connect, Decoder, Info, ServerOp},
 };
 
-/// The timeout with one address of the server, and for the lookup of all.
+/// The timeout for each of the server's addresses, and for looking them up.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const ADDRESSES: usize = 8;
 const PORT: u16 = 4222;
 pub(crate) const READ: usize = 16 << 10;
-/// The longest nonce in bytes. nats-server's have 16.
+/// The longest nonce in bytes. nats-server sends 16.
 const NONCE: usize = 64;
 const VIOLATION: &str = "authorization violation";
 
@@ -55,7 +55,7 @@ impl Target {
         let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| access.server.strip_prefix(scheme));
         let place = place.ok_or_else(|| wrong("its scheme is neither tls:// nor nats://"))?;
         let place = place.strip_suffix('/').unwrap_or(place);
-        // Brackets separate an IPv6 address from the port.
+        // In an IPv6 address, brackets separate the address from the port.
         let (host, port) = match place.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => {
                 (host, port.parse().map_err(|_| wrong("its port is not a number from 1 to 65535"))?)
@@ -111,7 +111,7 @@ impl Target {
         }))
     }
 
-    /// INFO, TLS, CONNECT and the first PING.
+    /// Exchanges INFO, TLS, CONNECT and the first PING.
     async fn introduce(&self, stream: TcpStream, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let server = || access.server.clone();
         let away = |error: io::Error| FleetError::Away { server: server(), reason: error.to_string() };
@@ -157,13 +157,13 @@ impl Dialed {
                 0 => return Err(io::Error::other("it closed the connection")),
                 read => self.decoder.push(&bytes[..read]),
             }
-            // Lets the timeouts run even if the server never stops sending.
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// A nonce must not be a signed text of [`crate::seal`], because the same key signs orders.
+/// Rejects nonces that could be one of the texts signed in [`crate::seal`], because the same key signs
+/// orders.
 fn checked(nonce: &str) -> io::Result<&[u8]> {
     let is_nonce = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {
@@ -180,7 +180,7 @@ fn not_permitted(access: &ServerAccess) -> FleetError {
     FleetError::NotPermitted { server: access.server.clone(), reason }
 }
 
-/// `ca` is PEM; the default is the system's authorities.
+/// `ca` is in PEM format and defaults to the system's certificate authorities.
 fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     match ca {
@@ -209,7 +209,8 @@ pub struct ServerAccess {
     pub server: String,
     pub name: String,
     pub key: Option<NKey>,
-    /// PEM of the authority that signed the server's certificate, instead of the system's authorities.
+    /// The authority that signed the server's certificate, in PEM format. It replaces the system's
+    /// authorities.
     pub ca: Option<String>,
 }
 

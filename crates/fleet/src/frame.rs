@@ -1,8 +1,7 @@
-//! Frames of a session: kind, flow-control counters, and bytes.
+//! Frames of a session, consisting of a kind, flow-control counters and data.
 
 use strum::FromRepr;
 
-/// The kind, and two big-endian counters.
 const HEAD: usize = 1 + 8 + 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromRepr)]

@@ -6,12 +6,12 @@ use data_encoding::BASE32_NOPAD;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use thiserror::Error;
 
-/// First bytes of a user's seed and of its public key. 32 bytes and a checksum follow, all in base32
-/// (github.com/nats-io/nkeys).
+/// The first bytes of a user's seed and of its public key. They are followed by 32 bytes and a checksum, all
+/// encoded in base32 (github.com/nats-io/nkeys).
 const SEED: &[u8] = &[18 << 3 | 20 >> 2, 0];
 const PUBLIC: &[u8] = &[20 << 3];
 
-/// `Debug` shows only the public half.
+/// `Debug` only shows the public half.
 pub struct NKey {
     seed: [u8; 32],
     pair: Ed25519KeyPair,
@@ -33,7 +33,6 @@ impl NKey {
         Self::of(seed)
     }
 
-    /// Other lines, such as comments, are ignored.
     pub fn read(text: &str) -> Result<Self, NKeyError> {
         let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"));
         let seed = seed.ok_or(NKeyError::Seed("no line starts with SU"))?;
@@ -97,7 +96,7 @@ fn decode(prefix: &[u8], text: &str) -> Option<[u8; 32]> {
     key.try_into().ok()
 }
 
-/// CRC-16/XMODEM, little endian.
+/// CRC-16/XMODEM, little-endian.
 fn checksum(bytes: &[u8]) -> [u8; 2] {
     let shift = |sum: u16, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 };
     let sum = bytes.iter().fold(0, |sum, byte| (0..8).fold(sum ^ u16::from(*byte) << 8, shift));
@@ -119,7 +118,7 @@ mod tests {
         }
     }
 
-    /// A seed with the public key and signature that OpenSSL computes for it.
+    /// Compares the public key and signature for this seed with those computed by OpenSSL.
     #[test]
     fn computes_the_same_as_other_implementations() {
         const SEED: &str = "SUAGMJH5XLGZKQQWAWKRZJIGMOU4HPFUYLXJMXOO5NLFEO2OOQJ5LPRDPM";

@@ -1,4 +1,4 @@
-//! Reservations of shared hosts, and fleet members, which start agents on orders over NATS.
+//! Reservations of shared hosts, and fleet members, which receive orders over NATS and start agents.
 
 mod abstract_name;
 mod connection;

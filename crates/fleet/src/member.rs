@@ -1,4 +1,5 @@
-//! The member's side of a fleet: announces itself, and starts agents for controllers that its policy accepts.
+//! The member's side of a fleet. It announces itself, and starts agents for the controllers that its policy
+//! accepts.
 
 use std::{
     collections::BTreeMap,
@@ -32,12 +33,10 @@ use crate::{
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// Interrupts are polled.
+/// How often interrupts are checked.
 const GLANCE: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(3);
-/// Concurrent agents.
 const MOST: usize = 16;
-/// Refused orders to print.
 const MOST_LINES: u64 = 100;
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest pause between two attempts.
@@ -49,7 +48,6 @@ pub struct MemberPolicy {
     pub controllers: BTreeMap<String, PublicKey>,
     pub address: Option<Ipv4Addr>,
     pub tool: String,
-    /// Milliseconds since 1970.
     pub since: i64,
 }
 
@@ -81,7 +79,8 @@ pub trait Agent {
     fn stop(&mut self) -> String;
 }
 
-/// Waits while the server is unreachable. Fails if the server refuses this user, or the name is taken.
+/// Keeps trying while the server is unreachable. Fails if the server refuses this user, or if the name is
+/// taken.
 pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
@@ -93,7 +92,6 @@ pub fn serve(
     let Some(connection) = connect(policy, stop, &tell)? else { return Ok(()) };
     let name = &policy.access.name;
     let connection = Arc::new(connection);
-    // A status belongs to one member.
     let _ = status.connection.set(Arc::downgrade(&connection));
     if let Some(other) = controller::members(&connection, name)?.into_iter().find(|other| other.name == *name)
     {
@@ -183,7 +181,7 @@ impl Member<'_> {
         }
     }
 
-    /// The next message and the user in its subject. `None` at the end.
+    /// Returns the next message and the user in its subject, or `None` at the end.
     fn next_request(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
@@ -211,7 +209,6 @@ impl Member<'_> {
 
     fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
         let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
-        // Without a reply, the user's request times out.
         let _ = self.connection.publish(&subject::answer(user, &self.policy.access.name, id), &answer);
     }
 
@@ -233,7 +230,7 @@ impl Member<'_> {
                 }
                 Err(reason) => {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
-                    // A hostile server can send any number.
+                    // A hostile server can send any number of orders.
                     if refused < MOST_LINES {
                         (self.tell)(&format!("refused {controller}: {reason}"));
                     } else if refused == MOST_LINES {
@@ -288,7 +285,7 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// Starts an agent and carries its streams until the agent or the session ends.
+    /// Starts an agent and forwards its streams until the agent or the session ends.
     fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, id) {
@@ -319,7 +316,7 @@ impl Member<'_> {
         let opener = Opener::Verified { key, subject: to.clone(), number: 0 };
         let incoming = self.connection.subscribe(to).map_err(|error| error.to_string())?;
         let agent = self.starter.start()?;
-        // Reply before the first session message.
+        // The reply must come before the first session message.
         self.answer(controller, id, &OrderReply::Started);
         let (session, reader, writer) =
             Session::begin(&self.connection, incoming, from, (Seal::None, opener))
@@ -327,7 +324,7 @@ impl Member<'_> {
         let session = Arc::new(session);
         self.sessions.lock().push(Arc::clone(&session));
         if self.is_stopped() {
-            // May have missed the shutdown of the other sessions.
+            // This session may have missed the shutdown of the others.
             self.end_all();
         }
         Ok(Begun { session, agent, reader, writer })
@@ -341,13 +338,11 @@ impl Member<'_> {
     }
 }
 
-/// Sends nothing.
 #[must_use]
 pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
     let (_, place) = server.rsplit_once("://")?;
     let (host, port) = place.rsplit_once(':').unwrap_or((place, ""));
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    // Any port will do.
     socket.connect((host, port.parse().unwrap_or(4222))).ok()?;
     match socket.local_addr().ok()?.ip() {
         IpAddr::V4(address) if !address.is_loopback() => Some(address),
@@ -361,8 +356,8 @@ fn devices() -> Vec<String> {
     names.filter(|name| name != "lo").collect()
 }
 
-/// Ends when the agent exits, or its input closes and the time is over. Returns the open output stream: the agent's last
-/// output is sent at its end.
+/// Returns when the agent exits, or when its input has closed and the grace period is over. The output stream
+/// is returned open, because the agent's last output is sent when it is closed.
 fn carry(
     agent: &mut dyn Agent,
     session: &Session,
@@ -373,7 +368,7 @@ fn carry(
     let (ended, ends) = mpsc::channel();
     let output_ended = ended.clone();
     thread::spawn(move || {
-        // The agent or the session has ended. The session knows the reason.
+        // Either the agent or the session has ended. The session knows the reason.
         let _ = pass(&mut from_agent, &mut writer);
         let _ = output_ended.send(Some(writer));
     });
@@ -390,7 +385,6 @@ fn carry(
             first => break first.ok().flatten(),
         }
     };
-    // An agent stops its traffic first when its input closes.
     first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
 }
 

@@ -1,4 +1,4 @@
-//! Orders of a controller: signed, for one member, valid once and for a short time.
+//! Orders from a controller. Each is signed, addressed to one member, and valid once and for a short time.
 
 use std::{
     collections::HashMap,
@@ -13,9 +13,8 @@ use crate::{
     seal::Signed,
 };
 
-/// Milliseconds; also the largest difference between the clocks of controller and member.
+/// In milliseconds. This is also the largest allowed clock difference between controller and member.
 const LIFETIME: i64 = 60_000;
-/// Expired ids are forgotten.
 const MOST_REMEMBERED: usize = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +22,6 @@ pub(crate) struct Order {
     pub(crate) messages: u32,
     pub(crate) controller: String,
     pub(crate) member: String,
-    /// A process of that member.
     pub(crate) instance: String,
     pub(crate) id: String,
     /// Milliseconds since 1970.
@@ -73,7 +71,7 @@ pub(crate) fn now() -> i64 {
 pub(crate) struct Obeyed(HashMap<String, i64>);
 
 impl Obeyed {
-    /// The error is the reason to refuse the order.
+    /// The error contains the reason for refusing the order.
     pub(crate) fn check(
         &mut self,
         signed: &Signed,
@@ -141,7 +139,6 @@ mod tests {
             assert!(expired.contains("expired"), "{expired}");
         }
         assert!(check(&other, NOW + LIFETIME).is_ok());
-        // Forgotten, but expired.
         assert!(check(&order(), NOW + LIFETIME + 1).is_err_and(|said| said.contains("expired")));
     }
 
@@ -161,7 +158,7 @@ mod tests {
             Signed { order: order.replace(from, to), signature }
         };
         let text = signed(&order(), &key).order;
-        // A signature as a nonce of the server, without the prefix of orders.
+        // The server passes this as a nonce to be signed. It lacks the prefix of orders.
         let nonce = Signed {
             signature: base64::Engine::encode(
                 &base64::engine::general_purpose::STANDARD,

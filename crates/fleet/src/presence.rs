@@ -1,4 +1,5 @@
-//! Announces measurements to each other on a machine. They share its CPUs, but are not excluded.
+//! Lets measurements on the same machine announce themselves to each other. They share its CPUs, but do not
+//! exclude each other.
 
 use std::{io, os::unix::net::UnixDatagram};
 

@@ -1,4 +1,4 @@
-//! Reserves a network device for one measurement on its host.
+//! Reserves a network device on its host for a single measurement.
 
 use std::{io, os::unix::net::UnixDatagram};
 

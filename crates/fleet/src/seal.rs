@@ -1,4 +1,4 @@
-//! Signatures of a controller's messages, so that members do not have to trust the NATS server.
+//! Signatures on a controller's messages, so that members do not have to trust the NATS server.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::{
     key::{NKey, PublicKey},
 };
 
-/// The same key signs nonces of servers, which have no spaces.
+/// The same key signs the nonces of servers, which contain no spaces.
 const ORDER: &[u8] = b"plumb order\n";
 const SESSION: &[u8] = b"plumb session\n";
-/// Ed25519; the next is the number of a message.
+/// The size of an Ed25519 signature, followed by that of a message number.
 const SIGNATURE: usize = 64;
 const NUMBER: usize = 8;
 
@@ -37,9 +37,9 @@ impl Signed {
 
 #[derive(Debug)]
 pub(crate) enum Seal {
-    /// Members do not sign.
+    /// Used by members, which do not sign.
     None,
-    /// Controllers do.
+    /// Used by controllers.
     Signed { access: Arc<ServerAccess>, subject: String, number: u64 },
 }
 
@@ -56,9 +56,9 @@ impl Seal {
 
 #[derive(Debug)]
 pub(crate) enum Opener {
-    /// Controllers do not verify.
+    /// Used by controllers, which do not verify.
     None,
-    /// Members do. Numbers of messages increase.
+    /// Used by members. Message numbers must increase.
     Verified { key: PublicKey, subject: String, number: u64 },
 }
 
@@ -101,7 +101,6 @@ mod tests {
         let (mut seal, key) = signer("a");
         let messages: Vec<_> = (0..3).map(|n: u8| seal.seal(vec![n])).collect();
         let mut to = opener(&key, "a");
-        // The second is lost.
         assert_eq!(to.open(&messages[0]), Some(&[0][..]));
         assert_eq!(to.open(&messages[2]), Some(&[2][..]));
     }

@@ -1,4 +1,4 @@
-//! Users and permissions in the NATS server's configuration.
+//! Users and permissions in the configuration of the NATS server.
 
 use std::fmt::Write;
 
@@ -18,7 +18,6 @@ pub enum Role {
 pub struct User {
     pub name: String,
     pub role: Role,
-    /// The public half of the key.
     pub key: String,
 }
 

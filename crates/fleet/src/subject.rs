@@ -1,12 +1,11 @@
 //! Subjects of a fleet. The server's permissions depend on the position of names in them.
 
 const LONGEST: usize = 253;
-/// The rule checked by [`is_name`].
 pub const NAME_RULE: &str = "up to 253 letters, digits, `-`, `_`, and dots in between";
 /// A dot would separate tokens of a subject.
 const DOT: &str = "~";
 
-/// Letters, digits, `-` and `_`, with dots in between, like the name of a cluster node.
+/// Accepts letters, digits, `-` and `_`, with dots in between, like the name of a cluster node.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -25,7 +24,7 @@ pub(crate) fn order(member: &str, controller: &str) -> String {
     format!("plumb.order.{}.{}", token(member), token(controller))
 }
 
-/// The server's permissions guarantee the controller in the subject.
+/// Returns the controller in the subject, which the server's permissions guarantee.
 pub(crate) fn ordering(subject: &str) -> String {
     subject.rsplit('.').next().unwrap_or_default().replace(DOT, ".")
 }
@@ -39,7 +38,7 @@ pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
     format!("plumb.answer.{}.{}.{id}", token(user), token(member))
 }
 
-/// The server's permissions guarantee the member in the subject.
+/// Returns the member in the subject, which the server's permissions guarantee.
 pub(crate) fn answering(subject: &str) -> String {
     subject.split('.').nth(3).unwrap_or_default().replace(DOT, ".")
 }

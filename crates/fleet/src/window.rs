@@ -1,4 +1,4 @@
-//! The state of a session: ordered chunks, a limit for chunks in transit, and a lease.
+//! The state of a session: chunks in order, a limit on chunks in transit, and a lease.
 
 use std::{
     collections::VecDeque,
@@ -7,12 +7,12 @@ use std::{
 
 use crate::frame::{Frame, FrameKind};
 
-/// The server's default limit is 1 MiB.
+/// In bytes. The server's default maximum is 1 MiB.
 pub(crate) const CHUNK: usize = 32 << 10;
-/// Unconsumed chunks.
+/// The maximum number of unconsumed chunks.
 const MOST: u64 = 64;
 const TELL: u64 = MOST / 2;
-/// Maximum silence of the peer.
+/// How long the peer may be silent.
 pub const LEASE: Duration = Duration::from_secs(15);
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 
@@ -83,7 +83,7 @@ impl Window {
         }
     }
 
-    /// `away` is an unreachable server.
+    /// `away` is set if the server is unreachable.
     pub(crate) fn expire(&mut self, now: Instant, away: Option<&str>) {
         if now.saturating_duration_since(self.last_received) > LEASE {
             let seconds = LEASE.as_secs();

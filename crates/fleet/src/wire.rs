@@ -1,13 +1,13 @@
-//! The NATS client protocol, with limits. Source: <https://docs.nats.io/reference/reference-protocols/nats-protocol>.
+//! The NATS client protocol, with size limits. Source:
+//! <https://docs.nats.io/reference/reference-protocols/nats-protocol>.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The longest line in bytes. INFO lists every server of a cluster.
 const LINE: usize = 16 << 10;
-/// The longest payload in bytes with headers: twice the longest message of a session.
+/// The longest payload in bytes, including headers. This is twice the longest message of a session.
 pub(crate) const PAYLOAD: usize = 64 << 10;
-/// Bytes of an invalid line.
 const EXCERPT: usize = 60;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Decoder {
 struct Head<'a> {
     subject: &'a str,
     sid: u64,
-    /// Bytes of headers, and of headers with payload.
+    /// The size of the headers in bytes, and of headers and payload together.
     headers: usize,
     total: usize,
 }
@@ -127,7 +127,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Keeps up to 300 characters, and replaces control characters.
+/// Truncates the text to 300 characters and replaces control characters.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -144,7 +144,7 @@ pub(crate) struct Connect<'a> {
     pub(crate) pedantic: bool,
     pub(crate) lang: &'a str,
     pub(crate) version: &'a str,
-    /// 1: the server may send INFO again.
+    /// 1 means that the server may send INFO again.
     pub(crate) protocol: u8,
     pub(crate) headers: bool,
     pub(crate) no_responders: bool,

@@ -1,5 +1,5 @@
-//! Turns tests into trials, as early as possible, and the run header once all files are read. Independent of log
-//! formats and of storage.
+//! Turns tests into trials as early as possible, and builds the run header once all files have been read. It does not
+//! depend on log formats or storage.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,91 +22,75 @@ use crate::{
     series::Series,
 };
 
-/// Table rows held back until the whole file has been checked for tool logs.
+/// The maximum number of table rows held back until the whole file has been checked for tool logs.
 const MOST_ROWS: usize = 20_000;
 
-/// Intervals stored at full resolution over all tests: 4.5 hours of both ends at one sample per second. Later tests
-/// get coarser series, which bounds the size of the store and of reports.
+/// The number of intervals stored at full resolution across all tests: 4.5 hours of both ends at one sample per
+/// second. Later tests get coarser series, which bounds the size of the store and reports.
 const MOST_INTERVALS: usize = 1 << 15;
-/// Limit on notes about results that differ although their settings are equal.
+/// The maximum number of notes about results that differ although their settings are equal.
 const MOST_NOTES: usize = 20;
-/// Intervals per series after that limit.
+/// The number of intervals per series once `MOST_INTERVALS` is reached.
 const FEW: usize = 8;
 
-/// Name and grouping options of the run.
 #[derive(Debug, Clone)]
 pub struct Meta {
     pub id: RunId,
-    /// Name, like a scenario's.
+    /// The run's name, in the same form as a scenario's.
     pub name: String,
-    /// Title, also the outermost heading of every test; defaults to the file names.
     pub title: Option<String>,
-    /// Version of plumb.
     pub tool: String,
     pub now: UnixMillis,
     /// Whether tests with equal settings from different files are trials of the same cell.
     pub together: bool,
-    /// Whether to import tables from files that also have tool logs.
     pub tables: bool,
 }
 
-/// Builds trials from tests and a run from trials.
 #[derive(Debug)]
 pub struct Assembler {
     meta: Meta,
     file: String,
     cells: Cells,
     pool: Pool,
-    /// The latest complete test; system call counts that follow belong to it.
+    /// The latest complete test. System call counts that follow it belong to it.
     latest: Option<ImportedTest>,
     rows: VecDeque<ImportedTest>,
-    /// Rows in `rows` from earlier files, which are imported in any case.
+    /// The number of entries in `rows` that come from earlier files and are imported in any case.
     rows_before: usize,
-    /// Whether the current file has a tool's own log.
     has_logs: bool,
-    /// In the current file.
     rows_left_out: u64,
-    /// Tests without a receiver's rate: how many, and file and lines of the first.
+    /// For tests without a receiver's rate: their number, and the file and lines of the first one.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
-    /// Intervals of all trials.
     intervals: usize,
-    /// Tests with coarser series: how many, and the location of the first.
+    /// For tests with coarser series: their number, and the location of the first one.
     coarser: Option<(u64, String)>,
     record: ImportRecord,
     trials: u32,
 }
 
-/// A trial and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
     pub trial: Trial,
-    /// Description of the source, e.g. `iperf3 3.12, both ends`.
+    /// A description of the source, e.g. `iperf3 3.12, both ends`.
     pub what: String,
-    /// Headings above the test, outermost first.
     pub title: Vec<String>,
-    /// The input file; the client's log if the ends have separate files.
     pub file: String,
     pub lines: RangeInclusive<u64>,
-    /// File and lines of the server's log if it is another file.
+    /// The file and lines of the server's log, if it is in another file.
     pub other_end: Option<(String, RangeInclusive<u64>)>,
 }
 
-/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assembly {
-    /// Trials completed at the end.
     pub rest: Vec<Done>,
     pub header: RunHeader,
-    /// Error if tests were dropped.
     pub bounds: Result<(), TooManyResults>,
 }
 
-/// The import has too many different settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("more than {most} different settings; import fewer files, or remove columns from the factors")]
 pub struct TooManyResults {
-    /// The limit.
     pub most: usize,
 }
 
@@ -132,13 +116,11 @@ impl Assembler {
         }
     }
 
-    /// Starts a file. Its stem distinguishes its tests from those of other files.
     pub fn file(&mut self, name: &str) {
         (self.has_logs, self.rows_left_out, self.rows_before) = (false, 0, self.rows.len());
         self.file = name.to_owned();
     }
 
-    /// Adds a test and returns the trials it completes.
     pub fn take(&mut self, mut found: ImportedTest) -> Vec<Done> {
         if let Some(title) = &self.meta.title {
             found.title.insert(0, title.clone());
@@ -156,7 +138,7 @@ impl Assembler {
         complete.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// Records the report of a file and ends it. Its tables are imported unless it also has tool logs.
+    /// Ends a file and records its report. Its tables are imported unless it also has tool logs.
     pub fn read(&mut self, report: FileReport) {
         let name = &report.file.name;
         if let Some(same) = self.record.files.iter().find(|file| file.digest == report.file.digest) {
@@ -181,7 +163,7 @@ impl Assembler {
         self.record.files.push(report.file);
     }
 
-    /// Records that a file was skipped, with the reason.
+    /// Records that a file was skipped, and why.
     pub fn left_out(&mut self, why: &str) {
         self.record.notes.push(format!("left out: {why}"));
     }
@@ -195,7 +177,6 @@ impl Assembler {
         if self.left_out_of_cells > 0 { Err(TooManyResults { most: MOST_CELLS }) } else { Ok(()) }
     }
 
-    /// The header for the trials so far.
     #[must_use]
     pub fn header(&self) -> RunHeader {
         let digest: Sha256 =
@@ -230,7 +211,6 @@ impl Assembler {
         }
     }
 
-    /// Completes the trials that were waiting for more input.
     #[must_use]
     pub fn finish(mut self) -> Assembly {
         let mut trials: Vec<Done> = Vec::new();
@@ -287,11 +267,12 @@ impl Assembler {
         oldest.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// System call counts belong to the preceding test under the same headings; otherwise they form their own cell.
+    /// System call counts belong to the preceding test under the same headings. Without one, they form their own
+    /// cell.
     fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
-        // A second summary of the same end counts another time.
+        // A second summary of the same end is another trial.
         let counts_end = |test: &ImportedTest| {
             found.syscalls.iter().any(|call| test.syscalls.iter().any(|other| other.end == call.end))
         };
@@ -305,7 +286,6 @@ impl Assembler {
         }
     }
 
-    /// Reduces the resolution once the interval limit is reached.
     fn bound(&mut self, found: &mut ImportedTest) {
         let count: usize = series(found).map(|intervals| intervals.len()).sum();
         self.intervals += count;

@@ -1,9 +1,9 @@
-//! Guest kernel log of a patched virtio balloon driver that logs how long each size change took, and tables that
-//! compute speeds from it.
+//! Reads the guest kernel log of a patched virtio balloon driver that logs how long each size change took, and tables
+//! that compute speeds from these durations.
 //!
-//! `[   19.069262] balloon: hetero size change has taken 10818601803`: the number has no unit. The timestamp is the
-//! end of the change, so if the number is in nanoseconds the start follows. It must be after boot, and changes
-//! ordered together must start together.
+//! In `[   19.069262] balloon: hetero size change has taken 10818601803`, the number has no unit. The timestamp marks
+//! the end of the change, so if the number is in nanoseconds, the start can be computed. It must be after boot, and
+//! changes that were requested together must start together.
 
 use samples::{ImportedKind, ImportedSettings};
 use workload::{Measurement, Quantity, ReportedData, ReportedValue};
@@ -15,27 +15,22 @@ use crate::{
 };
 
 const FORMAT: &str = "balloon's kernel log";
-/// Changes that start within this time were ordered together, in seconds.
+/// Changes that start within this many seconds of each other were requested together.
 const TOGETHER: f64 = 0.01;
-/// Limit on changes per file.
 const MOST: usize = 1000;
 
-/// Reads the driver's log lines and tables that use their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Balloon {
     changes: Vec<Change>,
 }
 
-/// A change of the balloon size.
 #[derive(Debug, Clone)]
 struct Change {
     line: u64,
     title: Vec<String>,
-    /// Duration as logged.
     taken: u64,
-    /// End, in seconds since boot.
     ended: Option<f64>,
-    /// GiB, if a table has it.
+    /// The size in GiB, if a table lists it.
     size: Option<f64>,
 }
 
@@ -59,7 +54,7 @@ impl Format for Balloon {
         self.row(row, out);
     }
 
-    /// A table may be far below the log.
+    /// Waits for the end of the file, because a table may be far below the log.
     fn finish(&mut self, out: &mut Out) {
         for change in std::mem::take(&mut self.changes) {
             if change.began().is_some_and(|began| began < 0.0) {
@@ -98,7 +93,8 @@ impl Balloon {
         ));
     }
 
-    /// Evidence for nanoseconds: another change starts at the same time. With cycles that would be a coincidence.
+    /// Looks for evidence that the unit is nanoseconds: another change that starts at the same time. If the unit were
+    /// cycles, that would be a coincidence.
     fn together(&self, change: &Change) -> String {
         let began = change.began();
         let same = |other: &&Change| {
@@ -122,7 +118,7 @@ impl Change {
         self.taken as f64 / 1e9
     }
 
-    /// Start in seconds since boot, if the unit is nanoseconds.
+    /// The start in seconds since boot, assuming that the unit is nanoseconds.
     fn began(&self) -> Option<f64> {
         self.ended.map(|ended| ended - self.seconds())
     }
@@ -145,7 +141,6 @@ impl Change {
     }
 }
 
-/// Duration and end of the change.
 fn change(text: &str) -> Option<(u64, Option<f64>)> {
     let (before, after) = text.split_once("size change has taken ")?;
     let (head, _) = before.split_once("balloon")?;
@@ -154,19 +149,19 @@ fn change(text: &str) -> Option<(u64, Option<f64>)> {
     (taken > 0).then_some((taken, ended.filter(|ended: &f64| ended.is_finite())))
 }
 
-/// Whether the number is followed by something, i.e. the line is complete.
+/// Whether the number is followed by other text, which means that the line is complete.
 fn is_complete(text: &str) -> bool {
     text.ends_with(|sign: char| !sign.is_ascii_digit())
 }
 
-/// `10818601803/2.4GHz=4.5s`.
+/// Parses `10818601803/2.4GHz=4.5s`.
 fn divided(cell: &str) -> Option<(u64, &str)> {
     let (taken, rest) = cell.split_once('/')?;
     let clock = rest.split(['=', ' ']).next()?;
     clock.ends_with("Hz").then_some((taken.trim().parse().ok()?, clock))
 }
 
-/// `4G`, `4 GiB`.
+/// Parses `4G` or `4 GiB`.
 fn gibibytes(cell: &str) -> Option<f64> {
     let (size, unit) = leading_number(cell)?;
     (matches!(unit.trim(), "G" | "GB" | "GiB") && size > 0.0).then_some(size)

@@ -1,4 +1,4 @@
-//! System call counts of any input format, collected until a test can take them.
+//! Collects system call counts from any input format until a test can take them.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -8,10 +8,9 @@ use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use crate::imported_test::{End, Evidence, ImportedTest};
 
-/// Limit on distinct (thread, call) pairs. The kernel has fewer than 500 calls.
+/// The maximum number of distinct (thread, call) pairs. The kernel has fewer than 500 calls.
 const MOST: usize = 4096;
 
-/// Calls of a kind by one thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Call {
     pub(crate) thread: Option<String>,
@@ -22,7 +21,7 @@ pub(crate) struct Call {
     pub(crate) running: Option<Nanos>,
 }
 
-/// Calls in input order. Calls with the same name and thread name are summed.
+/// Calls in input order. Entries with the same call and thread name are added up.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     all: Vec<Call>,
@@ -34,7 +33,7 @@ impl Calls {
         Self { all: Vec::new(), places: BTreeMap::new() }
     }
 
-    /// Adds a call; `false` if there are too many kinds or a sum overflows.
+    /// Adds a call. Returns `false` if there are too many kinds or if a sum overflows.
     #[must_use]
     pub(crate) fn add(&mut self, call: Call) -> bool {
         let key = (call.thread.clone(), call.name.clone());
@@ -54,19 +53,17 @@ impl Calls {
         self.all.is_empty()
     }
 
-    /// Converts CPU time to elapsed time from enter to exit.
+    /// Reinterprets the CPU time as the elapsed time from enter to exit.
     pub(crate) fn seconds_are_elapsed(&mut self) {
         for call in &mut self.all {
             call.total = call.running.take();
         }
     }
 
-    /// Total number of calls.
     pub(crate) fn count(&self) -> u64 {
         self.all.iter().fold(0, |sum, call| sum.saturating_add(call.calls))
     }
 
-    /// A test that contains these calls and `values`.
     pub(crate) fn found(
         self,
         format: &'static str,
@@ -86,14 +83,13 @@ impl Calls {
             Measurement::Reported(data),
         );
         found.end = end;
-        // Each summary counts another time.
+        // Each summary is a separate result.
         found.part.evidence = Evidence::Varies;
         found.syscalls = self.all.into_iter().map(|call| record(call, word)).collect();
         found
     }
 }
 
-/// A count reported next to the calls.
 pub(crate) fn reported(name: &str, value: f64) -> ReportedValue {
     ReportedValue { name: name.to_owned(), quantity: Quantity::Count, value }
 }
@@ -128,7 +124,7 @@ fn record(call: Call, end: Option<&str>) -> SyscallCount {
     }
 }
 
-/// The end named by the innermost heading that names exactly one.
+/// The end named by the innermost heading that mentions exactly one end.
 fn end_of(title: &[String]) -> Option<End> {
     title.iter().rev().find_map(|heading| {
         let has = |end: &str| {

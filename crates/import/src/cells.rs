@@ -1,6 +1,6 @@
-//! Groups tests into cells and names cells and paths. Independent of formats and measurements.
+//! Groups tests into cells, and names cells and paths. It does not depend on formats or measurements.
 //!
-//! A cell's identity depends only on the test itself, so importing the same or a similar log again gives the same
+//! A cell's identity depends only on the test itself, so importing the same or a similar log again produces the same
 //! cells. Settings that only some tests state become factors at the end.
 
 use std::{
@@ -20,38 +20,31 @@ use crate::{
     title::{self, Settings, slug},
 };
 
-/// Limit on cells per import.
 pub(crate) const MOST_CELLS: usize = 20_000;
-/// Factor for tests without a receiver's rate.
 const COUNTED: &str = "counted";
-/// Factor for tests with equal settings in different parts of a file.
 const PART: &str = "part";
-/// Path of tests that do not name their hosts.
+/// The default path, used for tests that do not name their hosts.
 const UNKNOWN: &str = "unknown";
 /// iperf3's default TCP write size (DEFAULT_TCP_BLKSIZE).
 const USUAL_MESSAGE: Bytes = Bytes(128 << 10);
 
-/// Cells in order of their first trial.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
-    /// Whether to treat tests of different files as trials of the same cell.
     together: bool,
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
     cells: Vec<Cell>,
-    /// Results of equal settings, by the name of the first.
+    /// The results with equal settings, by the name of the first one.
     by_name: HashMap<String, Vec<Member>>,
-    /// Names with a part.
+    /// Names that include a part of the file.
     ids: HashSet<String>,
-    /// Quantity of each workload. Other quantities get a separate workload.
     quantities: HashMap<String, Quantity>,
-    /// Notes on results that differ although their settings are equal, and their names.
+    /// Notes on results that differ although their settings are equal, with the names of these results.
     pub(crate) unexplained: Vec<(String, String)>,
-    /// Context of the first test with a name, which the name does not include.
     first_in: HashMap<String, Context>,
-    /// Headings of the previous test and their settings; consecutive table rows share them.
+    /// The headings of the previous test and their settings, because consecutive table rows share them.
     latest: (Vec<String>, Settings),
-    /// Identity and cell of the previous test; consecutive tests mostly share them.
+    /// The identity and cell of the previous test, because consecutive tests are often the same.
     latest_cell: Option<(Identity, usize)>,
 }
 
@@ -61,7 +54,6 @@ struct Identity {
     file: String,
     title: Vec<String>,
     settings: ImportedSettings,
-    /// Client and server, if known.
     hosts: Option<(String, String)>,
     levels: BTreeMap<String, String>,
     counted: Option<RateBasis>,
@@ -70,28 +62,23 @@ struct Identity {
     part: Part,
 }
 
-/// One of the results with equal settings.
 #[derive(Debug)]
 struct Member {
     part: Part,
-    /// Lines of the first test.
     lines: RangeInclusive<u64>,
     at: usize,
-    /// Range of its values.
     extent: Option<Extent>,
 }
 
 #[derive(Debug)]
 struct Cell {
     record: ResultRecord,
-    /// Becomes a factor if it varies.
     settings: BTreeMap<String, String>,
-    /// The part of the file, a factor if other results have equal settings.
+    /// The part of the file, which becomes a factor if other results have equal settings.
     part: Option<Arc<str>>,
     trials: u32,
 }
 
-/// Distinguishes tests with equal settings.
 #[derive(Debug, Clone)]
 struct Context {
     file: String,
@@ -105,7 +92,7 @@ impl Cells {
         Self { together, ..Self::default() }
     }
 
-    /// Returns the test's cell and the number of earlier trials, or `None` beyond the cell limit.
+    /// Returns the test's cell and the number of earlier trials, or `None` once there are too many cells.
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let test = Identity::of(found);
         let at = match &self.latest_cell {
@@ -121,7 +108,6 @@ impl Cells {
         Some((cell.record.id.clone(), cell.trials - 1))
     }
 
-    /// Finds or creates the cell; `None` beyond the limit.
     fn cell(&mut self, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let title = self.settings_of(&test.title);
         let (from, to) = title.path.or_else(|| test.hosts.clone()).unwrap_or_default();
@@ -165,8 +151,8 @@ impl Cells {
         Some(at)
     }
 
-    /// The result of which the test is a trial, if there is evidence for that: a loop or numbered runs, or nothing
-    /// between the tests and values that agree.
+    /// Finds the result that this test is another trial of. There must be evidence: a loop, numbered runs, or
+    /// adjacent tests with matching values.
     fn known(&mut self, group: &str, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let members = self.by_name.get_mut(group)?;
         let same = |member: &Member| self.together || member.part.start == test.part.start;
@@ -200,7 +186,7 @@ impl Cells {
         None
     }
 
-    /// The name of a new result, and the part of the file as a factor level: the words above it, or its lines.
+    /// Returns the name of a new result, and the part of the file as a factor level: the text above it, or its lines.
     fn name(&self, group: &str, test: &Identity, lines: &RangeInclusive<u64>) -> (String, Option<Arc<str>>) {
         let members = self.by_name.get(group).map_or(&[][..], Vec::as_slice);
         let label = test.part.label.clone();
@@ -216,7 +202,7 @@ impl Cells {
         (named(&level), Some(level))
     }
 
-    /// The workload's name. Different quantities under one heading are different workloads.
+    /// Returns the workload's name. Different quantities under one heading are different workloads.
     fn workload(&mut self, heading: Option<String>, test: &Identity) -> String {
         let usual = usual_workload(&test.settings);
         let mut name = heading.unwrap_or_else(|| usual.to_owned());
@@ -234,12 +220,13 @@ impl Cells {
         self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
     }
 
-    /// Paths and cells for the run header. Varying settings become factors; `off` sorts before `on`.
+    /// Returns the paths and cells for the run header. Settings that vary become factors, and `off` sorts before
+    /// `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
         let mut records: Vec<ResultRecord> =
             self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
-        // Results of equal settings differ in their part.
+        // Results with the same settings are told apart by the part of the file they come from.
         for member in self.by_name.values().filter(|members| members.len() > 1).flatten() {
             let part = self.cells[member.at].part.as_deref();
             let level = || part.map_or_else(|| places::lines(&member.lines), str::to_owned);
@@ -291,7 +278,7 @@ impl Cells {
         name
     }
 
-    /// Adds words for what differs from the first test with equal settings: file, section or congestion control.
+    /// Adds words for what differs from the first test with equal settings: the file, section or congestion control.
     fn context(
         &mut self,
         stem: &str,
@@ -320,7 +307,7 @@ impl Cells {
         settings.extend(here.observed.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
 
-    /// The name, with the tool appended if another tool already uses it.
+    /// Returns the name, with the tool appended if another tool already uses it.
     fn free_name(&self, stem: &str, words: Vec<String>, imported: &ImportedSettings) -> String {
         let joined = |words: &[String]| {
             if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }
@@ -340,8 +327,8 @@ impl Cells {
         name
     }
 
-    /// Settings that differ between cells. File and section count only where they distinguish cells with equal
-    /// settings.
+    /// Returns the settings that differ between cells. The file and section are only included if they distinguish
+    /// cells with equal settings.
     fn varying(&self) -> BTreeSet<&str> {
         let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let in_name = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));
@@ -389,13 +376,12 @@ impl Cell {
     }
 }
 
-/// File name without directory and extension.
 fn stem_of(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { file } else { stem })
 }
 
-/// Factors whose only levels are `on` and `off`.
+/// Returns the factors that only have the levels `on` and `off`.
 fn switches(records: &[ResultRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {
@@ -404,7 +390,6 @@ fn switches(records: &[ResultRecord]) -> Vec<String> {
     levels.into_iter().filter(|(_, switch)| *switch).map(|(factor, _)| factor.clone()).collect()
 }
 
-/// Client and server, if known.
 fn hosts(found: &ImportedTest) -> Option<(String, String)> {
     let role = |role: &str| role.to_owned();
     found.hosts.clone().or_else(|| match (found.end, found.peer.clone()) {
@@ -431,7 +416,6 @@ fn usual_workload(imported: &ImportedSettings) -> &'static str {
     }
 }
 
-/// The quantity of a measurement's representative value.
 fn quantity(measurement: &Measurement) -> Quantity {
     match measurement {
         Measurement::Stream(_) => Quantity::BitRate,
@@ -465,8 +449,8 @@ fn settings(imported: &ImportedSettings) -> BTreeMap<String, String> {
     .collect()
 }
 
-/// Settings for the cell name: only those that differ from the defaults, so that a log that omits them gets the same
-/// cells.
+/// Returns the settings for the cell name. Defaults are left out, so that a log that does not print them gets the
+/// same cells.
 fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<String, String>) -> Vec<String> {
     let datagrams = |size: Bytes| (1400..=1500).contains(&size.0) || size.0 == 8192;
     let message = match imported.transport {
@@ -486,7 +470,7 @@ fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<String, Str
     settings.iter().filter(|(setting, _)| !usual(setting)).map(word).collect()
 }
 
-/// The tool without its version, but with its mode.
+/// The tool's name without its version, but with its mode.
 fn family(imported: &ImportedSettings) -> String {
     let mut words = imported.tool.split_whitespace();
     let first = words.next().unwrap_or_default();

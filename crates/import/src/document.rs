@@ -1,4 +1,4 @@
-//! Finds JSON documents in a text: start, end, and truncation.
+//! Finds JSON documents in text, including truncated ones.
 
 use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive};
 
@@ -11,16 +11,13 @@ use crate::{
     prefix,
 };
 
-/// A format of JSON documents. It is offered each document that no other format claimed.
+/// A format based on JSON documents. It is offered each document that no other format has claimed.
 pub(crate) trait Document {
-    /// Claims the document or declines it.
     fn read(&mut self, text: &str, lines: RangeInclusive<u64>, out: &mut Out) -> Claim;
 
-    /// Ends the current test, at a heading or the end of the file.
     fn end(&mut self, out: &mut Out);
 }
 
-/// Collects lines until the braces balance.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     text: String,
@@ -28,19 +25,16 @@ pub(crate) struct Collector {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// Whether to strip the prefix of the first line from every line.
     prefixed: bool,
-    /// Whether lines are indented; an unindented one then starts something else.
     indented: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineOutcome {
-    /// Documents that end in this line, with their lines. Some writers put `}{` or an array around documents.
+    /// The documents that end on this line, with their lines. Some writers put `}{` between documents, or wrap them
+    /// in an array.
     pub(crate) documents: Vec<(String, RangeInclusive<u64>)>,
-    /// Lines of a document that was cut off before this line.
     pub(crate) broken: Option<RangeInclusive<u64>>,
-    /// Whether the line belongs to a document.
     pub(crate) claim: Claim,
 }
 
@@ -68,7 +62,7 @@ impl Collector {
         outcome
     }
 
-    /// Adds a line to the current document and to any that start after it.
+    /// Adds a line to the current document and to any documents that start after it.
     fn take(&mut self, line: &str, number: u64, outcome: &mut LineOutcome) {
         let mut rest = line;
         loop {
@@ -92,7 +86,7 @@ impl Collector {
             rest = &rest[end..];
             let (text, lines) = (std::mem::take(&mut self.text), self.first..=number);
             *self = Self { prefixed: self.prefixed, ..Self::default() };
-            // A lone `{` may start any braces, so wait for JSON to follow.
+            // A lone `{` may open a block of any kind, so wait until JSON follows.
             let after = text.trim_start().strip_prefix('{').map(str::trim_start);
             if after.is_some_and(|after| after.starts_with(['"', '}'])) {
                 outcome.documents.push((text, lines));
@@ -102,7 +96,6 @@ impl Collector {
         }
     }
 
-    /// Ends the file; returns the lines of a truncated document.
     pub(crate) fn end(&mut self, last: u64) -> Option<RangeInclusive<u64>> {
         self.is_open().then(|| self.broken(last))
     }
@@ -113,7 +106,7 @@ impl Collector {
         first..=last.max(first)
     }
 
-    /// Index of the document's end in the line, if any.
+    /// Returns the index in the line where the document ends, if it does.
     fn follow(&mut self, line: &str) -> Option<usize> {
         for (at, byte) in line.bytes().enumerate() {
             match (self.in_string, byte) {
@@ -133,7 +126,7 @@ impl Collector {
         None
     }
 
-    /// Whether the line cannot continue the document: it does not start like JSON, starts another document, or
+    /// Whether the line cannot be part of the document: it does not look like JSON, starts another document, or
     /// exceeds the size limit.
     fn breaks(&self, line: &str) -> bool {
         let begins_another = line.starts_with('{') && self.indented;
@@ -146,36 +139,31 @@ impl Collector {
     }
 }
 
-/// Text after a document's end or the start of an array.
 fn between(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', ',', '[', ']'])
 }
 
-/// Whether a document may start here: anything after the brace is JSON.
+/// Whether a document may start here, i.e. anything after the brace is JSON.
 fn begins(line: &str) -> bool {
     let Some(after) = line.trim_start().strip_prefix('{') else { return false };
     let after = after.trim_start();
     after.is_empty() || after.starts_with(['"', '}'])
 }
 
-/// Non-finite numbers as C and Python print them, which JSON does not allow.
+/// Non-finite numbers as printed by C and Python. JSON does not allow them.
 const NON_FINITE: [&str; 8] = ["-nan", "nan", "-inf", "inf", "NaN", "-NaN", "-Infinity", "Infinity"];
-/// Maximum nesting of documents.
 const DEEPEST: usize = 4;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Read,
-    /// Not a log.
     Foreign,
-    /// Looks like a log of this tool; empty if that is unknown.
+    /// Looks like a log of this tool, or of an unknown tool if the name is empty.
     Unknown(&'static str),
-    /// Not valid JSON.
     Invalid(String),
 }
 
 impl Reading {
-    /// Note for the user.
     pub(crate) fn complaint(&self) -> Option<String> {
         match self {
             Self::Read | Self::Foreign => None,
@@ -188,7 +176,7 @@ impl Reading {
     }
 }
 
-/// Offers a document and, if no format claims it, the documents nested in it.
+/// Offers a document to the formats. If none claims it, offers the documents nested in it.
 pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) -> Reading {
     let numbers = match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => Cow::Borrowed(text),
@@ -204,7 +192,7 @@ pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) ->
     }
 }
 
-/// Keys that suggest a measurement, and the tool.
+/// Keys that suggest a measurement, and the tool that writes them.
 const LOOKS: [(&str, &str); 7] = [
     ("\"throughput_mbps\"", "xfr"),
     ("\"stats\": {", "irtt"),
@@ -235,7 +223,6 @@ fn read_parts(text: &str, read: &mut dyn FnMut(&str) -> bool, depth: usize) -> b
     any
 }
 
-/// Replaces non-finite numbers by `null`.
 fn without_non_finite(text: &str) -> String {
     let mut left = String::with_capacity(text.len());
     let mut rest = text;
@@ -267,7 +254,7 @@ fn without_non_finite(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Result of each line: `.` nothing, `+` incomplete, `!` cut off, otherwise the documents.
+    /// The outcome for each line: `.` for nothing, `+` for incomplete, `!` for cut off, or the documents.
     fn collect(text: &str) -> Vec<String> {
         let mut collector = Collector::default();
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Pairs the client's and the server's log of a test and merges them.
+//! Finds the client's and the server's log of the same test, and merges them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,34 +9,31 @@ use crate::{
     title::{self, Settings},
 };
 
-/// Limit on intervals of waiting logs.
 const MOST_INTERVALS: usize = 32_768;
-/// Limit on waiting logs.
 const MOST_LOGS: usize = 2048;
 
-/// Logs without addresses are paired only if they report the same received bytes within this share.
+/// Logs without addresses are paired only if their received bytes agree within this fraction.
 const SAME: f64 = 0.005;
 
-/// Logs waiting for their other end.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// Each with the settings in its headings, which are compared often.
+    /// The logs, with the settings from their headings, which are compared often.
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
-    /// Waiting logs per connection, and those without one. Only logs with the same connection or without one can be
-    /// pairs.
+    /// The number of waiting logs per connection, and of those without one. Two logs can only be a pair if they share
+    /// a connection or if one of them has none.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }
 
 impl Pool {
-    /// Adds a log; returns the logs that it completes or that are no longer kept waiting.
+    /// Adds a log. Returns the logs that this completes, and those that stop waiting.
     pub(crate) fn offer(&mut self, found: ImportedTest) -> Vec<ImportedTest> {
         if !matches!(found.end, Some(End::Client | End::Server)) || flows(&found).is_empty() {
             return vec![found];
         }
         let settings = title::settings(&found.title);
-        // Latest first: the ends of a test are usually adjacent.
+        // Search the latest logs first, because the two ends of a test are usually adjacent.
         let is_other_end = |(other, other_settings): &(ImportedTest, Settings)| {
             is_pair((other, other_settings), (&found, &settings))
         };
@@ -57,7 +54,7 @@ impl Pool {
         expired
     }
 
-    /// Whether a search can succeed; thousands of logs may be waiting.
+    /// Whether it is worth searching for the other end, since thousands of logs may be waiting.
     fn may_hold_other_end(&self, found: &ImportedTest) -> bool {
         let known = |connection: &String| self.by_connection.contains_key(connection);
         found.connections.is_empty() || self.unnamed > 0 || found.connections.iter().any(known)
@@ -84,12 +81,10 @@ impl Pool {
         }
     }
 
-    /// The latest waiting log under the same headings.
     pub(crate) fn under(&mut self, title: &[String]) -> Option<&mut ImportedTest> {
         self.waiting.iter_mut().rev().map(|(found, _)| found).find(|found| found.title == title)
     }
 
-    /// Removes and returns all waiting logs.
     pub(crate) fn drain(&mut self) -> Vec<ImportedTest> {
         (self.intervals, self.unnamed) = (0, 0);
         self.by_connection.clear();
@@ -104,7 +99,6 @@ fn flows(found: &ImportedTest) -> &[Flow] {
     }
 }
 
-/// Series of both ends of each connection.
 pub(crate) fn series(found: &mut ImportedTest) -> impl Iterator<Item = &mut Vec<Interval>> {
     let flows = match &mut found.measurement {
         Measurement::Stream(stream) => stream.flows.as_mut_slice(),
@@ -129,7 +123,6 @@ fn is_pair((a, settings_a): (&ImportedTest, &Settings), (b, settings_b): (&Impor
     shape(a) == shape(b) && settings_a == settings_b && received_alike(a, b)
 }
 
-/// Whether both report the same received bytes.
 fn received_alike(a: &ImportedTest, b: &ImportedTest) -> bool {
     let received =
         |found: &ImportedTest| flows(found).iter().map(|flow| flow.receiver.bytes().0 as f64).sum::<f64>();
@@ -137,7 +130,6 @@ fn received_alike(a: &ImportedTest, b: &ImportedTest) -> bool {
     a > 0.0 && b > 0.0 && (a / b - 1.0).abs() <= SAME
 }
 
-/// Merges two logs, taking each end's series from its own log.
 fn merge(a: ImportedTest, b: ImportedTest) -> ImportedTest {
     let (mut client, mut server) = if a.end == Some(End::Client) { (a, b) } else { (b, a) };
     let of_server =
@@ -171,7 +163,6 @@ fn merge(a: ImportedTest, b: ImportedTest) -> ImportedTest {
     client
 }
 
-/// Adds the server's series to the client's connections.
 fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
     for flow in flows.iter_mut() {
         let same = |other: &Flow| other.direction == flow.direction && is_same_flow(flow, other);
@@ -187,7 +178,7 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
             flow.receiver = other.receiver;
         }
     }
-    // Connections missing from the client's log also carried data.
+    // Connections that the client's log does not mention also carried data.
     flows.append(&mut of_server);
     flows.sort_by_key(|flow| flow.direction);
     let mut counts = [0, 0];

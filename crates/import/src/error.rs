@@ -4,41 +4,30 @@ use std::io;
 
 use thiserror::Error;
 
-/// Why a file could not be imported. `E` is the error of the caller's sink.
+/// The reason why a file could not be imported. `E` is the error type of the caller's sink.
 #[derive(Debug, Error)]
 pub enum ImportError<E> {
     #[error("cannot read {name}: {source}")]
     Read { name: String, source: io::Error },
-    /// The file has no content.
     #[error("{name} is empty; expected a log")]
     Empty { name: String },
-    /// Binary file.
     #[error("{name} is not a text file: {what}")]
     NotText {
         name: String,
-        /// Detected type and, where possible, advice.
+        /// The detected type and, if possible, advice.
         what: &'static str,
     },
-    /// A line exceeds the limit.
     #[error("line {line} of {name} is longer than {most} bytes, so this is not a supported log")]
-    LongLine {
-        name: String,
-        /// Counted from 1.
-        line: u64,
-        /// Limit in bytes.
-        most: usize,
-    },
-    /// No complete test found.
+    LongLine { name: String, line: u64, most: usize },
     #[error("nothing to import in {name}: {}", because(*.lines, .notes))]
     Nothing {
         name: String,
         lines: u64,
-        /// Incomplete tests and why they were skipped.
+        /// Describes incomplete tests and why they were skipped.
         notes: Vec<String>,
-        /// Whether the file starts a known format and has no lines of another tool.
+        /// Whether the file starts like a known format and has no lines from other tools.
         is_known: bool,
     },
-    /// The caller could not store a test.
     #[error(transparent)]
     Keep(E),
 }

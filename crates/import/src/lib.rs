@@ -1,7 +1,7 @@
-//! Imports logs and tables of other tools as trials, streaming; one file per format.
+//! Imports other tools' logs and tables as trials, in a streaming fashion. Each format has its own file.
 //!
-//! Opens no files and does not know the store. What a log omits stays unknown, and unreadable input becomes a note
-//! with line numbers, never a number.
+//! This crate opens no files and knows nothing about the store. Values missing from a log remain unknown, and
+//! unreadable input produces a note with line numbers, never a number.
 
 mod assemble;
 mod balloon;

@@ -1,4 +1,4 @@
-//! Splits bytes into lines of bounded length. Replaces invalid UTF-8 and removes terminal escape codes.
+//! Splits bytes into lines of bounded length, replaces invalid UTF-8 and removes terminal escape codes.
 
 use std::{
     borrow::Cow,
@@ -7,19 +7,17 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-/// Longest line: a JSON document may be a single line.
+/// The maximum line length. A JSON document may be a single line.
 pub(crate) const LONGEST: usize = 32 << 20;
 
-/// Buffer capacity above which memory is freed after a line.
+/// If the buffer's capacity exceeds this, its memory is freed after the line.
 const RETAINED: usize = 64 << 10;
 
-/// Reads lines and hashes all bytes.
 pub(crate) struct Lines<'a> {
     input: &'a mut dyn BufRead,
     digest: Sha256,
     bytes: Vec<u8>,
     longest: usize,
-    /// Number of the last line read, from 1.
     pub(crate) number: u64,
 }
 
@@ -34,7 +32,7 @@ impl<'a> Lines<'a> {
         Self { input, digest: Sha256::new(), bytes: Vec::new(), longest: LONGEST, number: 0 }
     }
 
-    /// The next line, and whether it ends with a newline; `None` at the end.
+    /// Returns the next line, and whether it ends with a newline. Returns `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(Cow<'_, str>, bool)>, LineError> {
         self.bytes.clear();
         self.bytes.shrink_to(RETAINED);
@@ -53,12 +51,11 @@ impl<'a> Lines<'a> {
         Ok(Some((plain(&self.bytes), whole)))
     }
 
-    /// SHA-256 of the input in hex.
     pub(crate) fn digest(self) -> String {
         self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads up to the next newline and drops it; returns whether there was one.
+    /// Reads up to the next newline and drops it. Returns whether there was one.
     fn fill(&mut self) -> Result<bool, LineError> {
         loop {
             let available = match self.input.fill_buf() {
@@ -84,7 +81,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Replaces invalid UTF-8 by `?`; U+FFFD would triple the length.
+/// Replaces each invalid byte with `?`, because U+FFFD would triple the length.
 fn replace_in_place(bytes: &mut [u8]) {
     let mut at = 0;
     while let Err(error) = std::str::from_utf8(&bytes[at..]) {
@@ -99,7 +96,7 @@ fn plain(bytes: &[u8]) -> Cow<'_, str> {
     if text.contains('\u{1b}') { without_codes(&text).into() } else { text }
 }
 
-/// Removes terminal control sequences (ECMA-48, section 5.4): `ESC [`, parameters, a final letter.
+/// Removes terminal control sequences (ECMA-48, section 5.4): `ESC [`, parameters and a final letter.
 fn without_codes(text: &str) -> String {
     let mut left = String::with_capacity(text.len());
     let mut signs = text.chars().peekable();

@@ -1,13 +1,10 @@
-//! Tracks the headings above a line: Markdown headings and summaries of `<details>`.
+//! Tracks the headings above a line: Markdown headings and `<details>` summaries.
 
 use crate::{format::Line, shell};
 
-/// Longest heading, in bytes.
 const LONGEST: usize = 200;
-/// Deepest nesting of headings.
 const DEEPEST: usize = 12;
 
-/// Position in the document.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     stack: Vec<Part>,
@@ -16,18 +13,16 @@ pub(crate) struct Outline {
 
 #[derive(Debug)]
 enum Part {
-    /// `#` to `######`, with the level.
     Heading(usize, String),
-    /// `<details>`, with its summary once read.
+    /// `<details>`, with its summary once it has been read.
     Folded(Option<String>),
 }
 
-/// Effect of a line on the outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// None: it may be a log line.
+    /// The outline does not change, so the line may belong to a log.
     Stays,
-    /// Starts or ends a section or code block, which ends the current test.
+    /// The line starts or ends a section or code block, which ends the current test.
     Turns,
 }
 
@@ -52,7 +47,6 @@ impl Outline {
         self.heading(text)
     }
 
-    /// The headings above, outermost first.
     pub(crate) fn title(&self) -> Vec<String> {
         let written = |part: &Part| match part {
             Part::Heading(_, text) => Some(text.clone()),
@@ -61,7 +55,8 @@ impl Outline {
         self.stack.iter().filter_map(written).collect()
     }
 
-    /// `<details>`, `<summary>`, `</details>`: these never occur in code, so they also end an unclosed code block.
+    /// Handles `<details>`, `<summary>` and `</details>`. They never occur in code, so they also end an unclosed code
+    /// block.
     fn folds(&mut self, text: &str) -> bool {
         let lowercase = text.to_ascii_lowercase();
         if lowercase.starts_with("</details") {
@@ -86,7 +81,7 @@ impl Outline {
     fn heading(&mut self, text: &str) -> Turn {
         let written = text.trim_start_matches('#');
         let level = text.len() - written.len();
-        // `# iperf3 -c a` is a root prompt.
+        // `# iperf3 -c a` is a command after a root prompt, not a heading.
         if !(1..=6).contains(&level) || !written.starts_with([' ', '\t']) || shell::command(text).is_some() {
             return Turn::Stays;
         }
@@ -107,14 +102,12 @@ impl Outline {
     }
 }
 
-/// Text between two tags, or up to the end of the line.
 fn between<'a>(lowercase: &str, text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let start = lowercase.find(open)? + open.len();
     let end = lowercase[start..].find(close).map_or(text.len(), |end| start + end);
     text.get(start..end)
 }
 
-/// Removes emphasis and decodes entities.
 fn clean(text: &str) -> String {
     let plain = text.replace(['`', '*'], "").replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&");
     let words: Vec<&str> = plain.split_whitespace().collect();

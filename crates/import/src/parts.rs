@@ -1,5 +1,5 @@
-//! Divides a file into parts: words, headings or other commands between two tests mean that they may differ in something
-//! that the tool does not print. Tests in different parts are never trials of the same result.
+//! Divides a file into parts. If there is text, a heading or another command between two tests, they may differ in
+//! something that the tool does not print. Tests in different parts are never trials of the same result.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -8,13 +8,12 @@ use crate::{
     prefix, shell, title,
 };
 
-/// Longest label, in characters.
 const LONGEST: usize = 60;
-/// Parts remembered for tests that are found later.
+/// The number of parts remembered for tests that are found later.
 const MOST: usize = 256;
-/// Words further above a test do not name it.
+/// Text that is further above a test than this does not name it.
 const MOST_WAITING: usize = 64;
-/// Longer lines are cut; a command may have this many bytes.
+/// Longer lines are truncated to this many bytes, which is also the maximum length of a command.
 const LONGEST_LINE: usize = 1000;
 
 /// How well a line names the tests below it.
@@ -32,22 +31,18 @@ enum Rank {
 pub(crate) struct Parts {
     known: VecDeque<Part>,
     rank: Rank,
-    /// A log line followed the latest words, so the next words start a part.
+    /// Whether a log line followed the latest text, so that further text starts a new part.
     has_log: bool,
-    /// The last command.
     command: String,
-    /// The variable of the open loop.
     variable: Option<String>,
-    /// The previous line, if it was words.
     above: Option<String>,
-    /// The latest lines since the last log line; they matter once another follows.
+    /// The lines since the last log line. They only matter if another log line follows.
     waiting: VecDeque<(u64, String)>,
-    /// Lines that no longer wait.
+    /// Whether some lines were dropped from `waiting`.
     dropped: bool,
 }
 
 impl Parts {
-    /// A line that a format claimed.
     pub(crate) fn log(&mut self) {
         if self.waiting.is_empty() {
             self.has_log = true;
@@ -58,7 +53,6 @@ impl Parts {
         self.above = None;
     }
 
-    /// A line that no format claimed, or a command.
     pub(crate) fn line(&mut self, text: &str, line: u64) {
         if text.trim().is_empty() {
             self.above = None;
@@ -72,7 +66,6 @@ impl Parts {
         self.waiting.push_back((line, kept));
     }
 
-    /// Evaluates the waiting lines.
     fn settle(&mut self) {
         if std::mem::take(&mut self.dropped)
             && self.has_log
@@ -85,7 +78,6 @@ impl Parts {
         }
     }
 
-    /// A heading of the outline.
     pub(crate) fn heading(&mut self, text: &str, line: u64) {
         self.settle();
         if title::is_run(text) {
@@ -101,7 +93,7 @@ impl Parts {
             return self.command(&command, text, line);
         }
         if text.matches('|').count() > 1 {
-            // The heading row of a table; the words above name it.
+            // This is the heading row of a table, which is named by the text above it.
             if self.has_log {
                 self.begin(line, None, Rank::Nothing);
             }
@@ -137,7 +129,6 @@ impl Parts {
         self.name(label, if is_heading { Rank::Heading } else { Rank::Sentence }, line);
     }
 
-    /// The part of a test that ends at `line`.
     pub(crate) fn of(&self, line: u64) -> Part {
         let part = self.known.iter().rev().find(|part| part.start <= line).or(self.known.front());
         part.cloned().unwrap_or_default()
@@ -173,7 +164,7 @@ impl Parts {
         self.above = None;
     }
 
-    /// Names the current part, or starts another after log lines.
+    /// Names the current part, or starts another one if there were log lines.
     fn name(&mut self, label: String, rank: Rank, line: u64) {
         if self.has_log || self.known.is_empty() {
             self.begin(line, Some(label), rank);
@@ -203,7 +194,7 @@ impl Parts {
     }
 }
 
-/// The variable of `for i in 1 2 3; do`; empty for a `while` loop.
+/// Returns the variable of `for i in 1 2 3; do`. For a `while` loop, it is empty.
 fn loop_variable(text: &str) -> Option<String> {
     let after = |word: &str| text.find(word).map(|at| &text[at + word.len()..]);
     if let Some(rest) = after("for ").filter(|rest| rest.contains(" in ") || rest.starts_with("((")) {
@@ -213,12 +204,11 @@ fn loop_variable(text: &str) -> Option<String> {
     (text.contains("while ") && text.contains("do")).then(|| "\0".to_owned())
 }
 
-/// Whether a line has only the signs that underline a heading.
+/// Whether a line consists only of characters that underline a heading.
 fn is_underline(text: &str) -> bool {
     text.len() >= 3 && (text.bytes().all(|byte| byte == b'=') || text.bytes().all(|byte| byte == b'-'))
 }
 
-/// A prompt without a command.
 fn is_prompt(text: &str) -> bool {
     text.len() <= 60 && text.ends_with(['$', '#', '%', '>']) && text.split_whitespace().count() <= 2
 }
@@ -228,7 +218,7 @@ fn numbered(text: &str) -> bool {
     (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Removes marks from a line; empty if no words are left.
+/// Removes markup from a line. The result is empty if no words remain.
 fn clean(text: &str) -> String {
     let plain = text.replace(['`', '*'], "");
     let plain =
@@ -236,7 +226,7 @@ fn clean(text: &str) -> String {
     if plain.chars().any(char::is_alphanumeric) { shortened(plain) } else { String::new() }
 }
 
-/// Whole words up to the longest label.
+/// Truncates the text to whole words within the maximum label length.
 fn shortened(text: &str) -> String {
     let mut label = String::new();
     for word in text.split_whitespace() {

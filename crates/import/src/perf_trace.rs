@@ -1,4 +1,5 @@
-//! The summary of `perf trace -s`: system calls with elapsed time, per thread (perf-trace(1), "-s, --summary").
+//! Parses the summary of `perf trace -s`: system calls per thread, with elapsed time (perf-trace(1), "-s,
+//! --summary").
 
 use units::Nanos;
 
@@ -11,7 +12,7 @@ use crate::{
 
 const FORMAT: &str = "perf trace -s";
 
-/// Parses summaries: a title, then a thread line and a table per thread.
+/// Parses summaries. Each has a title, then a thread line and a table for each thread.
 #[derive(Debug, Default)]
 pub(crate) struct PerfTrace {
     open: Option<Summary>,
@@ -23,11 +24,9 @@ struct Summary {
     last: u64,
     calls: Calls,
     thread: Option<String>,
-    /// Threads seen so far, with IDs.
     heads: Vec<String>,
-    /// Columns of the current table.
     columns: Vec<String>,
-    /// Times are in milliseconds according to the second heading line.
+    /// Whether the second heading line says that times are in milliseconds.
     milliseconds: bool,
     wrong: Places,
 }
@@ -43,11 +42,11 @@ impl Format for PerfTrace {
         let is_repeated =
             |open: &Summary| head(text).is_some() && open.heads.iter().any(|head| head == thread_of(text));
         if self.open.as_ref().is_some_and(is_repeated) {
-            // The title of a second summary is missing.
+            // A second summary follows without a title.
             self.end(out);
         }
         if self.open.is_none() && (head(text).is_some() || is_columns(text)) {
-            // The title is missing.
+            // The summary has no title.
             self.open = Some(Summary::new(line.number));
         }
         let Some(summary) = &mut self.open else { return Claim::Declined };
@@ -85,7 +84,6 @@ impl Summary {
         }
     }
 
-    /// Handles a line; `false` if it does not belong here.
     fn takes(&mut self, text: &str, line: &Line<'_>) -> bool {
         let words: Vec<&str> = text.split_whitespace().collect();
         if words.is_empty() || words.iter().all(|word| word.bytes().all(|byte| byte == b'-')) {
@@ -112,7 +110,7 @@ impl Summary {
         true
     }
 
-    /// Parses a row: any line with as many words as columns.
+    /// Parses a row, which is any line with as many words as there are columns.
     fn row(&mut self, words: &[&str], line: &Line<'_>) -> bool {
         let call = if line.whole { self.call(words) } else { None };
         match call.filter(|call| self.calls.add(call.clone())) {
@@ -150,16 +148,14 @@ impl Summary {
     }
 }
 
-/// `syscall            calls  errors  total       min       avg       max      stddev`.
+/// Whether the line is `syscall            calls  errors  total       min       avg       max      stddev`.
 fn is_columns(text: &str) -> bool {
     let mut words = text.split_whitespace();
     words.next() == Some("syscall") && words.next() == Some("calls") && words.any(|word| word == "total")
 }
 
-/// Whose calls a table counts.
 enum Head {
     Thread(String),
-    /// All threads.
     Total,
 }
 
@@ -176,12 +172,12 @@ fn head(text: &str) -> Option<Head> {
     Some(if name == "total" { Head::Total } else { Head::Thread(name.to_owned()) })
 }
 
-/// `vhost (7)` of `vhost (7), 12 events, 20.0%`.
+/// Returns `vhost (7)` from `vhost (7), 12 events, 20.0%`.
 fn thread_of(text: &str) -> &str {
     text.find(" events").and_then(|end| text[..end].rsplit_once(", ")).map_or(text, |(thread, _)| thread)
 }
 
-/// Milliseconds such as `2200.756`, in nanoseconds.
+/// Converts milliseconds such as `2200.756` to nanoseconds.
 fn milliseconds(text: &str) -> Option<Nanos> {
     let (value, rest) = leading_number(text)?;
     let nanos = (value * 1e6).round();
@@ -204,7 +200,7 @@ mod tests {
         out
     }
 
-    /// Thread, call, calls, errors, nanoseconds.
+    /// The thread, call name, number of calls, errors and nanoseconds.
     type Counted<'a> = (Option<&'a str>, &'a str, u64, Option<u64>, Option<u64>);
 
     fn counted(out: &Out) -> Vec<Counted<'_>> {

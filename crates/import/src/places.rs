@@ -1,11 +1,9 @@
-//! Line numbers for notes: the first few, and the number of others.
+//! Line numbers for notes: the first few, and how many more there are.
 
 use std::{fmt, ops::RangeInclusive};
 
-/// Number of lines named in a note.
 const NAMED: usize = 3;
 
-/// Lines with the same problem.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     first: Vec<u64>,
@@ -13,7 +11,6 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// No lines.
     pub(crate) const NONE: Self = Self { first: Vec::new(), more: 0 };
 
     pub(crate) fn add(&mut self, line: u64) {
@@ -29,7 +26,7 @@ impl Places {
     }
 }
 
-/// `lines 5 to 20`.
+/// Formats a range as `lines 5 to 20`.
 pub(crate) fn lines(lines: &RangeInclusive<u64>) -> String {
     let (first, last) = (lines.start(), lines.end());
     if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }

@@ -1,16 +1,14 @@
-//! Removes prefixes that other programs add to log lines: quote marks, timestamps, container or channel names.
+//! Removes prefixes that other programs add to log lines: quote marks, timestamps, and container or channel names.
 //!
-//! A line is first offered to the formats unchanged.
+//! Before that, each line is offered to the formats unchanged.
 
-/// Most prefixes per line.
 const MOST: usize = 8;
-/// Longest name in brackets or before `|`.
 const LONGEST: usize = 64;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Removes quote marks: `> > text`.
+/// Removes quote marks, as in `> > text`.
 pub(crate) fn unquoted(text: &str) -> &str {
     let mut left = text;
     while let Some(after) = left.trim_start().strip_prefix('>') {
@@ -19,7 +17,7 @@ pub(crate) fn unquoted(text: &str) -> &str {
     left
 }
 
-/// Removes all known prefixes; `None` if there is none.
+/// Removes all known prefixes. Returns `None` if there are none.
 pub(crate) fn stripped(text: &str) -> Option<&str> {
     let mut left = text;
     for _ in 0..MOST {
@@ -34,7 +32,8 @@ pub(crate) fn stripped(text: &str) -> Option<&str> {
     (left.len() < text.len()).then_some(left)
 }
 
-/// `[OUTPUT] `, `[18:00:15] `, `[pod/client-x/iperf3] `; not iperf3's `[  5]`, `[SUM]`, `[ ID]`, `[TX-C]`.
+/// Removes `[OUTPUT] `, `[18:00:15] ` or `[pod/client-x/iperf3] `, but not iperf3's `[  5]`, `[SUM]`, `[ ID]` or
+/// `[TX-C]`.
 fn bracketed(text: &str) -> Option<&str> {
     let (label, after) = text.strip_prefix('[')?.split_once(']')?;
     let own = matches!(label.trim(), "ID" | "SUM") || label.starts_with("TX-") || label.starts_with("RX-");
@@ -45,7 +44,8 @@ fn bracketed(text: &str) -> Option<&str> {
     (!own && spaced && (2..=LONGEST).contains(&label.len()) && (named || timed())).then_some(after)
 }
 
-/// `2025-04-02 01:30:50 `, `2025-04-02T01:30:50.123Z `, `18:00:15 `, `Sat Nov 21 18:00:15 2026 `, `Nov 21 18:00:15 `.
+/// Removes a date and time: `2025-04-02 01:30:50 `, `2025-04-02T01:30:50.123Z `, `18:00:15 `, `Sat Nov 21 18:00:15
+/// 2026 ` or `Nov 21 18:00:15 `.
 fn date_and_time(text: &str) -> Option<&str> {
     let mut words = Words(text);
     let mut word = words.next()?;
@@ -72,7 +72,7 @@ fn date_and_time(text: &str) -> Option<&str> {
     })
 }
 
-/// `host iperf3[4711]: ` and `iperf3[4711]: ` from the system journal.
+/// Removes `host iperf3[4711]: ` or `iperf3[4711]: `, as printed by the system journal.
 fn source(text: &str) -> Option<&str> {
     let mut words = Words(text);
     let first = words.next()?;
@@ -82,7 +82,7 @@ fn source(text: &str) -> Option<&str> {
     (is_source(first) || words.next().is_some_and(is_source)).then_some(words.0)
 }
 
-/// `client-1  | ` from docker compose.
+/// Removes `client-1  | `, as printed by docker compose.
 fn container(text: &str) -> Option<&str> {
     let (name, after) = text.split_once('|')?;
     let name = name.trim_end();
@@ -94,14 +94,14 @@ fn is_date_time(word: &str) -> bool {
     word.split_once(['T', '_']).is_some_and(|(date, time)| is_date(date) && is_time(time))
 }
 
-/// `2025-04-02`, `2025/04/02`.
+/// Matches `2025-04-02` and `2025/04/02`.
 fn is_date(word: &str) -> bool {
     let parts: Vec<&str> = word.trim_end_matches(',').split(['-', '/']).collect();
     matches!(parts[..], [year, month, day] if year.len() == 4 && month.len() == 2 && day.len() == 2)
         && parts.iter().all(|part| all_digits(part))
 }
 
-/// `01:30:50`, optionally with a fraction, a zone, and a trailing colon or comma.
+/// Matches `01:30:50`, optionally with a fraction, a time zone, and a trailing colon or comma.
 fn is_time(word: &str) -> bool {
     let clock = word.trim_end_matches([':', ',']);
     let Some((hour, rest)) = clock.split_once(':') else { return false };
@@ -117,7 +117,6 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Words, with access to the remaining text.
 struct Words<'a>(&'a str);
 
 impl<'a> Words<'a> {

@@ -1,23 +1,22 @@
-//! Numbers as written by people and tools: `23.5 Gbits/sec`, `6,408`, `~15,200/sec`, `+47.4% (15.6 μs)`.
+//! Parses numbers as people and tools write them: `23.5 Gbits/sec`, `6,408`, `~15,200/sec`, `+47.4% (15.6 μs)`.
 
 use crate::unit::{Unit, unit};
 
-/// A number with its unit, if any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Amount {
-    /// As written; finite.
+    /// The number as written, always finite.
     pub(crate) number: f64,
     pub(crate) unit: Option<Unit>,
     pub(crate) approximate: bool,
-    /// Written without fraction, separators and exponent.
+    /// Whether the number was written without a fraction, separators or an exponent.
     pub(crate) plain: bool,
-    /// Written without fraction and exponent.
+    /// Whether the number was written without a fraction or an exponent.
     pub(crate) whole: bool,
 }
 
 impl Amount {
-    /// Value in base units, using `unit` if the number has none; `None` if the quantities differ or the value
-    /// overflows.
+    /// Returns the value in base units, using `unit` if the number has none. Returns `None` if the quantities differ
+    /// or the value overflows.
     pub(crate) fn in_base(&self, unit: Option<Unit>) -> Option<f64> {
         let factor = match (self.unit, unit) {
             (Some(own), Some(other)) if own.quantity != other.quantity => return None,
@@ -28,12 +27,12 @@ impl Amount {
     }
 }
 
-/// Removes the rounding error of a multiplication: 32.3 μs are 32300 ns, not 32299.999999999996.
+/// Removes the rounding error of a multiplication, so that 32.3 μs are 32300 ns rather than 32299.999999999996 ns.
 pub(crate) fn as_written(value: f64) -> f64 {
     format!("{value:.14e}").parse().unwrap_or(value)
 }
 
-/// Parses a number with unit. A remark in parentheses may follow; anything else makes it invalid.
+/// Parses a number with its unit. Only a remark in parentheses may follow it.
 pub(crate) fn amount(text: &str) -> Option<Amount> {
     let text = text.trim();
     let exact = text.trim_start_matches(['~', '≈']).trim_start();
@@ -53,7 +52,8 @@ pub(crate) fn amount(text: &str) -> Option<Amount> {
     })
 }
 
-/// Number at the start of a text and the rest. Commas are allowed only as thousands separators.
+/// Returns the number at the start of a text, and the remaining text. Commas are allowed only as thousands
+/// separators.
 pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
     let rest = leading_rest(text);
     let written = &text[..text.len() - rest.len()];
@@ -67,14 +67,12 @@ pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
     f64::is_finite(value).then_some((value, rest))
 }
 
-/// An integer, with or without thousands separators; `None` for anything else.
 pub(crate) fn whole(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     (digits && parts_thousands(text)).then(|| text.replace(',', "").parse().ok())?
 }
 
-/// Text after the characters of a number.
 fn leading_rest(text: &str) -> &str {
     let bytes = text.as_bytes();
     let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -92,7 +90,6 @@ fn leading_rest(text: &str) -> &str {
     &text[end..]
 }
 
-/// Whether commas, if any, separate groups of three digits.
 fn parts_thousands(digits: &str) -> bool {
     let mut groups = digits.split(',');
     let first = groups.next().unwrap_or_default();
@@ -100,7 +97,6 @@ fn parts_thousands(digits: &str) -> bool {
     !first.is_empty() && (parted.peek().is_none() || first.len() <= 3) && groups.all(|group| group.len() == 3)
 }
 
-/// Removes a trailing remark in parentheses.
 fn without_remark(text: &str) -> &str {
     match text.find('(') {
         Some(at) if text.ends_with(')') => text[..at].trim_end(),
@@ -108,7 +104,7 @@ fn without_remark(text: &str) -> &str {
     }
 }
 
-/// Removes the spread of `± 0.3 Gbits/sec` but not its unit.
+/// Removes the spread from `± 0.3 Gbits/sec` but keeps the unit.
 fn without_spread(text: &str) -> &str {
     let Some(spread) = ["±", "+/-", "+-"].iter().find_map(|sign| text.strip_prefix(sign)) else {
         return text;

@@ -1,4 +1,5 @@
-//! Source of a stream's rate (end and direction), and the range of a test's values, to check whether tests agree.
+//! Describes where a stream's rate comes from (the end and direction), and the range of a test's values, to check
+//! whether tests agree.
 
 use std::fmt;
 
@@ -7,16 +8,16 @@ use workload::{Direction, EndSeries, Flow, Measurement, Quantity};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RateBasis {
-    /// Received bytes of every direction.
+    /// Bytes received in all directions.
     Received,
-    /// Sent bytes; received bytes are unknown.
+    /// Bytes sent, because the received bytes are unknown.
     Sent,
-    /// Received bytes of one of two directions.
+    /// Bytes received in only one of two directions.
     Half(Direction),
 }
 
 impl RateBasis {
-    /// `None` unless this is a stream.
+    /// Returns `None` unless the measurement is a stream.
     pub(crate) fn of(measurement: &Measurement) -> Option<Self> {
         let Measurement::Stream(stream) = measurement else { return None };
         let arrived = |flow: &&Flow| !flow.receiver.intervals.is_empty();
@@ -33,7 +34,6 @@ impl RateBasis {
         })
     }
 
-    /// Name as a factor level.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Received => "received",
@@ -43,7 +43,6 @@ impl RateBasis {
         }
     }
 
-    /// Note on the missing data, if any.
     pub(crate) const fn note(self) -> Option<&'static str> {
         match self {
             Self::Received => None,
@@ -60,12 +59,12 @@ impl RateBasis {
     }
 }
 
-/// Share by which values without intervals may differ.
+/// The fraction by which values without intervals may differ.
 const WITHOUT_INTERVALS: f64 = 0.1;
-/// Printed values are rounded to three digits, and a test's start varies.
+/// Allows for printed values that are rounded to three digits, and for the varying start of a test.
 const ROUNDED: f64 = 0.03;
 
-/// A test's value and the range that its own intervals span.
+/// A test's value, and the range that its own intervals span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Extent {
     value: f64,
@@ -75,7 +74,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// `None` for measurements without one representative value.
+    /// Returns `None` for measurements without a single representative value.
     pub(crate) fn of(measurement: &Measurement) -> Option<Self> {
         let (value, spread, quantity) = match measurement {
             Measurement::Stream(data) => {
@@ -104,18 +103,17 @@ impl Extent {
         Some(Self { value, low: value * (1.0 - half), high: value * (1.0 + half), quantity })
     }
 
-    /// Whether the ranges overlap.
     pub(crate) fn agrees_with(self, other: Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// The range of both.
     pub(crate) fn with(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }
 }
 
-/// Standard deviation of the rates of an end's intervals, as a share of their mean; `None` for fewer than three.
+/// The standard deviation of the interval rates of one end, as a fraction of their mean. Returns `None` for fewer
+/// than three intervals.
 fn spread(end: &EndSeries) -> Option<f64> {
     let rates: Vec<f64> = end.measured().map(|interval| interval.rate().0).collect();
     let count = rates.len() as f64;

@@ -1,4 +1,4 @@
-//! Reads one file: offers every line to the formats and passes on each test immediately.
+//! Reads one file. It offers every line to the formats and passes on each test immediately.
 
 use std::{
     borrow::Cow,
@@ -24,28 +24,25 @@ use crate::{
     prefix, shell, unread,
 };
 
-/// Longer lines are not log rows; they can only contain a JSON document.
+/// Longer lines are not log rows and can only contain a JSON document.
 const LONGEST_ROW: usize = 64 << 10;
 
-/// Limit on notes per file; the rest is counted.
+/// The maximum number of notes per file. Further notes are only counted.
 const MOST_NOTES: usize = 100;
 
-/// Limit on column headings stored.
 const MOST_COLUMNS: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileReport {
-    /// Name, digest, number of lines and formats.
+    /// The file's name, digest, number of lines and formats.
     pub file: ImportedFile,
-    /// Missing or skipped input: full sentences with file and line.
+    /// Notes about missing or skipped input: full sentences with the file and line.
     pub notes: Vec<String>,
-    /// Notes on tables, relevant if tables are imported.
     pub table_notes: Vec<String>,
-    /// Column headings of its tables, up to a limit.
     pub columns: BTreeSet<String>,
 }
 
-/// Reads a file. Passes every test to `each` as soon as it is complete, so memory is bounded for any file size.
+/// Reads a file. Every test is passed to `each` as soon as it is complete, so memory is bounded for any file size.
 ///
 /// # Errors
 ///
@@ -89,7 +86,6 @@ fn read_text<E>(
     reader.report(name, lines)
 }
 
-/// State while reading a file.
 struct Reader<'a, E> {
     formats: Vec<Box<dyn Format>>,
     documents: Vec<Box<dyn Document>>,
@@ -97,17 +93,14 @@ struct Reader<'a, E> {
     parts: Parts,
     collector: Collector,
     out: Out,
-    /// Index of the format that claimed the last line; it is tried first.
+    /// The index of the format that claimed the last line. That format is tried first.
     latest: usize,
-    /// Formats found, in order of appearance.
     found: Vec<String>,
     notes: Vec<String>,
     table_notes: Vec<String>,
     more_notes: usize,
     columns: BTreeSet<String>,
-    /// Lines too long for a row.
     long: Places,
-    /// Skipped lines that look like a log, by tool.
     unread: BTreeMap<&'static str, Places>,
     each: &'a mut dyn FnMut(ImportedTest) -> Result<(), E>,
 }
@@ -140,7 +133,7 @@ impl<'a, E> Reader<'a, E> {
             self.document(&text, &lines);
         }
         if let Some(lines) = collected.broken.filter(|lines| lines.end() > lines.start()) {
-            // Code has braces too, so only a multi-line document is worth a note.
+            // Code has braces too, so a note is only added for a document with several lines.
             let (first, last) = (lines.start(), lines.end());
             self.out.note(format!("lines {first} to {last}: truncated JSON document"));
         }
@@ -176,7 +169,7 @@ impl<'a, E> Reader<'a, E> {
         self.hand_on()
     }
 
-    /// Offers a document to every format, then its nested documents: some tools embed logs of others.
+    /// Offers a document to every format, then its nested documents, because some tools embed the logs of others.
     fn document(&mut self, text: &str, lines: &RangeInclusive<u64>) {
         let (documents, out) = (&mut self.documents, &mut self.out);
         let mut read = |text: &str| {
@@ -188,8 +181,8 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Offers a line without its prefix, then unchanged, since a table row may start with a date. An unclaimed line
-    /// ends the current test.
+    /// Offers a line without its prefix, then unchanged, since a table row may start with a date. A line that no
+    /// format claims ends the current test.
     fn offer(&mut self, line: &Line<'_>) -> Claim {
         let bare = prefix::stripped(line.text).map(|text| Line { text, ..*line });
         let in_table = self.latest + 1 == self.formats.len();
@@ -216,7 +209,6 @@ impl<'a, E> Reader<'a, E> {
         Claim::Declined
     }
 
-    /// Ends the current test.
     fn turn(&mut self) -> Result<(), E> {
         self.formats.iter_mut().for_each(|format| format.end(&mut self.out));
         self.documents.iter_mut().for_each(|document| document.end(&mut self.out));
@@ -295,7 +287,7 @@ impl<'a, E> Reader<'a, E> {
     }
 }
 
-/// Removes emphasis and inline code from a row of a log; tables and lists remove it from their cells.
+/// Removes emphasis and inline code from a log row. Tables and lists remove them from their cells.
 fn without_emphasis(text: &str) -> Cow<'_, str> {
     if !(text.as_bytes().contains(&b'*') || text.as_bytes().contains(&b'`')) {
         return text.into();
@@ -305,7 +297,6 @@ fn without_emphasis(text: &str) -> Cow<'_, str> {
     if is_row { plain.into() } else { text.into() }
 }
 
-/// Rejects binary files by their first bytes.
 fn refuse_other_kinds<E>(name: &str, input: &mut dyn BufRead) -> Result<(), ImportError<E>> {
     let head = input.fill_buf().map_err(|source| ImportError::Read { name: name.to_owned(), source })?;
     if head.is_empty() {

@@ -8,20 +8,19 @@ use std::{
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongInterval};
 
-/// Initial interval length in nanoseconds; doubles for long logs.
+/// The initial length of an interval in nanoseconds. It doubles for long logs.
 const LENGTH: u64 = 100_000_000;
 
-/// Limit on intervals; beyond it neighbours are merged.
+/// The maximum number of intervals. Beyond it, neighbours are merged.
 const MOST: u64 = 2048;
 
-/// Limit per round trip, for logs with few round trips over a long time.
+/// The maximum number of intervals per round trip, for logs with few round trips over a long time.
 const EACH: u64 = 32;
 
-/// Intervals in time order.
 #[derive(Debug)]
 pub(crate) struct Intervals {
     length: u64,
-    /// Non-empty intervals by index; a log may have gaps of years.
+    /// Non-empty intervals by index, because a log may have gaps of years.
     done: BTreeMap<u64, LatencyHistogram>,
     place: u64,
     current: LatencyHistogram,
@@ -34,8 +33,8 @@ impl Default for Intervals {
 }
 
 impl Intervals {
-    /// Adds a round trip by its end, relative to the first message. If it ended before the current interval, it
-    /// counts in the current one.
+    /// Adds a round trip at its end time, relative to the first message. If it ended before the current interval, it
+    /// is added to the current one.
     pub(crate) fn record(&mut self, ended: Nanos, took: Nanos) {
         while ended.0 / self.length >= MOST {
             self.double();
@@ -48,7 +47,7 @@ impl Intervals {
         self.current.record(took);
     }
 
-    /// All intervals; the last ends with the log.
+    /// Returns all intervals. The last one ends with the log.
     pub(crate) fn finish(mut self, elapsed: Nanos) -> Vec<PingPongInterval> {
         self.store_current();
         let round_trips: u64 = self.done.values().map(LatencyHistogram::count).sum();
@@ -67,7 +66,6 @@ impl Intervals {
         (0..self.count()).map(interval).collect()
     }
 
-    /// Number of intervals up to the last non-empty one.
     fn count(&self) -> u64 {
         self.done.last_key_value().map_or(0, |(place, _)| place + 1)
     }
@@ -133,7 +131,7 @@ mod tests {
     #[test]
     fn gap_of_years_costs_no_memory() {
         let mut intervals = Intervals::default();
-        // Each time is double the one before, so each doubles the length.
+        // Each time is twice the previous one, so each of them doubles the interval length.
         let times: Vec<u64> = (0..64).map(|power| 1 << power).chain([u64::MAX]).collect();
         for &at in &times {
             intervals.record(Nanos(at), Nanos(1000));

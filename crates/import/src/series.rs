@@ -3,14 +3,14 @@
 use units::Nanos;
 use workload::Interval;
 
-/// Limit on intervals of an end over all connections: 4.5 hours of a stream at one sample per second. With both
-/// ends this needs about 80 MB.
+/// The maximum number of intervals at one end over all connections: 4.5 hours of a stream at one sample per second.
+/// For both ends, this needs about 80 MB.
 pub(crate) const MOST: usize = 16_384;
 
-/// Tolerated gap between consecutive intervals: logs round times to 10 ms.
+/// The tolerated gap between consecutive intervals, because logs round times to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
-/// Intervals of an end of a connection, each the sum of `stride` logged ones.
+/// The intervals at one end of a connection. Each is the sum of `stride` logged intervals.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     kept: Vec<Interval>,
@@ -26,12 +26,11 @@ impl Default for Series {
 }
 
 impl Series {
-    /// A complete series.
     pub(crate) const fn of(intervals: Vec<Interval>) -> Self {
         Self { kept: intervals, pending: None, stride: 1 }
     }
 
-    /// Merges intervals until at most `most` remain or no consecutive ones are left.
+    /// Merges intervals until at most `most` remain or no adjacent ones are left.
     pub(crate) fn into_at_most(mut self, most: usize) -> Vec<Interval> {
         let mut before = usize::MAX;
         while self.len() > most && self.len() < before {
@@ -43,12 +42,10 @@ impl Series {
         self.kept
     }
 
-    /// Number of stored intervals.
     pub(crate) fn len(&self) -> usize {
         self.kept.len() + usize::from(self.pending.is_some())
     }
 
-    /// Removes and returns the only interval.
     pub(crate) fn take_only(&mut self) -> Option<Interval> {
         (self.len() == 1).then(|| std::mem::take(self).into_intervals().pop()).flatten()
     }
@@ -57,27 +54,23 @@ impl Series {
         self.kept.iter().chain(self.pending.iter().map(|(interval, _)| interval))
     }
 
-    /// Intervals after the warm-up.
     pub(crate) fn measured(&self) -> impl Iterator<Item = &Interval> {
         self.intervals().filter(|interval| !interval.warmup)
     }
 
-    /// Bytes after the warm-up.
     pub(crate) fn bytes(&self) -> f64 {
         self.measured().map(|interval| interval.bytes.0 as f64).sum()
     }
 
-    /// End of the last interval.
     pub(crate) fn end(&self) -> Option<Nanos> {
         self.last().map(|interval| interval.end)
     }
 
-    /// Length of the last interval; 0 without one.
     pub(crate) fn last_length(&self) -> Nanos {
         self.last().map(|interval| interval.end - interval.start).unwrap_or_default()
     }
 
-    /// Logged intervals per stored one.
+    /// The number of logged intervals per stored interval.
     pub(crate) const fn stride(&self) -> u32 {
         self.stride
     }
@@ -86,12 +79,10 @@ impl Series {
         self.add(interval, 1);
     }
 
-    /// Merges pairs.
     pub(crate) fn halve(&mut self) {
         self.merge(2);
     }
 
-    /// Merges groups of `each` intervals.
     fn merge(&mut self, each: u32) {
         let Self { kept, pending, stride } = std::mem::take(self);
         self.stride = stride.saturating_mul(each);
@@ -100,7 +91,6 @@ impl Series {
         pending.into_iter().for_each(|(interval, count)| self.add(interval, count));
     }
 
-    /// Appends the sum of `count` intervals.
     fn add(&mut self, interval: Interval, count: u32) {
         let pending = match self.pending.take() {
             Some((before, sum)) if follows(&before, &interval) => (before.and(&interval), sum + count),
@@ -116,7 +106,6 @@ impl Series {
         self.last().is_some_and(|interval| interval.warmup)
     }
 
-    /// Drops intervals that end later.
     pub(crate) fn trim(&mut self, latest: Nanos) {
         self.pending = self.pending.filter(|(interval, _)| interval.end <= latest);
         while self.kept.last().is_some_and(|interval| interval.end > latest) {
@@ -134,7 +123,7 @@ impl Series {
     }
 }
 
-/// Whether the intervals are adjacent and both inside or both after the warm-up.
+/// Whether the intervals are adjacent and on the same side of the end of the warm-up.
 fn follows(first: &Interval, second: &Interval) -> bool {
     first.warmup == second.warmup
         && second.start - first.end <= ROUNDED

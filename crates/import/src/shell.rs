@@ -1,15 +1,14 @@
-//! Finds the command of a measuring tool in a line of text: after prompts, list marks and wrappers such as `sudo`,
+//! Finds the command of a measuring tool in a line of text, after prompts, list markers and wrappers such as `sudo`,
 //! `kubectl exec` or `ip netns exec`.
 
 /// Longer lines are prose.
 const LONGEST: usize = 1000;
-/// Most words of a prompt, e.g. `[root@host ~]#`.
+/// The maximum number of words in a prompt, e.g. `[root@host ~]#`.
 const PROMPT: usize = 3;
 
-/// Tools with commands to parse.
 const TOOLS: [&str; 3] = ["iperf3", "netperf", "sockperf"];
 
-/// Commands that run another command; they rarely start a sentence that contains options.
+/// Commands that run another command and rarely start a sentence that contains options.
 const WRAPPERS: &str = "sudo doas env nice ionice chrt taskset numactl timeout time stdbuf unbuffer nohup exec setsid watch \
                         ssh sshpass pdsh ip nsenter unshare chroot setarch mptcpize kubectl k oc kubecolor microk8s k3s \
                         docker podman nerdctl crictl ctr lxc incus limactl multipass vagrant machinectl virsh adb \
@@ -17,23 +16,21 @@ const WRAPPERS: &str = "sudo doas env nice ionice chrt taskset numactl timeout t
                         LD_PRELOAD do then bash sh ash zsh cmd powershell pwsh start xargs parallel for while until repeat \
                         cd !";
 
-/// A command as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Command<'a> {
     pub(crate) tool: &'static str,
-    /// The command with its wrappers, without prompt.
     pub(crate) text: &'a str,
     pub(crate) arguments: Vec<&'a str>,
 }
 
 impl<'a> Command<'a> {
-    /// The value of an option such as `-H`, before `--`.
+    /// The value of an option such as `-H` that appears before `--`.
     pub(crate) fn value(&self, flag: &str) -> Option<&'a str> {
         value(self.arguments.split(|word| *word == "--").next()?, flag)
     }
 }
 
-/// The value of an option, joined or separate.
+/// The value of an option, which may be joined to it or separate.
 pub(crate) fn value<'a>(arguments: &[&'a str], flag: &str) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(flag)? {
         "" => arguments.get(at + 1).copied(),
@@ -41,27 +38,26 @@ pub(crate) fn value<'a>(arguments: &[&'a str], flag: &str) -> Option<&'a str> {
     })
 }
 
-/// The command in a line; `None` if the words before it are prose.
+/// Finds the command in a line. Returns `None` if the text before it is prose.
 pub(crate) fn command(text: &str) -> Option<Command<'_>> {
     within(text).filter(|(before, _)| introduces(before)).map(|(_, command)| command)
 }
 
-/// The command in a line, also within a sentence.
+/// Finds the command in a line, even within a sentence.
 pub(crate) fn mentioned(text: &str) -> Option<Command<'_>> {
     within(text).map(|(_, command)| command)
 }
 
-/// The text before the tool, and the command.
 fn within(text: &str) -> Option<(&str, Command<'_>)> {
     let is_row = || text.trim_start().starts_with('|');
     if text.len() > LONGEST || !(text.contains("perf") || text.contains("PERF")) || is_row() {
         return None;
     }
     let words = text.split_whitespace();
-    // Every word is a part of the text.
+    // Every word is a slice of the text.
     let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     words.filter_map(|word| Some((place(word), word, tool(word)?))).find_map(|(at, whole, tool)| {
-        // A prompt may end without a space: `C:\\>iperf3`.
+        // A prompt may end without a space, as in `C:\\>iperf3`.
         let word =
             whole.rsplit(['>', '#', '%', '$', '`', '"', '\'', '*', '(']).find(|word| !word.is_empty())?;
         let word = &whole[word.as_ptr() as usize - whole.as_ptr() as usize..];
@@ -69,7 +65,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
         let after = &text[at + word.len()..];
         let (arguments, end) = arguments(after);
         let first = arguments.first()?;
-        // `sockperf pp -i a`.
+        // `sockperf pp -i a` has a subcommand before the options.
         let is_subcommand = tool == "sockperf" && arguments.get(1).is_some_and(|word| word.starts_with('-'));
         if !(first.len() > 1 && first.starts_with('-') || is_subcommand) {
             return None;
@@ -81,7 +77,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
     })
 }
 
-/// The tool that a word names: `/usr/bin/iperf3`, `iperf3.exe`, `iperf3-darwin`, `$IPERF3`.
+/// Returns the tool that a word refers to: `/usr/bin/iperf3`, `iperf3.exe`, `iperf3-darwin` or `$IPERF3`.
 fn tool(word: &str) -> Option<&'static str> {
     let name = word.trim_matches(['`', '"', '\'', '*', '(', '$', '{', '}', '&']);
     let name = name.rsplit(['>', '#', '%', '$', '{']).next()?;
@@ -94,7 +90,7 @@ fn tool(word: &str) -> Option<&'static str> {
     TOOLS.iter().find(|tool| name.eq_ignore_ascii_case(tool)).copied()
 }
 
-/// The arguments up to a pipe, redirection, comment or end of inline code, and their length.
+/// Returns the arguments up to a pipe, redirection, comment or the end of inline code, and their length.
 fn arguments(text: &str) -> (Vec<&str>, usize) {
     let mut arguments = Vec::new();
     let mut end = 0;
@@ -118,10 +114,10 @@ fn arguments(text: &str) -> (Vec<&str>, usize) {
     (arguments, end)
 }
 
-/// Whether the words before a tool are a prompt, wrappers, list marks or a label, not a sentence.
+/// Whether the words before a tool are a prompt, wrappers, list markers or a label, rather than a sentence.
 fn introduces(before: &str) -> bool {
     let trimmed = before.trim_end_matches([' ', '"', '\'', '*']);
-    // Inline code, a subshell, or a label such as `Command:`.
+    // This is inline code, a subshell, or a label such as `Command:`.
     if trimmed.is_empty() || trimmed.ends_with(['`', '(', ';', '&', '|']) {
         return true;
     }
@@ -142,7 +138,7 @@ fn introduces(before: &str) -> bool {
     is_wrapper || is_assignment || (has_prompt && !marked_by_hash)
 }
 
-/// The text after list marks and a prompt: `root@a:~# `, `$ `, `PS C:\> `, `mininet> `, `+ `, `1. `.
+/// Returns the text after list markers and a prompt: `root@a:~# `, `$ `, `PS C:\> `, `mininet> `, `+ `, `1. `.
 fn after_prompt(before: &str) -> &str {
     let mut rest = before.trim_start();
     loop {

@@ -1,6 +1,6 @@
-//! Names of statistics of a distribution in tables and tools.
+//! The names that tables and tools give to statistics of a distribution.
 
-/// Canonical name: `p50` for `50th (Median)`, `min` for `Minimum`; `None` for other text.
+/// Returns the canonical name, e.g. `p50` for `50th (Median)` and `min` for `Minimum`, or `None` for other text.
 pub(crate) fn statistic(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     let text = match text.find('(') {
@@ -19,7 +19,7 @@ pub(crate) fn statistic(text: &str) -> Option<String> {
     Some(named.to_owned())
 }
 
-/// Sort key of a statistic, the representative one first.
+/// The sort key of a statistic. The most representative one comes first.
 pub(crate) fn rank(name: &str) -> u8 {
     match name {
         "p50" => 0,

@@ -1,7 +1,7 @@
-//! The table of `strace -c`: calls, errors and time per system call (strace(1), "-c, --summary-only").
+//! Parses the table of `strace -c`: calls, errors and time per system call (strace(1), "-c, --summary-only").
 //!
-//! The seconds are kernel CPU time unless `-w` was given, which the table does not show. Calls that only sleep reveal
-//! it: a `clock_nanosleep` does not use 550 ms of CPU time.
+//! The seconds are kernel CPU time unless `-w` was given, which the table does not show. Calls that only sleep give
+//! it away: a `clock_nanosleep` does not use 550 ms of CPU time.
 
 use units::Nanos;
 
@@ -13,14 +13,13 @@ use crate::{
 
 const FORMAT: &str = "strace -c";
 
-/// Most CPU time per call of one that only sleeps, in microseconds.
+/// The maximum CPU time per call that only sleeps, in microseconds.
 const LONGEST_AWAKE: f64 = 1000.0;
 
-/// Parses tables at the end of strace's output.
 #[derive(Debug, Default)]
 pub(crate) struct Strace {
     open: Option<Table>,
-    /// Meaning of the seconds in the last note: elapsed time, or CPU time.
+    /// Whether the last note described the seconds as elapsed time rather than CPU time.
     noted_elapsed: Option<bool>,
 }
 
@@ -30,7 +29,6 @@ struct Table {
     last: u64,
     columns: Vec<String>,
     calls: Calls,
-    /// Longest average of a sleeping call, in microseconds.
     asleep: f64,
     wrong: Places,
 }
@@ -66,7 +64,7 @@ impl Format for Strace {
 }
 
 impl Strace {
-    /// Handles the last line, whose sum shows whether all rows are present.
+    /// Handles the last line. Its sum shows whether any rows are missing.
     fn total(&mut self, words: &[&str], line: u64, out: &mut Out) {
         let Some(table) = self.open.take() else { return };
         let calls = table.calls.count().to_string();
@@ -134,7 +132,7 @@ impl Table {
         }
     }
 
-    /// Parses a row; the errors column is empty if no call failed.
+    /// Parses a row. The errors column is empty if no call failed.
     fn call(&self, words: &[&str]) -> Option<Call> {
         let errors = self.columns.iter().position(|column| column == "errors");
         let missing = self.columns.len().checked_sub(words.len())?;
@@ -203,7 +201,7 @@ impl Table {
     }
 }
 
-/// Columns of a heading such as `% time     seconds  usecs/call     calls    errors syscall`.
+/// Returns the columns of a heading such as `% time     seconds  usecs/call     calls    errors syscall`.
 fn heading(text: &str) -> Option<Vec<String>> {
     let text = text.trim();
     if !text.contains("calls") || !text.ends_with("syscall") {
@@ -219,7 +217,7 @@ fn is_rule(words: &[&str]) -> bool {
     words.len() > 1 && words.iter().all(|word| word.bytes().all(|byte| byte == b'-'))
 }
 
-/// Seconds such as `0.140502`, in nanoseconds.
+/// Converts seconds such as `0.140502` to nanoseconds.
 fn nanos(seconds: &str) -> Option<Nanos> {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,28 +1,26 @@
-//! Settings in the headings above a test: `with vhost-net + Host->VM` is a factor level and a path.
+//! Parses settings from the headings above a test. For example, `with vhost-net + Host->VM` is a factor level and a
+//! path.
 
 use std::collections::BTreeMap;
 
-/// Limits on factor names and path ends; longer ones are prose.
+/// The maximum number of words in a factor name or path end. Longer text is prose.
 const MOST_WORDS: usize = 3;
 const LONGEST: usize = 40;
 
-/// Settings in the headings above a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Source and destination, as written.
     pub(crate) path: Option<(String, String)>,
     pub(crate) levels: BTreeMap<String, String>,
-    /// Remaining text of the innermost heading: the workload.
+    /// The remaining text of the innermost heading, which names the workload.
     pub(crate) workload: Option<String>,
-    /// Remaining text of the outer headings.
     pub(crate) section: String,
 }
 
-/// Parses headings, outermost first. Inner ones take precedence.
+/// Parses headings, outermost first. Inner headings take precedence.
 pub(crate) fn settings(titles: &[String]) -> Settings {
     let mut settings = Settings::default();
     let mut words: Vec<String> = Vec::new();
-    // Whether the innermost heading that is not a role or a number consisted of settings only.
+    // Whether the innermost heading, ignoring roles and numbers, consists only of settings.
     let mut innermost_is_settings = true;
     for title in titles {
         let mut rest: Vec<&str> = Vec::new();
@@ -54,7 +52,7 @@ pub(crate) fn settings(titles: &[String]) -> Settings {
     settings
 }
 
-/// Words as used in names: `VM0 (left)` becomes `vm0-left`.
+/// Converts text to the form used in names: `VM0 (left)` becomes `vm0-left`.
 pub(crate) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for sign in text.chars().flat_map(char::to_lowercase).take(120) {
@@ -72,7 +70,8 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
     title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// `Server`, `Client: dev-gateway (10.1.0.1)`, `client log`: which end the log is from, which the log itself shows.
+/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They say which end the log is from, which the
+/// log itself shows.
 fn is_role(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let is_labelled = |role: &&str| lowercase.strip_prefix(*role).is_some_and(|after| after.starts_with(':'));
@@ -81,7 +80,7 @@ fn is_role(part: &str) -> bool {
 
 const ROLES: [&str; 4] = ["server", "client", "sender", "receiver"];
 
-/// `On the server:`, `client_log`: nothing but which end a log is from.
+/// Matches `On the server:` and `client_log`, which only say which end a log is from.
 pub(crate) fn is_role_alone(text: &str) -> bool {
     const OTHERS: [&str; 11] =
         ["on", "at", "from", "the", "following", "is", "output", "log", "logs", "side", "end"];
@@ -91,7 +90,7 @@ pub(crate) fn is_role_alone(text: &str) -> bool {
         && words.all(|word| ROLES.contains(&word) || OTHERS.contains(&word))
 }
 
-/// `Run 3`, `2nd run`, `iteration 1 of 5`: one of several runs with the same settings.
+/// Matches `Run 3`, `2nd run` and `iteration 1 of 5`: one of several runs with the same settings.
 pub(crate) fn is_run(text: &str) -> bool {
     const RUNS: [&str; 8] = ["run", "trial", "attempt", "iteration", "iter", "round", "pass", "repetition"];
     const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
@@ -108,7 +107,7 @@ pub(crate) fn is_run(text: &str) -> bool {
         && words.iter().all(|word| is_run(word) || is_number(word) || matches!(*word, "of" | "no" | "number"))
 }
 
-/// `Run 3`, `#2`, `test-1`: a heading that is no setting.
+/// Matches `Run 3`, `#2` and `test-1`: headings that are not settings.
 fn is_repetition(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let words =
@@ -121,7 +120,7 @@ fn is_repetition(part: &str) -> bool {
     })
 }
 
-/// `A->B`, `A → B`, `A to B`, `A-to-B`; the first and last of `A -> B -> C`.
+/// Parses `A->B`, `A → B`, `A to B` or `A-to-B`. For `A -> B -> C`, returns the first and the last.
 fn path(part: &str) -> Option<(String, String)> {
     let (from, to) = arrow(part).or_else(|| {
         let rest = part.strip_prefix("from ").unwrap_or(part);
@@ -140,7 +139,7 @@ fn arrow(part: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// `with X`, `without X`, `no X`, `X on`, `X off`, `X=value`.
+/// Parses `with X`, `without X`, `no X`, `X on`, `X off` or `X=value`.
 fn level(part: &str) -> Option<(String, String)> {
     let factor = |name: &str| is_name(name).then(|| name.trim().to_lowercase());
     let switch = |name: &str, on: bool| Some((factor(name)?, if on { "on" } else { "off" }.to_owned()));

@@ -1,16 +1,15 @@
-//! Units as written by people and tools: `Gbits/sec`, `MBytes/sec`, `10^6bits/s`, `μs/call`, `%`.
+//! Parses units as people and tools write them: `Gbits/sec`, `MBytes/sec`, `10^6bits/s`, `μs/call`, `%`.
 
 use workload::Quantity;
 
-/// A quantity and the size of this unit in its base unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Unit {
     pub(crate) quantity: Quantity,
     pub(crate) factor: f64,
 }
 
-/// Parses the usual spellings of units. `MBytes` is 2^20 bytes, as in iperf and netperf; `MB` is 10^6, `MiB` 2^20.
-/// Bits have decimal prefixes.
+/// Parses the usual spellings of units. `MBytes` is 2^20 bytes, as in iperf and netperf. `MB` is 10^6 bytes and `MiB`
+/// is 2^20. Bits have decimal prefixes.
 pub(crate) fn unit(text: &str) -> Option<Unit> {
     let text = text.trim();
     let of = |quantity, factor| Some(Unit { quantity, factor });
@@ -32,7 +31,7 @@ pub(crate) fn unit(text: &str) -> Option<Unit> {
     of(Quantity::Count, scaled(text, is_event)?)
 }
 
-/// Nanoseconds per unit of time, also per event: `μs/call`.
+/// The number of nanoseconds in a unit of time, including per-event times such as `μs/call`.
 fn time(text: &str) -> Option<f64> {
     let word = match text.split_once('/') {
         Some((time, each)) if is_event(each) => time,
@@ -48,7 +47,6 @@ fn time(text: &str) -> Option<f64> {
     })
 }
 
-/// The counted event of a rate.
 fn per_second(text: &str) -> Option<&str> {
     const EVERY: [&str; 6] = ["/second", "/sec", "/s", " per second", " per sec", "per sec"];
     let long = EVERY.iter().find_map(|every| text.strip_suffix(every));
@@ -66,7 +64,7 @@ fn rate(base: &str) -> Option<Unit> {
     of(Quantity::PerSecond, scaled(base, is_event)?)
 }
 
-/// Factor of a prefix before a word: `10^6bits`, `Gbit`, `KiB`, `k`.
+/// The factor of a prefix before a word: `10^6bits`, `Gbit`, `KiB`, `k`.
 fn scaled(text: &str, is_word: fn(&str) -> bool) -> Option<f64> {
     if is_word(text) {
         return Some(1.0);
@@ -100,7 +98,6 @@ fn is_byte(word: &str) -> bool {
     matches!(word, "B" | "byte" | "bytes" | "Byte" | "Bytes")
 }
 
-/// Whether it is a word for a counted event, or empty.
 fn is_event(word: &str) -> bool {
     const EVENTS: [&str; 25] = [
         "",
@@ -129,7 +126,7 @@ fn is_event(word: &str) -> bool {
         "op",
         "ops",
     ];
-    // `T` and `R` mean other things than `t` and `r`.
+    // `T` and `R` have a different meaning from `t` and `r`.
     let is = |event: &str| if word.len() == 1 { event == word } else { event.eq_ignore_ascii_case(word) };
     EVENTS.iter().any(|event| is(event))
 }

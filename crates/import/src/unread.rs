@@ -1,6 +1,6 @@
-//! Identifies lines of unsupported tools that no format claimed, so that they are reported.
+//! Identifies unclaimed lines that are output of unsupported tools, so that they can be reported.
 
-/// Text in other tools' results, and the tool. A line has all words of a group.
+/// Words that appear in the results of other tools, and the tool. A line must contain all words of a group.
 const OTHERS: &[(&[&str], &str)] = &[
     (&["packets transmitted, ", "%"], "output of ping, which is not supported"),
     (&["rtt min/avg/max"], "output of ping, which is not supported"),
@@ -41,11 +41,11 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&[" TEST from "], "headings of an unsupported netperf test"),
 ];
 
-/// ethr's column headings look like iperf3's.
+/// Reported separately because ethr's column headings look like iperf3's.
 pub(crate) const ETHR: &str = "output of ethr, which is not supported";
 const QPERF: &str = "output of qperf, which is not supported";
 
-/// Description of the line for the note; `None` if it looks like no tool's output.
+/// Describes the line for the note. Returns `None` if it does not look like a tool's output.
 pub(crate) fn output(text: &str) -> Option<&'static str> {
     // Longer lines are prose, not log rows.
     if text.len() > 300 {
@@ -66,7 +66,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if text.contains('[') && text.contains("bits/sec") && text.contains(" sec ") {
         return Some("damaged iperf3 rows");
     }
-    // Fast path: plain sentences have none of these signs.
+    // Fast path: plain sentences contain none of these characters.
     let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
         || text.contains("Median")
         || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
@@ -74,7 +74,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     OTHERS.iter().find(|(words, _)| has_all(words)).map(|(_, output)| *output)
 }
 
-/// `tcp_bw:` and, below it, `    bw  =  2.81 GB/sec`, padded differently with `-v`.
+/// Matches `tcp_bw:` and the line below it, `    bw  =  2.81 GB/sec`, which is padded differently with `-v`.
 fn is_of_qperf(text: &str) -> bool {
     const NAMES: [&str; 8] =
         ["bw", "latency", "msg_rate", "send_bw", "recv_bw", "send_cost", "recv_cost", "msg_size"];
@@ -90,14 +90,14 @@ fn is_of_qperf(text: &str) -> bool {
     }
 }
 
-/// At least nine columns of eight hexadecimal digits.
+/// Matches at least nine columns of eight hexadecimal digits.
 fn is_softnet_row(text: &str) -> bool {
     let is_hex = |word: &str| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut words = text.split_whitespace().peekable();
     words.peek().is_some_and(|word| word.len() == 8) && words.clone().count() >= 9 && words.all(is_hex)
 }
 
-/// Output of `iperf -y C`: `20250402013050,10.0.0.1,5001,10.0.0.2,40000,3,0.0-10.0,1180000,944000`.
+/// Matches output of `iperf -y C`: `20250402013050,10.0.0.1,5001,10.0.0.2,40000,3,0.0-10.0,1180000,944000`.
 fn is_comma_separated_by_older_tool(text: &str) -> bool {
     let fields: Vec<&str> = text.trim().split(',').collect();
     let digits = |field: &str| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! The agents of a run: sends them orders and waits for their replies.
+//! The agents of a run. Sends them orders and waits for their replies.
 
 mod start;
 
@@ -19,51 +19,40 @@ use workload::WorkloadSettings;
 
 use crate::{allowance, error::RunError, left_out::LeftOut, stop::Stop};
 
-/// Margin over an order's own deadline, so that the agent's error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
-/// Polling interval for interrupts.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Timeout factor in an emulated machine.
 const EMULATED_SLOWNESS: u32 = 6;
 
-/// All agents of a run. Dropping it stops them.
+/// All agents of a run, which stop when this is dropped.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
-    /// Hosts served by another host's agent.
     seats: BTreeMap<HostName, HostName>,
     to_us: SyncSender<AgentEvent>,
     events: Receiver<AgentEvent>,
     tool: String,
     stop: Stop,
-    /// Timeout factor.
     slowness: u32,
-    /// Hosts that may be left out.
     dispensable: Vec<HostName>,
-    /// Hosts that were left out.
     pub(crate) left_out: LeftOut,
 }
 
 struct Endpoint {
     machine: Box<dyn Machine>,
     client: AgentClient,
-    /// The last workload it served.
     serves: Option<WorkloadSettings>,
     starts: u32,
-    /// Time of the last start.
     started: Instant,
-    /// Time from start to greeting.
     ready_within: Option<Duration>,
 }
 
-/// A message from one start of an agent.
+/// The start number distinguishes messages of a restarted agent from earlier ones.
 struct AgentEvent {
     host: HostName,
     start: u32,
     message: Result<FromAgent, ChannelError>,
 }
 
-/// A request without a reply yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Pending {
     host: HostName,
@@ -73,12 +62,12 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    /// Raises timeouts if this program itself runs in an emulated machine.
+    /// Extends timeouts if this program itself runs in an emulated machine.
     pub(crate) fn inside(self, emulated: bool) -> Self {
         Self { slowness: if emulated { EMULATED_SLOWNESS } else { 1 }, ..self }
     }
 
-    /// Lets agents of existing hosts configure the lab devices on those hosts.
+    /// Lets the agents of existing hosts configure the lab devices on those hosts.
     pub(crate) fn with_seats(self, lab: &Lab) -> Self {
         let seat = |host: &HostName| Some((host.clone(), lab.seat(host)?.clone()));
         Self { seats: lab.hosts.iter().filter_map(|host| seat(&host.name)).collect(), ..self }
@@ -92,12 +81,12 @@ impl Agents {
         self.endpoints.contains_key(host)
     }
 
-    /// Process IDs of the host's machine.
     pub(crate) fn pids(&self, host: &HostName) -> Vec<u32> {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
     }
 
-    /// The monitor for resizing the host's memory. `None` if there is none, or it was already taken.
+    /// Returns the monitor for resizing the host's memory, or `None` if there is none or it was already
+    /// taken.
     pub(crate) fn take_monitor(&mut self, host: &HostName) -> Option<Monitor> {
         self.endpoints.get_mut(host)?.machine.take_monitor()
     }
@@ -106,17 +95,14 @@ impl Agents {
         self.stop.is_asked()
     }
 
-    /// Time until the first process ran, for a machine started by the run.
     pub(crate) fn booted_within(&self, host: &HostName) -> Option<Duration> {
         self.endpoints.get(host)?.machine.condition().booted_within
     }
 
-    /// Time from machine start to the agent's greeting.
     pub(crate) fn ready_within(&self, host: &HostName) -> Option<Duration> {
         self.endpoints.get(host)?.ready_within
     }
 
-    /// Current state of the machines booted for the run.
     pub(crate) fn booted(&self) -> Vec<BootedMachine> {
         let booted = self.endpoints.iter().filter(|(_, endpoint)| endpoint.machine.boot().own_kernel);
         let machines = booted.map(|(host, endpoint)| BootedMachine {
@@ -128,17 +114,14 @@ impl Agents {
         machines.collect()
     }
 
-    /// Number of starts that hung.
     pub(crate) fn hung_starts(&self, host: &HostName) -> u32 {
         self.endpoints.get(host).map_or(0, |endpoint| endpoint.starts - 1)
     }
 
-    /// A known problem of the host's machine.
     pub(crate) fn trouble(&self, host: &HostName) -> Option<String> {
         self.endpoints.get(host)?.machine.condition().trouble
     }
 
-    /// Sends an order and waits for the reply.
     pub(crate) fn ask(
         &mut self,
         host: &HostName,
@@ -158,7 +141,6 @@ impl Agents {
         }
     }
 
-    /// Sends an order without waiting.
     pub(crate) fn request(
         &mut self,
         host: &HostName,
@@ -177,7 +159,6 @@ impl Agents {
         Ok(Pending { host: host.clone(), id, what, deadline })
     }
 
-    /// Waits for all replies, and returns them in the order of `pending`.
     pub(crate) fn wait(
         &mut self,
         pending: &[Pending],
@@ -212,20 +193,19 @@ impl Agents {
                 FromAgent::Hello(_) => {}
             }
         }
-        // No long message is expected from here on.
+        // From here on, no long message is expected.
         for endpoint in pending.iter().filter_map(|request| self.endpoints.get(&request.host)) {
             endpoint.client.limit.set(allowance::USUAL);
         }
         Ok(replies.into_iter().flatten().collect())
     }
 
-    /// The next message, or `None` after one polling interval.
     fn hear(&mut self) -> Result<Option<(HostName, FromAgent)>, RunError> {
         if self.stop.is_asked() {
             return Err(RunError::Interrupted);
         }
         match self.events.recv_timeout(POLL) {
-            // Ignore messages from an earlier start.
+            // Messages from an earlier start are ignored.
             Ok(event) if self.endpoints.get(&event.host).is_none_or(|now| now.starts != event.start) => {
                 Ok(None)
             }
@@ -250,10 +230,9 @@ impl Agents {
     }
 }
 
-/// Timeout of orders without traffic.
 pub(crate) const SHORT: Duration = Duration::from_secs(10);
 
-/// Unguessable for others on the path: the kernel seeds the standard library's hasher.
+/// Other hosts on the path cannot guess the token, because the kernel seeds the standard library's hasher.
 pub(crate) fn token() -> Token {
     Token(RandomState::new().build_hasher().finish())
 }

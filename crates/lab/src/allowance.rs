@@ -1,24 +1,24 @@
-//! Limits the length of agent messages by the order they reply to, because guests are not trusted and messages are
-//! held in memory.
+//! Limits the length of an agent's message depending on the order it replies to, because guests are not
+//! trusted and messages are held in memory.
 
 use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// For greetings, replies without samples, and the state of a few devices.
+/// Sufficient for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
-/// A report without its series. Per-CPU times of a large machine dominate.
+/// A report without its series. On a large machine, most of it consists of the times per CPU.
 const REPORT: usize = 1 << 20;
-/// One interval of a stream's connection with maximum-length numbers.
+/// One interval of a stream's connection, with numbers of maximum length.
 const SAMPLE: usize = 1 << 10;
-/// The widest possible histogram per interval.
+/// The widest possible histogram of an interval.
 const HISTOGRAM: usize = 32 << 10;
-/// Extra intervals, because ends wait for each other.
+/// Extra intervals, because the two ends wait for each other.
 const FURTHER: u64 = 16;
-/// Queue length for messages of all agents together. An agent blocks until its last message is read.
+/// The length of the queue for messages from all agents together. An agent blocks until its last message is
+/// read.
 pub(crate) const WAITING: usize = 2;
 
-/// Length limit of the reply to an order.
 pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usize {
     match order {
         Order::Run(run) => report_of(&run.load),
@@ -28,7 +28,7 @@ pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usi
     }
 }
 
-/// Length limit of a message from a nested run of this plan. A trial contains the reports of both ends.
+/// The maximum length of a message from a nested run of this plan. A trial contains the reports of both ends.
 pub(crate) fn nested_run(plan: &Plan) -> usize {
     let longest = plan.results.iter().map(|result| report_of(&result.load)).max().unwrap_or(0);
     longest.saturating_mul(3).saturating_add(REPORT).min(MAX_LINE)
@@ -36,7 +36,6 @@ pub(crate) fn nested_run(plan: &Plan) -> usize {
 
 fn report_of(load: &WorkloadSettings) -> usize {
     let kind = load.kind();
-    // The duration of a transfer by size is unknown.
     let Some(flows) = kind.flows_for() else { return MAX_LINE };
     let intervals = flows.0 / kind.interval().0.max(1) + FURTHER;
     let each = if kind.metric() == Metric::Throughput { SAMPLE } else { HISTOGRAM };

@@ -19,18 +19,15 @@ use crate::{
     vm_balloon::{VmBalloon, failed},
 };
 
-/// Timeout for orders that touch all guest memory, in an emulated machine on a busy host.
+/// The timeout for orders that touch all guest memory, in an emulated machine on a busy host.
 const LONG: Duration = Duration::from_secs(300);
-/// Update interval of the live view.
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The guest agent as seen by a memory method.
 struct VmAgent<'a> {
     host: &'a HostName,
     agents: &'a mut Agents,
     observer: &'a mut dyn Observer,
     load: &'a BalloonSettings,
-    /// Time of the last update of the live view.
     last_shown: Duration,
 }
 
@@ -53,7 +50,6 @@ impl VmAgent<'_> {
         }
     }
 
-    /// The longest stall and the guest's CPU time.
     fn watched(&mut self) -> Result<(Nanos, MachineCpu), RunError> {
         match self.ask(MemoryOrder::Watched)? {
             MemoryReply::Watched { damaged, guarded, .. } if damaged.0 > 0 => {
@@ -68,9 +64,9 @@ impl VmAgent<'_> {
         RunError::unexpected(self.host, &Reply::Memory { done: reply.clone() })
     }
 
-    /// Brings all free guest memory into the required state. Returns the amount to take from the guest.
+    /// Brings all free guest memory into the required state, and returns the amount to take from the guest.
     fn prepare(&mut self, balloon: &mut dyn Balloon) -> Result<Bytes, RunError> {
-        // Clean up after a failed trial.
+        // Cleans up after a failed trial.
         self.ask(MemoryOrder::Release)?;
         self.resize(balloon, Bytes(0))?;
         let load = self.load;
@@ -79,14 +75,14 @@ impl VmAgent<'_> {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
             }
-            // Memory given back has no host pages behind it, and no other memory is free.
+            // Memory that was given back has no host pages behind it, and no other memory is free.
             (BalloonMove::Shrink, false) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
                 self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
-            // Touching then hits exactly the returned memory.
+            // As a result, the memory that is touched is exactly the memory that was given back.
             (BalloonMove::Grow, _) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
@@ -140,7 +136,6 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Moves memory once, then restores it.
     pub(crate) fn move_memory(
         &mut self,
         exchange: &Exchange<'_>,

@@ -5,7 +5,7 @@ use std::iter;
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;
 
-/// Counters between the two readings. `softnet` covers the same time.
+/// Returns the counters between the two readings. `softnet` covers the same time.
 pub(crate) fn between(
     before: &PathCounters,
     after: &PathCounters,
@@ -33,7 +33,7 @@ fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
     }
 }
 
-/// Empty if all are zero: some drivers count per queue only in certain modes.
+/// Empty if all counters are zero, because some drivers only count per queue in certain modes.
 fn queues(before: &[QueueCounters], after: &[QueueCounters]) -> Vec<QueueCounters> {
     let none = QueueCounters::default();
     let before = before.iter().chain(iter::repeat(&none));
@@ -63,7 +63,7 @@ fn host(before: &HostCounters, after: &HostCounters) -> HostCounters {
     }
 }
 
-/// A counter that was reset counts as zero.
+/// If the counter was reset, the difference is zero.
 fn passed(now: u64, then: u64) -> u64 {
     now.saturating_sub(then)
 }
@@ -72,7 +72,7 @@ fn passed_bytes(now: Bytes, then: Bytes) -> Bytes {
     Bytes(passed(now.0, then.0))
 }
 
-/// For 32-bit counters, which wrap. Correct up to 2^32 per trial.
+/// For 32-bit counters, which wrap around. Correct for up to 2^32 per trial.
 fn passed_around(now: u64, then: u64) -> u64 {
     now.wrapping_sub(then) & u64::from(u32::MAX)
 }

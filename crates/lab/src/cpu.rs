@@ -3,9 +3,9 @@
 use protocol::{EndReport, HostCpu};
 use samples::{CpuUsage, GuestCpu};
 
-/// Machine-wide CPU time from an end that runs directly on the machine, guest CPU time from the other ends, and
-/// thread times of both. Without an end on the machine its time is unknown. `guests` marks ends in a guest or on
-/// another host. A workload with one end has no server.
+/// Takes machine-wide CPU time from an end that runs directly on the machine, guest CPU time from the other
+/// ends, and thread times from both. If no end runs on the machine, its time is unknown. `guests` marks ends
+/// in a guest or on another host. A workload with a single end has no server.
 pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [bool; 2]) -> CpuUsage {
     let ends = || {
         let both = [("client", Some(client)), ("server", server)].into_iter().zip(guests);
@@ -20,7 +20,7 @@ pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [
     CpuUsage { machine: machine.unwrap_or_default(), threads, guests, processes: None }
 }
 
-/// Adds the observer's data. It also provides machine time if no end runs on the machine.
+/// Adds the observer's data, including the machine's CPU time if no end runs on the machine.
 pub(crate) fn with_observed(mut usage: CpuUsage, host: Option<HostCpu>) -> CpuUsage {
     let Some(HostCpu { machine, processes }) = host else { return usage };
     if usage.machine.elapsed.0 == 0 {

@@ -1,8 +1,8 @@
-//! Selects the next trial and stops results early. The choice is a pure function of the plan and the finished trials,
-//! so a resumed run makes the same choices.
+//! Selects the next trial and stops results early. The choice is a pure function of the plan and the finished
+//! trials, so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. At the start of each block, the design judges all groups of results by the blocks
-//! before it and keeps the results that can still change the answer. It uses no clock.
+//! The plan is the full matrix. At the start of each block, the design evaluates all groups of results using
+//! the earlier blocks, and continues with the results that can still change the answer. It uses no clock.
 
 mod forecast;
 mod group;
@@ -27,7 +27,8 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// Baseline pairs needed for a noise floor. A baseline gets more only if it competes itself.
+/// The number of baseline pairs needed for a noise floor. A baseline only gets more if it is itself a
+/// contender.
 const NOISE_PAIRS: usize = 5;
 
 #[derive(Debug)]
@@ -36,32 +37,26 @@ pub struct Design<'p> {
     groups: Vec<Group>,
     seen: Observations,
     skipped: BTreeSet<usize>,
-    /// Indexes of trials that are not run although their result can be measured.
     left_out: BTreeSet<u32>,
-    /// Position in the plan.
     at: usize,
     round: Round,
-    /// Whether the time budget is used up.
     spent: bool,
     reported: BTreeMap<usize, ResultEnd>,
-    /// Whether the missing CPU time was reported.
     reported_missing_cpu: bool,
 }
 
-/// The results to measure in a block.
 #[derive(Debug, Clone, Default)]
 struct Round {
     block: Option<u32>,
     measure: BTreeSet<usize>,
     again: BTreeSet<usize>,
-    /// Baselines measured only for comparison.
+    /// Baselines that are only measured for comparison.
     beside: BTreeSet<usize>,
 }
 
 impl Round {
     fn wants(&self, trial: &PlannedTrial) -> bool {
         match trial.arm {
-            // Probed trials need the same trial without probes.
             Arm::Measure | Arm::Probed | Arm::Alone => self.measure.contains(&trial.result),
             Arm::Again => self.again.contains(&trial.result),
         }
@@ -73,7 +68,7 @@ impl Round {
 }
 
 impl<'p> Design<'p> {
-    /// Resumes from these trials, in the order they ran.
+    /// Resumes from these trials, in the order in which they ran.
     #[must_use]
     pub fn new<'t>(plan: &'p Plan, there: impl IntoIterator<Item = &'t Trial>) -> Self {
         let mut design = Self {
@@ -92,12 +87,10 @@ impl<'p> Design<'p> {
         design
     }
 
-    /// Records a finished trial.
     pub fn saw(&mut self, trial: &Trial) {
         self.seen.take(self.plan, trial);
     }
 
-    /// Records that a result cannot be measured.
     pub fn skip(&mut self, result: &str) {
         self.skipped.extend(self.plan.results.iter().position(|known| known.id.as_str() == result));
     }
@@ -107,7 +100,6 @@ impl<'p> Design<'p> {
         self.left_out.insert(trial.index);
     }
 
-    /// The next trial, or `None` if the run is complete or out of time.
     pub fn next_trial(&mut self) -> Option<&'p PlannedTrial> {
         let plan = self.plan;
         while let Some(trial) = plan.trials.get(self.at) {
@@ -124,14 +116,14 @@ impl<'p> Design<'p> {
         None
     }
 
-    /// The next trials to run at the same time. Empty if the run is complete or out of time.
+    /// Returns the next trials to run at the same time. Empty if the run is complete or out of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
         let rest = self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_beside(first));
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
-    /// A disturbed trial with attempts left, and its earlier attempts.
+    /// Returns a disturbed trial that has attempts left, and its earlier attempts.
     #[must_use]
     pub fn to_remake(&self) -> Option<(&'p PlannedTrial, Vec<DiscardedAttempt>)> {
         let open = self.seen.disturbed().filter(|(_, attempts)| attempts.len() < ATTEMPTS);
@@ -145,7 +137,7 @@ impl<'p> Design<'p> {
         Some((planned, attempts.to_vec()))
     }
 
-    /// New or changed ends of results since the last call.
+    /// Returns ends of results that are new or have changed since the last call.
     pub fn ends(&mut self) -> Vec<ResultEnd> {
         if !self.plan.design.is_adaptive() {
             return Vec::new();
@@ -166,7 +158,6 @@ impl<'p> Design<'p> {
         fresh.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// Measurable results without a trial because the time budget is used up.
     pub fn out_of_time(&self) -> impl Iterator<Item = &'p str> {
         let results = self.plan.results.iter().enumerate().filter(|_| self.spent);
         let unmeasured =
@@ -174,7 +165,7 @@ impl<'p> Design<'p> {
         unmeasured.map(|(_, result)| result.id.as_str())
     }
 
-    /// The reason why trials are not chosen for the requested objective. Returned once.
+    /// Returns, only once, the reason why trials are not chosen for the requested objective.
     pub fn other_objective(&mut self) -> Option<&'static str> {
         let block = self.round.block.unwrap_or(0);
         if self.reported_missing_cpu
@@ -189,14 +180,12 @@ impl<'p> Design<'p> {
         Some("CPU time was not recorded: trials are chosen for the best value instead of the objective")
     }
 
-    /// Results that get more trials in the current block because they can change the answer.
     pub fn open(&self) -> impl Iterator<Item = &'p str> {
         let open = self.round.measure.difference(&self.round.beside);
         open.filter(|result| !self.skipped.contains(result))
             .map(|result| self.plan.results[*result].id.as_str())
     }
 
-    /// The current decisions.
     #[must_use]
     pub fn decided(&self) -> DesignDecision {
         DesignDecision {
@@ -209,26 +198,24 @@ impl<'p> Design<'p> {
         }
     }
 
-    /// The current block, from 0, and whether it measures all results.
+    /// The current block, starting at 0, and whether it measures all results.
     #[must_use]
     pub fn block(&self) -> Option<(u32, bool)> {
         let screening = screening_blocks(self.plan);
         self.round.block.map(|block| (block, block < screening))
     }
 
-    /// Number of measurable results.
     #[must_use]
     pub fn results(&self) -> usize {
         self.plan.results.len() - self.skipped.len()
     }
 
-    /// Maximum number of remaining trials, without regard to the budget.
+    /// The maximum number of remaining trials, disregarding the budget.
     #[must_use]
     pub fn trials_left(&self) -> usize {
         if self.spent { 0 } else { self.rest().count() }
     }
 
-    /// Maximum remaining time.
     #[must_use]
     pub fn most_left(&self) -> Nanos {
         let rest = self.plan.estimate_of(self.rest());
@@ -247,7 +234,6 @@ impl<'p> Design<'p> {
         self.round.wants(trial) && !self.skipped.contains(&trial.result) && !passed
     }
 
-    /// Selects the results of a new block.
     fn enter(&mut self, block: u32) {
         if self.round.block == Some(block) {
             return;
@@ -283,13 +269,12 @@ impl<'p> Design<'p> {
             }
         }
         if !again.is_empty() {
-            // Measure all competitors of a repeated baseline twice.
+            // All competitors of a repeated baseline are measured twice.
             again.extend(&measure);
         }
         Round { block: None, measure, again, beside }
     }
 
-    /// Standings of all results, by the blocks before `block`.
     fn standings(&self, block: u32) -> Vec<(usize, Standing)> {
         let open = |group: &Group| group.standings(self.plan, &self.seen, &self.skipped, block);
         self.groups.iter().flat_map(open).collect()

@@ -1,4 +1,4 @@
-//! Detects trials disturbed by other work, judged only by CPU time of other processes.
+//! Detects trials that were disturbed by other work, based only on the CPU time of other processes.
 
 use std::{collections::BTreeMap, collections::BTreeSet};
 
@@ -7,18 +7,17 @@ use units::Nanos;
 
 use crate::placement::Cpus;
 
-/// Minimum share of the available CPU time that counts as a disturbance.
+/// A trial is disturbed if other work takes at least this fraction of the available CPU time.
 const BOUND: f64 = 0.05;
-/// An unpinned trial counts as undisturbed if this multiple of its busy CPUs remains for it.
+/// An unpinned trial is undisturbed if this multiple of the CPUs it keeps busy remains available to it.
 const ROOM: f64 = 2.0;
-/// Minimum for the busy CPUs: one per end.
+/// The number of busy CPUs is assumed to be at least this, one per end.
 const ENDS: f64 = 2.0;
-/// Minimum number of CPUs for a process to be named.
+/// A process is named if it uses at least this many CPUs.
 const NAMED: f64 = 0.01;
-/// Maximum number of processes to name.
 const MOST_NAMED: usize = 3;
 
-/// The disturbance of a trial on these CPUs.
+/// Returns a warning if a trial on these CPUs was disturbed.
 pub(crate) fn warning(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     let around = usage.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
     let share = match pinned(cpus) {
@@ -28,13 +27,11 @@ pub(crate) fn warning(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> 
     (share >= BOUND).then(|| ValidityWarning::Disturbed { share, processes: largest_disturbers(around) })
 }
 
-/// The disturbance of a trial without CPU pinning.
 #[must_use]
 pub fn disturbed(usage: &CpuUsage) -> Option<ValidityWarning> {
     warning(usage, &Cpus::FREE)
 }
 
-/// The CPUs of both ends, if both are pinned.
 fn pinned(cpus: &Cpus) -> Option<BTreeSet<u32>> {
     let (client, server) = (cpus.client.as_ref()?, cpus.server.as_ref()?);
     Some(client.iter().chain(server).copied().collect())
@@ -47,7 +44,8 @@ fn anywhere(around: &AttributedCpu) -> f64 {
     if left >= ROOM * kept_busy { 0.0 } else { others / f64::from(around.cpus.max(1)) }
 }
 
-/// Counts other work on the pinned CPUs only: busy time minus the trial's threads and softirqs.
+/// Only includes other work on the pinned CPUs, which is their busy time minus the trial's threads and
+/// softirqs.
 fn on_pinned(usage: &CpuUsage, around: &AttributedCpu, pinned: &BTreeSet<u32>) -> f64 {
     let machine = &usage.machine;
     let there: Vec<_> = machine.by_cpu.iter().filter(|cpu| pinned.contains(&cpu.cpu)).collect();
@@ -61,7 +59,6 @@ fn on_pinned(usage: &CpuUsage, around: &AttributedCpu, pinned: &BTreeSet<u32>) -
     of_others / pinned.len().max(1) as f64
 }
 
-/// Number of CPUs used by other processes and the hypervisor.
 fn others(around: &AttributedCpu) -> f64 {
     let processes: Nanos = around.others().map(|(_, time)| time).sum();
     cpus_of(around, processes + around.steal)
@@ -104,7 +101,6 @@ mod tests {
         }
     }
 
-    /// One second in which the trial keeps 1.5 CPUs busy.
     fn second(cpus: u32, others: &[(&str, u64)], steal: u64) -> CpuUsage {
         let of_others = others.iter().map(|(name, millis)| share(CpuConsumer::Other, name, *millis));
         let shares: Vec<ConsumerShare> = of_others

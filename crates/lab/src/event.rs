@@ -8,41 +8,31 @@ use workload::LiveRate;
 
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A step starts, such as creating the lab.
     Step(&'a str),
-    /// A machine starts to boot, or boots again after a hang.
     Boots {
         host: &'a str,
     },
-    /// The machine's agent has greeted.
     Booted {
         host: &'a str,
         within: Nanos,
     },
-    /// The lab exists and the run starts.
     Begun(&'a RunHeader),
     Trial {
         planned: &'a PlannedTrial,
         result: &'a PlannedResult,
     },
-    /// The live rate of the current trial over the last 0.1 s.
+    /// The rate of the current trial over the last 0.1 s, for the live view.
     Rate {
-        /// Since the start of the trial.
         elapsed: Nanos,
         rate: &'a LiveRate,
     },
-    /// A block starts, or the last one ended.
     Decided(&'a DesignDecision),
     Kept(&'a Trial),
-    /// A result is skipped for the rest of the run.
     Skipped(&'a SkippedResult),
-    /// A message to the user.
     Notice(&'a str),
 }
 
-/// Receives events.
 pub trait Observer {
-    /// Must return quickly.
     fn event(&mut self, event: &Event<'_>);
 }
 

@@ -1,4 +1,4 @@
-//! Finds and reserves the interfaces of existing hosts. A run reserves all or nothing.
+//! Finds and reserves the interfaces of existing hosts. A run reserves either all of them or none.
 
 use std::{collections::BTreeMap, mem, net::Ipv4Addr, thread, time::Duration};
 
@@ -11,11 +11,11 @@ use crate::{
     event::{Event, Observer},
 };
 
-/// Minimum time before a reservation is retried. A random addition of up to the same time prevents two runs from
-/// colliding forever.
+/// The minimum time before a reservation is retried. A random delay of up to the same length is added, so
+/// that two runs do not keep colliding.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// The scenario with the interfaces found on its existing hosts that have an agent.
+/// Returns the scenario with the interfaces that were found on existing hosts with an agent.
 pub(crate) fn located(
     scenario: &Scenario,
     plan: &Plan,
@@ -54,7 +54,6 @@ pub(crate) fn located(
     fits(&located.lab, plan).map(|()| located)
 }
 
-/// Checks names, addresses and MTUs of lab devices against the hosts'.
 fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     let refused = |host: &HostName, reason| RunError::refused(host, "create the lab's devices on it", reason);
     for host in &lab.hosts {
@@ -82,7 +81,8 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     misfit.map_or(Ok(()), |(at, reason)| Err(refused(&at.host, reason)))
 }
 
-/// Finds a host's interface by address, by name, or by how the host was reached. Returns the path end and the MTU.
+/// Finds a host's interface by its address, by its name, or by how the host was reached. Returns the path end
+/// and the MTU.
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
@@ -95,8 +95,8 @@ pub(crate) fn interface(
     }
 }
 
-/// Reserves the interfaces of all existing hosts for the run `by`, and reports other runs on those hosts. If an
-/// interface is taken, releases all and retries, or fails without `wait`.
+/// Reserves the interfaces of all existing hosts for the run `by`, and reports other runs on those hosts. If
+/// an interface is taken, all reservations are released and retried, or the call fails if `wait` is not set.
 pub(crate) fn reserve(
     scenario: &Scenario,
     agents: &mut Agents,
@@ -125,7 +125,7 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // Otherwise the agent of a killed controller is about to exit.
+        // Otherwise, the reservation is held by the agent of a killed controller, which is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }
@@ -166,17 +166,8 @@ fn same_machine(host: &HostName, others: &[&HostName]) -> RunError {
 }
 
 enum Reservation<'a> {
-    Granted {
-        /// Other runs on these hosts.
-        notices: Vec<String>,
-    },
-    Refused {
-        /// Number of hosts reserved before this one.
-        taken: usize,
-        host: &'a HostName,
-        /// The current holder.
-        by: String,
-    },
+    Granted { notices: Vec<String> },
+    Refused { taken: usize, host: &'a HostName, by: String },
 }
 
 fn reserve_each<'a>(

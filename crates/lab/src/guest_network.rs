@@ -1,5 +1,5 @@
-//! Creates a network for a single guest outside any scenario: the guest's device and a tap device in a separate
-//! namespace.
+//! Creates a network for a single guest that is not part of a scenario: the guest's device, and a tap device
+//! in a separate namespace.
 
 use std::net::Ipv4Addr;
 
@@ -11,14 +11,12 @@ use topology::Topology;
 
 use crate::{agents::Agents, error::RunError, lab_handle::LabHandle};
 
-/// Namespace of the tap device.
 const OUTSIDE: &str = "host";
-/// Device name in the guest.
 const DEVICE: &str = "eth0";
-/// In the benchmarking range (RFC 2544).
+/// In the range reserved for benchmarking (RFC 2544).
 const ADDRESS: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 64, 1), 24);
 
-/// The network of a single guest. Dropping it removes the network.
+/// The network of a single guest, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct GuestNetwork {
     guest: HostName,
@@ -27,7 +25,8 @@ pub struct GuestNetwork {
 }
 
 impl GuestNetwork {
-    /// Creates the network for the machine `vm` named `guest`. `mtu` is in bytes of IP packet.
+    /// Creates the network for the machine `vm` with the name `guest`. `mtu` is the size of the IP packet in
+    /// bytes.
     ///
     /// # Errors
     /// If the kernel refuses or lacks a feature.
@@ -43,10 +42,10 @@ impl GuestNetwork {
         }
     }
 
-    /// The device for a QEMU guest.
+    /// Returns the device for a QEMU guest.
     ///
     /// # Errors
-    /// If the process has no descriptors left.
+    /// If the process has no file descriptors left.
     pub fn nic(&self) -> Result<Nic, RunError> {
         let tap = self.topology.tap(&self.guest).expect("the lab has this guest");
         let tap =
@@ -54,10 +53,10 @@ impl GuestNetwork {
         Ok(Nic { queues: tap.queues, mac: tap.mac })
     }
 
-    /// The tap device, for monitors that open it by name.
+    /// Returns the tap device, for monitors that open it by name.
     ///
     /// # Errors
-    /// If the process has no descriptors left.
+    /// If the process has no file descriptors left.
     pub fn named_tap(&self) -> Result<NamedTap, RunError> {
         let refused =
             |source: FirecrackerError| MachineError::Firecracker { host: self.guest.to_string(), source };
@@ -68,8 +67,8 @@ impl GuestNetwork {
         Ok(NamedTap { device: tap.at.device.to_string(), namespace, mac: tap.mac })
     }
 
-    /// Lets the guest's agent configure its device. Returns the effective states of the guest's device and of the tap
-    /// device.
+    /// Lets the guest's agent configure its device. Returns the resulting states of the guest's device and of
+    /// the tap device.
     pub(crate) fn configured(&self, agents: &mut Agents) -> Result<Vec<DeviceState>, RunError> {
         let lab_handle = LabHandle { lab: &self.lab, topology: &self.topology };
         lab_handle.configure_guests(agents)?;

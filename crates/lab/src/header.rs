@@ -9,8 +9,8 @@ use crate::{
     request::{Request, planned_paths},
 };
 
-/// Stores the header of a new run, or compares the machine with that of the resumed run. `machines` were booted for
-/// the run. `missing` are requested probes that cannot run here.
+/// Stores the header of a new run, or compares the machine with that of the resumed run. `machines` were
+/// booted for the run. `missing` are requested probes that cannot run here.
 pub(crate) fn begin<S: Sink>(
     request: &Request<'_>,
     environment: &Environment,

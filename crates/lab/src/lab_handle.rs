@@ -1,5 +1,5 @@
-//! Accesses all devices of the lab: local ones through netlink, those of guests and existing hosts through their
-//! agents.
+//! Gives access to all devices of the lab: local devices through netlink, and those of guests and existing
+//! hosts through their agents.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,21 +10,16 @@ use topology::{ConfigureError, ReadError, Topology};
 
 use crate::{agents::Agents, error::RunError, event::Observer};
 
-/// Timeout for settings and readings of a guest's devices on a busy machine.
+/// The timeout for configuring or reading a guest's devices on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A created lab.
 #[derive(Clone, Copy)]
 pub(crate) struct LabHandle<'a> {
-    /// The description.
     pub(crate) lab: &'a Lab,
-    /// The devices of this machine's kernel.
     pub(crate) topology: &'a Topology,
 }
 
-/// Settings could not be applied.
 pub(crate) enum Unset {
-    /// The kernel or device does not support them.
     Never(String),
     Error(RunError),
 }
@@ -39,13 +34,11 @@ impl From<RunError> for Unset {
 }
 
 impl LabHandle<'_> {
-    /// Configures the devices of all guests that have an agent.
     pub(crate) fn configure_guests(&self, agents: &mut Agents) -> Result<(), RunError> {
         let guests = self.agents_where(agents, |host| self.lab.vm(host).is_some());
         self.set_up(agents, guests, "configure its devices")
     }
 
-    /// Creates the lab's devices on existing hosts.
     pub(crate) fn create_on_existing(
         &self,
         agents: &mut Agents,
@@ -69,7 +62,8 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// Applies settings to all devices. Devices without settings get their original ones back. Errors mention `result`.
+    /// Applies settings to all devices. Devices without settings get their original ones back. Errors mention
+    /// `result`.
     pub(crate) fn configure(
         &self,
         agents: &mut Agents,
@@ -103,7 +97,7 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// Device states by path, in path order. Queries all agents at once.
+    /// Returns device states by path, in path order. All agents are queried at once.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
@@ -124,8 +118,8 @@ impl LabHandle<'_> {
         Ok(all)
     }
 
-    /// Counters since creation for all devices by path, in path order, and for its hosts. Queries all agents at
-    /// once.
+    /// Returns the counters since creation, for all devices by path and for their hosts, in path order. All
+    /// agents are queried at once.
     pub(crate) fn counters(
         &self,
         agents: &mut Agents,
@@ -146,7 +140,8 @@ impl LabHandle<'_> {
         Ok(all)
     }
 
-    /// Queries the agents that own devices of these paths. Returns the path's index, the host and the reply.
+    /// Queries the agents that own devices on these paths. Returns the index of the path, the host and the
+    /// reply.
     fn ask_inside(
         &self,
         agents: &mut Agents,
@@ -165,7 +160,7 @@ impl LabHandle<'_> {
         Ok(targets.into_iter().zip(replies).map(|((way, host), reply)| (way, host, reply)).collect())
     }
 
-    /// Looks for the cause of a failed trial: a missing device, or a machine in trouble.
+    /// Looks for the cause of a failed trial, such as a missing device or a machine in trouble.
     pub(crate) fn explain(&self, agents: &Agents, path: &Path, error: RunError) -> RunError {
         let is_symptom =
             matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });
@@ -185,22 +180,18 @@ impl LabHandle<'_> {
         [&path.from.host, &path.to.host].into_iter().any(|host| self.lab.vm(host).is_some())
     }
 
-    /// Whether an end of the path, or its monitor, is on this machine.
     pub(crate) fn is_here(&self, path: &Path) -> bool {
         [&path.from.host, &path.to.host].into_iter().any(|host| !self.lab.is_remote(host))
     }
 
-    /// Whether its devices are only reachable through an agent.
     fn is_elsewhere(&self, host: &HostName) -> bool {
         self.lab.vm(host).is_some() || self.lab.seat(host).is_some()
     }
 
-    /// The host with the agent for these devices.
     fn agent_of<'h>(&'h self, host: &'h HostName) -> &'h HostName {
         self.lab.seat(host).unwrap_or(host)
     }
 
-    /// Whether the lab creates devices on this existing host.
     fn has_devices_on(&self, host: &HostName) -> bool {
         self.lab.existing(host).is_some()
             && self.lab.link_devices().any(|made| self.lab.is_made_on(made.at, host))
@@ -210,7 +201,6 @@ impl LabHandle<'_> {
         devices.iter().filter(|at| !self.is_elsewhere(&at.host)).cloned().collect()
     }
 
-    /// The remote devices by host.
     fn inside(&self, agents: &Agents, devices: &[DeviceRef]) -> Vec<(HostName, Vec<DeviceRef>)> {
         let of = |host: HostName| {
             let devices: Vec<_> =
@@ -226,7 +216,6 @@ impl LabHandle<'_> {
     }
 }
 
-/// Index of the device with this name.
 fn place(devices: &[DeviceRef], name: &str) -> Option<usize> {
     devices.iter().position(|at| at.to_string() == name)
 }

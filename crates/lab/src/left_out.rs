@@ -1,5 +1,5 @@
-//! Tracks unreachable hosts and broken paths that a run of many hosts continues without. Such a run is incomplete,
-//! and resuming it measures them.
+//! Tracks unreachable hosts and broken paths that a run with many hosts continues without. Such a run is
+//! incomplete, and resuming it measures them.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,12 +7,11 @@ use scenario::{HostName, Lab, Path, PathName};
 
 use crate::error::RunError;
 
-/// Minimum number of existing hosts for a run to continue without one.
+/// A run needs at least this many existing hosts to continue without one.
 const MIN_HOSTS: usize = 3;
-/// Maximum number of trials that the ends of a path may refuse.
+/// How many trials the ends of a path may refuse.
 const ATTEMPTS: u32 = 2;
 
-/// Excluded hosts and paths with reasons.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LeftOut {
     hosts: BTreeMap<HostName, String>,
@@ -20,7 +19,6 @@ pub(crate) struct LeftOut {
     refused: BTreeMap<PathName, u32>,
 }
 
-/// Hosts that the run can continue without.
 pub(crate) fn dispensable(lab: &Lab) -> Vec<HostName> {
     let existing = lab.hosts.iter().filter(|host| host.existing.is_some());
     let hosts: Vec<HostName> = existing.map(|host| host.name.clone()).collect();
@@ -32,7 +30,6 @@ impl LeftOut {
         self.hosts.is_empty() && self.paths.is_empty()
     }
 
-    /// Number of excluded hosts.
     pub(crate) fn hosts(&self) -> usize {
         self.hosts.len()
     }
@@ -49,14 +46,13 @@ impl LeftOut {
         self.paths.insert(path.clone(), reason);
     }
 
-    /// Counts a refusal. Returns whether to retry the path.
+    /// Counts a refusal, and returns whether to retry the path.
     pub(crate) fn may_try_again(&mut self, path: &PathName) -> bool {
         let refused = self.refused.entry(path.clone()).or_default();
         *refused += 1;
         *refused < ATTEMPTS
     }
 
-    /// Whether the path, or a host of it, is excluded.
     pub(crate) fn concerns(&self, path: &Path, lab: &Lab) -> bool {
         let is_gone = |host: &HostName| self.has(lab.seat(host).unwrap_or(host));
         self.paths.contains_key(&path.name) || is_gone(&path.from.host) || is_gone(&path.to.host)

@@ -1,7 +1,8 @@
-//! Runs a scenario as a sequence of steps: create the lab, wait until it settles, run the trials and store their
-//! results, remove the lab. Every step is undone, also on errors.
+//! Runs a scenario as a sequence of steps: create the lab, wait until it settles, run the trials and store
+//! their results, and remove the lab. Every step is undone, even after an error.
 //!
-//! Owns ordering, repetition and stopping. Devices, machines, statistics and output belong to other crates.
+//! This crate is responsible for ordering, repetition and stopping. Devices, machines, statistics and output
+//! belong to other crates.
 
 mod agents;
 mod allowance;
@@ -53,7 +54,6 @@ pub use nested::{missing_for_guests, run_inside};
 pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};
-/// Current decisions, for the live view.
 pub use protocol::DesignDecision;
 pub use request::{ExistingHostUse, Request};
 pub use run::{Outcome, run};

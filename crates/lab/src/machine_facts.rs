@@ -1,4 +1,4 @@
-//! Starts a machine to learn its properties, its boot time and its working probes.
+//! Starts a machine to find out its properties, its boot time and which probes work on it.
 
 use std::time::Duration;
 
@@ -11,25 +11,19 @@ use crate::{error::RunError, existing_hosts, guest_network::GuestNetwork, observ
 /// Properties of a started machine.
 #[derive(Debug)]
 pub struct Introduction {
-    /// Kernel, CPUs and clock, as reported by its agent.
     pub environment: Environment,
-    /// States of its network device and of the tap device behind it. Empty without a network.
     pub devices: Vec<DeviceState>,
-    /// Probes that cannot run on it.
     pub missing: Vec<MissingProbe>,
-    /// Time from start to the first process. `None` for a machine that was already running.
     pub booted_within: Option<Duration>,
-    /// Time from start to the agent's greeting.
     pub ready_within: Duration,
-    /// Number of earlier starts that hung.
     pub hung_starts: u32,
 }
 
-/// Starts `machine`, reads its properties, tries `probes`, configures and reads its device in `network`, then stops
-/// it. `host` is its name in errors, `tool` the required agent version.
+/// Starts `machine`, reads its properties, tries `probes`, configures and reads its device in `network`, then
+/// stops it. `host` is its name in errors, and `tool` is the required agent version.
 ///
 /// # Errors
-/// If it cannot be started, its agent refuses or does not reply, or `stop` is set.
+/// If the machine cannot be started, its agent refuses or does not reply, or `stop` is set.
 pub fn introduce(
     (host, machine): (HostName, Box<dyn Machine>),
     network: Option<&GuestNetwork>,
@@ -39,7 +33,7 @@ pub fn introduce(
 ) -> Result<Introduction, RunError> {
     let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, probes, Vec::new())?;
     match properties(&mut watcher, &host, network, probes) {
-        // A machine that hangs right after the greeting is still booting.
+        // A machine that hangs right after its greeting is still booting.
         Err(RunError::Silent { .. }) if watcher.start_again(probes)? => {
             properties(&mut watcher, &host, network, probes)
         }
@@ -47,15 +41,14 @@ pub fn introduce(
     }
 }
 
-/// Properties of an existing host.
 #[derive(Debug)]
 pub struct ExistingIntroduction {
     pub environment: Environment,
-    /// The default interface for traffic and its MTU, or the reason why it is unknown.
     pub interface: Result<(PathEnd, u32), String>,
 }
 
-/// Starts an agent on an existing host, reads its properties and its default interface, then stops the agent.
+/// Starts an agent on an existing host, reads the host's properties and its default interface, then stops the
+/// agent.
 ///
 /// # Errors
 /// If the agent cannot be started or does not reply, or `stop` is set.
@@ -88,7 +81,7 @@ fn properties(
     if let Some(error) = watcher.loss() {
         return Err(error);
     }
-    // Read it last: the clock source of a booting kernel may still change.
+    // This is read last, because the clock source of a booting kernel may still change.
     let environment = watcher.describe()?;
     Ok(Introduction { environment, devices, missing, booted_within, ready_within, hung_starts })
 }

@@ -12,14 +12,11 @@ use workload::BalloonMethod;
 
 use crate::{error::RunError, request::Request, stop::Stop};
 
-/// Machines ready to start.
 pub(crate) struct Machines {
     pub(crate) waiting: Vec<(HostName, Box<dyn Machine>)>,
-    /// The reason why virtual machines are emulated, if they are.
     pub(crate) emulated: Option<String>,
 }
 
-/// Prepares a machine for each of `hosts`.
 pub(crate) fn prepare(
     hosts: &BTreeSet<&HostName>,
     topology: &Topology,
@@ -58,7 +55,8 @@ fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, 
     Ok(Member::new(host.clone(), name.to_owned(), Arc::clone(fleet), request.id.to_string()))
 }
 
-/// Parts of a persistent lab that are missing: unsupported devices, and virtual machines, which only a run boots.
+/// Lists the parts that a persistent lab lacks: unsupported devices, and virtual machines, which are only
+/// booted by a run.
 pub(crate) fn absent(topology: &Topology, lab: &Lab) -> Vec<String> {
     topology.missing().iter().map(ToString::to_string).chain(unbooted(lab)).collect()
 }
@@ -68,7 +66,7 @@ fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
     vms.map(|host| format!("virtual machine `{}`: only `plumb run` boots it", host.name))
 }
 
-/// Resources shared by virtual machines, created on first use.
+/// Resources that are shared by virtual machines and created on first use.
 struct Monitors<'a> {
     request: &'a Request<'a>,
     topology: &'a Topology,

@@ -1,5 +1,5 @@
-//! Measures the traffic of trials: reads counters before and after, and repeats an attempt that stalled or whose
-//! probe failed.
+//! Measures the traffic of trials. Counters are read before and after, and an attempt is repeated if it
+//! stalled or its probe failed.
 
 use samples::{CpuUsage, DiscardedAttempt, PathCounters, ProbeResults, UnixMillis, ValidityWarning};
 use scenario::{DeviceRef, Path};
@@ -16,13 +16,10 @@ use crate::{
     warnings,
 };
 
-/// Maximum attempts per trial. The last one is stored with its warnings.
 pub(crate) const ATTEMPTS: usize = 3;
 
-/// The result of a measurement.
 pub(crate) enum TrafficOutcome {
     Measured(Box<Measurements>),
-    /// This machine can never run it, with the reason.
     Never(String),
 }
 
@@ -34,21 +31,19 @@ pub(crate) struct Measurements {
     pub(crate) counters: PathCounters,
     pub(crate) stalled: Option<ValidityWarning>,
     pub(crate) discarded: Vec<DiscardedAttempt>,
-    /// Number of other trials at the same time.
     pub(crate) simultaneous: u32,
 }
 
-/// The result of one attempt.
 struct Attempt {
     measured: Box<Measurements>,
     verdict: Verdict,
-    /// The reason to discard it.
     void: Option<ValidityWarning>,
 }
 
 impl TrialRunner<'_> {
-    /// Measures all trials at the same time. If a process stalls or a probe fails in any trial, repeats all: a
-    /// trial running alone would be a different measurement. Results of the other trials are not replaced.
+    /// Measures all trials at the same time. If a process stalls or a probe fails in any of them, all are
+    /// repeated, because a trial that runs alone would be a different measurement. The results of the other
+    /// trials are not replaced.
     pub(crate) fn measure(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -67,7 +62,7 @@ impl TrialRunner<'_> {
                 Err(RunError::Refused { reason, unsupported: true, .. }) => {
                     match exchanges {
                         [_] => outcomes[0] = Some(TrafficOutcome::Never(reason)),
-                        // Run them one by one to find the one that cannot run.
+                        // The trials run one at a time, to find the one that cannot run.
                         _ => {
                             for &place in &open {
                                 let alone = self.measure(&exchanges[place..=place], observer)?;
@@ -140,7 +135,7 @@ impl TrialRunner<'_> {
         Ok(Attempt { measured: Box::new(measured), verdict, void })
     }
 
-    /// Softnet counters of this machine, if an end of the path runs in its kernel.
+    /// Returns this machine's softnet counters, if an end of the path runs in its kernel.
     fn softnet(&self, path: &Path, reports: &Reports) -> Option<samples::SoftnetCounters> {
         let ends = [(&path.from, Some(&reports.client)), (&path.to, reports.server.as_ref())];
         let is_here = |(end, _): &(&scenario::PathEnd, _)| !self.lab_handle.lab.has_own_kernel(&end.host);
@@ -153,7 +148,7 @@ impl TrialRunner<'_> {
     }
 }
 
-/// The result, or `None` to repeat the trial.
+/// Returns the result, or `None` to repeat the trial.
 fn resolve(
     exchange: &Exchange<'_>,
     Attempt { mut measured, verdict, void }: Attempt,

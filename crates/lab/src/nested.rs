@@ -26,24 +26,24 @@ use crate::{
     stop::Stop,
 };
 
-/// Name of the machine in errors.
 const NAME: &str = "hypervisor";
-/// Maximum silence after boot. Nested guests are emulated and boot slowly, perhaps twice.
+/// How long the hypervisor may be silent after it has booted. Nested guests are emulated and boot slowly,
+/// perhaps twice.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// Maximum silence as a multiple of the hypervisor's own boot time, for slow or busy machines.
+/// How long the hypervisor may be silent, as a multiple of its own boot time, for slow or busy machines.
 const BOOTS: u32 = 80;
-/// Time to remove the lab after an interrupt.
+/// The time allowed to remove the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `reason` is the capability
-/// missing on this machine.
+/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `reason` is the
+/// capability that this machine lacks.
 ///
 /// Must be called from a thread that lives as long as the run.
 ///
 /// # Errors
-/// If the hypervisor cannot be booted or is lost, the nested run fails, a record cannot be stored, or the user
-/// interrupts the run. Finished trials are stored.
+/// If the hypervisor cannot be booted or is lost, the nested run fails, a record cannot be stored, or the
+/// user interrupts the run. Finished trials are stored.
 pub fn run_inside<S: Sink>(
     request: &Request<'_>,
     reason: &str,
@@ -63,8 +63,6 @@ pub fn run_inside<S: Sink>(
     follow(&mut hypervisor, request, sink, observer, stop)
 }
 
-/// A capability that the plan needs and that only a virtual hypervisor offers here. `firecracker` is the configured
-/// program.
 #[must_use]
 pub fn missing_for_guests(
     scenario: &Scenario,
@@ -88,12 +86,10 @@ fn commission(request: &Request<'_>, reason: &str) -> Commission {
     }
 }
 
-/// Total memory of the lab's guests.
 fn memory_of(lab: &Lab) -> Bytes {
     lab.hosts.iter().filter_map(|host| host.vm.as_ref()).map(|vm| vm.memory).sum()
 }
 
-/// A started hypervisor.
 struct Hypervisor<'a> {
     machine: &'a mut dyn Machine,
     to: protocol::Sender<Box<dyn Write + Send>>,
@@ -124,7 +120,7 @@ impl<'a> Hypervisor<'a> {
         self.to.send(message).map_err(|source| self.lost(source))
     }
 
-    /// The next message, or `None` after one polling interval.
+    /// Returns the next message, or `None` after one polling interval.
     fn receive(&self) -> Result<Option<FromNestedRun>, RunError> {
         match self.messages.recv_timeout(POLL) {
             Ok(message) => message.map(Some).map_err(|source| self.lost(source)),
@@ -137,7 +133,7 @@ impl<'a> Hypervisor<'a> {
         (Instant::now(), self.machine.starved())
     }
 
-    /// Compares run time with `patience`. Time without a CPU does not count.
+    /// Compares the time since the last message with `patience`, not counting time without a CPU.
     fn is_late(&self, (since, starved): (Instant, Duration), patience: Duration) -> bool {
         let waited = || since.elapsed().saturating_sub(self.machine.starved().saturating_sub(starved));
         since.elapsed() > patience && waited() > patience
@@ -158,7 +154,6 @@ impl<'a> Hypervisor<'a> {
     }
 }
 
-/// Forwards messages until the run ends.
 fn follow<S: Sink>(
     hypervisor: &mut Hypervisor<'_>,
     request: &Request<'_>,
@@ -168,7 +163,7 @@ fn follow<S: Sink>(
 ) -> Result<Outcome, RunError> {
     let mut ledger = Ledger { request, sink, observer, header: None };
     let (mut asked, mut boot) = (false, None);
-    // Time of the last message, and the total CPU starvation then.
+    // The time of the last message, and the total CPU starvation at that time.
     let (mut patience, mut last) = (hypervisor.machine.boot().patience, (Instant::now(), Duration::ZERO));
     loop {
         if stop.is_asked() && !asked {
@@ -199,7 +194,6 @@ fn follow<S: Sink>(
     }
 }
 
-/// Stores and shows messages of the nested run.
 struct Ledger<'a, S> {
     request: &'a Request<'a>,
     sink: &'a mut S,
@@ -215,7 +209,6 @@ impl<S: Sink> Ledger<'_, S> {
     fn booted(&mut self, within: Duration) {
         let Request { scenario, plan, resume, .. } = self.request;
         let boots = run_time(scenario, plan, within.into(), true);
-        // A resumed run shows its remaining time itself.
         let whole = match resume {
             None => format!(
                 "; the run takes about {:.0} min including guest boots",

@@ -1,4 +1,4 @@
-//! Runs a scenario for a controller on another machine, and sends all records and events to it.
+//! Runs a scenario for a controller on another machine, and sends it all records and events.
 
 use std::{
     io::{Read, Write},
@@ -19,10 +19,11 @@ use crate::{
     stop::Stop,
 };
 
-/// Runs the commissioned scenario. `agent` is the agent program, `tool` its version.
+/// Runs the scenario that the controller sends. `agent` is the agent program, and `tool` is its version.
 ///
 /// # Errors
-/// If the channel breaks or the protocol versions differ. A failure of the run is reported to the controller instead.
+/// If the channel breaks or the protocol versions differ. A failure of the run is reported to the controller
+/// instead.
 pub fn nested_run<R, W>(from: R, to: W, agent: &Path, tool: &str) -> Result<(), ChannelError>
 where
     R: Read + Send + 'static,
@@ -49,7 +50,6 @@ where
     outside.send(&last)
 }
 
-/// Stops the run on request, or when the channel closes.
 fn watch_for_stop<R: Read + Send + 'static>(mut from: Receiver<R>, stop: Stop) {
     thread::spawn(move || {
         while let Ok(message) = from.receive::<ToNestedRun>() {
@@ -89,7 +89,6 @@ fn carry_out<W: Write + Send>(
     run(&request, &mut &*outside, &mut observer, stop)
 }
 
-/// The controller, as sink and observer of the run.
 struct Outside<W> {
     to: Mutex<Sender<W>>,
 }
@@ -99,7 +98,7 @@ impl<W: Write> Outside<W> {
         self.lock().send(message)
     }
 
-    /// Ignores errors. A broken channel also fails the sink, which ends the run.
+    /// Errors are ignored, because a broken channel also fails the sink, which ends the run.
     fn forward(&self, event: &Event<'_>) {
         if let Some(event) = run_event(event) {
             let _ = self.send(&FromNestedRun::Event(event));
@@ -125,7 +124,7 @@ fn run_event(event: &Event<'_>) -> Option<RunEvent> {
         Event::Booted { host, within } => RunEvent::Booted { host: host.to_owned(), within },
         Event::Decided(decided) => RunEvent::Decided(decided.clone()),
         Event::Notice(text) => RunEvent::Notice { text: text.to_owned() },
-        // The controller derives them from the records.
+        // The controller derives these events from the records.
         Event::Kept(_) | Event::Skipped(_) => return None,
     })
 }

@@ -1,5 +1,5 @@
-//! The run's observer: an agent on the machine itself, outside the lab's hosts. It records CPU time by owner in every
-//! trial and runs probes in some. Its failures are reported once and never end a run.
+//! The run's observer: an agent on the machine itself, outside the lab's hosts. It records CPU time by owner
+//! in every trial, and runs probes in some trials. Its failures are reported once and never end a run.
 
 use std::{collections::BTreeSet, mem, net::Ipv4Addr, thread, time::Duration};
 
@@ -20,41 +20,30 @@ use crate::{
     stop::Stop,
 };
 
-/// Name of its machine in errors.
 const NAME: &str = "observer";
-/// Timeout for loading and reading eBPF programs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Traces one message in 10: hundreds per second, at low cost.
+/// Traces one message in 10, which amounts to hundreds per second at low cost.
 const TRACE_ONE_IN: u32 = 10;
 
-/// The observer and its working probes.
 pub(crate) struct Watcher {
     agents: Agents,
     host: HostName,
     probes: Vec<ProbeKind>,
     devices: Vec<WatchedDevice>,
-    /// The observed trial.
     watching: Option<Token>,
-    /// Failures in the observed trial.
     troubles: Vec<MissingProbe>,
-    /// Probes that failed once in the current trial.
     struck: BTreeSet<ProbeKind>,
-    /// Timeout for replies.
     patience: Duration,
-    /// Set once the agent is lost.
     lost: Option<RunError>,
-    /// Probes dropped from the run, with reasons.
     dropped: Vec<MissingProbe>,
 }
 
-/// The fate of an observed trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Valid.
     Kept,
-    /// A probe failed for the first time. Repeat the trial.
+    /// A probe failed for the first time, so the trial is to be repeated.
     Again,
-    /// Valid without probe results: no working probe applies to it.
+    /// The trial is valid but has no probe results, because no working probe applies to it.
     Over,
 }
 
@@ -73,7 +62,6 @@ impl Watcher {
         Ok((watcher, missing))
     }
 
-    /// Starts an observer in `machine`. Its probes are not tried yet.
     pub(crate) fn greeted(
         (host, machine): (HostName, Box<dyn Machine>),
         tool: &str,
@@ -89,14 +77,12 @@ impl Watcher {
         Ok(Self { agents, host, probes, devices, watching, troubles, struck, patience, lost, dropped })
     }
 
-    /// Restarts a silent machine that may have hung during boot, with these probes.
     pub(crate) fn start_again(&mut self, probes: &[ProbeKind]) -> Result<bool, RunError> {
         (self.probes, self.lost, self.watching) = (probes.to_vec(), None, None);
         self.troubles.clear();
         self.agents.start_again(&self.host)
     }
 
-    /// Tries all probes and removes those that fail.
     pub(crate) fn try_probes(&mut self) -> Result<Vec<MissingProbe>, RunError> {
         let token = token();
         self.observe(token, Vec::new(), &self.probes.clone(), Some(self.nowhere()))?;
@@ -109,12 +95,11 @@ impl Watcher {
         Ok(missing)
     }
 
-    /// The error that lost the agent.
+    /// The error that broke the connection to the agent.
     pub(crate) fn loss(&mut self) -> Option<RunError> {
         self.lost.take()
     }
 
-    /// Properties of its machine.
     pub(crate) fn describe(&mut self) -> Result<Environment, RunError> {
         match self.agents.ask(&self.host, "describe its machine", Order::Describe, self.patience)? {
             Reply::Environment(environment) => Ok(environment),
@@ -130,28 +115,24 @@ impl Watcher {
         &self.probes
     }
 
-    /// Probes missing from this run, including those lost during it.
     pub(crate) fn dropped(&self) -> &[MissingProbe] {
         &self.dropped
     }
 
-    /// Records probes of an earlier part of the run that cannot run here.
     pub(crate) fn goes_without(&mut self, missing: &[MissingProbe]) {
         self.dropped.extend_from_slice(missing);
     }
 
-    /// Whether any probe applies to this workload.
     pub(crate) fn sees(&self, load: &WorkloadSettings) -> bool {
         self.probes.iter().any(|kind| kind.sees(load))
     }
 
-    /// Starts a new planned trial.
     pub(crate) fn next_trial(&mut self) {
         self.struck.clear();
     }
 
-    /// Starts observing a trial on the server's `port`, with probes if the trial is probed. Failures are held back
-    /// for the verdict.
+    /// Starts observing a trial on the server's `port`, with probes if the trial is probed. Failures are held
+    /// back until [`Self::judge`].
     pub(crate) fn begin(
         &mut self,
         token: Token,
@@ -165,7 +146,6 @@ impl Watcher {
         }
     }
 
-    /// Stops observing and returns the results.
     pub(crate) fn end(&mut self) -> Result<Option<Observation>, RunError> {
         let Some(token) = self.watching.take() else { return Ok(None) };
         match self.ask("read its probes", Order::Observed { token })? {
@@ -177,30 +157,28 @@ impl Watcher {
         }
     }
 
-    /// Observes the idle machine for `time`. `None` without data.
+    /// Observes the idle machine for `time`. Returns `None` if there is no data.
     pub(crate) fn idle_for(&mut self, time: Duration) -> Result<Option<CpuUsage>, RunError> {
         self.observe(token(), Vec::new(), &[], None)?;
         thread::sleep(time);
         Ok(self.end()?.map(|seen| cpu::with_observed(CpuUsage::default(), seen.host)))
     }
 
-    /// Stops observing a failed trial.
     pub(crate) fn give_up(&mut self) {
         if let Some(token) = self.watching {
             self.abandon(token);
         }
     }
 
-    /// Stops observing the failed trial with this token.
     pub(crate) fn abandon(&mut self, token: Token) {
         self.watching = None;
         if self.lost.is_none() {
-            // Ignored: if the agent is lost, the next order fails too.
+            // Errors are ignored: if the agent is lost, the next order fails too.
             let _ = self.agents.request(&self.host, "end watching", Order::Abandon { token }, self.patience);
         }
     }
 
-    /// Judges the observed trial and reports failures.
+    /// Decides what to do with the observed trial, and reports failures.
     pub(crate) fn judge(&mut self, load: &WorkloadSettings, observer: &mut dyn Observer) -> Verdict {
         if let Some(reason) = &self.lost {
             let text = format!("{reason}; continuing without probes");
@@ -251,10 +229,11 @@ impl Watcher {
         Ok(())
     }
 
-    /// The messages to trace, if the trial supports it.
+    /// Which messages to trace, if the trial supports it.
     fn latency_breakdown(&self, exchange: &Exchange<'_>, port: u16) -> Option<BreakdownOrder> {
         let ping = PingPongSettings::of(&exchange.result.load)?;
-        // The host cannot see inside guests. Time in a guest would be attributed to the wake-up of the other end.
+        // The host cannot see inside guests, so time in a guest would be attributed to the wake-up of the
+        // other end.
         if exchange.path.layers.contains(&Layer::Virtio) {
             return None;
         }
@@ -268,7 +247,7 @@ impl Watcher {
         })
     }
 
-    /// Parameters for a trial run of the probe that match no messages.
+    /// Parameters that match no messages, for trying the probe.
     fn nowhere(&self) -> BreakdownOrder {
         BreakdownOrder {
             transport: Transport::Udp,
@@ -280,7 +259,7 @@ impl Watcher {
         }
     }
 
-    /// Returns an error only if interrupted.
+    /// Only returns an error if the run is interrupted.
     fn ask(&mut self, what: &'static str, order: Order) -> Result<Option<Reply>, RunError> {
         if self.lost.is_some() {
             return Ok(None);
@@ -294,7 +273,7 @@ impl Watcher {
             }
             Err(error) => {
                 self.lost = Some(error);
-                // A slow agent would leave its probes loaded and slow down trials without probes.
+                // A slow agent would leave its probes loaded, which would slow down trials without probes.
                 self.agents.end(&self.host);
                 Ok(None)
             }
@@ -302,7 +281,6 @@ impl Watcher {
     }
 }
 
-/// The same reason for all probes.
 pub(crate) fn all_missing(probes: &[ProbeKind], reason: &str) -> Vec<MissingProbe> {
     let missing = |kind: &_| MissingProbe { probe: *kind, reason: reason.to_owned() };
     probes.iter().map(missing).collect()

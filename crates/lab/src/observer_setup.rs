@@ -15,17 +15,13 @@ use crate::{
     stop::Stop,
 };
 
-/// How a run is observed.
 pub(crate) struct Watch {
-    /// `None` if the observer did not start.
     pub(crate) watcher: Option<Watcher>,
-    /// Requested probes that cannot run here.
     pub(crate) missing: Vec<MissingProbe>,
     /// The plan without probed trials that would show nothing.
     pub(crate) plan: Plan,
 }
 
-/// Starts the observer and reports missing probes once.
 pub(crate) fn begin(
     request: &Request<'_>,
     topology: &Topology,
@@ -67,7 +63,6 @@ pub(crate) fn begin(
     Ok(Watch { watcher, missing, plan })
 }
 
-/// The lab's devices by namespace and index.
 fn devices(topology: &Topology) -> Vec<WatchedDevice> {
     let device = |device: topology::PresentDevice| WatchedDevice {
         name: device.at.to_string(),
@@ -78,7 +73,6 @@ fn devices(topology: &Topology) -> Vec<WatchedDevice> {
     topology.devices().map(device).collect()
 }
 
-/// One message per reason.
 fn messages_for(missing: &[MissingProbe]) -> Vec<String> {
     let mut reason: BTreeMap<&str, Vec<ProbeKind>> = BTreeMap::new();
     for probe in missing {

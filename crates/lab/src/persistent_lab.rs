@@ -1,7 +1,7 @@
-//! Labs that persist after the command that created them.
+//! Labs that remain after the command that created them.
 //!
-//! Each has a file in a folder writable only by its user. The namespaces exist only as descriptors of the holder
-//! process, so the file of a dead holder is a leftover.
+//! Each lab has a file in a folder that only its user can write to. Its namespaces only exist as descriptors
+//! of the holder process, so once the holder has exited, the file is a leftover.
 
 use std::{
     os::fd::{AsFd, AsRawFd},
@@ -19,20 +19,15 @@ use topology::Topology;
 
 use crate::{machines::absent, record::now, stop::Stop};
 
-/// File name suffix.
 const SUFFIX: &str = ".json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentLab {
     pub name: String,
-    /// Name of its scenario.
     pub scenario: String,
-    /// The process that owns the namespaces.
     pub holder: Holder,
-    /// Creation time.
     pub since: UnixMillis,
     pub hosts: Vec<PersistentHost>,
-    /// Parts that the kernel does not support or that only a run creates.
     pub missing: Vec<String>,
 }
 
@@ -51,13 +46,11 @@ pub struct PersistentHost {
     pub name: String,
     /// The holder's descriptor of the network namespace.
     pub descriptor: i32,
-    /// Each as `device address`.
     pub addresses: Vec<String>,
 }
 
 #[derive(Debug, Error)]
 pub enum RegistryError {
-    /// A file is not a valid lab record.
     #[error("{} is not a lab record, or from another version: {source}; remove the file", file.display())]
     Record {
         file: PathBuf,
@@ -65,18 +58,9 @@ pub enum RegistryError {
         source: serde_json::Error,
     },
     #[error("lab `{name}` is already up (held by process {pid}); remove it with `plumb lab down {name}`")]
-    Taken {
-        name: String,
-        /// The holder.
-        pid: u32,
-    },
+    Taken { name: String, pid: u32 },
     #[error("{name}; {standing}")]
-    Unknown {
-        /// The reason.
-        name: String,
-        /// A hint that lists the labs.
-        standing: String,
-    },
+    Unknown { name: String, standing: String },
     #[error(transparent)]
     Raise(#[from] topology::CreateError),
     /// The registry's folder or a process is invalid.
@@ -84,14 +68,13 @@ pub enum RegistryError {
     System(#[from] machine::ProcessError),
 }
 
-/// The user's labs on this machine.
 #[derive(Debug)]
 pub struct Registry {
     folder: PrivateFolder,
 }
 
 impl Registry {
-    /// Opens the registry in `folder`. A missing folder has no labs.
+    /// Opens the registry in `folder`. If the folder does not exist, there are no labs.
     ///
     /// # Errors
     /// If another user can write to it.
@@ -99,7 +82,7 @@ impl Registry {
         Ok(Self { folder: PrivateFolder::open(folder)? })
     }
 
-    /// Opens the registry and creates the folder if needed.
+    /// Opens the registry, creating the folder if needed.
     ///
     /// # Errors
     /// If another user can write to it, or it cannot be created.
@@ -107,14 +90,13 @@ impl Registry {
         Ok(Self { folder: PrivateFolder::create(folder)? })
     }
 
-    /// All registered labs by name, including leftovers of dead holders.
+    /// Lists all registered labs by name, including leftovers of holders that have exited.
     ///
     /// # Errors
     /// If the folder cannot be read, or a file in it is invalid or owned by another user.
     pub fn list(&self) -> Result<Vec<PersistentLab>, RegistryError> {
         let mut found = Vec::new();
         for file in self.folder.names()?.into_iter().filter(|name| name.ends_with(SUFFIX)) {
-            // A lab may be removed between listing and reading.
             if let Some(text) = self.folder.read(&file)? {
                 let lab = parse(&file, &text);
                 found.push(lab.map_err(|source| self.no_record(&file, source))?);
@@ -124,10 +106,10 @@ impl Registry {
         Ok(found)
     }
 
-    /// The lab with this name, or the only lab.
+    /// Returns the lab with this name, or the only lab.
     ///
     /// # Errors
-    /// If there is none, or more than one and no name.
+    /// If there is none, or if there are several and no name is given.
     pub fn find(&self, name: Option<&str>) -> Result<PersistentLab, RegistryError> {
         let mut standing: Vec<PersistentLab> =
             self.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect();
@@ -174,7 +156,7 @@ impl Registry {
         self.remove(&standing.name)
     }
 
-    /// Removes files of dead holders and returns their labs.
+    /// Removes the files of holders that have exited, and returns their labs.
     ///
     /// # Errors
     /// If a file cannot be removed.

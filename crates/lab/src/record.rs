@@ -39,7 +39,6 @@ pub(crate) fn result(result: &PlannedResult) -> ResultRecord {
     }
 }
 
-/// Current time.
 pub(crate) fn now() -> UnixMillis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

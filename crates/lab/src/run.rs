@@ -1,4 +1,4 @@
-//! A run from start to end: its steps in order.
+//! A complete run, with its steps in order.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -28,23 +28,21 @@ use crate::{
     vm_balloon::Balloons,
 };
 
-/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub id: RunId,
-    /// Number of trials made by this invocation.
     pub completed: u32,
-    /// Results that could not be measured.
     pub skipped: Vec<SkippedResult>,
 }
 
 /// Creates the lab, runs the missing trials, stores each as it finishes, and removes the lab.
 ///
-/// Must be called from a thread that lives as long as the run: agents die with the thread that started them.
+/// Must be called from a thread that lives as long as the run, because agents exit with the thread that
+/// started them.
 ///
 /// # Errors
-/// If the lab cannot be created, an agent is lost, no traffic passes on a path, a record cannot be stored, or the
-/// user interrupts the run. The lab is removed, and finished trials are stored.
+/// If the lab cannot be created, an agent is lost, no traffic passes on a path, a record cannot be stored, or
+/// the user interrupts the run. The lab is removed, and finished trials are stored.
 pub fn run<S: Sink>(
     request: &Request<'_>,
     sink: &mut S,
@@ -85,14 +83,12 @@ pub fn run<S: Sink>(
     Ok(outcome)
 }
 
-/// The started agents and properties of this machine.
 struct Endpoints {
     agents: Agents,
     environment: Environment,
     emulated: Emulation,
 }
 
-/// Starts an agent at each end of a path, and configures the guests' devices.
 fn start(
     request: &Request<'_>,
     lab_handle: &LabHandle<'_>,
@@ -120,7 +116,8 @@ fn start(
     Ok(Endpoints { agents, environment, emulated })
 }
 
-/// Compares complete results, not names: changed defaults would mix different workloads in a result.
+/// Complete results are compared instead of names, because changed defaults would mix different workloads in
+/// a result.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     let planned = || request.plan.results.iter().map(record::result);
     match request.resume {
@@ -131,7 +128,7 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Hosts of the ends of measurable paths. A lab device on an existing host counts as that host.
+/// The hosts at the ends of measurable paths. A lab device on an existing host belongs to that host.
 fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| missing.of_path(path).is_none());
     let lab = &request.scenario.lab;
@@ -142,7 +139,7 @@ fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTre
     seats.collect()
 }
 
-/// Properties of this machine, read through an agent in a namespace.
+/// Returns this machine's properties, read through an agent in a namespace.
 fn describe(
     request: &Request<'_>,
     ends: &BTreeSet<&HostName>,
@@ -184,8 +181,8 @@ fn missing_results(request: &Request<'_>, missing: &MissingCapabilities<'_>) -> 
     found.collect()
 }
 
-/// Checks that traffic passes on each path to measure. With many hosts, leaves out lost hosts and broken paths while
-/// any path remains.
+/// Checks that traffic passes on each path to be measured. With many hosts, lost hosts and broken paths are
+/// left out as long as any path remains.
 fn check_paths(
     request: &Request<'_>,
     runner: &mut TrialRunner<'_>,

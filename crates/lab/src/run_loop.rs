@@ -1,4 +1,4 @@
-//! Runs the trials of a run round by round, and stores each as it ends. A round is usually one trial.
+//! Runs the trials of a run in rounds, and stores each trial as it ends. A round is usually a single trial.
 
 use std::{
     thread,
@@ -18,16 +18,14 @@ use crate::{
     trial_runner::{TrialOrder, TrialRunner},
 };
 
-/// Observation time for CPU use of other processes.
 const IDLE_CHECK: Duration = Duration::from_millis(300);
-/// Margin for the end of a trial's traffic, or of an agent after its member's lease.
+/// Extra time for a trial's traffic to end, or for an agent to end after its member's lease.
 const GRACE: Duration = Duration::from_secs(5);
-/// Maximum time for waiting and repeats, as a share of the run's time.
+/// The maximum time for waiting and repeats, as a fraction of the run's time.
 const ALLOWED: f64 = 1.0 / 3.0;
-/// Maximum number of repeats to report one by one.
 const MAX_SHOWN: usize = 3;
 
-/// Maximum time for waiting for idle CPUs and repeating disturbed trials.
+/// The maximum time for waiting for idle CPUs and repeating disturbed trials.
 #[must_use]
 pub fn remake_allowance(plan: &Plan) -> Duration {
     let planned = plan.duration_estimate();
@@ -39,12 +37,10 @@ pub(crate) struct RunLoop<'a, S> {
     pub(crate) sink: &'a mut S,
     pub(crate) observer: &'a mut dyn Observer,
     pub(crate) skipped: Skips,
-    /// By result.
     pub(crate) paths: Vec<&'a Path>,
 }
 
 impl<'a, S: Sink> RunLoop<'a, S> {
-    /// Runs all missing trials, and returns their number.
     pub(crate) fn make(&mut self, runner: &mut TrialRunner<'_>, stop: &Stop) -> Result<u32, RunError> {
         for skip in self.skipped.values().cloned().collect::<Vec<_>>() {
             self.keep_skip(&skip)?;
@@ -71,7 +67,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(completed)
     }
 
-    /// Records results without a trial because the time budget is used up.
+    /// Records results that have no trial because the time budget is used up.
     fn skip_out_of_time(&mut self, design: &Design<'_>) -> Result<(), RunError> {
         let Some(budget) = self.request.plan.design.budget else { return Ok(()) };
         for result in design.out_of_time() {
@@ -83,7 +79,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(())
     }
 
-    /// Repeats disturbed trials when the CPUs are idle, while time remains.
+    /// Repeats disturbed trials when the CPUs are idle, as long as time remains.
     fn remake(
         &mut self,
         runner: &mut TrialRunner<'_>,
@@ -129,7 +125,8 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         }
     }
 
-    /// Waits until other processes leave the CPUs idle, at most until `until`. Returns true without CPU data.
+    /// Waits until other processes leave the CPUs idle, or until `until`. Returns true if there is no CPU
+    /// data.
     fn await_quiet(
         &mut self,
         runner: &mut TrialRunner<'_>,
@@ -150,7 +147,6 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(false)
     }
 
-    /// Runs these trials at the same time after earlier `attempts`. Returns the number of results.
     fn round(
         &mut self,
         runner: &mut TrialRunner<'_>,
@@ -187,7 +183,6 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(completed)
     }
 
-    /// The trials of a round that can show something.
     fn orders<'o>(
         &mut self,
         runner: &TrialRunner<'_>,
@@ -212,7 +207,6 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         orders
     }
 
-    /// Continues without the hosts or paths of a failed round.
     fn leave_out(
         &mut self,
         runner: &mut TrialRunner<'_>,
@@ -243,7 +237,8 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         self.observer.event(&Event::Notice(text));
     }
 
-    /// Waits until a lost host can no longer send: its agent ends with the lease or with the trial.
+    /// Waits until a lost host can no longer send, because its agent has ended with its lease or with the
+    /// trial.
     fn wait_for_lost_host(&mut self, flows: Duration, runner: &TrialRunner<'_>) -> Result<(), RunError> {
         let wait = fleet::LEASE.max(flows) + GRACE;
         self.notice(&format!("waiting {} s until a lost host has stopped sending", wait.as_secs()));
@@ -257,7 +252,6 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(())
     }
 
-    /// Skips results of excluded hosts and paths.
     fn skip_left_out(&self, runner: &TrialRunner<'_>, design: &mut Design<'_>) {
         let results = self.request.plan.results.iter().zip(&self.paths);
         for (result, _) in results.filter(|(_, path)| runner.is_left_out(path)) {
@@ -265,7 +259,6 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         }
     }
 
-    /// Stores and shows decisions.
     fn decide(&mut self, design: &mut Design<'_>) -> Result<(), RunError> {
         for end in design.ends() {
             self.sink.ended(&self.request.id, &end).map_err(RunError::keep)?;

@@ -1,4 +1,4 @@
-//! Estimates the duration of a run, including guest boots.
+//! Estimates the duration of a run, including the time to boot guests.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,10 +7,11 @@ use units::Nanos;
 
 use crate::design::forecast;
 
-/// Boot time per guest relative to a single boot, if several guests boot at once on two CPUs.
+/// The boot time per guest relative to a single boot, when several guests boot at once on two CPUs.
 const CONCURRENT_BOOT: f64 = 0.65;
 
-/// Approximate maximum duration. A single guest boots in `boot`. `inside` adds the boot of a virtual hypervisor.
+/// Returns the approximate maximum duration. A single guest boots in `boot`. `inside` adds the boot of a
+/// virtual hypervisor.
 #[must_use]
 pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> Nanos {
     let trials = forecast(plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);
@@ -18,7 +19,6 @@ pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> 
     trials + Nanos((boot.0 as f64 * boots) as u64)
 }
 
-/// Number of virtual machines at the ends of planned paths.
 #[must_use]
 pub fn guests(scenario: &Scenario, plan: &Plan) -> usize {
     let paths: HashSet<&PathName> = plan.results.iter().map(|result| &result.path).collect();

@@ -7,7 +7,6 @@ use samples::SkippedResult;
 use scenario::{HostName, Lab, Monitor, Path, PlannedResult, Vm};
 use topology::Missing;
 
-/// Missing capabilities of a lab.
 pub(crate) struct MissingCapabilities<'a> {
     lab: &'a Lab,
     missing: &'a [Missing],
@@ -16,8 +15,7 @@ pub(crate) struct MissingCapabilities<'a> {
 }
 
 impl<'a> MissingCapabilities<'a> {
-    /// Checks `lab` on this machine. `missing` are devices that could not be created. `firecracker` is the configured
-    /// program.
+    /// `missing` are devices that could not be created, and `firecracker` is the configured program.
     pub(crate) fn of(lab: &'a Lab, missing: &'a [Missing], firecracker: Option<&FilePath>) -> Self {
         let any = |wants: fn(&Vm) -> bool| lab.hosts.iter().filter_map(|host| host.vm.as_ref()).any(wants);
         let vhost = any(wants_vhost).then(machine::Nic::lacks_vhost).flatten();
@@ -25,7 +23,6 @@ impl<'a> MissingCapabilities<'a> {
         Self { lab, missing, vhost, firecracker }
     }
 
-    /// The reason why the path cannot be measured.
     pub(crate) fn of_path(&self, path: &Path) -> Option<String> {
         let hit = self
             .missing
@@ -38,7 +35,6 @@ impl<'a> MissingCapabilities<'a> {
         Some(SkippedResult { result: result.id.to_string(), reason: self.of_path(path)? })
     }
 
-    /// The reason why the path cannot be measured here, if a machine with KVM and vhost-net could measure it.
     pub(crate) fn of_machine(&self, path: &Path) -> Option<String> {
         let installed = matches!(self.firecracker, None | Some(FirecrackerError::NoKvm(_)));
         installed.then(|| self.of_ends(path)).flatten()

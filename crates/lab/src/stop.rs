@@ -1,11 +1,10 @@
-//! A flag to stop a run, polled by every wait.
+//! A flag that stops a run. Every wait polls it.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-/// Clones share the flag.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -15,7 +14,6 @@ impl Stop {
         Self::default()
     }
 
-    /// Requests the end of the run.
     pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -25,7 +23,6 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// For signal handlers.
     #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)

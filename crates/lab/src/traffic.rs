@@ -1,4 +1,5 @@
-//! Runs the two ends of one trial, or of several trials at once on different hosts: serve, observe, run, collect.
+//! Runs the two ends of a trial, or of several trials at once on different hosts: serve, observe, run,
+//! collect.
 
 use std::time::Duration;
 
@@ -18,16 +19,16 @@ use crate::{
 };
 
 const OPEN: &str = "open the server";
-/// Messages are counted in batches of up to this time. In shorter intervals a single batch would distort the rate.
+/// Messages are counted in batches that take up to this time. In a shorter interval, a single batch would
+/// distort the rate.
 const MIN_SHOWN: Nanos = Nanos::from_millis(50);
-/// Time of a trial in addition to its traffic: connecting (10 s on a lossy path), draining (5 s at each end),
-/// reporting.
+/// The time that a trial takes in addition to its traffic: connecting (10 s on a lossy path), draining (5 s
+/// at each end) and reporting.
 const SLACK: Duration = Duration::from_secs(30);
-/// Timeout of a transfer by size.
+/// The timeout of a transfer by size.
 const LONG: Duration = Duration::from_secs(600);
 
 impl TrialRunner<'_> {
-    /// Runs all trials at the same time and collects their reports.
     pub(crate) fn exchange(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -64,15 +65,15 @@ impl TrialRunner<'_> {
         Ok(reports)
     }
 
-    /// Ends the rest of a failed trial, because one end may still wait for the other. Errors are ignored: the trial
-    /// has failed already.
+    /// Ends what remains of a failed trial, because one end may still be waiting for the other. Errors are
+    /// ignored, because the trial has already failed.
     pub(crate) fn give_up(&mut self, token: Token, path: &Path) {
         let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
         let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
         self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));
     }
 
-    /// Replies in order: each client's, followed by its server's if it has one.
+    /// Returns the replies in order: each client's, followed by its server's if there is one.
     fn between(
         &mut self,
         begun: &[(Token, &Exchange<'_>)],
@@ -104,7 +105,6 @@ impl TrialRunner<'_> {
                 requests.push(self.agents.request(&path.to.host, "run the server", collect, deadline)?);
             }
         }
-        // Show only the rate of the first trial.
         let [(token, first), ..] = begun else { return Ok(Vec::new()) };
         self.agents.wait(&requests, |beat| {
             if begun.len() == 1 || beat.token == *token {
@@ -113,7 +113,6 @@ impl TrialRunner<'_> {
         })
     }
 
-    /// Opens the servers and returns their ports, 0 for trials without a server.
     fn serve_all(&mut self, begun: &[(Token, &Exchange<'_>)]) -> Result<Vec<u16>, RunError> {
         let mut servers = Vec::new();
         for (token, Exchange { path, result, cpus, .. }) in begun {
@@ -130,13 +129,13 @@ impl TrialRunner<'_> {
         Ok(begun.iter().map(port).collect())
     }
 
-    /// The observer with probes, if the trial is probed.
+    /// Returns the observer with its probes, if the trial is probed.
     pub(crate) fn watcher_of(&mut self, exchange: &Exchange<'_>) -> Option<&mut Watcher> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// Process IDs by owner. An end in a virtual machine is represented by its monitor. If both ends share a host, it
-    /// belongs to the client. Unused machines belong to the run.
+    /// Returns process IDs by owner. An end in a virtual machine is represented by its monitor. If both ends
+    /// share a host, it belongs to the client. Unused machines belong to the run.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuConsumer; 2]| {
@@ -147,7 +146,7 @@ impl TrialRunner<'_> {
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [CpuConsumer::Server, CpuConsumer::ServerVm]));
         }
-        // For a remote host, only its channel runs here.
+        // For a remote host, only its channel runs on this machine.
         ends.retain(|(_, host)| !self.lab_handle.lab.is_remote(host));
         let named: Vec<&HostName> = ends.iter().map(|(_, host)| *host).collect();
         let others = self.agents.hosts().filter(|host| !named.contains(host));
@@ -157,7 +156,6 @@ impl TrialRunner<'_> {
         ends.into_iter().map(subject).chain([idle]).collect()
     }
 
-    /// Opens servers and returns their ports.
     pub(crate) fn serve(&mut self, servers: Vec<(&HostName, Order)>) -> Result<Vec<u16>, RunError> {
         let (mut hosts, mut requests) = (Vec::new(), Vec::new());
         for (host, order) in servers {

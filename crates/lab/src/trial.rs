@@ -23,19 +23,16 @@ use crate::{
     warnings,
 };
 
-/// Delay before a refused path is retried.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 const PROBE: &str = "probe the MTU";
-/// Every IPv4 path must carry this packet size (RFC 791).
+/// Every IPv4 path must support this packet size (RFC 791).
 const SMALLEST_MTU: u32 = 576;
 
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
-    /// This machine can never run it.
     Skipped(SkippedResult),
 }
 
-/// State before the traffic.
 struct Prepared {
     cpus: Cpus,
     devices: Vec<DeviceState>,
@@ -53,8 +50,8 @@ impl TrialRunner<'_> {
         self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// Continues without the lost host or broken path that caused the error. A path with ends that refuse a trial gets a
-    /// second attempt.
+    /// Continues without the lost host or broken path that caused the error. If the ends of a path refuse a
+    /// trial, it gets a second attempt.
     ///
     /// # Errors
     /// Returns the error if it concerns neither, or if the run has few hosts.
@@ -80,7 +77,6 @@ impl TrialRunner<'_> {
         let what = if again { "retrying the path" } else { "continuing without this path" };
         observer.event(&Event::Notice(&format!("{}: {error}: {what}", path.name)));
         if again {
-            // Give the agents time to end the last attempt.
             thread::sleep(RETRY_DELAY);
         } else {
             self.agents.left_out.path(&path.name, error.to_string());
@@ -88,7 +84,7 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Processes with disturbing CPU use during `time`.
+    /// Returns the processes whose CPU use during `time` would disturb a trial.
     pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
         let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
         Ok(usage.and_then(|usage| disturbance::warning(&usage, &Cpus::FREE)).and_then(|found| match found {
@@ -105,7 +101,6 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// Runs these trials at the same time, and returns their results in order.
     pub(crate) fn make(
         &mut self,
         orders: &[TrialOrder<'_>],
@@ -142,7 +137,8 @@ impl TrialRunner<'_> {
         Ok(orders.iter().zip(&prepared).map(outcome).collect())
     }
 
-    /// Configures devices and checks paths. The inner error is the reason why this machine can never run the trial.
+    /// Configures devices and checks paths. The inner error is the reason why this machine can never run the
+    /// trial.
     fn prepare(&mut self, orders: &[TrialOrder<'_>]) -> Result<Vec<Result<Prepared, String>>, RunError> {
         let placed = orders.iter().map(|order| self.place(order.result)).collect::<Result<Vec<_>, _>>()?;
         let ready =
@@ -165,7 +161,6 @@ impl TrialRunner<'_> {
         Ok(orders.iter().zip(placed).map(prepared).collect())
     }
 
-    /// Configures devices for the result and selects its CPUs.
     fn place(&mut self, result: &PlannedResult) -> Result<Result<Cpus, String>, RunError> {
         match self.configure(result) {
             Ok(()) => Ok(placement::cpus(&result.placement, &result.load, self.usable_cpus)),
@@ -196,7 +191,6 @@ impl TrialRunner<'_> {
             path_check: prepared.path_check,
             syscalls: Vec::new(),
             observed,
-            // A workload on one host has no path devices.
             counters: (!path.is_host()).then_some(counters),
             simultaneous,
             warnings,
@@ -204,7 +198,6 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// Checks that traffic passes on the path.
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
         let reason = match self.carry(&[(path, SMALLEST_MTU)]) {
             Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
@@ -242,7 +235,8 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Checks all paths at once for packets of this size and one byte more, without fragmentation.
+    /// Checks for all paths at once whether packets of this size, and of one byte more, pass without
+    /// fragmentation.
     fn carry(&mut self, wires: &[(&Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
         let begun: Vec<(Token, &Path, u32)> =
             wires.iter().map(|(path, mtu)| (token(), *path, *mtu)).collect();
@@ -263,7 +257,7 @@ impl TrialRunner<'_> {
     }
 
     fn probe_mtu(&mut self, begun: &[(Token, &Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
-        // A closed loop could violate a rate limit in the policy of the server's host.
+        // A closed loop could exceed a rate limit in the policy of the server's host.
         let schedule = Schedule::Open { period: Nanos::from_secs(1) };
         let echo =
             WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(MTU_PROBE) });
@@ -291,5 +285,5 @@ fn path_check(result: MtuResult, mtu: u32) -> PathCheck {
     PathCheck { mtu: (result.carried && result.larger_refused).then_some(mtu) }
 }
 
-/// Lifetime of the MTU probe's server. No policy limits trials to less.
+/// How long the server for MTU probes lives. No policy limits trials to less.
 const MTU_PROBE: Nanos = HostPolicy::LEAST_DURATION;

@@ -1,4 +1,4 @@
-//! What runs trials in a created lab: its agents, its observer and the current state of its devices.
+//! Runs trials in a created lab, using its agents, its observer and the current state of its devices.
 
 use std::collections::BTreeMap;
 
@@ -6,34 +6,27 @@ use scenario::{DeviceRef, DeviceSettings, Path, PlannedResult, PlannedTrial};
 
 use crate::{agents::Agents, lab_handle::LabHandle, observer::Watcher, vm_balloon::Balloons};
 
-/// A planned trial with its result and path.
 #[derive(Clone, Copy)]
 pub(crate) struct TrialOrder<'a> {
     pub(crate) planned: &'a PlannedTrial,
     pub(crate) result: &'a PlannedResult,
     pub(crate) path: &'a Path,
-    /// Packet size that the path must carry unfragmented.
     pub(crate) mtu: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Emulation {
     Nothing,
-    /// The virtual machines.
     Guests,
-    /// The whole machine.
     Everything,
 }
 
-/// Runs trials in a created lab.
 pub(crate) struct TrialRunner<'a> {
     pub(crate) lab_handle: LabHandle<'a>,
     pub(crate) agents: &'a mut Agents,
     pub(crate) watcher: Option<Watcher>,
     pub(crate) usable_cpus: &'a [u32],
     pub(crate) emulated: Emulation,
-    /// Created on first use.
     pub(crate) balloons: Balloons,
-    /// Current device settings.
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
 }

@@ -1,4 +1,4 @@
-//! The means to resize the memory of a run's virtual machines.
+//! Resizes the memory of a run's virtual machines.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use workload::BalloonMethod;
 
 use crate::{agents::Agents, error::RunError};
 
-/// Balloons by host, created on first use. A monitor accepts one client.
+/// Balloons by host, created on first use. A monitor only accepts one client.
 pub(crate) type Balloons = BTreeMap<HostName, VmBalloon>;
 
 pub(crate) struct VmBalloon {

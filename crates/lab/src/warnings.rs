@@ -1,4 +1,4 @@
-//! Validity warnings that a single trial supports. Comparing trials is up to the analysis.
+//! Validity warnings that can be derived from a single trial. Trials are compared by the analysis.
 
 mod ping_pong;
 mod stream;
@@ -11,18 +11,18 @@ use workload::{
     WorkloadSettings,
 };
 
-/// Minimum share of stolen CPU time that causes a warning.
+/// A warning is issued if at least this fraction of CPU time is stolen.
 const STOLEN: f64 = 0.02;
-/// Maximum deviation from the requested duration.
+/// How far the duration may deviate from the requested one.
 const TOLERANCE: f64 = 0.1;
 /// Shorter gaps are ordinary scheduling delays.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
-/// Time slice of a thread under contention (kernel base_slice_ns, 3 ms with few CPUs).
+/// The time slice of a thread under contention (kernel base_slice_ns, 3 ms with few CPUs).
 const TIME_SLICE: Nanos = Nanos::from_millis(4);
-/// Minimum share of the requested rate. A sender catches up after short stalls.
+/// The minimum fraction of the requested rate. A sender catches up after short stalls.
 const MIN_RATE: f64 = 0.97;
 
-/// Warnings for a trial. An end without intervals causes none.
+/// Returns the warnings for a trial. An end without intervals causes none.
 #[must_use]
 pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
     let mut warnings = of_kind(load, measurement, cpu);
@@ -40,7 +40,7 @@ fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -
         .unwrap_or_default()
 }
 
-/// The reason to discard a trial: a thread did not run most of the time, or nothing arrived.
+/// Returns the reason to discard a trial: a thread did not run most of the time, or nothing arrived.
 pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
     let lasted = durations(load, measurement);
     let short = lasted.is_some_and(|(requested, measured)| measured.0 < requested.0 / 2);
@@ -50,8 +50,8 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
     })
 }
 
-/// Warns about the end with the longest stall, if the stall is long relative to the trial and to scheduling among the
-/// ends' threads. Skips guests, because their clocks may stop with them.
+/// Warns about the end with the longest stall, if it is long compared with the trial and with scheduling
+/// delays among the ends' threads. Guests are skipped, because their clocks may stop with them.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],
@@ -88,7 +88,6 @@ fn other_duration(load: &WorkloadSettings, measurement: &Measurement) -> Option<
     (off > TOLERANCE).then_some(ValidityWarning::OtherDuration { requested, measured })
 }
 
-/// The requested duration, and the measured duration that differs most. `None` for transfers by size.
 fn durations(load: &WorkloadSettings, measurement: &Measurement) -> Option<(Nanos, Nanos)> {
     let requested = load.kind().lasts()?;
     let measured = measurement.kind().lasted(requested)?;

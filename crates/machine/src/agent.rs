@@ -1,4 +1,4 @@
-//! The process of an agent: a child process with its stdio as channel.
+//! An agent's process: a child process whose stdio is the channel.
 
 use std::{
     os::unix::process::CommandExt,
@@ -30,7 +30,7 @@ impl AgentProcess {
         command
     }
 
-    /// `namespace` is by default that of the calling thread.
+    /// `namespace` defaults to that of the calling thread.
     pub(crate) fn start(
         &mut self,
         mut command: Command,
@@ -65,7 +65,7 @@ impl AgentProcess {
 
     pub(crate) fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // Fails only if the process has exited.
+            // This only fails if the process has already exited.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -1,4 +1,4 @@
-//! Sends orders to an agent, and receives its messages on a thread.
+//! Sends orders to an agent and receives its messages on a separate thread.
 
 use std::{io::Write, thread, time::Duration};
 
@@ -8,14 +8,14 @@ use crate::channel::Channel;
 
 pub struct AgentClient {
     to_agent: Sender<Box<dyn Write + Send>>,
-    /// Current limit for lines from the agent.
+    /// The current length limit for lines from the agent.
     pub limit: LineLimit,
     last_id: u64,
 }
 
 impl AgentClient {
-    /// Passes each message, and the error that ends the channel, to `deliver` until that returns false. Lines may have up to
-    /// `limit` bytes.
+    /// Passes each message, and the error that ends the channel, to `deliver` until it returns false. Lines
+    /// may be up to `limit` bytes long.
     pub fn new(
         channel: Channel,
         limit: usize,
@@ -39,7 +39,6 @@ impl AgentClient {
         self.to_agent.send(&ToAgent::Hello(Hello::new(tool)))
     }
 
-    /// Returns the ID, which the reply repeats.
     pub fn request(&mut self, order: Order, deadline: Duration) -> Result<u64, ChannelError> {
         self.last_id += 1;
         let (id, deadline) = (self.last_id, deadline.into());

@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 
 pub struct Channel {
-    /// Ends when the agent exits.
+    /// Reaches its end when the agent exits.
     pub from_agent: Box<dyn Read + Send>,
-    /// The agent exits when it is dropped.
+    /// Dropping it makes the agent exit.
     pub to_agent: Box<dyn Write + Send>,
 }
 

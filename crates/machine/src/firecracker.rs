@@ -35,9 +35,9 @@ use crate::{
 
 pub(crate) const PROGRAM: &str = "firecracker";
 const API_FILE: &str = "api.sock";
-/// Suppresses a warning for each guest connection to an unused port.
+/// Suppresses the warning that is printed whenever a guest connects to an unused port.
 const LOG_LEVEL: &str = "Error";
-/// Every kernel with `pci=off` prints this.
+/// Printed by every kernel that is booted with `pci=off`.
 const NO_PCI_MESSAGE: &str = "PCI: Fatal: No config space access function found";
 
 #[derive(Debug)]
@@ -59,14 +59,13 @@ struct Running {
     first_process: Arc<OnceLock<Instant>>,
 }
 
-/// The pipe closes when the process exits.
+/// The pipe is closed when the process exits.
 struct Instance {
     child: Child,
     ended: PipeReader,
 }
 
 impl Firecracker {
-    /// Required in the [`Image`].
     pub const MODULES: &'static [&'static str] = &["virtio_mmio", "vmw_vsock_virtio_transport", "virtio_net"];
 
     pub const LEAST_MEMORY: Bytes = Vm::LEAST_MEMORY;
@@ -89,7 +88,8 @@ impl Firecracker {
         self
     }
 
-    /// Why `program` cannot run guests, e.g. KVM does not work. Takes up to 10 s.
+    /// Returns the reason why `program` cannot run guests, for example because KVM is unavailable. Takes up
+    /// to 10 s.
     #[must_use]
     pub fn unusable(program: Option<&Path>) -> Option<FirecrackerError> {
         let installed = Self::version(program).map(drop);
@@ -127,7 +127,8 @@ impl Firecracker {
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // Prefer the API error to the exit status. A process killed here has no exit status.
+                // The API error is preferred to the exit status. A process that was killed here has no exit
+                // status.
                 Err(match (status, &source) {
                     (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },
                     (Some(status), _) => FirecrackerError::Ended { status, words },
@@ -151,7 +152,8 @@ impl Firecracker {
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let namespace = self.tap.as_ref().map(|tap| &tap.namespace);
-        // Dropping the command closes this process's copies of the descriptors. Otherwise the pipe would stay open.
+        // Dropping the command closes this process's copies of the descriptors. Otherwise, the pipe would
+        // stay open.
         Ok(Instance { child: start(&mut command, namespace, &self.program)?, ended })
     }
 
@@ -186,7 +188,8 @@ impl Machine for Firecracker {
         }
     }
 
-    /// A guest boots within 1 s, or 3 s if KVM itself is emulated. Several such guests with several CPUs slow each other down.
+    /// A guest boots within 1 s, or within 3 s if KVM itself is emulated. Several such guests with several
+    /// CPUs slow each other down.
     fn boot(&self) -> Boot {
         let patience = Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus));
         Boot { patience, own_kernel: true, may_hang: false }
@@ -218,7 +221,7 @@ fn start(
 }
 
 fn end(child: &mut Child) -> Option<ExitStatus> {
-    // Fails only if the process has exited.
+    // This only fails if the process has already exited.
     let _ = child.kill();
     child.wait().ok()
 }

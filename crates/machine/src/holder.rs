@@ -1,4 +1,4 @@
-//! Processes that hold a lab after the command that created it.
+//! Processes that keep a lab alive after the command that created it.
 
 use std::{
     io::{BufRead, BufReader},
@@ -13,7 +13,7 @@ use sys::process::Process;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub pid: u32,
-    /// Clock ticks since boot (proc_pid_stat(5), field 22).
+    /// In clock ticks since boot (proc_pid_stat(5), field 22).
     pub start_time: u64,
 }
 
@@ -39,7 +39,7 @@ impl Holder {
         sys::process::is_alive(self.pid, self.start_time)
     }
 
-    /// Kills the process after `patience`. Fails if it belongs to another user.
+    /// Kills the process if it has not ended after `patience`. Fails if it belongs to another user.
     pub fn end(self, patience: Duration) -> Result<(), sys::Error> {
         let Some(process) = self.process()? else { return Ok(()) };
         process.terminate()?;
@@ -50,7 +50,8 @@ impl Holder {
         if self.is_alive() { process.kill() } else { Ok(()) }
     }
 
-    /// Cannot refer to a later process with the same PID. `None` if it has exited.
+    /// The result never refers to a later process with the same PID. Returns `None` if the process has
+    /// exited.
     pub(crate) fn process(self) -> Result<Option<Process>, sys::Error> {
         Process::own(self.pid, self.start_time)
     }

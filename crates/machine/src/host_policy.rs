@@ -1,4 +1,4 @@
-//! Restrictions on measurements on a host, independent of the requester.
+//! A host's restrictions on measurements, which apply to all controllers.
 
 use std::{fmt, net::Ipv4Addr, ops::RangeInclusive, str::FromStr};
 
@@ -10,11 +10,11 @@ use workload::WorkloadSettings;
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// The default allows everything.
+/// By default, everything is allowed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
-    /// Payload per direction.
+    /// Payload rate per direction.
     #[serde(serialize_with = "write_rate", deserialize_with = "read")]
     pub rate: Option<BitRate>,
     #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
@@ -26,10 +26,10 @@ pub struct HostPolicy {
 }
 
 impl HostPolicy {
-    /// The value is JSON.
+    /// The value of the flag is JSON.
     pub const FLAG: &str = "--policy";
 
-    /// A shorter [`Self::duration`] leaves no time to test the path MTU.
+    /// With a shorter [`Self::duration`], there is no time to test the path MTU.
     pub const LEAST_DURATION: Nanos = Nanos::from_secs(2);
 
     pub fn read(text: &str) -> serde_json::Result<Self> {
@@ -71,7 +71,7 @@ impl HostPolicy {
         }
     }
 
-    /// `now` in seconds since 1970.
+    /// `now` is in seconds since 1970.
     pub fn check_hours(&self, now: u64) -> Result<(), String> {
         match self.hours {
             Some(hours) if !hours.contain(now) => {
@@ -82,7 +82,7 @@ impl HostPolicy {
         }
     }
 
-    /// The server tries these ports in order if `port` is requested; 0 lets the kernel choose.
+    /// The ports that the server tries in order if `port` is requested. With 0, the kernel chooses one.
     pub fn listens_on(&self, port: Option<u16>) -> Result<RangeInclusive<u16>, String> {
         match (port, self.ports) {
             (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => {
@@ -104,7 +104,7 @@ impl HostPolicy {
     }
 }
 
-/// Writes all digits, unlike `Display`.
+/// Unlike `Display`, this writes all digits.
 fn write_rate<S: Serializer>(rate: &Option<BitRate>, to: S) -> Result<S::Ok, S::Error> {
     rate.map(|rate| format!("{}bit/s", rate.0)).serialize(to)
 }
@@ -126,7 +126,6 @@ fn read_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D:
     Ok(duration)
 }
 
-/// An inclusive range, written as `5201-5210`, or `5201`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ports {
@@ -169,17 +168,17 @@ impl From<Ports> for String {
     }
 }
 
-/// A UTC time range, possibly across midnight, written as `22:00-06:00`.
+/// A UTC time range that may cross midnight, written as `22:00-06:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Hours {
-    /// Minutes since midnight.
+    /// In minutes since midnight.
     from: u64,
     to: u64,
 }
 
 impl Hours {
-    /// `now` in seconds since 1970.
+    /// `now` is in seconds since 1970.
     const fn contain(self, now: u64) -> bool {
         let minute = now % DAY / MINUTE;
         if self.from < self.to {

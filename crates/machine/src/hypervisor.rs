@@ -1,5 +1,5 @@
-//! A virtual hypervisor: an emulated machine with KVM and vhost-net. Its times are those of an emulated CPU, but counts are
-//! valid.
+//! A virtual hypervisor: an emulated machine with KVM and vhost-net. Its times are those of an emulated CPU,
+//! but its counts are valid.
 
 mod contents;
 
@@ -32,13 +32,12 @@ const MODULES: &[&str] = &[
     "tcp_bbr",
 ];
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// More CPUs would only wait for each other's emulation threads.
+/// Additional CPUs would only wait for each other's emulation threads.
 const MOST_CPUS: usize = 8;
-/// QEMU 7.2 with two CPUs failed in 11 of 12 runs with four guests: guests reset or hung during boot, and the hypervisor's
-/// kernel had page faults right after VMRUN. With one CPU, no run failed.
+/// QEMU 7.2 with two CPUs failed in 11 of 12 runs with four guests: guests reset or hung during boot, and the
+/// hypervisor's kernel had page faults right after VMRUN. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
-/// `guests` is memory for guests. `program` is the first process.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,
@@ -47,7 +46,7 @@ pub fn hypervisor(
     firecracker: Option<&Path>,
 ) -> Result<Qemu, MachineError> {
     let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).copied().collect();
-    // Decompress the kernel here: it is slow in an emulated machine.
+    // The kernel is decompressed here, because that is slow in an emulated machine.
     let vmlinux = kernel.uncompressed()?;
     let of_guests = Kernel { image: vmlinux.path(), modules: kernel.modules.clone() };
     let files = contents::files(&of_guests, firecracker)

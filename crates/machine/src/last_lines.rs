@@ -1,4 +1,4 @@
-//! The last lines of a process's output, for error messages.
+//! The last lines of a process's output, for use in error messages.
 
 use std::{
     collections::VecDeque,
@@ -11,10 +11,10 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 use protocol::guest::FIRST_WORDS;
 
-/// A kernel panic prints about 30, the reason first.
+/// A kernel panic prints about 30 lines, starting with the reason.
 const MAX_LINES: usize = 40;
 const LONGEST: u64 = 4096;
-/// Some output is still in transit after an exit.
+/// After the process has exited, some of its output may still be in transit.
 const DRAIN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Keeps lines without `noise`. The result is set when the guest's first process starts.
+    /// Keeps all lines that do not contain `noise`. The result is set when the guest's first process starts.
     pub(crate) fn keep_console(
         &self,
         console: impl Read + Send + 'static,
@@ -61,7 +61,6 @@ impl LastLines {
         first_process
     }
 
-    /// Keeps the results of `take`, which is called for every line. Lines longer than `longest` bytes are split.
     pub(crate) fn keep_some(
         &self,
         from: impl Read + Send + 'static,
@@ -77,7 +76,6 @@ impl LastLines {
         });
     }
 
-    /// Waits briefly for streams that are still open.
     pub(crate) fn text(&self) -> String {
         let mut lines = self.shared.lines.lock();
         self.shared.ended.wait_while_for(&mut lines, |lines| lines.open > 0, DRAIN);
@@ -104,7 +102,7 @@ impl LastLines {
     }
 }
 
-/// The end of an error message with the last lines, if any.
+/// Formats the last lines, if there are any, as the end of an error message.
 pub(crate) fn last_output(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

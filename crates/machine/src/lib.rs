@@ -46,7 +46,7 @@ pub use sys::PrivateFolder;
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 
 pub trait Machine: Send {
-    /// The agent dies with the calling thread.
+    /// The agent exits with the calling thread.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
     fn pids(&self) -> Vec<u32>;
@@ -57,12 +57,13 @@ pub trait Machine: Send {
         Boot::default()
     }
 
-    /// Runnable, but without a CPU. Timeouts are extended by this time.
+    /// How long the processes were runnable but had no CPU. Timeouts are extended by this time.
     fn starved(&self) -> Duration {
         starvation::longest_wait(&self.pids())
     }
 
-    /// A client for resizing memory. The caller becomes its only client. `None` if there is none, or it was already taken.
+    /// Returns a client for resizing memory. The monitor accepts no other client. Returns `None` if there is
+    /// no monitor, or if it was already taken.
     fn take_monitor(&mut self) -> Option<Monitor> {
         None
     }
@@ -70,10 +71,11 @@ pub trait Machine: Send {
     fn condition(&self) -> Condition;
 }
 
-/// The default is a machine that already runs.
+/// The default is a machine that is already running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// The longest time from [`Machine::start`] to the agent's greeting, not counting [starvation](Machine::starved).
+    /// The maximum time from [`Machine::start`] to the agent's greeting, not counting
+    /// [starvation](Machine::starved).
     pub patience: Duration,
     pub own_kernel: bool,
     pub may_hang: bool,
@@ -87,16 +89,16 @@ impl Default for Boot {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// `None` before the first process, and for a machine that was already running.
+    /// `None` before the first process has started, and for a machine that was already running.
     pub booted_within: Option<Duration>,
     pub trouble: Option<String>,
     pub last_output: String,
 }
 
-/// The address of the store may contain a password.
+/// The address of the store, which may contain a password.
 const STORE: &str = "PLUMB_DB";
 
-/// Sets only `PATH`: a guest may take over the program that runs it.
+/// Passes on only `PATH`, because a guest may take over the program that runs it.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! A network namespace as a machine: a lab host's, or that of this process.
+//! A network namespace as a machine: either that of a lab host or that of this process.
 
 use std::path::PathBuf;
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn channel_closes_when_program_exits() {
-        // `cat agent` fails at once: its error becomes the last output, and the channel closes.
+        // `cat agent` fails immediately: its error becomes the last output, and the channel closes.
         let Some(mut machine) = machine("/bin/cat") else { return };
         let mut channel = machine.start().expect("cat is installed");
         let mut output = String::new();

@@ -1,4 +1,4 @@
-//! Replaces this process with a command in a host's namespace of a persistent lab.
+//! Replaces this process with a command that runs in a host's namespace in a persistent lab.
 
 use std::{io, os::unix::process::CommandExt, process::Command};
 
@@ -6,7 +6,8 @@ use sys::{netns::NetNs, userns::UserNs};
 
 use crate::holder::Holder;
 
-/// Returns only on error. `descriptor` is one of `holder`. Must be called while the process has one thread.
+/// Only returns if there is an error. `descriptor` belongs to `holder`. Must be called while the process is
+/// single-threaded.
 #[must_use]
 pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Error {
     match enter(holder, descriptor) {
@@ -18,7 +19,8 @@ pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Erro
 fn enter(holder: Holder, descriptor: i32) -> io::Result<()> {
     let process =
         holder.process()?.ok_or_else(|| io::Error::other("the process that holds it has exited"))?;
-    // Open it first: after joining the lab's user namespace, the holder's descriptors may be inaccessible.
+    // The namespace is opened first, because the holder's descriptors may be inaccessible from the lab's user
+    // namespace.
     let namespace = NetNs::held_by(&process, descriptor)?;
     let user = UserNs::of(&process)?;
     if UserNs::owning(&namespace)? != user {

@@ -43,7 +43,7 @@ use crate::{
 };
 
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
-/// Uncertain entries in a kernel stack trace: most of the lines of a panic.
+/// Marks uncertain entries in a kernel stack trace, which make up most lines of a panic.
 const UNSURE: &str = "]  ? ";
 /// QEMU prints this for every CPU feature that it does not emulate.
 const NO_CPU_FEATURE: &str = "TCG doesn't support requested feature";
@@ -69,7 +69,6 @@ pub struct Qemu {
 }
 
 impl Qemu {
-    /// Required in the [`Image`].
     pub const MODULES: &'static [&'static str] =
         &["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"];
 
@@ -166,7 +165,7 @@ impl Qemu {
     fn inherit_queues(&self, inherited: &mut Vec<(i32, OwnedFd)>) -> Result<(), QemuError> {
         let queues = self.nic.iter().flat_map(|nic| &nic.queues);
         for (number, queue) in (Descriptor::FirstQueue as i32..).zip(queues) {
-            // After a hung guest, QEMU leaves all queues but the first detached.
+            // After a guest has hung, QEMU leaves all queues except the first detached.
             sys::tap::attach(queue).map_err(QemuError::Start)?;
             inherited.push((number, queue.try_clone()?.into()));
         }
@@ -184,7 +183,7 @@ impl Qemu {
     fn explain(&self, error: QemuError, status: Option<ExitStatus>) -> QemuError {
         let QemuError::Monitor { source, .. } = error else { return error };
         let words = self.words.text();
-        // A process killed here has no exit status.
+        // A process that was killed here has no exit status.
         match status.and_then(|status| status.code()) {
             Some(status) => QemuError::Ended { status, words },
             None => QemuError::Monitor { source, words },
@@ -221,9 +220,9 @@ impl Machine for Qemu {
         }
     }
 
-    /// An emulated guest with one CPU boots in 3 to 4 s on an idle machine; each further CPU adds less than 1 s. With KVM it
-    /// boots within 1 s, or within 6 s in an emulated hypervisor, where starvation is invisible. An emulated guest sometimes
-    /// hangs for no reason.
+    /// On an idle machine, an emulated guest with one CPU boots in 3 to 4 s, and each additional CPU adds
+    /// less than 1 s. With KVM it boots within 1 s, or within 6 s in an emulated hypervisor, where starvation
+    /// is invisible. Emulated guests sometimes hang for no apparent reason.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
             Accelerator::Tcg if !self.nests => 25,

@@ -1,4 +1,4 @@
-//! Resident memory of a machine's processes.
+//! The resident memory of a machine's processes.
 
 use std::fs;
 

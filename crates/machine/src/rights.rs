@@ -1,4 +1,4 @@
-//! The rights required for labs: root, or a user namespace.
+//! The rights that labs require: either root or a user namespace.
 
 use serde::Serialize;
 
@@ -9,7 +9,8 @@ pub enum Rights {
 }
 
 impl Rights {
-    /// Must be called while the process has one thread. The error names the setting that forbids user namespaces.
+    /// Must be called while the process is single-threaded. The error names the setting that forbids user
+    /// namespaces.
     pub fn acquire() -> Result<Self, sys::Error> {
         if sys::userns::has_net_admin() {
             return Ok(if sys::userns::is_nested() { Self::UserNamespace } else { Self::Root });
@@ -21,16 +22,16 @@ impl Rights {
 
 #[derive(Debug, Serialize)]
 pub struct CapabilityUse {
-    /// All are required.
     pub capabilities: &'static [&'static str],
-    /// An alternative to all of `capabilities`.
+    /// A capability that can be used instead of all of `capabilities`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub or: Option<&'static str>,
     pub used_for: &'static str,
     pub without: &'static str,
 }
 
-/// Found by dropping all other capabilities. The `rights` test of tests/cli checks the first and the third.
+/// Determined by dropping all other capabilities. The `rights` test of tests/cli checks the first and the
+/// third entry.
 pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"],
@@ -65,7 +66,7 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Requires capabilities over the machine, not only in a user namespace.
+    /// Capabilities in a user namespace are not sufficient.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));

@@ -6,12 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// /run for root, regardless of `named`, which may come from another user (`sudo -E`, `su`). For others `named`, or else a
-/// folder in `temporary`.
+/// For root, this is /run regardless of `named`, which may come from another user (`sudo -E`, `su`). For
+/// others, it is `named`, or a folder in `temporary` if that is not set.
 #[must_use]
 pub fn runtime_folder(named: Option<PathBuf>, temporary: &Path) -> PathBuf {
     let user = sys::process::user();
-    // Root of a user namespace has no /run, except in a container that provides one.
+    // Root in a user namespace has no /run, except in a container that provides one.
     let has_run = !sys::userns::is_nested() || fs::metadata("/run").is_ok_and(|run| run.uid() == user);
     if user == 0 && has_run {
         return PathBuf::from("/run");

@@ -1,4 +1,5 @@
-//! A host reached by the system's `ssh`. The agent is a cached copy of this program, and its channel is the stdio of `ssh`.
+//! A host that is reached with the system's `ssh`. The agent is a cached copy of this program, and its
+//! channel is the stdio of `ssh`.
 
 mod error;
 mod program_copy;
@@ -25,7 +26,7 @@ use crate::{Boot, Condition, Machine, agent::AgentProcess, channel::Channel, err
 pub use error::SshError;
 pub use program_copy::ProgramCopy;
 
-/// No prompts, and detection of dead connections.
+/// Disables prompts and detects dead connections.
 const OPTIONS: &[&str] = &[
     "-T",
     "-oBatchMode=yes",
@@ -36,11 +37,9 @@ const OPTIONS: &[&str] = &[
 ];
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
 const LOGIN: Duration = Duration::from_secs(60);
-/// Bytes that a shell's start-up files may print.
+/// How many bytes a shell's startup files may print.
 const MOST_CHATTER: u64 = 64 << 10;
-/// Stop requests are polled.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Bytes.
 const PIECE: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -69,7 +68,6 @@ enum WaitEnd {
 
 enum Login {
     Agent(Channel),
-    /// The program is not on the host yet.
     Absent,
 }
 
@@ -128,7 +126,7 @@ impl Ssh {
         }
     }
 
-    /// The program gets its final name after a hash check.
+    /// The program gets its final name once its hash has been checked.
     fn install(&mut self) -> Result<(), MachineError> {
         let (input, output) = self.run(&script::install(&self.program))?;
         let copied = Arc::new(AtomicUsize::new(0));
@@ -175,7 +173,7 @@ impl Ssh {
         }
     }
 
-    /// A host may keep the connection open after the end of the output, so the wait is limited.
+    /// The wait is limited, because a host may keep the connection open after the end of the output.
     fn status(&mut self) -> Result<Option<i32>, MachineError> {
         let begun = Instant::now();
         while !self.agent.has_ended() {
@@ -201,7 +199,7 @@ impl Ssh {
         self.agent = AgentProcess::new(self.host.clone());
         let mut command = Command::new(&self.client);
         command.env_remove(crate::STORE);
-        // Error messages are parsed.
+        // Error messages are parsed, so they must be in English.
         command.env("LC_ALL", "C").args(OPTIONS).arg("--").arg(&self.destination).arg(script);
         self.agent.start(command, None).map_err(|error| match error {
             MachineError::Start { source, .. } => self.failed(SshError::NoClient(source)),
@@ -214,7 +212,8 @@ impl Ssh {
     }
 }
 
-/// Passes on the output after the script's reply. Sends `None` after [`MOST_CHATTER`] bytes without a reply.
+/// Passes on the output that follows the script's reply. Sends `None` if there is no reply within the first
+/// [`MOST_CHATTER`] bytes.
 fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout>)>> {
     let (answered, answer) = mpsc::channel();
     thread::spawn(move || {
@@ -228,7 +227,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
                 _ => return,
             }
             if let Some(found) = Answer::of(String::from_utf8_lossy(&line).trim_end()) {
-                // Fails after the deadline, when the receiver is dropped.
+                // This fails after the deadline, when the receiver has been dropped.
                 let _ = answered.send(Some((found, output)));
                 return;
             }
@@ -238,7 +237,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
     answer
 }
 
-/// Sends the number of discarded bytes, at most one more than [`MOST_CHATTER`].
+/// Sends the number of discarded bytes, which is at most one more than [`MOST_CHATTER`].
 fn copy(
     program: Arc<ProgramCopy>,
     mut input: ChildStdin,
@@ -247,7 +246,6 @@ fn copy(
 ) -> Receiver<u64> {
     thread::spawn(move || {
         for piece in program.bytes().chunks(PIECE) {
-            // The error output of `ssh` has the reason.
             if input.write_all(piece).is_err() {
                 return;
             }
@@ -321,7 +319,7 @@ mod tests {
 
     const ABSENT: &str = "echo plumb: absent";
     const STILL: &str = "exec sleep 1000";
-    /// Shell commands at login and during the copy, and a part of the error.
+    /// The shell commands run at login and during the copy, and a part of the error.
     const HOSTILE: [(&str, &str, &str); 9] = [
         (STILL, STILL, "no answer in time"),
         ("exec >&-; exec sleep 1000", STILL, "no answer in time"),

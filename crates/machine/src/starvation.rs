@@ -2,14 +2,13 @@
 
 use std::{fs, path::Path, time::Duration};
 
-/// The maximum over all threads. Zero if the kernel does not record it (`CONFIG_SCHED_INFO`).
+/// Returns the maximum over all threads, or zero if the kernel does not record it (`CONFIG_SCHED_INFO`).
 #[must_use]
 pub fn longest_wait(pids: &[u32]) -> Duration {
     let tasks = pids.iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok()).flatten();
     tasks.filter_map(|task| waited(&task.ok()?.path())).max().unwrap_or_default()
 }
 
-/// The second number of schedstat, in nanoseconds.
 fn waited(task: &Path) -> Option<Duration> {
     let text = fs::read_to_string(task.join("schedstat")).ok()?;
     text.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
@@ -30,7 +29,6 @@ mod tests {
                 }
             })
         };
-        // More runnable threads than CPUs.
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         (0..=cpus)
             .map(|_| spin())

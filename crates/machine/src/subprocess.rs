@@ -1,4 +1,4 @@
-//! Runs a program that exits with the thread that started it, and keeps its last output.
+//! Runs a program that exits with the thread that started it, and stores its last output.
 
 use std::{
     io::{self, Write},
@@ -10,7 +10,7 @@ use sys::process::Process;
 
 use crate::last_lines::LastLines;
 
-/// Leads its own process group. Dropping it kills the group.
+/// Leads its own process group, which is killed when it is dropped.
 #[derive(Debug)]
 pub struct Subprocess {
     child: Child,
@@ -21,8 +21,8 @@ pub struct Subprocess {
 }
 
 impl Subprocess {
-    /// `heard` is called for each line of standard error. The kernel kills the program when the calling thread exits. Errors
-    /// contain `label`.
+    /// `heard` is called for each line of standard error. The kernel kills the program when the calling
+    /// thread exits. Errors contain `label`.
     pub fn start(
         command: &mut Command,
         label: &str,
@@ -33,7 +33,7 @@ impl Subprocess {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = sys::child::spawn_in(command, None, label)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A separate thread, because the program may not read its input.
+            // Uses a separate thread, because the program may not read its input.
             thread::spawn(move || drop(stdin.write_all(&input)));
         }
         let (output, errors) = (LastLines::default(), LastLines::default());
@@ -43,14 +43,13 @@ impl Subprocess {
             on_error(line);
             true
         });
-        // Not reaped yet, so its PID is not reused.
+        // The process has not been reaped yet, so its PID cannot have been reused.
         let start_time = sys::process::start_time(child.id());
         let process =
             start_time.and_then(|start_time| Process::own(child.id(), start_time)).unwrap_or_default();
         Ok(Self { child, process, ended: None, output, errors })
     }
 
-    /// `None` while it runs.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
@@ -58,7 +57,7 @@ impl Subprocess {
         Ok(self.ended)
     }
 
-    /// Kills it if SIGTERM fails.
+    /// Kills the program if SIGTERM fails.
     pub fn terminate(&mut self) {
         let asked = self.process.as_ref().map(Process::terminate);
         if !matches!(asked, Some(Ok(()))) {
@@ -71,19 +70,17 @@ impl Subprocess {
             return;
         }
         if sys::child::kill_group(&self.child).is_err() {
-            // Cannot fail for a child.
+            // This cannot fail for a child process.
             let _ = self.child.kill();
         }
         self.ended = self.child.wait().ok();
     }
 
-    /// Standard output.
     #[must_use]
     pub fn output(&self) -> String {
         self.output.text()
     }
 
-    /// Standard error.
     #[must_use]
     pub fn errors(&self) -> String {
         self.errors.text()

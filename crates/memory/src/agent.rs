@@ -1,5 +1,5 @@
-//! The agent method: the guest's agent pins huge pages and reports their addresses, and the host punches holes into the
-//! backing file.
+//! The agent method: the guest's agent pins huge pages and reports their addresses, and the host punches
+//! holes into the backing file.
 
 use std::fs::File;
 
@@ -53,12 +53,12 @@ impl AgentBalloon {
         Ok(Self { file, layout, held: Ownership::default(), wanted: 0 })
     }
 
-    /// A new agent first returns all memory taken by earlier ones.
+    /// A new agent starts by returning all memory taken by earlier ones.
     pub(crate) fn forget(&mut self) {
         (self.held, self.wanted) = (Ownership::default(), 0);
     }
 
-    /// Frees nothing if any block of the batch is invalid.
+    /// If any block of the batch is invalid, nothing is freed.
     fn free(&mut self, blocks: &[u64]) -> Result<(), MemoryError> {
         let mut batch: Vec<u64> = Vec::new();
         for &block in blocks {
@@ -90,7 +90,7 @@ impl Balloon for AgentBalloon {
             self.free(&blocks)?;
         } else if self.wanted < held {
             let fewer = held - self.wanted;
-            // The guest may use them from here on, so they belong to it before the message is sent.
+            // The guest may use the blocks from here on, so ownership changes before the message is sent.
             let given = self.held.give_back(fewer);
             guest.give_back(Bytes(given.len() as u64 * BLOCK))?;
         }

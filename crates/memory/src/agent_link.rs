@@ -1,4 +1,4 @@
-//! A connection to a guest's agent. The agent is not trusted to reply.
+//! A connection to a guest's agent, which is not trusted to reply.
 
 use std::{
     net::Shutdown,
@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(200);
 /// Added to the agent's own deadline, so that its error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
-/// Telemetry of 1024 nodes with 9 access classes each takes half of this.
+/// Twice the size of telemetry for 1024 nodes with 9 access classes each.
 const LONGEST_MESSAGE: usize = 1 << 20;
 const MOST_UNASKED: usize = 64;
 
@@ -36,7 +36,6 @@ pub struct AgentLink {
 }
 
 impl AgentLink {
-    /// Fails if the agent does not greet in time or has another version.
     pub fn connect(
         at: &Path,
         tool: &str,
@@ -117,7 +116,7 @@ impl AgentLink {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
 
-    /// The timeout is extended by the machine's time without a CPU.
+    /// The timeout is extended by the time that the machine had no CPU.
     fn hear(
         &self,
         patience: Duration,
@@ -140,11 +139,11 @@ impl AgentLink {
     }
 }
 
-/// QEMU accepts the next connection to a port after the previous one closes.
+/// Closes the connection, because QEMU only accepts the next one to a port after that.
 impl Drop for AgentLink {
     fn drop(&mut self) {
         if let Some(socket) = &self.socket {
-            // Fails if the agent has closed it.
+            // This fails if the agent has already closed the connection.
             let _ = socket.shutdown(Shutdown::Both);
         }
     }

@@ -1,4 +1,4 @@
-//! The interface of all methods, and resizing from request to completion.
+//! The interface of all methods, and the resizing of a guest from request to completion.
 
 use std::{
     thread,
@@ -10,19 +10,18 @@ use workload::BalloonInterval;
 
 use crate::error::MemoryError;
 
-/// A poll costs QEMU about 80 system calls, which count as its own.
+/// A poll takes about 80 system calls in QEMU, and they are included in its CPU time.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
-/// Share of the elapsed time, until something has moved.
+/// The polling interval is the elapsed time divided by this, until some memory has moved.
 const RESOLUTION: u32 = 30;
 const PATIENCE: Duration = Duration::from_secs(30);
 const INTERVALS: u32 = 20;
 
 pub trait GuestAgent {
-    /// Guest-physical addresses of 2 MiB blocks.
+    /// Returns the guest-physical addresses of 2 MiB blocks.
     fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError>;
-    /// Last taken first.
+    /// Returns memory in the reverse order in which it was taken.
     fn give_back(&mut self, memory: Bytes) -> Result<(), MemoryError>;
-    /// Reports progress. Fails if the user interrupted the run.
     fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError>;
 }
 
@@ -40,14 +39,14 @@ pub trait Balloon: Send {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resize {
     pub moved: Bytes,
-    /// Time from the request to the first observed movement.
+    /// The time from the request to the first observed movement.
     pub first: Nanos,
     pub elapsed: Nanos,
-    /// Equal parts of the total. Fewer if it was fast.
+    /// Each interval covers an equal part of the total. There are fewer if the resize was fast.
     pub intervals: Vec<BalloonInterval>,
 }
 
-/// Waits for completion. Fails if progress stops, or the guest returns invalid blocks.
+/// Waits for completion. Fails if there is no further progress, or if the guest returns invalid blocks.
 pub fn resize(
     balloon: &mut dyn Balloon,
     guest: &mut dyn GuestAgent,
@@ -84,7 +83,7 @@ pub fn resize(
 }
 
 impl Resize {
-    /// Half of the estimated remaining time, to find the end precisely with few polls.
+    /// Half of the estimated remaining time, so that the end is found precisely with few polls.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
         let wait =

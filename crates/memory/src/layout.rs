@@ -1,5 +1,5 @@
-//! Maps guest-physical addresses to offsets in the backing file. There is a hole for devices below 4 GiB (`info mtree -f` of
-//! QEMU 7.2).
+//! Maps guest-physical addresses to offsets in the backing file. There is a hole for devices below 4 GiB
+//! (`info mtree -f` of QEMU 7.2).
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {

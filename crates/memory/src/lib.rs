@@ -1,4 +1,4 @@
-//! Takes memory from running virtual machines, by one method per file.
+//! Takes memory from running virtual machines. Each method has its own file.
 
 mod agent;
 mod agent_link;
@@ -29,8 +29,8 @@ use machine::Monitor;
 use units::Bytes;
 use workload::BalloonMethod;
 
-/// `pid` is the QEMU process, `device` the device's ID in QEMU, and `all` the memory that can be taken with it. Fails if the
-/// machine lacks the device, or its memory is pinned or shared.
+/// `pid` is the QEMU process, `device` is the device's ID in QEMU, and `all` is the memory that can be taken
+/// with it. Fails if the machine lacks the device, or if its memory is pinned or shared.
 pub fn balloon(
     method: BalloonMethod,
     mut monitor: Monitor,

@@ -1,4 +1,4 @@
-//! A lock per machine for moving its memory. The kernel releases it when the holder exits.
+//! A per-machine lock for moving its memory. The kernel releases it when the holder exits.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -12,13 +12,12 @@ use crate::error::MemoryError;
 #[derive(Debug)]
 pub(crate) struct MemoryLock {
     path: PathBuf,
-    /// Holds the lock.
     _file: File,
 }
 
 impl MemoryLock {
     pub(crate) fn claim(pid: u32, folder: &Path) -> Result<Self, MemoryError> {
-        // The start time distinguishes processes with the same PID.
+        // The start time distinguishes the process from a later one with the same PID.
         let started = sys::process::start_time(pid)?;
         let path = folder.join(format!("memory-{pid}-{started}.lock"));
         let refused = |error: std::io::Error| MemoryError::NoLock { path: path.clone(), source: error };
@@ -34,7 +33,7 @@ impl MemoryLock {
 
 impl Drop for MemoryLock {
     fn drop(&mut self) {
-        // Remove the file while it is locked. If that fails, an empty file remains.
+        // The file is removed while it is locked. If that fails, an empty file remains.
         let _ = fs::remove_file(&self.path);
     }
 }

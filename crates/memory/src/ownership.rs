@@ -1,8 +1,8 @@
-//! Tracks the owners of guest memory blocks: guest or host, never both.
+//! Tracks whether the guest or the host owns each block of guest memory. A block is never owned by both.
 
 use std::collections::BTreeSet;
 
-/// Block size in bytes: a huge page of x86-64.
+/// In bytes. This is a huge page on x86-64.
 pub(crate) const BLOCK: u64 = 2 << 20;
 
 #[derive(Debug, Clone, Default)]
@@ -16,7 +16,7 @@ impl Ownership {
         self.stack.len() as u64
     }
 
-    /// `offset` is the file offset of the guest-physical `address`, if that is valid.
+    /// `offset` is the file offset of the guest-physical `address`, if the address is valid.
     pub(crate) fn take(&mut self, address: u64, offset: Option<u64>) -> Result<u64, &'static str> {
         if !address.is_multiple_of(BLOCK) {
             return Err("not the start of a 2 MiB block");
@@ -32,7 +32,7 @@ impl Ownership {
         Ok(offset)
     }
 
-    /// The last taken blocks, up to the number owned by the host.
+    /// Returns the blocks that were taken last, up to the number owned by the host.
     pub(crate) fn give_back(&mut self, blocks: u64) -> Vec<u64> {
         let keep = self.stack.len().saturating_sub(usize::try_from(blocks).unwrap_or(usize::MAX));
         let given = self.stack.split_off(keep);

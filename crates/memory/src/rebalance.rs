@@ -1,4 +1,4 @@
-//! Rounds of the rebalancer over running virtual machines. The decision is made by `policy`.
+//! Rounds of the rebalancer over running virtual machines. The decisions are made by `policy`.
 
 use std::{
     collections::BTreeMap,
@@ -16,9 +16,8 @@ use crate::{
     running::{GuestMemory, RunningVm, VmAccess},
 };
 
-/// Intervals without a report.
 const STALE: u32 = 3;
-/// Other machines get released memory in the same interval: a quarter of the interval.
+/// A quarter of the interval, because released memory is given to other machines within the same interval.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -32,10 +31,9 @@ pub struct Rebalance {
 #[derive(Debug)]
 pub struct AttachedVm {
     access: VmAccess,
-    /// `None` while its monitor is unreachable.
     vm: Option<RunningVm>,
     has: Tiers,
-    /// Unaccessed memory then needs a slow tier.
+    /// If set, unaccessed memory requires a slow tier.
     by_accesses: bool,
 }
 
@@ -47,7 +45,7 @@ pub struct Round {
 }
 
 impl AttachedVm {
-    /// Needs are derived from accesses with `by_accesses`, otherwise from memory in use.
+    /// With `by_accesses`, needs are derived from accesses, otherwise from memory in use.
     pub fn open(access: VmAccess, by_accesses: bool, interval: Duration) -> Result<Self, MemoryError> {
         let vm = RunningVm::open(&access, interval)?;
         Self::of(vm, access, by_accesses, interval)
@@ -101,7 +99,7 @@ impl AttachedVm {
     }
 }
 
-/// `None` without guest data.
+/// Returns `None` if there is no data from the guest.
 #[must_use]
 pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestReport> {
     let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
@@ -117,7 +115,7 @@ pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestRepo
     })
 }
 
-/// Concurrently, so that a silent agent does not delay the others.
+/// Queries all machines concurrently, so that a silent agent does not delay the others.
 pub fn look_at_all(
     vms: &mut BTreeMap<String, AttachedVm>,
     interval: Duration,
@@ -150,7 +148,8 @@ impl Rebalance {
         self.vms
     }
 
-    /// Orders no moves if `dry`. Leaves silent machines unchanged and reserves their share.
+    /// With `dry`, no memory is moved. Machines that are silent remain unchanged, and their memory stays
+    /// reserved.
     pub fn round(&mut self, dry: bool) -> Round {
         let seen = look_at_all(&mut self.vms, self.interval);
         let observations: Vec<Observation> = self
@@ -174,7 +173,6 @@ impl Rebalance {
         Round { seen, decision, failed }
     }
 
-    /// Waits up to [`PATIENCE`].
     fn hand_out(
         &mut self,
         mut observations: Vec<Observation>,

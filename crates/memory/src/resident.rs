@@ -1,4 +1,5 @@
-//! Resident memory of a machine, in the memory files created by QEMU (backends/hostmem-memfd.c of QEMU 7.2).
+//! The resident memory of a machine, in the memory files created by QEMU (backends/hostmem-memfd.c of QEMU
+//! 7.2).
 
 use std::fs::File;
 
@@ -7,7 +8,7 @@ use units::Bytes;
 use crate::error::MemoryError;
 
 const NAME: &str = "memory-backend-memfd";
-/// Why memory cannot be freed, by open file.
+/// Open files that prevent memory from being freed, with the reasons.
 const OTHER_HANDS: [(&str, &str); 3] = [
     ("/dev/vfio/", "a passed-through device pins it (VFIO)"),
     ("/dev/vhost-vdpa", "a passed-through device pins it (vDPA)"),
@@ -28,7 +29,7 @@ impl Resident {
         Ok(Bytes(self.files.iter().map(sys::memory_file::allocated).sum::<Result<u64, _>>()?))
     }
 
-    /// Fails if its memory is pinned or shared.
+    /// Fails if the machine's memory is pinned or shared.
     pub(crate) fn in_one_hand(pid: u32) -> Result<File, MemoryError> {
         let refused = |reason: &str| MemoryError::InOtherHands { pid, reason: reason.to_owned() };
         let open = sys::memory_file::open_of(pid)?;

@@ -29,12 +29,12 @@ pub struct VmAccess {
     pub qmp: PathBuf,
     pub agent: Option<PathBuf>,
     pub source: AccessSourceKind,
-    /// Default: the best means available.
+    /// Defaults to the best method available.
     pub method: Option<BalloonMethod>,
-    /// NUMA nodes.
+    /// The guest's slow NUMA nodes.
     pub slow: Vec<u32>,
     pub locks: Option<PathBuf>,
-    /// Must match the agent's.
+    /// Must be the same as the agent's version.
     pub tool: String,
     pub stop: Arc<AtomicBool>,
 }
@@ -51,26 +51,25 @@ pub struct RunningVm {
     _lock: Option<MemoryLock>,
 }
 
-/// `None` for unknown values.
+/// Unknown values are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuestMemory {
-    /// Initial memory minus taken memory, as seen by the host.
+    /// The initial memory minus the memory taken, as seen by the host.
     pub size: Bytes,
     pub slow: Bytes,
     pub resident: Option<Bytes>,
     pub free: Option<Bytes>,
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Refaults per second. Without an agent: major faults and swap-ins.
+    /// Refaults per second, or major faults and swap-ins if there is no agent.
     pub refaults: Option<f64>,
-    /// Some task was stalled on memory (PSI).
+    /// The fraction of time in which some task was stalled on memory (PSI).
     pub psi: Option<Share>,
-    /// Source of accesses, and the reason for missing accesses.
+    /// Where the access data comes from, and the reason if there is none.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
-    /// Empty without an agent.
     pub tiers: Vec<TierMemory>,
-    /// CPU use in the guest, as a share of one CPU.
+    /// The CPU time used in the guest, as a fraction of one CPU.
     pub cost: Option<Share>,
     pub host_cost: Option<Nanos>,
 }
@@ -97,7 +96,7 @@ impl TierMemory {
 }
 
 impl GuestMemory {
-    /// `None` with a single tier, or without accesses per tier.
+    /// Returns `None` if there is only one tier, or if accesses per tier are unknown.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {
@@ -107,7 +106,7 @@ impl GuestMemory {
         (all > 0 && self.tiers.iter().any(|tier| tier.is_slow)).then(|| Share(fast as f64 / all as f64))
     }
 
-    /// Neither free nor accessed, e.g. of the kernel.
+    /// Memory that is neither free nor accessed, such as that of the kernel.
     #[must_use]
     pub fn idle(&self) -> Bytes {
         let fast = self.tiers.iter().filter(|tier| !tier.is_slow);
@@ -115,7 +114,7 @@ impl GuestMemory {
         Bytes(self.size.0.saturating_sub(other))
     }
 
-    /// The first report is pending.
+    /// Whether the first report is still pending.
     #[must_use]
     pub fn awaits_accesses(&self) -> bool {
         self.source != AccessSourceKind::None && self.no_accesses_reason.is_some()
@@ -125,7 +124,8 @@ impl GuestMemory {
         self.tiers.iter().flat_map(|tier| &tier.accesses)
     }
 
-    /// `machine` is the VM's total memory. The error is the first impossible number; nothing is added then.
+    /// `machine` is the VM's total memory. On the first impossible number, an error is returned and nothing
+    /// is added.
     fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = telemetry.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
@@ -156,15 +156,14 @@ impl GuestMemory {
 }
 
 impl RunningVm {
-    /// Locks the machine if its memory is to be moved, and enables balloon statistics at this interval, at least 1 s. Fails if
-    /// the monitor has another client, or another process moves the memory.
+    /// Locks the machine if its memory is to be moved, and enables balloon statistics at this interval, which
+    /// is at least 1 s. Fails if the monitor has another client, or if another process is moving the memory.
     pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
         let monitor = Monitor::open(&access.qmp, &access.stop)?;
         let pid = monitor.listener();
         Self::attach((monitor, pid), None, access, interval)
     }
 
-    /// Uses an open monitor and a connected agent.
     pub fn attach(
         (mut monitor, pid): (Monitor, Option<u32>),
         agent: Option<AgentLink>,
@@ -192,7 +191,7 @@ impl RunningVm {
         self.means.sizes(&mut self.monitor, &self.access.slow)
     }
 
-    /// Guest values older than `stale` are `None`.
+    /// Guest values older than `stale` are returned as `None`.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
         let (size, slow) = self.sizes()?;
         let machine = self.whole()? + slow;

@@ -1,4 +1,4 @@
-//! Telemetry of a machine's memory, one access source per file.
+//! Telemetry about a machine's memory. Each access source has its own file.
 
 mod damon;
 mod guest;
@@ -28,7 +28,8 @@ const FIRST_LOOK: &str = "this look starts the count";
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;
 
-    /// Accesses since the previous look. Pending at the first look and after memory was added or removed.
+    /// Returns the accesses since the previous call. They are pending on the first call, and after memory was
+    /// added or removed.
     fn look(&mut self) -> Result<Look, MemoryError>;
 
     fn cost(&self) -> Nanos {
@@ -36,7 +37,6 @@ pub trait AccessSource: Send {
     }
 }
 
-/// Default: the best one of this kernel.
 fn source(asked: AccessSourceKind) -> Result<Box<dyn AccessSource>, MemoryError> {
     use AccessSourceKind as Kind;
     match asked {

@@ -1,5 +1,5 @@
-//! virtio-mem, which the guest unplugs in blocks. Sources: qapi/machine.json and hw/virtio/virtio-mem.c of QEMU 7.2, VIRTIO
-//! 1.2, section 5.15.
+//! virtio-mem, which the guest unplugs in blocks. Sources: qapi/machine.json and hw/virtio/virtio-mem.c of
+//! QEMU 7.2, VIRTIO 1.2, section 5.15.
 
 use machine::Monitor;
 use serde_json::{Value, json};
@@ -40,13 +40,10 @@ impl Balloon for VirtioMem {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Device {
-    /// Empty for a device without an ID.
     pub(crate) id: String,
-    /// NUMA node of the guest.
     pub(crate) node: u32,
     pub(crate) size: Bytes,
     pub(crate) most: Bytes,
-    /// Sizes are multiples of it.
     pub(crate) block: Bytes,
 }
 

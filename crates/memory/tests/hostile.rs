@@ -1,4 +1,4 @@
-//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets.
+//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent, which use sockets.
 
 use std::{
     collections::BTreeMap,
@@ -181,7 +181,6 @@ fn refuses_impossible_telemetry_with_reason() {
             let access =
                 VmAccess { agent: Some(at), slow: vec![1], ..access(folder.path(), "hostile", None) };
             let seen = attach(access).and_then(|mut vm| vm.look(INTERVAL)).expect("the monitor replies");
-            // All readers compute these.
             let _ = (seen.idle(), seen.dram_hits(), memory::guest_report(&seen, true));
             seen
         });
@@ -229,7 +228,6 @@ fn refuses_impossible_numbers_from_monitor() {
                 let seen = vm.look(INTERVAL)?;
                 Ok::<_, MemoryError>((whole, seen))
             });
-            // Not every method reads every number.
             if let Ok((whole, seen)) = came {
                 let sizes = [Some(whole), Some(seen.size), Some(seen.slow), seen.free, seen.available];
                 assert!(sizes.into_iter().flatten().all(|size| size <= Bytes(4 * GIB)), "{case}: {seen:?}");
@@ -253,7 +251,7 @@ fn stop_ends_wait_for_silent_agent_or_monitor() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = agent_socket(folder.path(), "silent");
     let access = VmAccess { agent: Some(at.clone()), ..access(folder.path(), "silent", None) };
-    // The stop may also interrupt a later monitor command.
+    // The stop may also interrupt a later command to the monitor.
     match interrupted(&at, access) {
         Ok(seen) => assert_eq!(seen.no_accesses_reason.as_deref(), Some("interrupted")),
         Err(error) => assert!(matches!(error, MemoryError::Interrupted), "{error}"),

@@ -1,6 +1,6 @@
-//! Distributes DRAM among claims: weighted max-min fairness bounded by needs (water-filling).
+//! Distributes DRAM among claims by weighted max-min fairness, bounded by their needs (water-filling).
 
-/// The last step is far below a byte.
+/// Enough for the last step to be far below a byte.
 const HALVINGS: usize = 60;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,8 +37,8 @@ impl Claim {
 }
 
 impl Level {
-    /// The highest level that fits, or the lowest if not even the floors fit. A shortage ends only when half of all headroom
-    /// fits; otherwise noise would toggle it.
+    /// The highest level that fits, or the lowest if not even the floors fit. A shortage ends only once half of all
+    /// headroom fits, because otherwise noise would toggle it.
     pub(crate) fn highest(claims: &[Claim], capacity: f64, headroom: f64, was_short: bool) -> Self {
         let margin = if was_short { headroom / 2.0 } else { 0.0 };
         let needs: f64 = claims.iter().map(|claim| claim.bound(claim.need * (1.0 + margin))).sum();
@@ -111,7 +111,7 @@ mod tests {
             prop_assert!(!Level::highest(&claims, capacity(1.001), HEADROOM, true).is_short());
         }
 
-        /// Reduced claims are equal per weight, except for floors and ceilings.
+        /// Except for floors and ceilings, reduced claims get the same amount per weight.
         #[test]
         fn shares_shortfall_by_weight(claims in claims(), part in 0.05..0.95_f64) {
             let (floors, needs) = (sum(&claims, |claim| claim.floor), sum(&claims, Claim::bounded_need));

@@ -1,12 +1,13 @@
-//! The brake: a VM under pressure after giving DRAM gets it back and is not squeezed again for a while.
+//! The brake: if a VM comes under pressure after giving up DRAM, it gets the DRAM back and is not squeezed again for
+//! a while.
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// Decisions after a squeeze; PSI is a ten-second average.
+/// Number of decisions for which a squeeze is recent. PSI is a ten-second average.
 const RECENT: u32 = 3;
-/// Decisions without pressure before the next squeeze. Doubled if that also causes pressure, so that attempts become rarer
-/// under a constant load; halved after a successful one.
+/// Number of decisions without pressure before the next squeeze. It doubles if that causes pressure too, so that
+/// attempts become rarer under a constant load, and halves after a successful squeeze.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 
@@ -16,7 +17,7 @@ pub(crate) struct Guard {
     rest: u32,
     length: u32,
     squeezed: Option<Squeeze>,
-    /// According to pressure, for a VM without access data.
+    /// Inferred from pressure, for a VM without access data.
     need: Bytes,
 }
 

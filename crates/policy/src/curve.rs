@@ -1,26 +1,28 @@
-//! The miss curve of a VM, expressed by hits.
+//! The miss curve of a VM, expressed as hits.
 
 use serde::{Deserialize, Serialize};
 
 use crate::observation::HeatClass;
 
-/// Decisions on a thousand VMs take milliseconds.
+/// Few enough for decisions on a thousand VMs to take milliseconds.
 const MOST_POINTS: usize = 48;
-/// Share of accesses; doubled until the limit is met.
+/// A fraction of the accesses, which doubles until the curve is short enough.
 const TOLERANCE: f64 = 1e-5;
-/// This share of accesses is ignored: an average retains traces of all memory ever accessed.
+/// Ignores this fraction of accesses, because a running average never fully decays to zero for memory that was ever
+/// touched.
 const TAIL: f64 = 1e-4;
 
-/// The share of accesses served by DRAM that holds the hottest memory: increasing, concave and piecewise linear.
+/// The fraction of accesses served by DRAM if it holds the hottest memory. The curve is increasing, concave and
+/// piecewise linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub(crate) struct Curve {
-    /// Bytes and shares, including (0, 0) and a point with share 1.
+    /// Bytes and fractions, including (0, 0) and a point with a fraction of 1.
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// `classes` have their accesses per byte, hottest first. `None` without accesses.
+    /// The accesses of `classes` are per byte, hottest first. Returns `None` without accesses.
     pub(crate) fn of(classes: &[HeatClass]) -> Option<Self> {
         let size = |class: &HeatClass| class.bytes.0 as f64;
         let mut classes: Vec<&HeatClass> =
@@ -75,7 +77,8 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// A part of DRAM holds the hottest memory and the rest is random: 1 is this curve, 0 a straight line.
+    /// One part of the DRAM holds the hottest memory, and the remainder is random. A placement of 1 gives this curve,
+    /// and 0 a straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);
@@ -88,7 +91,7 @@ impl Curve {
         Self { points: first.into_iter().chain(moved).collect() }
     }
 
-    /// `None` for a nearly straight curve, which does not depend on placement.
+    /// Returns `None` for a nearly straight curve, which does not depend on placement.
     pub(crate) fn placement(&self, bytes: f64, served: f64) -> Option<f64> {
         let random = (bytes / self.accessed()).min(1.0);
         let span = self.share(bytes) - random;
@@ -101,7 +104,7 @@ impl Curve {
         if let Some(last) = points.last_mut() {
             last.1 = 1.0;
         }
-        // Ignoring the tail raised the last point, which may make the end steeper than the segment before it.
+        // Ignoring the tail raised the last point, so the end may be steeper than the segment before it.
         while let [.., one, two, end] = points[..]
             && slope(two, end) > slope(one, two)
         {
@@ -116,7 +119,7 @@ impl Curve {
     }
 }
 
-/// Removes points within the tolerance above the line between their neighbours, never two in a row.
+/// Removes points within the tolerance above the line between their neighbours, but never two in a row.
 fn without_straight(points: &[(f64, f64)], tolerance: f64) -> Vec<(f64, f64)> {
     let mut kept = vec![points[0]];
     let mut dropped = false;

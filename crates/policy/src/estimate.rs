@@ -1,26 +1,27 @@
-//! Estimate of a VM's miss curve: an average under a steady load, restarted when the load shifts.
+//! Estimates a VM's miss curve by an average under a steady load, which restarts when the load shifts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 
-/// Intervals without a histogram.
+/// Number of intervals without a histogram after which the estimate is stale.
 const STALE: u32 = 10;
 const FIRST_SCATTER: f64 = 0.1;
-/// Share of the headroom; smaller changes need no fast reaction.
+/// A fraction of the headroom. Smaller changes need no fast reaction.
 const LEAST_SCATTER: f64 = 0.125;
 const ASSUMED_STEPS: u32 = 8;
 const SCATTER_WEIGHT: f64 = 0.05;
 
-/// CUSUM test (Page, Biometrika 41, 1954): deviations count beyond one standard error, and a sum of ten is a shift.
+/// CUSUM test (Page, Biometrika 41, 1954): deviations beyond one standard error are summed up, and a sum of ten is a
+/// shift.
 const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
-/// Error of a measured hit share.
+/// Error of a measured hit ratio.
 const MEASURED: f64 = 0.02;
 
-/// Limits a single histogram: one glitch is no shift, two in a row are.
+/// Limits the effect of a single histogram, so that one glitch is not a shift, but two in a row are.
 const MOST_DEVIATION: f64 = 6.0;
-/// The next histogram must confirm it.
+/// A deviation this large must be confirmed by the next histogram.
 const OUTLIER: f64 = 3.0;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ pub(crate) struct Estimate {
     more: f64,
     less: f64,
     age: u32,
-    /// Share of the guest's hottest memory in DRAM.
+    /// Fraction of DRAM that holds the guest's hottest memory.
     placement: Option<f64>,
     #[serde(default)]
     idle: f64,
@@ -52,7 +53,7 @@ const fn many() -> u32 {
 }
 
 impl Estimate {
-    /// Shifts are judged by the DRAM that serves `target`.
+    /// Shifts are detected in the amount of DRAM that serves `target`.
     pub(crate) fn new(first: Curve, target: f64) -> Self {
         let (last, variance) = (first.bytes(target).max(1.0), FIRST_SCATTER * FIRST_SCATTER);
         Self {
@@ -96,7 +97,8 @@ impl Estimate {
         false
     }
 
-    /// Idle memory is the first explanation of a low share, and only below `target`, as cold memory makes room for hot memory.
+    /// A low hit ratio is first attributed to idle memory, and only below `target`, since cold memory makes room for
+    /// hot memory.
     pub(crate) fn learn_placement(
         &mut self,
         bytes: f64,
@@ -121,7 +123,6 @@ impl Estimate {
         }
     }
 
-    /// `None` after too many intervals without histogram.
     pub(crate) fn older(mut self) -> Option<Self> {
         self.age += 1;
         self.served = [None, self.served[0]];
@@ -141,7 +142,8 @@ impl Estimate {
         self.scatter(headroom) / averaged.sqrt()
     }
 
-    /// Clips differences of consecutive histograms, so that neither a drift nor a shift counts as scatter.
+    /// Clips the difference between consecutive histograms, so that neither a drift nor a shift is mistaken for
+    /// scatter.
     fn learn_scatter(&mut self, need: f64, headroom: f64) {
         let most = OUTLIER * self.scatter(headroom);
         let step = (need / self.last).ln() / std::f64::consts::SQRT_2;
@@ -196,7 +198,7 @@ mod tests {
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
     }
 
-    /// Shifts would make the next one harder to detect.
+    /// If shifts were treated as scatter, the next one would be harder to detect.
     #[test]
     fn shifts_do_not_count_as_scatter() {
         let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);
@@ -223,7 +225,7 @@ mod tests {
         assert!(learned(&sizes) / sizes[39] > 0.9, "{}", learned(&sizes) / sizes[39]);
     }
 
-    /// 176 MiB, of which 60 are unaccessed; the hot 112 MiB of 160 get their 97 % of the accesses.
+    /// The VM has 176 MiB, of which 60 are not accessed. The hot 112 MiB out of 160 get 97 % of the accesses.
     #[test]
     fn idle_memory_adds_to_the_need() {
         const MIB: f64 = 1_048_576.0;
@@ -234,7 +236,7 @@ mod tests {
         let estimated = estimate.curve();
         assert!((170.0..210.0).contains(&(estimated.bytes(0.96) / MIB)), "{}", estimated.bytes(0.96) / MIB);
         assert!((estimated.share(176.0 * MIB) - 0.9).abs() < 0.01, "{}", estimated.share(176.0 * MIB));
-        // If the target is met, no more than the existing DRAM is needed.
+        // If the target is met, the existing DRAM is enough.
         for _ in 0..5 {
             estimate.learn_placement(150.0 * MIB, 0.97, 16.0 * MIB, 0.96, 0.05);
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tiers::Tiers;
 
-/// Decisions without progress.
+/// Number of decisions without progress after which a move is abandoned.
 const PATIENCE: u32 = 5;
 const REST: u32 = 16;
 
@@ -22,7 +22,7 @@ pub(crate) enum Direction {
     Rests,
 }
 
-/// Compares DRAM to block precision, as smaller amounts are never moved.
+/// Compares DRAM at block granularity, since smaller amounts are never moved.
 pub(crate) fn direction(has: Tiers, ordered: Tiers, block: u64) -> Direction {
     match (has.fast.0, ordered.fast.0) {
         (has, ordered) if has.saturating_add(block) <= ordered => Direction::Grows,
@@ -32,7 +32,6 @@ pub(crate) fn direction(has: Tiers, ordered: Tiers, block: u64) -> Direction {
 }
 
 impl Flight {
-    /// Advances by one decision; returns whether the move is abandoned.
     pub(crate) fn observe(&mut self, before: Tiers, has: Tiers, ordered: Tiers, block: u64) -> bool {
         self.rest = self.rest.saturating_sub(1);
         let arrived = direction(has, ordered, block) == Direction::Rests;

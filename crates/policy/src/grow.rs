@@ -130,7 +130,7 @@ fn reason(want: &Want<'_>, after: Bytes) -> Reason {
     }
 }
 
-/// Slow memory is missing next to its DRAM after a partial move.
+/// After a partial move, the VM has its DRAM but lacks slow memory.
 pub(crate) fn restored(candidate: &Candidate<'_>, settings: &Settings, ledger: &mut Ledger) -> Option<Move> {
     let Candidate { vm, has, ordered, .. } = candidate;
     let counted = has.slow.max(ordered.slow).0;

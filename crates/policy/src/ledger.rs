@@ -2,8 +2,8 @@
 
 use crate::{settings::Settings, state::State, tiers::Tiers};
 
-/// A VM occupies the maximum of its current and its ordered memory: memory to give is not free until it is given, and memory
-/// to take is no longer free.
+/// A VM occupies the maximum of its current and its ordered memory. Memory that it is to give up is not free until
+/// then, and memory that it is to receive is no longer free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) fast: u64,
@@ -15,7 +15,7 @@ impl Ledger {
     pub(crate) fn of(settings: &Settings, state: &State) -> Self {
         let mut taken = Tiers::default();
         for vm in &settings.vms {
-            // A VM never observed may have up to its ceiling.
+            // A VM that was never observed may have up to its ceiling.
             let counted = state.vm(&vm.name).map_or(vm.ceiling, |state| state.has.max(state.ordered));
             taken = Tiers { fast: taken.fast + counted.fast, slow: taken.slow + counted.slow };
         }

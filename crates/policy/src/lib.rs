@@ -1,4 +1,5 @@
-//! Decides the DRAM of each virtual machine of a host. The same observations give the same moves.
+//! Decides how much DRAM each virtual machine of a host gets. Decisions are deterministic: the same observations give
+//! the same moves.
 
 mod allocation;
 mod brake;

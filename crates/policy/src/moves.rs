@@ -15,7 +15,7 @@ pub struct Decision {
     pub refused: Vec<ReportError>,
 }
 
-/// The growing tier must grow before the other shrinks, so that the VM is never short of memory.
+/// The growing tier must grow before the other one shrinks, so that the VM is never short of memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Move {
     pub vm: String,
@@ -38,7 +38,7 @@ pub enum Reason {
     Pressure {
         needs: Bytes,
     },
-    /// The target is `None` without access data.
+    /// Without access data, the target is `None`.
     Surplus {
         needs: Bytes,
         target: Option<Share>,
@@ -74,7 +74,7 @@ pub struct Outlook {
     pub basis: Basis,
 }
 
-/// Basis of a VM's need.
+/// What a VM's need is derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {

@@ -9,12 +9,12 @@ use crate::tiers::Tiers;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub vm: String,
-    /// Memory as seen by the host, from the balloon or virtio-mem device. A guest's own report could take memory from others.
+    /// Memory as seen by the host, from the balloon or virtio-mem device. With a guest's own report, it could take
+    /// memory away from other guests.
     pub has: Tiers,
     pub guest: Option<GuestReport>,
 }
 
-/// `None` for unknown values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GuestReport {
     pub available: Option<Bytes>,
@@ -23,7 +23,7 @@ pub struct GuestReport {
     pub refaults: Option<f64>,
     pub accesses: Option<Vec<HeatClass>>,
     pub dram_hits: Option<Share>,
-    /// Neither free nor accessed.
+    /// Memory that is neither free nor accessed.
     pub idle: Option<Bytes>,
 }
 
@@ -33,7 +33,7 @@ pub struct HeatClass {
     pub accesses: f64,
 }
 
-/// The VM is treated as silent.
+/// A VM with such a report is treated as silent.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ReportError {
     #[error("observation of `{vm}`, which is not in the settings; add it there or stop observing it")]
@@ -51,7 +51,6 @@ pub(crate) struct Report<'a> {
 }
 
 impl Observation {
-    /// A guest may report anything.
     pub(crate) fn check(&self) -> Result<(), ReportError> {
         let Some(guest) = &self.guest else { return Ok(()) };
         const SHARE: &str = "a share from 0 to 1";

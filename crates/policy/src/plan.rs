@@ -1,4 +1,4 @@
-//! Target memory per VM, which this and later decisions approach.
+//! The target memory of each VM, which this and later decisions approach.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::{
     tiers::Tiers,
 };
 
-/// Standard errors.
+/// In standard errors.
 const TO_KEEP: f64 = 3.0;
-/// Standard errors; more in a shortage, where others lack that DRAM, too.
+/// In standard errors. Higher in a shortage, because other VMs lack the DRAM too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
-/// A guest with an invalid report counts as silent.
+/// A guest with an invalid report is treated as silent.
 pub(crate) type Reports<'a> = BTreeMap<&'a str, Report<'a>>;
 
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) guarded: u64,
     pub(crate) flight: Direction,
     pub(crate) goal: u64,
-    /// The goal, plus the uncertainty of the estimate.
+    /// The goal, plus a margin for the uncertainty of the estimate.
     pub(crate) keeps: u64,
     pub(crate) below: bool,
     pub(crate) growing: bool,
@@ -93,7 +93,7 @@ impl<'a> Candidate<'a> {
         let known = (!state.flight.rests()).then(|| basis(vm, state, guest)).flatten();
         let (floor, ceiling) = match known {
             Some(_) => (vm.floor.fast.0.max(guarded), most),
-            // A VM without data, or one that does not follow orders, keeps its memory.
+            // A VM that has no data, or that does not follow orders, retains its memory.
             None => (has, has),
         };
         let (curve, basis) = known.unwrap_or((Curve::uniform(1.0), Basis::Nothing));
@@ -118,8 +118,9 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// In a shortage, a VM is below its need only from half a headroom under its goal; otherwise noise would move memory back
-    /// and forth. A reversal therefore requires another half headroom unless the load has shifted.
+    /// In a shortage, a VM is below its need only once it is half a headroom below its goal, because otherwise noise
+    /// would move memory back and forth. A reversal therefore requires another half headroom, unless the load has
+    /// shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
@@ -128,7 +129,6 @@ impl<'a> Candidate<'a> {
         let error = estimate.map_or(0.0, |estimate| estimate.uncertainty(headroom, smoothing));
         let last = estimate.and(state).and_then(|state| state.last);
         let turn = |from: Direction| if last == Some(from) { headroom / 2.0 } else { 0.0 };
-        // A reduced allocation does not depend on the estimate.
         let kept = if goal < need { 0.0 } else { TO_KEEP * error };
         let (low, asked) = if level.is_short() {
             (need.min(goal / (1.0 + headroom / 2.0)), TO_ASK_IN_SHORTAGE)
@@ -136,7 +136,7 @@ impl<'a> Candidate<'a> {
             (need, TO_ASK)
         };
         self.goal = goal.ceil() as u64;
-        // DRAM above the ceiling is removed, however uncertain the estimate.
+        // DRAM above the ceiling is removed, however uncertain the estimate is.
         let keeps = (goal * (1.0 + kept + turn(Direction::Grows))).ceil() as u64;
         self.keeps = keeps.min(self.vm.most_fast());
         let misses = !level.is_short() && estimate.is_some_and(|estimate| estimate.misses(self.vm.target.0));
@@ -170,7 +170,8 @@ impl<'a> Candidate<'a> {
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {
-        // Pressure of a VM that does not have all of its memory: its accesses do not show the missing part.
+        // The VM is under pressure and does not have all of its memory. The missing part does not show up in its
+        // accesses.
         let curve = estimate.curve();
         let basis = if curve.bytes(vm.target.0) < state.guard.need().0 as f64 {
             (Curve::uniform(lifted), Basis::Pressure)

@@ -17,7 +17,7 @@ use crate::{
     state::State,
 };
 
-/// Decides once per interval which VMs give and get memory.
+/// Decides once per interval which VMs give up memory and which VMs get it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebalancer {
     settings: Settings,
@@ -54,7 +54,7 @@ impl Rebalancer {
         }
     }
 
-    /// VMs without an observation are silent and keep their memory.
+    /// VMs without an observation are treated as silent and retain their memory.
     pub fn decide(&mut self, observations: &[Observation]) -> Decision {
         let Self { settings, state } = self;
         let (reports, refused) = usable(settings, observations);
@@ -76,7 +76,7 @@ impl Rebalancer {
         Decision { moves, outlooks, missing, refused }
     }
 
-    /// Distributes freed memory within the same interval. Only VMs without a move get memory.
+    /// Distributes memory that was freed within the same interval. Only VMs without a move get any.
     pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
         let Self { settings, state } = self;
         let (reports, _) = usable(settings, observations);

@@ -13,13 +13,12 @@ pub struct Settings {
     /// DRAM that is never taken from a VM that needs it.
     pub reserve: Bytes,
     pub step: Bytes,
-    /// Share of the VM's memory; the smaller limit applies.
+    /// A fraction of the VM's memory. The smaller of the two limits applies.
     pub step_share: Share,
-    /// A VM below its need grows to this much above it, and is squeezed no further than that.
+    /// A VM below its need grows to this much above it, and is not squeezed below that.
     pub headroom: Share,
     /// Weight of the newest histogram, once there are several.
     pub smoothing: Share,
-    /// Granularity of moves.
     pub block: Bytes,
     pub brake: BrakeSettings,
     pub vms: Vec<VmSettings>,
@@ -35,7 +34,7 @@ pub struct BrakeSettings {
 pub struct VmSettings {
     pub name: String,
     pub weight: f64,
-    /// Memory moves between both tiers, within floors and ceilings.
+    /// Total memory, which can move between both tiers within floors and ceilings.
     pub memory: Bytes,
     pub floor: Tiers,
     pub ceiling: Tiers,
@@ -45,7 +44,7 @@ pub struct VmSettings {
 const MIB: u64 = 1 << 20;
 
 impl Settings {
-    /// Steps of 1 GiB and at most a tenth of the VM, blocks of 2 MiB.
+    /// Defaults to steps of 1 GiB and at most a tenth of the VM, in blocks of 2 MiB.
     #[must_use]
     pub fn new(capacity: Tiers, vms: Vec<VmSettings>) -> Self {
         Self {
@@ -147,7 +146,7 @@ impl VmSettings {
         Ok(())
     }
 
-    /// The ceiling, or all of its memory except the slow memory's floor.
+    /// The ceiling, or all of the VM's memory except the slow memory's floor.
     pub(crate) fn most_fast(&self) -> u64 {
         self.ceiling.fast.0.min(self.memory.0.saturating_sub(self.floor.slow.0)).max(self.floor.fast.0)
     }

@@ -38,13 +38,13 @@ pub(crate) fn squeezes(
 ) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut coming = ledger.fast.saturating_add(plan.candidates.iter().map(in_flight).sum());
-    // The largest excess gives first: few moves, and none for VMs near their goals.
+    // The VM with the largest excess goes first, which results in few moves and none for VMs near their goals.
     let mut givers: Vec<(f64, &Candidate<'_>)> =
         plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
     givers.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (excess, candidate) in givers {
-        // Only VMs with equal excess beyond their own headroom give for others' headroom; otherwise noise in the
-        // estimates would cause endless small moves.
+        // Only VMs with an excess beyond their own headroom give up DRAM for the headroom of others. Otherwise noise
+        // in the estimates would cause endless small moves.
         let wanted = match excess {
             f64::INFINITY => u64::MAX,
             excess if excess >= 1.0 + settings.headroom.0 => wanted.all,
@@ -81,7 +81,7 @@ fn is_above(candidate: &Candidate<'_>) -> bool {
     candidate.has.fast.0 > candidate.vm.most_fast()
 }
 
-/// Takes at most a step, in whole blocks, and limited by slow memory.
+/// Takes at most a step, in whole blocks, as far as there is room in slow memory.
 fn squeeze(
     candidate: &Candidate<'_>,
     settings: &Settings,
@@ -94,7 +94,7 @@ fn squeeze(
     let blocks = (excess / block).min(lacking.div_ceil(block));
     let aim = has.fast.0 - blocks * block;
     let growth = vm.slow_beside(aim).saturating_sub(has.slow.max(ordered.slow).0);
-    // The rest stays in DRAM if slow memory is full.
+    // If slow memory is full, the remainder stays in DRAM.
     let left = growth.saturating_sub(ledger.slow).div_ceil(block) * block;
     let fast = aim.saturating_add(left);
     if fast.saturating_add(block) > has.fast.0 {

@@ -24,7 +24,7 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VmState {
     pub(crate) has: Tiers,
-    /// Last ordered memory.
+    /// Memory as of the last order.
     pub(crate) ordered: Tiers,
     pub(crate) estimate: Option<Estimate>,
     pub(crate) guard: Guard,
@@ -105,8 +105,8 @@ impl VmState {
     fn brake(&mut self, guest: &GuestReport, vm: &VmSettings, settings: &Settings) {
         let strained = guest.is_strained(&settings.brake);
         self.guard.observe(strained);
-        // Pressure concerns all memory of the VM: it indicates a need of DRAM only if there are no other data, and if
-        // the VM does not have all of its memory.
+        // Pressure concerns all memory of the VM, so it indicates a need for DRAM only if there is no other data, or
+        // if the VM does not have all of its memory.
         let short = self.has.total().0.saturating_add(settings.block.0) <= vm.memory.0;
         if strained && (self.estimate.is_none() || short) {
             self.guard.lift(Bytes(self.has.fast.0.saturating_add(settings.step_of(vm)).min(vm.most_fast())));

@@ -162,7 +162,6 @@ fn silent_vm_is_left_alone_and_keeps_its_share() {
     assert_eq!(move_of(&decision, "b").map(|made| made.to), Some(mib(1536, 6656)));
     let outlook = decision.outlooks.iter().find(|outlook| outlook.vm == "a").unwrap();
     assert_eq!((outlook.basis, outlook.has), (Basis::Silent, a));
-    // A missing observation is the same.
     let absent = rebalancer.decide(&[seen("b", mib(2048, 6144), 4096)]);
     assert_eq!(absent.moves, vec![]);
 }

@@ -1,4 +1,4 @@
-//! Invariants of every decision, for any behaviour of guests.
+//! Invariants that every decision satisfies, no matter how guests behave.
 
 #[path = "properties/world.rs"]
 mod world;

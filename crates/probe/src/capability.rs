@@ -1,4 +1,4 @@
-//! Capabilities of this machine apart from lab links, tried out where possible. One file per subject.
+//! Checks what this machine can do, apart from lab links, by trying it where possible. Each subject has its own file.
 
 mod cgroup;
 mod clock;
@@ -19,7 +19,7 @@ pub struct Capability {
     pub state: State,
     pub detail: String,
     pub remedy: Option<String>,
-    /// Results need it; otherwise it only improves them.
+    /// Whether results depend on it. Otherwise it only improves them.
     pub required: bool,
 }
 
@@ -36,7 +36,8 @@ pub enum Area {
     VirtualMachines,
 }
 
-/// Takes well under a second, or up to two more if a guest hangs, and leaves no traces. Run it with the permissions of a run.
+/// Takes well under a second, or up to two more if a guest hangs, and leaves no traces. Call it with the same
+/// permissions as a run.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     let environment = crate::environment();

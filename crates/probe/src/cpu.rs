@@ -30,7 +30,7 @@ impl CpuReading {
         Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats.total), by_cpu })
     }
 
-    /// User time includes guest time, as in the kernel.
+    /// As in the kernel, user time includes guest time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineCpu {
         let (now, then) = (self.stats, earlier.stats);
@@ -47,7 +47,7 @@ impl CpuReading {
         }
     }
 
-    /// Empty if a CPU came or went: the kernel lists only online CPUs.
+    /// Empty if a CPU went online or offline, since the kernel lists only online CPUs.
     fn by_cpu_since(&self, earlier: &Self) -> Vec<CpuTimes> {
         if self.by_cpu.len() != earlier.by_cpu.len() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Fingerprint of the machine. Unreadable values stay unknown and are never guessed.
+//! Fingerprint of the machine. Values that cannot be read are left unknown.
 
 use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
 use samples::Environment;
@@ -7,15 +7,15 @@ use units::Bytes;
 
 use crate::file::line;
 
-/// The clock source of x86 until the TSC is calibrated, about a second after driver initialization
+/// The x86 clock source until the TSC is calibrated, about a second after driver initialization
 /// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// Includes a few disturbed calibrations: ns since boot.
+/// In nanoseconds since boot, allowing for a few failed calibrations.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
-/// Nanoseconds. There is no notification.
+/// In nanoseconds. The kernel does not announce a new clock source, so it has to be polled.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;
 
-/// Shortly after boot, waits until the clock source is final.
+/// If the machine has just booted, waits until the clock source is final.
 #[must_use]
 pub fn environment() -> Environment {
     let cpu = CpuInfo::current().ok();
@@ -55,7 +55,7 @@ fn settled(
     wait_until: impl Fn(u64),
 ) -> Option<String> {
     loop {
-        // Takes the time first, so that the reading is not older.
+        // Take the time first, so that the clock source is at least as recent.
         let asked = now();
         let source = current();
         if source.as_deref() != Some(PROVISIONAL_CLOCK) || asked >= CLOCK_SETTLED_BY {
@@ -73,7 +73,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Queried at `asked` on a kernel that changes to `tsc` at `settles`, in ns since boot.
+    /// Simulates a kernel that switches to `tsc` at `settles` and is first asked at `asked`, in ns since boot.
     fn clock_source_of(asked: u64, settles: u64) -> (Option<String>, u64) {
         let now = Cell::new(asked);
         let current = || Some(if now.get() < settles { PROVISIONAL_CLOCK } else { "tsc" }.to_owned());

@@ -1,4 +1,4 @@
-//! Reads kernel data on a trial from /proc, /sys and BPF programs.
+//! Reads kernel data about a trial from /proc, /sys and BPF programs.
 
 mod bpf;
 mod capability;

@@ -1,11 +1,11 @@
-//! Device counters of a process's network namespace, from /proc/PID/net/dev (proc_pid_net(5)).
+//! Reads the device counters of a process's network namespace from /proc/PID/net/dev (proc_pid_net(5)).
 
 use samples::DeviceCounters;
 use units::Bytes;
 
 use crate::target::open;
 
-/// Counters since the creation of each device; empty if unreadable.
+/// Counters start when a device is created. Empty if they cannot be read.
 #[must_use]
 pub fn namespace_devices(pid: u32) -> Vec<DeviceCounters> {
     let Some(status) = open(pid).and_then(|process| process.dev_status().ok()) else { return Vec::new() };

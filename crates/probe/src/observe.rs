@@ -4,7 +4,8 @@ use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
-/// Loads its programs once, then starts and stops as needed. The kernel unloads everything on drop or when the process ends.
+/// Programs are loaded once and then started and stopped as needed. The kernel unloads them when the probe is dropped
+/// or the process ends.
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
@@ -24,7 +25,7 @@ pub struct Watch {
 /// Errors never contain the verifier log.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
-    /// Not possible on this machine.
+    /// The probe cannot run on this machine.
     #[error("{reason}; {remedy}")]
     Unavailable { reason: String, remedy: String },
     #[error("cannot {operation}: {reason}")]

@@ -32,10 +32,10 @@ pub enum TargetError {
     SeveralQemus { named: String, pids: Vec<u32> },
 }
 
-/// Accepts a thread id. Fails for zombies.
+/// Also accepts a thread id. Fails for zombies.
 pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     let found = open(pid).filter(|_| is_alive(pid)).ok_or(TargetError::NoProcess(pid))?;
-    // A thread id also has a directory in /proc; its process is observed.
+    // A thread id has a directory in /proc too. In that case, observe its process.
     let group = found.status().ok().and_then(|status| u32::try_from(status.tgid).ok()).unwrap_or(pid);
     Ok(TracedProcess { pid: group, name: name(&found).unwrap_or_else(|| "unknown".to_owned()) })
 }
@@ -49,7 +49,7 @@ pub fn called(names: &[&str]) -> Vec<u32> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledProcess {
     pub process: TracedProcess,
-    /// Clock ticks since boot.
+    /// In clock ticks since boot.
     pub start_time: u64,
     pub value: String,
 }

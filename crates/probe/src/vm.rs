@@ -1,4 +1,4 @@
-//! A running QEMU as shown in /proc: command line, threads, descriptors, memory and control group.
+//! A running QEMU as seen in /proc: its command line, threads, descriptors, memory and control group.
 
 mod command_line;
 mod control_group;
@@ -90,7 +90,6 @@ impl VmReading {
         let of = |kvm: bool| if kvm { VmAccelerator::Kvm } else { VmAccelerator::Emulation };
         match self.line.kvm {
             _ if self.descriptors.kvm => Some(VmAccelerator::Kvm),
-            // If its descriptors are inaccessible, relies on the command line.
             requested if !self.unread.is_empty() => requested.map(of),
             _ => Some(VmAccelerator::Emulation),
         }
@@ -110,7 +109,7 @@ impl VmReading {
             let place = devices.iter().position(is_open)?;
             let known = |tap: &str| devices.iter().any(|it| it.tap.as_deref() == Some(tap));
             let left: Vec<&str> = taps.iter().map(|(tap, _)| *tap).filter(|tap| !known(tap)).collect();
-            // With one device and one name left, they match.
+            // If one device and one name are left, they belong together.
             (devices.iter().filter(|it| is_open(it)).count() == 1 && left.len() == 1)
                 .then(|| (place, left[0].to_owned()))
         };
@@ -120,7 +119,6 @@ impl VmReading {
         for (tap, queues) in taps {
             match devices.iter_mut().find(|it| it.tap.as_deref() == Some(tap)) {
                 Some(device) => device.queues = queues,
-                // Hotplugged devices are not on the command line.
                 None => devices.push(VmDevice {
                     backend: "tap".to_owned(),
                     tap: Some(tap.to_owned()),
@@ -149,7 +147,7 @@ impl VmReading {
         }
     }
 
-    /// A detached queue belongs to the only tap device, or to the one that inherited its descriptor.
+    /// A detached queue belongs to the only tap device, or to the device that inherited its descriptor.
     fn add_unused(&self, devices: &mut [VmDevice]) {
         let taps = devices.iter().filter(|device| device.tap.is_some()).count();
         for number in &self.descriptors.detached {
@@ -164,8 +162,8 @@ impl VmReading {
         }
     }
 
-    /// vhost descriptors have no device name: none means off for all, as many as queues means on for all. Otherwise the
-    /// command line decides.
+    /// vhost descriptors have no device name. If there are none, vhost is off for all devices; if there are as many
+    /// as queues, it is on for all. Otherwise the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;
@@ -176,7 +174,7 @@ impl VmReading {
             device.vhost = match held {
                 0 => Some(false),
                 held if held == queues => Some(true),
-                // QEMU falls back to no vhost unless forced, so the command line is no proof.
+                // QEMU may fall back to running without vhost, so the command line is no proof that it is on.
                 _ => device.vhost.filter(|on| !on),
             };
         }

@@ -1,4 +1,4 @@
-//! Messages as JSON lines over a byte stream, with a length limit.
+//! A channel of JSON messages, one per line, with a maximum line length.
 
 use std::{
     io::{BufRead, BufReader, ErrorKind, Read, Write},
@@ -13,15 +13,14 @@ use thiserror::Error;
 
 use crate::message::{Hello, VERSION};
 
-/// Enough for a trial of 128 connections with frequent samples.
+/// The maximum length of a line, enough for a trial of 128 connections with frequent samples.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// The requester can change it during reception.
+/// The maximum length of a line. It can be changed while receiving.
 #[derive(Debug, Clone)]
 pub struct LineLimit(Arc<AtomicUsize>);
 
 impl LineLimit {
-    /// Capped at [`MAX_LINE`].
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes.min(MAX_LINE))))
@@ -41,7 +40,7 @@ impl LineLimit {
 }
 
 const KEPT_CAPACITY: usize = 64 << 10;
-/// A parser message may quote the line.
+/// Parser errors are cut to this length, because they may quote the whole line.
 const MAX_QUOTE: usize = 200;
 
 #[derive(Debug, Error)]
@@ -101,7 +100,6 @@ impl<R: Read> Receiver<R> {
             reason: error.to_string().chars().take(MAX_QUOTE).collect(),
             start: String::from_utf8_lossy(&self.line[..self.line.len().min(60)]).trim_end().to_owned(),
         });
-        // Frees the memory of a long line.
         self.line.clear();
         self.line.shrink_to(KEPT_CAPACITY);
         read

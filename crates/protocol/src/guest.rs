@@ -1,15 +1,14 @@
-//! Conventions between the builder of a guest image and the guest's init process.
+//! Conventions shared by the builder of a guest image and the guest's init process.
 
-/// Virtio-serial port to the controller.
+/// The name of the virtio-serial port to the controller.
 pub const PORT: &str = "plumb";
-/// Written to the console, to detect the end of the kernel's boot.
+/// Init writes this to the console, which shows that the kernel has booted.
 pub const FIRST_WORDS: &str = "plumb is the first process";
 pub const MODULES: &str = "/modules";
-/// A file in [`MODULES`] with the names of the modules, in load order.
 pub const MODULE_ORDER: &str = "order";
-/// Last kernel argument, if init conducts runs instead of executing orders.
+/// The last kernel argument if init conducts runs instead of executing orders.
 pub const CONDUCT: &str = "conduct";
-/// The controller's vsock port, if the channel is not a virtio-serial port. The kernel passes unknown arguments such as
-/// `plumb_vsock=5000` to init as environment variables.
+/// The controller's vsock port, if the channel is not a virtio-serial port. The kernel passes unknown arguments such
+/// as `plumb_vsock=5000` to init as environment variables.
 pub const VSOCK: &str = "plumb_vsock";
 pub const VSOCK_PORT: u32 = 5000;

@@ -1,4 +1,5 @@
-//! The protocol between controller and agents: versioned JSON lines over a byte stream that never uses the measured path.
+//! The protocol between the controller and its agents. They exchange JSON lines over a stream that never uses the
+//! measured path.
 
 mod channel;
 pub mod guest;

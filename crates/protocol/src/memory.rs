@@ -8,40 +8,48 @@ use units::{Bytes, Nanos};
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryOrder {
     /// Write to each page of this much memory, then free it.
-    Touch { memory: Bytes },
+    Touch {
+        memory: Bytes,
+    },
     /// Write to nearly all free pages, then free them.
     TouchFree,
-    /// The same, but hold the memory until [`MemoryOrder::Release`].
+    /// Like [`MemoryOrder::TouchFree`], but hold the memory until [`MemoryOrder::Release`].
     Hold,
-    /// Free held memory.
     Release,
-    /// Start to detect stalls of the guest, and fill free memory with a known pattern. With `compact`, also make the kernel
-    /// compact its memory repeatedly.
+    /// Start to detect stalls of the guest, and fill free memory with a known pattern. With `compact`, also make the
+    /// kernel compact its memory repeatedly.
     Watch {
         #[serde(default)]
         compact: bool,
     },
     /// Stop watching. Reply: [`MemoryReply::Watched`].
     Watched,
-    /// Take up to this much memory out of use by the guest.
-    Take { memory: Bytes },
-    /// Return this much memory to the guest, most recent first.
-    GiveBack { memory: Bytes },
-    /// Report the use of memory since the previous request; the first starts monitoring.
-    Telemetry { source: AccessSourceKind },
+    /// Take up to this much memory away from the guest.
+    Take {
+        memory: Bytes,
+    },
+    /// Return this much memory to the guest, starting with the most recently taken.
+    GiveBack {
+        memory: Bytes,
+    },
+    /// Report how memory was used since the previous request. The first request starts monitoring.
+    Telemetry {
+        source: AccessSourceKind,
+    },
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessSourceKind {
-    /// DAMON, then MGLRU.
+    /// Use DAMON if it is available, otherwise MGLRU.
     #[default]
     Auto,
-    /// The guest kernel's data access monitor on physical memory (admin-guide/mm/damon in Linux): access counts.
+    /// Access counts from DAMON, the guest kernel's data access monitor, for physical memory (admin-guide/mm/damon in
+    /// Linux).
     Damon,
-    /// Generations of the multi-generational LRU (admin-guide/mm/multigen_lru.rst): touched memory.
+    /// Touched memory from the generations of the multi-generational LRU (admin-guide/mm/multigen_lru.rst).
     Mglru,
-    /// Accessed bits of the virtual machine's process on the host: touched memory, without help from the guest.
+    /// Touched memory from the accessed bits of the virtual machine's process on the host.
     Referenced,
     None,
 }
@@ -53,16 +61,15 @@ pub enum MemoryReply {
         took: Nanos,
     },
     Watched {
-        /// The longest delay of a thread beyond its sleeps of 4 ms.
+        /// The longest delay of a thread that repeatedly sleeps for 4 ms.
         longest_stall: Nanos,
         /// Memory filled with the pattern.
         guarded: Bytes,
-        /// Guarded memory with changed content.
+        /// Guarded memory that was changed.
         damaged: Bytes,
         machine: MachineCpu,
     },
-    /// Guest-physical addresses of blocks of 2 MiB, in the order in which they were taken. Fewer than requested if the guest
-    /// has no more contiguous free memory.
+    /// Guest-physical addresses of the 2 MiB blocks taken, in order. There may be fewer than requested.
     Taken {
         blocks: Vec<u64>,
     },
@@ -70,22 +77,22 @@ pub enum MemoryReply {
     Done,
 }
 
-/// Accesses are since the previous telemetry.
+/// How a guest used its memory since the previous telemetry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryTelemetry {
-    /// Zero for the first.
+    /// Time since the previous telemetry, or zero for the first.
     pub elapsed: Nanos,
-    /// `None` without a source.
+    /// The source of the accesses, or `None` if there is none.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeTelemetry>,
     pub available: Bytes,
     pub swap_used: Bytes,
-    /// Pages read back after eviction, from files and swap.
+    /// Pages that were read back from files and swap after being evicted.
     pub refaults: u64,
-    /// PSI `some`.
+    /// The time for which some tasks stalled (PSI `some`).
     pub stalled: Option<Nanos>,
-    /// CPU time of the agent and of the kernel thread.
+    /// CPU time used by the agent and by the kernel thread.
     pub cost: Nanos,
 }
 
@@ -94,11 +101,11 @@ pub struct NodeTelemetry {
     pub node: u32,
     pub size: Bytes,
     pub free: Bytes,
-    /// Empty if unknown.
+    /// Memory by access frequency. Empty if unknown.
     pub accesses: Vec<AccessClass>,
 }
 
-/// About the same access frequency.
+/// Memory that is accessed at about the same frequency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessClass {
     pub bytes: Bytes,

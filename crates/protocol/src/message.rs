@@ -1,6 +1,7 @@
-//! The messages, one JSON object per line. Both sides first send [`Hello`].
+//! The messages. Both sides first send [`Hello`].
 //!
-//! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary JSON.
+//! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary
+//! JSON.
 
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
@@ -28,10 +29,10 @@ pub struct Hello {
 #[serde(rename_all = "kebab-case")]
 pub enum ToAgent {
     Hello(Hello),
-    /// Each gets exactly one reply, in any order.
+    /// Each request gets exactly one reply. Replies may come in any order.
     Request {
         id: u64,
-        /// Time from arrival after which the agent gives up and refuses.
+        /// The agent refuses the request after this time.
         deadline: Nanos,
         order: Order,
     },
@@ -42,10 +43,9 @@ pub enum ToAgent {
 pub enum Order {
     /// Describe this machine. Reply: [`Reply::Environment`].
     Describe,
-    /// Configure this guest's devices according to the lab, or create the part of the lab on this existing host, whose
-    /// interface has been found. Reply: [`Reply::Done`].
+    /// Configure this guest's devices according to the lab, or create the part of the lab on this existing host.
+    /// Reply: [`Reply::Done`].
     ConfigureNetwork {
-        /// The part of the lab for this host.
         lab: Box<Lab>,
         /// The guest, or the existing host.
         host: HostName,
@@ -53,7 +53,7 @@ pub enum Order {
     /// Find the interface of this existing host. Reply: [`Reply::Interface`].
     FindInterface {
         host: HostName,
-        /// `None` uses the address of the SSH connection, or of `interface`.
+        /// If `None`, the address of the SSH connection or of `interface` is used.
         address: Option<Ipv4Addr>,
         interface: Option<DeviceName>,
     },
@@ -61,7 +61,7 @@ pub enum Order {
     Reserve { by: String },
     /// Release the reservation. Reply: [`Reply::Done`].
     Release,
-    /// Apply these settings; settings left out are reset. Reply: [`Reply::Done`].
+    /// Apply these settings and reset all others. Reply: [`Reply::Done`].
     Configure { devices: BTreeMap<DeviceRef, DeviceSettings> },
     /// Reply: [`Reply::DeviceStates`].
     ReadStates { devices: Vec<DeviceRef> },
@@ -71,15 +71,15 @@ pub enum Order {
     Serve(ServerOrder),
     /// Run the client. Reply: [`Reply::Report`] after the end of the trial.
     Run(ClientOrder),
-    /// Wait for the end of the server. Reply: [`Reply::Report`].
+    /// Wait for the server to end. Reply: [`Reply::Report`].
     Collect { token: Token },
-    /// Start probes before the traffic. Reply: [`Reply::Observing`] once they are active.
+    /// Start probes before there is traffic. Reply: [`Reply::Observing`] once the probes are active.
     Observe(ObserveOrder),
     /// Read and stop the probes. Reply: [`Reply::Observed`].
     Observed { token: Token },
     /// Send single unfragmented packets to the UDP server. Reply: [`Reply::Mtu`].
     ProbeMtu(MtuProbe),
-    /// Runs in virtual machines only. Reply: [`Reply::Memory`].
+    /// Operate on the guest's memory. Supported only in virtual machines. Reply: [`Reply::Memory`].
     Memory { work: MemoryOrder },
     /// Close the trial and discard its numbers. Reply: [`Reply::Done`].
     Abandon { token: Token },
@@ -88,10 +88,10 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerOrder {
     pub token: Token,
-    /// Address to listen on; the kernel chooses the port.
+    /// The address to listen on. The kernel chooses the port.
     pub bind: Ipv4Addr,
     pub load: WorkloadSettings,
-    /// Thread n uses entry n, modulo the length; `None` leaves threads unpinned.
+    /// Thread n is pinned to entry n, modulo the length. If `None`, threads are not pinned.
     pub cpus: Option<Vec<u32>>,
 }
 
@@ -111,7 +111,7 @@ pub struct MtuProbe {
     pub bind: Ipv4Addr,
     pub server: Ipv4Addr,
     pub port: u16,
-    /// The size in bytes of the IP packet that should pass; a larger one should not.
+    /// The size of the largest IP packet that should pass, in bytes.
     pub mtu: u32,
 }
 
@@ -119,7 +119,7 @@ pub struct MtuProbe {
 #[serde(rename_all = "kebab-case")]
 pub enum FromAgent {
     Hello(Hello),
-    /// About ten times per second. For the live view only.
+    /// Sent about ten times per second, for the live view only.
     Progress(Progress),
     Reply {
         id: u64,
@@ -128,7 +128,7 @@ pub enum FromAgent {
     Refused {
         id: u64,
         reason: String,
-        /// Repeating is useless.
+        /// Whether repeating the request is useless.
         unsupported: bool,
     },
 }
@@ -137,9 +137,9 @@ pub enum FromAgent {
 pub struct Progress {
     pub token: Token,
     pub elapsed: Nanos,
-    /// Stream payload since the last progress.
+    /// Stream payload since the last message.
     pub received: Bytes,
-    /// Completed round trips or connections since the last progress.
+    /// Round trips or connections completed since the last message.
     pub round_trips: u64,
     pub covers: Nanos,
 }
@@ -156,7 +156,7 @@ pub enum Reply {
     Reserved {
         beside: Vec<String>,
     },
-    /// Another session has the interface.
+    /// Another session has reserved the interface.
     Occupied {
         by: String,
     },
@@ -176,7 +176,7 @@ pub enum Reply {
     Memory {
         done: MemoryReply,
     },
-    /// To `abandon`, `configure-network`, `configure` and `release`.
+    /// The reply to `abandon`, `configure-network`, `configure` and `release`.
     Done,
 }
 
@@ -184,9 +184,9 @@ pub enum Reply {
 pub struct EndReport {
     pub measured: EndMeasurement,
     pub threads: Vec<ThreadCpu>,
-    /// CPU time from the first to the last byte at this end.
+    /// CPU time between the first and the last byte at this end.
     pub machine: MachineCpu,
-    /// Counters from the first to the last byte at this end; `None` if the kernel does not report them.
+    /// Counters for the same period, or `None` if the kernel does not report them.
     pub softnet: Option<SoftnetCounters>,
     pub stalled: Nanos,
 }

@@ -1,4 +1,4 @@
-//! The protocol with a controller in another machine that conducts a run.
+//! The protocol for a run that is conducted by a controller in another machine.
 
 use samples::{MachineChange, RemedyTrials, ResultEnd, RunHeader, RunId, RunRecord, SkippedResult, Trial};
 use scenario::{Plan, PlannedResult, PlannedTrial};
@@ -11,7 +11,7 @@ use crate::message::Hello;
 #[serde(rename_all = "kebab-case")]
 pub enum ToNestedRun {
     Hello(Hello),
-    /// The run to conduct; sent once.
+    /// The run to conduct. This is sent once.
     Start(Box<Commission>),
     Stop,
 }
@@ -22,30 +22,28 @@ pub struct Commission {
     pub plan: Plan,
     pub id: RunId,
     pub remedy_trials: Option<RemedyTrials>,
-    /// The existing part of a resumed run.
+    /// What has already been measured, if the run is resumed.
     pub resume: Option<RunRecord>,
-    /// Keeps disturbed trials instead of repeating them.
+    /// Whether to use disturbed trials instead of repeating them.
     pub keep_disturbed: bool,
-    /// Why the run is conducted there.
+    /// Why the run is conducted in another machine.
     pub reason: String,
 }
 
-/// Messages from a nested run: records to store and events, in order.
+/// Messages from a nested run, which are records to store and events to display, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromNestedRun {
     Hello(Hello),
     Begin(Box<RunHeader>),
     Trial(Box<Trial>),
-    /// Cannot be measured.
+    /// A result that cannot be measured.
     Skip(SkippedResult),
-    /// Why measuring a result stopped.
     End(ResultEnd),
     MachineChanged(Box<MachineChange>),
     Complete,
-    /// An event for display.
     Event(RunEvent),
-    /// Last message of a successful run.
+    /// The last message of a successful run.
     Over {
         completed: u32,
         skipped: Vec<SkippedResult>,

@@ -1,4 +1,4 @@
-//! Requests to observe a trial in the kernel, and their results.
+//! Requests to observe a trial with probes in the kernel, and the results.
 
 use std::net::Ipv4Addr;
 
@@ -12,23 +12,24 @@ use crate::token::Token;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObserveOrder {
     pub token: Token,
-    /// The reply lists those that cannot run.
+    /// The probes to run. The reply lists those that cannot run.
     pub probes: Vec<ProbeKind>,
-    /// Child processes belong to the same owner.
+    /// The processes to observe. Their children belong to the same owner.
     pub subjects: Vec<Subject>,
     pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// The processes of an owner, with their threads and future children. For [`CpuOwner::ClientVm`] and [`CpuOwner::ServerVm`]
-/// they are monitors of a virtual machine, and its vCPU threads, other threads and vhost workers are distinguished.
+/// The processes of an owner, including their threads and future children. For [`CpuConsumer::ClientVm`] and
+/// [`CpuConsumer::ServerVm`], these are virtual machine monitors, and their vCPU threads, other threads and vhost
+/// workers are distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     pub consumer: CpuConsumer,
     pub pids: Vec<u32>,
-    /// Inode numbers (nsfs).
+    /// Network namespaces, by inode number (nsfs).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<u64>,
-    /// Version 2, with their descendants, by inode.
+    /// Control groups (version 2), by inode number. Their descendants are included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cgroups: Vec<u64>,
     pub syscalls: bool,
@@ -41,27 +42,26 @@ impl Subject {
     }
 }
 
-/// Only one message is in flight at a time.
+/// A latency breakdown of messages. Only one is in flight at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakdownOrder {
     pub transport: Transport,
-    /// No hop changes it or the port.
+    /// The server's address. No hop may change it or the port.
     pub server: Ipv4Addr,
     pub port: u16,
-    /// Payload.
     pub message: Bytes,
-    /// Follow one in this many messages.
+    /// Follow only one in this many messages.
     pub every: u32,
     pub devices: Vec<WatchedDevice>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedDevice {
-    /// `host:device`.
+    /// The name, `host:device`.
     pub name: String,
-    /// E.g. `veth`, `bridge`, `vxlan`.
+    /// The kind, e.g. `veth`, `bridge` or `vxlan`.
     pub kind: String,
-    /// Inode (nsfs).
+    /// The inode number of its network namespace (nsfs).
     pub namespace: u64,
     pub index: u32,
 }
@@ -75,7 +75,7 @@ pub struct Observing {
 pub struct Observation {
     pub observed: ProbeResults,
     pub unread: Vec<MissingProbe>,
-    /// Independent of probes; `None` if /proc does not report it.
+    /// The host's CPU time, or `None` if /proc does not report it.
     pub host: Option<HostCpu>,
 }
 

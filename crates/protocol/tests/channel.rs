@@ -1,4 +1,4 @@
-//! Messages over a channel. A separate test, since unit tests would compile all messages twice.
+//! Tests messages over a channel. Unit tests would compile all messages twice.
 
 use std::{cell::Cell, io::Read};
 
@@ -26,7 +26,7 @@ fn round_trips_messages() {
     assert!(matches!(receiver.receive::<ToAgent>(), Err(ChannelError::Closed)));
 }
 
-/// Replies with lists need a struct to hold the tag.
+/// Replies with lists need a struct, because a list cannot hold the tag.
 #[test]
 fn round_trips_replies_with_lists() {
     for reply in [Reply::DeviceStates { states: Vec::new() }, Reply::DeviceCounters { counters: Vec::new() }]

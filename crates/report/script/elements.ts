@@ -1,4 +1,4 @@
-// Making and reading elements. Must not know what they are for.
+// Creates and reads elements. Independent of how they are used.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -28,12 +28,12 @@ function numbers(text: string | undefined): number[] {
   return (text ?? "").split(" ").map(Number);
 }
 
-/** Four digits, as the pictures have them. */
+/** Formats a value with four digits, like the charts. */
 function short(value: number): string {
   return String(Number(value.toPrecision(4))).replace("-", "−");
 }
 
-/** Whether a key stands for a click on what is no button of HTML. */
+/** Whether a key press activates an element that is not an HTML button. */
 function isClick(event: KeyboardEvent): boolean {
   return event.key === "Enter" || event.key === " ";
 }

@@ -1,8 +1,8 @@
-// A time series between its axes: the part of it that is shown, and its points. It is drawn for the whole of it; a part is shown by
-// widening the same drawing, with numbers along the axis for that part. Must not know who asks for it.
+// A time-series plot: its visible part and its points. The plot is drawn once; zooming stretches the drawing and
+// redraws the numbers along the axis. Independent of its callers.
 
 interface Point {
-  /** Where it lies when the whole is shown, in the picture's units. */
+  /** The unzoomed position, in the chart's units. */
   x: number;
   y: number;
   at: number;
@@ -52,19 +52,19 @@ class Field {
     return x >= this.left && x <= this.left + this.width && y >= this.top && y <= this.top + this.height;
   }
 
-  /** The value of the axis at a place of the picture. */
+  /** Returns the axis value at a position in the chart. */
   valueAt(x: number): number {
     const [low, high] = this.shown;
     return low + ((x - this.left) / this.width) * (high - low);
   }
 
-  /** Where a value is shown. */
+  /** Returns the position of a value. */
   placeOf(value: number): number {
     const [low, high] = this.shown;
     return this.left + ((value - low) / (high - low)) * this.width;
   }
 
-  /** The points that are seen, from left to right. */
+  /** Returns the visible points from left to right. */
   visible(): Point[] {
     const [low, high] = this.shown;
     return this.points.filter(
@@ -72,7 +72,7 @@ class Field {
     );
   }
 
-  /** What is selected while the pointer drags; nothing without ends. */
+  /** Highlights the selection while the pointer is dragged, or removes it if `ends` is omitted. */
   select(ends?: [number, number]): void {
     this.group.querySelector(".selection")?.remove();
     if (!ends) return;
@@ -81,7 +81,7 @@ class Field {
     this.group.append(drawn("rect", { class: "selection", ...size }));
   }
 
-  /** Shows a part: at least a hundredth of the whole, and nothing beyond it. */
+  /** Shows a range of at least a hundredth of the whole, clipped to the whole. */
   show(low: number, high: number): void {
     const [first, last] = this.whole;
     const span = Math.min(Math.max(high - low, (last - first) / 100), last - first);
@@ -96,7 +96,7 @@ class Field {
     const scale = this.width / (last - first);
     const [x, width] = [this.left + (low - first) * scale, (high - low) * scale];
     if (!this.windows.length) this.windows = this.makeWindows();
-    // A line along the edge is not cut.
+    // Avoid clipping a line along the edge.
     for (const it of this.windows) it.setAttribute("viewBox", `${x} ${this.top - 2} ${width} ${this.height + 4}`);
     for (const label of all<SVGElement>(this.group, "[data-at]")) {
       const at = Number(label.dataset["at"]);
@@ -127,7 +127,7 @@ class Field {
     for (let tick = Math.ceil(low / step); tick * step <= high; tick += 1) {
       const x = this.placeOf(tick * step);
       ticks.push(drawn("path", { class: "grid", d: `M${x} ${this.top}V${bottom}` }));
-      // The ends have no room for a number.
+      // There is no room for a number at the ends of the axis.
       if (x < this.left + 12 || x > this.left + this.width - 12) continue;
       ticks.push(drawn("text", { class: "k", x, y: bottom + 13, "text-anchor": "middle" }, short(tick * step)));
     }
@@ -137,7 +137,7 @@ class Field {
   private pointsOf(series: SVGElement): Point[] {
     const values = (series.dataset["points"] ?? "").split("|");
     const places = (series.querySelector("path")?.getAttribute("d") ?? "").split(/[ML]/).slice(1);
-    // Places are drawn to a tenth of a unit, and told no finer.
+    // Positions are accurate to a tenth of a unit, so show no more digits than that.
     const digits = Math.max(Math.floor(-Math.log10((this.whole[1] - this.whole[0]) / this.width / 10)), 0);
     return places.map((place, index) => {
       const [x = 0, y = 0] = numbers(place);

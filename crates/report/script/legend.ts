@@ -1,4 +1,4 @@
-// Entries of a legend show and hide what they stand for. Must not know what that is.
+// Legend entries show and hide the elements they describe. Independent of the kind of element.
 
 function makeToggles(picture: Picture): void {
   for (const key of all<SVGElement>(picture.svg, "[data-k]")) {

@@ -1,6 +1,7 @@
-// A picture of the page: what in it has a value, and which of that is nearest to a place. Must not know how a value is shown.
+// A chart in the page: its marks with values, and the mark nearest to a position.
+// Independent of how values are shown.
 
-/** Lines of a value and what it is, under what they are of; and where on the screen. */
+/** The text for a mark, the labels it belongs to, and its position on the screen. */
 interface Reading {
   label: string;
   lines: [value: string, what: string][];
@@ -9,7 +10,7 @@ interface Reading {
   mark?: Element;
 }
 
-/** So far from a mark the pointer may be, in pixels. */
+/** Maximum distance between the pointer and a mark, in pixels. */
 const NEAR = 14;
 
 function distance(box: DOMRect, x: number, y: number): { away: number; area: number; middle: number } {
@@ -24,22 +25,22 @@ class Picture {
 
   constructor(readonly svg: SVGSVGElement) {
     this.fields = all<SVGElement>(svg, "[data-box]").map((group) => new Field(group));
-    // A picture whose parts can be reached is no image any more.
+    // A chart with reachable parts is no longer a plain image.
     svg.setAttribute("role", "group");
     svg.setAttribute("tabindex", "0");
   }
 
-  /** What is nearest to a place of the screen. */
+  /** Returns the mark nearest to a screen position. */
   nearest(x: number, y: number): Reading | undefined {
     const near = this.marks().map((mark) => ({ mark, ...distance(mark.getBoundingClientRect(), x, y) }));
-    // Of those that lie over each other the smallest, and of equal ones the closest.
+    // Among overlapping marks, prefer the smallest, then the closest.
     near.sort((a, b) => a.away - b.away || a.area - b.area || a.middle - b.middle);
     const [best] = near;
     if (best?.away === 0) return this.ofMark(best.mark);
     return this.nearestPoint(x, y) ?? (best && best.away < NEAR ? this.ofMark(best.mark) : undefined);
   }
 
-  /** The next one of all, or the one `by` further. */
+  /** Returns the mark or point that is `by` steps further. */
   step(by: number): Reading | undefined {
     const marks = this.marks();
     const points = this.fields.flatMap((field) => field.visible().map((point) => ({ field, point })));
@@ -51,7 +52,7 @@ class Picture {
     return it ? this.ofPoint(it.field, it.point) : mark && this.ofMark(mark);
   }
 
-  /** Where the picture has a place of the screen. */
+  /** Converts a screen position to a position in the chart. */
   inside(x: number, y: number): { x: number; y: number } {
     return new DOMPoint(x, y).matrixTransform(this.svg.getScreenCTM()?.inverse());
   }
@@ -94,7 +95,7 @@ class Picture {
     return { label: this.labelOf(mark), lines, x: (box.left + box.right) / 2, y: box.top, mark };
   }
 
-  /** What it is of: its row, and its name in the legend. */
+  /** Returns the mark's row and legend label. */
   private labelOf(mark: Element): string {
     const row = mark.closest("[data-label]")?.getAttribute("data-label") ?? "";
     const series = mark.closest("[data-s]")?.getAttribute("data-s") ?? "";

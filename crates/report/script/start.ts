@@ -1,4 +1,4 @@
-// What the page gains by its script. Without it the page says the same.
+// Adds the script's features to the page, which is complete without them.
 
 const tip = new Tip();
 

@@ -1,13 +1,14 @@
-// Tables are sorted by the head of a column: upwards, downwards, and as they came. Must not know what they say.
+// Sorts tables by a column when its title is clicked: ascending, descending, or in the original order.
+// Independent of what the columns mean.
 
-/** What a unit is in the smallest of its kind. */
+/** Maps each unit to its size in the smallest unit of its kind. */
 const UNITS: Record<string, number> = {
   ns: 1, "µs": 1e3, us: 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 3.6e12,
   "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "Tbit/s": 1e12,
   B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30,
 };
 
-/** The number that a cell begins with, in the smallest unit of its kind. */
+/** Parses the number at the start of a cell and converts it to the smallest unit of its kind. */
 function amount(text: string): number | undefined {
   const found = /^[+]?([−-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*([^\s\d(,;!]*)/.exec(text.trim());
   if (!found) return undefined;
@@ -15,7 +16,7 @@ function amount(text: string): number | undefined {
   return number * (UNITS[found[2] ?? ""] ?? 1);
 }
 
-/** Numbers by their size, before words by their letters; what is not known is last either way. */
+/** Numbers come first, by size, then text in alphabetical order. Unknown values are always last. */
 function order(one: string, other: string, sign: number): number {
   const [a, b] = [amount(one), amount(other)];
   if (a !== undefined && b !== undefined) return (a - b) * sign;
@@ -31,7 +32,7 @@ function makeSortable(table: HTMLTableElement): void {
   const heads = all<HTMLTableCellElement>(table, "thead th");
   if (!body || body.rows.length < 2 || heads.length < 3) return;
   const rows = [...body.rows];
-  // Rows that go on from the one above cannot stand elsewhere.
+  // Do not sort tables in which a row continues the one above.
   if (rows.some((row) => !row.cells[0]?.textContent?.trim())) return;
   heads.forEach((head, column) => {
     if (!head.textContent?.trim()) return;

@@ -1,4 +1,4 @@
-// What is said of the mark under the pointer, or of the one that the arrow keys have come to. Must not know how it was found.
+// A tooltip for the mark under the pointer or selected with the arrow keys. Independent of how the mark was found.
 
 class Tip {
   private readonly box = made("div", "tip");
@@ -25,7 +25,7 @@ class Tip {
     this.box.classList.remove("off");
     this.ring.classList.toggle("off", Boolean(reading.mark));
     this.move(this.ring, reading.x - 5, reading.y - 5);
-    // Above it, or below where there is no room, and never beyond the edge.
+    // Place the tooltip above the mark, or below if there is no room, and keep it inside the window.
     const { width, height } = this.box.getBoundingClientRect();
     const left = Math.min(Math.max(reading.x - width / 2, 4), document.documentElement.clientWidth - width - 4);
     const above = reading.y - height - 10;
@@ -54,7 +54,7 @@ function followPointer(picture: Picture, tip: Tip): void {
   });
 }
 
-/** Arrow keys go from mark to mark, Page Up and Down ten at once, Home and End to the ends. */
+/** Arrow keys move between marks, Page Up and Page Down skip ten, and Home and End go to the first and last. */
 function followKeys(picture: Picture, tip: Tip): void {
   const steps: Record<string, number> = {
     ArrowRight: 1,

@@ -1,7 +1,7 @@
-// How a part of a time series is asked for: by dragging over it, by keys and by buttons under it; a double click shows the whole.
-// Must not know how it is drawn.
+// Controls for zooming a time series: dragging, keys, and buttons below the chart. A double click shows the whole
+// series. Independent of how the series is drawn.
 
-/** So far the pointer moves before it is no click, in the picture's units. */
+/** Distance that the pointer must move for a drag rather than a click, in the chart's units. */
 const DRAGGED = 6;
 
 class Zoom {
@@ -9,7 +9,7 @@ class Zoom {
 
   constructor(private readonly fields: Field[]) {}
 
-  /** Makes it of so much of what is shown, moved by so much. */
+  /** Scales the visible range by `size` and moves it by the fraction `by` of its length. */
   change(size: number, by = 0): void {
     for (const field of this.fields) {
       const [low, high] = field.range;
@@ -70,7 +70,7 @@ function makeZoom(figure: Element, pictures: Picture[], tip: Tip): void {
   }
 }
 
-/** By mouse or pen: a finger scrolls the page. */
+/** Handles the mouse and the pen only, because a finger scrolls the page. */
 function drag(picture: Picture, zoom: Zoom, tip: Tip): void {
   const { svg } = picture;
   let begun: { field: Field; x: number } | undefined;

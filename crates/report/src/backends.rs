@@ -1,4 +1,4 @@
-//! A page, or the findings themselves, as text. One file for each format; none knows another.
+//! Renders a page, or the findings themselves, as text. Each format has its own, independent file.
 
 mod bars;
 pub(crate) mod csv;

@@ -1,4 +1,4 @@
-//! A chart as data: marks, axes, table and caption. Sections and `pictures` build charts, `svg` draws them.
+//! A chart as data: marks, axes, table and caption. Sections and `pictures` build charts, and `svg` draws them.
 
 mod axis;
 mod data;
@@ -26,32 +26,25 @@ pub(crate) use self::{
 pub use self::palette::Theme;
 use crate::page::Bars;
 
-/// A self-contained picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
-    /// The name of its kind.
     pub(crate) kind: &'static str,
     pub(crate) title: String,
-    /// Description for screen readers, in full sentences.
     pub(crate) about: String,
     pub(crate) drawing: Drawing,
-    /// Every number that is drawn, in base units.
+    /// All values drawn, in base units.
     pub(crate) data: Data,
-    /// Form for text formats; `None` if a table shows the same.
+    /// The form for text formats, or `None` if a table shows the same.
     pub(crate) plain: Option<Bars>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Drawing {
-    /// Named rows on one axis from left to right.
     Rows(Rows),
-    /// Lines and dots over an axis, one plot below the other.
     Plots(Vec<Plot>),
-    /// A colour for each pair of settings.
     HeatMap(HeatMap),
 }
 
-/// A picture with all elements and the given words.
 #[cfg(test)]
 pub(crate) fn sample(words: &str) -> Chart {
     let text = || crate::text::Text::from(words);
@@ -80,7 +73,6 @@ pub(crate) fn sample(words: &str) -> Chart {
 }
 
 impl Chart {
-    /// Its numbers for a spreadsheet.
     pub(crate) fn csv(&self) -> String {
         self.data.csv()
     }

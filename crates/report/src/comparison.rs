@@ -15,17 +15,14 @@ use crate::{
     page::{Page, Section},
 };
 
-/// Input of the sections.
 struct Source<'a> {
     comparison: &'a RunComparison,
-    /// The gate, if requested.
     gate: Option<&'a Gate>,
 }
 
-/// Builds a section; `None` without data for it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// The environments come before any number, and the answer, which there always is, last.
+/// The environments come before any values, and the answer, which is always present, comes last.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,
@@ -36,7 +33,6 @@ const ORDER: &[Build] = &[
     answer::build,
 ];
 
-/// The page of run B compared with run A, with the gate first.
 pub(crate) fn page(comparison: &RunComparison, gate: Option<&Gate>) -> Page {
     let source = Source { comparison, gate };
     let title = format!("{} (B) vs {} (A)", comparison.b.id, comparison.a.id);

@@ -1,10 +1,10 @@
-//! Strips characters from untrusted text that a terminal or browser would interpret: control characters (C0, DEL, C1) and
-//! bidirectional overrides.
+//! Escapes characters in untrusted text that a terminal or browser would interpret: control characters (C0, DEL, C1)
+//! and bidirectional overrides.
 
 use std::{borrow::Cow, fmt::Write};
 
-/// Shows each such character as `\u001b`, as JSON and TOML write it, so that a document stays the same document. Line feeds and
-/// tabs stay, and ends of lines as CSV has them (RFC 4180).
+/// Escapes such characters as `\u001b`, which JSON and TOML read back unchanged. Line feeds, tabs and CSV line
+/// endings (RFC 4180) are preserved.
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |sign, next| {
@@ -12,18 +12,18 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The same on one line.
+/// Like [`harmless`], but on a single line: line feeds and tabs become spaces.
 pub(crate) fn in_a_line(text: &str) -> String {
     escaped(&text.replace(['\n', '\t'], " "), |sign, _| is_obeyed(sign)).into_owned()
 }
 
 fn is_obeyed(sign: char) -> bool {
-    // Unicode's `Bidi_Control`, and its separators of lines and paragraphs.
+    // Unicode's `Bidi_Control` characters and its line and paragraph separators.
     let turns = matches!(sign, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     sign.is_control() || turns || matches!(sign, '\u{2028}' | '\u{2029}')
 }
 
-/// `obeyed` gets a character and its successor.
+/// Escapes the characters for which `obeyed` is true. It receives a character and its successor.
 fn escaped(text: &str, obeyed: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
     let signs = || text.chars().zip(text.chars().skip(1).map(Some).chain([None]));
     if !signs().any(|(sign, next)| obeyed(sign, next)) {

@@ -1,4 +1,4 @@
-//! What a report shows for each workload kind: of a result, of a single trial, and of its intervals.
+//! What a report shows for each kind of workload: for a result, for a single trial, and for its intervals.
 
 mod balloon;
 mod connect;
@@ -16,34 +16,29 @@ use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, tex
 pub(crate) use stream::is_of_sender;
 pub(crate) use time_series::{TimeSample, TimeSeries};
 
-/// A name and the value of a result, if any. Names and order are equal within a kind.
+/// A name and a result's value, if any. Names and their order are the same for all results of a kind.
 pub(crate) type Field = (&'static str, Option<String>);
 
-/// Presentation of a result, by kind.
 pub(crate) trait KindReport {
-    /// Its value in the column of a spreadsheet with this head; `None` where it has no such column, or nothing is known.
+    /// Returns the value of a CSV column, or `None` if the kind lacks the column or the value is unknown.
     fn column(&self, head: &str) -> Option<String>;
 
-    /// Further columns.
     fn further(&self) -> Vec<Field>;
 
-    /// Further columns where paths are ranked.
     fn ranked(&self) -> Vec<Field> {
         Vec::new()
     }
 
-    /// The times that it is judged by.
+    /// Returns the times by which the result is judged.
     fn judged(&self) -> Option<&Distribution> {
         None
     }
 
-    /// Notes on the value.
     fn caption(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// The presentation of a result's kind.
 pub(crate) const fn of(result: &ResultSummary) -> &dyn KindReport {
     match &result.measured {
         WorkloadSummary::Stream(summary) => summary,
@@ -55,27 +50,21 @@ pub(crate) const fn of(result: &ResultSummary) -> &dyn KindReport {
     }
 }
 
-/// Presentation of a single trial, by kind.
 pub(crate) trait ShownAlone {
-    /// Metric of its rates or times.
     fn metric(&self) -> Metric;
 
-    /// Its numbers, each with a name.
     fn lines(&self) -> Vec<(&'static str, Text)>;
 
-    /// Whether it is a mean over intervals.
     fn is_mean(&self) -> bool;
 
-    /// How sure the mean is; `None` where there were too few intervals, or it is none.
+    /// Returns the uncertainty of the mean, or `None` if there is no mean or too few intervals.
     fn spread(&self) -> Option<&Spread>;
 
-    /// Its distributions of times, and the one to draw.
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         None
     }
 }
 
-/// The presentation of a single trial's kind.
 pub(crate) const fn alone(outcome: &SingleOutcome) -> &dyn ShownAlone {
     match outcome {
         SingleOutcome::Stream(stream) => stream,
@@ -84,13 +73,12 @@ pub(crate) const fn alone(outcome: &SingleOutcome) -> &dyn ShownAlone {
     }
 }
 
-/// A counter that should be zero, if it is not.
 fn odd(name: &'static str, count: Option<u64>) -> Option<(&'static str, Text)> {
     let count = count.filter(|count| *count > 0)?;
     Some((name, phrases::grouped(count).into()))
 }
 
-/// Interval tables of both ends; empty if no intervals were stored.
+/// Returns interval tables of both ends. Empty if no intervals were stored.
 pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     match measurement {
         Measurement::Stream(data) => stream::intervals(data),
@@ -102,7 +90,6 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     }
 }
 
-/// Time series of the trial; `None` for kinds without one.
 pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
     let mut series = match measurement {
         Measurement::Stream(data) => stream::series(data),
@@ -117,7 +104,6 @@ pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
     Some(series)
 }
 
-/// The heads of all columns that some kind has of a result in a spreadsheet.
 pub(crate) fn heads() -> Vec<String> {
     let of_kind = |kind| match kind {
         WorkloadKind::Stream => Column::heads(stream::COLUMNS),
@@ -129,7 +115,6 @@ pub(crate) fn heads() -> Vec<String> {
     WorkloadKind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
-/// Names with at least one value, in order.
 pub(crate) fn titles(all: impl Iterator<Item = Vec<Field>>) -> Vec<&'static str> {
     let all: Vec<Field> = all.flatten().collect();
     let mut titles = Vec::new();
@@ -141,7 +126,6 @@ pub(crate) fn titles(all: impl Iterator<Item = Vec<Field>>) -> Vec<&'static str>
     titles
 }
 
-/// Value of a field.
 pub(crate) fn phrase(all: &[Field], title: &str) -> Option<String> {
     all.iter().filter(|(known, _)| *known == title).find_map(|(_, phrase)| phrase.clone())
 }

@@ -5,31 +5,27 @@ use std::collections::BTreeMap;
 use findings::{Evidence, Finding, Findings, ResultComparison, ResultSummary, RunComparison};
 use samples::CpuConsumer;
 
-/// Path of results whose log does not contain one.
+/// The path of a result if its log does not contain one.
 const NO_PATH: &str = "unknown";
 
-/// Whether a path is one to speak of.
 fn is_placed(path: &str) -> bool {
     path != NO_PATH
 }
 
-/// Whether nothing but its workload names a result.
 fn is_nameless(path: &str, levels: &BTreeMap<String, String>) -> bool {
     !is_placed(path) && levels.is_empty()
 }
 
-/// Whether any path is known.
 pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
     paths.any(is_placed)
 }
 
-/// `pod-to-target, offload=off`, with the workload's name where the run has several.
+/// `pod-to-target, offload=off`, with the workload's name if the run has several.
 pub(crate) fn result(findings: &Findings, result: &ResultSummary) -> String {
     let several = workloads(findings).len() > 1 || is_nameless(&result.path, &result.levels);
     joined(&result.path, &result.levels, several.then_some(&result.workload))
 }
 
-/// The label within a table of one workload.
 pub(crate) fn result_in_workload(result: &ResultSummary) -> String {
     joined(
         &result.path,
@@ -38,7 +34,6 @@ pub(crate) fn result_in_workload(result: &ResultSummary) -> String {
     )
 }
 
-/// A finding with the labels of results in place of their identifiers.
 pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
     let named = |text: &String| named(findings, text);
     let evidence = finding.evidence.iter().map(|it| Evidence {
@@ -54,22 +49,20 @@ pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
     }
 }
 
-/// A text with the labels of results in place of their identifiers.
+/// Replaces result IDs in a text with labels.
 pub(crate) fn named(findings: &Findings, text: &str) -> String {
     let mut told: Vec<&ResultSummary> =
         findings.results.iter().filter(|result| text.contains(&result.id)).collect();
-    // An identifier may be a prefix of another.
+    // Replace longer IDs first, because one may be a prefix of another.
     told.sort_by_key(|result| std::cmp::Reverse(result.id.len()));
     told.into_iter().fold(text.to_owned(), |text, it| text.replace(&it.id, &result(findings, it)))
 }
 
-/// The same of a result that two runs have.
 pub(crate) fn comparison(comparison: &RunComparison, result: &ResultComparison) -> String {
     let several = compared(comparison).len() > 1 || is_nameless(&result.path, &result.levels);
     joined(&result.path, &result.levels, several.then_some(&result.workload))
 }
 
-/// The label within a table of one workload.
 pub(crate) fn comparison_in_workload(result: &ResultComparison) -> String {
     joined(
         &result.path,
@@ -78,28 +71,24 @@ pub(crate) fn comparison_in_workload(result: &ResultComparison) -> String {
     )
 }
 
-/// `offload=off, mtu=1500`; nothing for no factors.
+/// `offload=off, mtu=1500`, or `None` without factors.
 pub(crate) fn levels(levels: &BTreeMap<String, String>) -> Option<String> {
     let pairs: Vec<String> = levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
-/// `stream, pod-to-target`: workload and path of a sweep.
 pub(crate) fn swept(workload: &str, path: &str) -> String {
     if path == NO_PATH { workload.to_owned() } else { format!("{workload}, {path}") }
 }
 
-/// Measured workloads in order, without duplicates.
 pub(crate) fn workloads(findings: &Findings) -> Vec<&str> {
     distinct(findings.results.iter().map(|result| result.workload.as_str()))
 }
 
-/// The workloads that both runs have, each once, in order.
 pub(crate) fn compared(comparison: &RunComparison) -> Vec<&str> {
     distinct(comparison.results.iter().map(|result| result.workload.as_str()))
 }
 
-/// The factors that some of these settings have, each once.
 pub(crate) fn factors<'a>(settings: impl IntoIterator<Item = &'a BTreeMap<String, String>>) -> Vec<&'a str> {
     let mut names: Vec<&str> =
         settings.into_iter().flat_map(|levels| levels.keys().map(String::as_str)).collect();
@@ -108,12 +97,11 @@ pub(crate) fn factors<'a>(settings: impl IntoIterator<Item = &'a BTreeMap<String
     names
 }
 
-/// The columns that other tools reported of these results, each once, in order.
 pub(crate) fn reported<'a>(results: impl IntoIterator<Item = &'a ResultSummary>) -> Vec<&'a str> {
     distinct(results.into_iter().flat_map(|result| &result.reported).map(|value| value.name.as_str()))
 }
 
-/// Name of an owner of CPU time, e.g. `client`, `soft interrupts`.
+/// Names an owner of CPU time, e.g. `client`, `soft interrupts`.
 pub(crate) const fn consumer(consumer: CpuConsumer) -> &'static str {
     match consumer {
         CpuConsumer::Client => "client",
@@ -131,7 +119,7 @@ pub(crate) const fn consumer(consumer: CpuConsumer) -> &'static str {
     }
 }
 
-/// The same as a part of a column's name: `client`, `softirq`.
+/// Names an owner of CPU time within a column name: `client`, `softirq`.
 pub(crate) const fn owner_key(consumer: CpuConsumer) -> &'static str {
     match consumer {
         CpuConsumer::Client => "client",
@@ -149,7 +137,6 @@ pub(crate) const fn owner_key(consumer: CpuConsumer) -> &'static str {
     }
 }
 
-/// Owners with CPU time in any of these results, in order.
 pub(crate) fn consumers<'a>(results: impl IntoIterator<Item = &'a ResultSummary>) -> Vec<CpuConsumer> {
     let attributed = results.into_iter().filter_map(|result| result.probed.as_ref()?.cpu.as_ref());
     let mut consumers: Vec<CpuConsumer> =
@@ -159,7 +146,7 @@ pub(crate) fn consumers<'a>(results: impl IntoIterator<Item = &'a ResultSummary>
     consumers
 }
 
-/// A result's label where no report's findings are at hand: that of [`result`] in a run of several workloads.
+/// Labels a result without its findings, as [`result`] does in a run with several workloads.
 #[must_use]
 pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
     joined(path, levels, Some(&workload.to_owned()))
@@ -171,7 +158,6 @@ fn joined(path: &str, levels: &BTreeMap<String, String>, workload: Option<&Strin
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Each once, in order.
 pub(crate) fn distinct<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = Vec::new();
     for name in names {

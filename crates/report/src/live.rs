@@ -4,62 +4,52 @@ use findings::{Comparison, Difference, Findings, Interval, ResultSummary, SEVERA
 
 use crate::{harmless::in_a_line, labels, phrases, quantity::Scale, text::Tone};
 
-/// An intermediate result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveResult {
-    /// The result's identity.
     pub result: String,
     pub trials: u32,
-    /// `9.41 Gbit/s`.
     pub value: String,
-    /// `9.20 to 9.60`; `None` while there are too few trials.
+    /// `9.20 to 9.60`, or `None` while there are too few trials.
     pub range: Option<String>,
-    /// The median and the ends of its interval, in the metric's own unit.
     pub median: f64,
     pub ends: Option<(f64, f64)>,
-    /// Against the baseline of its workload; `None` for the baseline itself.
+    /// The change from the workload's baseline, or `None` for the baseline itself.
     pub step: Option<LiveStep>,
-    /// Whether some of its trials have warnings.
     pub has_warnings: bool,
 }
 
-/// A result against its baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveStep {
-    /// `−19.4 %`, `2.31x`.
     pub change: String,
-    /// `−22.0 to −17.1`, in the same unit; `None` while there are too few trials.
+    /// `−22.0 to −17.1`, in the same unit, or `None` while there are too few trials.
     pub range: Option<String>,
     pub judgement: Judgement,
 }
 
-/// Verdict on a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgement {
     Better,
     Worse,
-    /// Another value, of a metric that is neither good nor bad.
+    /// A difference in a metric without a better direction.
     Different,
     NotSignificant,
-    /// Its interval is too wide, or there are too few trials.
+    /// The interval is too wide, or there are too few trials.
     Unclear,
 }
 
-/// A finding in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveFinding {
     pub severity: Severity,
-    /// Its first sentence.
     pub text: String,
 }
 
-/// Every measured result, in the order of the scenario.
+/// Returns every measured result in scenario order.
 #[must_use]
 pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
     findings.results.iter().map(result).collect()
 }
 
-/// Findings so far, most severe first.
+/// Returns the findings so far, most severe first.
 #[must_use]
 pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
     let phrase = |claim: &findings::Finding| {

@@ -10,7 +10,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Builds a section; `None` without data for it.
 type Build = fn(&MemorySummary) -> Option<Section>;
 
 const ORDER: &[Build] = &[answer, arms, moves];
@@ -28,7 +27,6 @@ fn answer(summary: &MemorySummary) -> Option<Section> {
     (!blocks.is_empty()).then(|| Section { title: None, ..section("", blocks) })
 }
 
-/// Results by policy, with pictures over time if the format allows them.
 fn arms(summary: &MemorySummary) -> Option<Section> {
     let columns = vec![left("Policy"), left("Machine"), right("Served"), right("Fast memory")];
     let share =
@@ -51,7 +49,6 @@ fn arms(summary: &MemorySummary) -> Option<Section> {
     (!summary.arms.is_empty()).then(|| section("Machines", charts.chain([table]).collect()))
 }
 
-/// The least and the most that it had.
 fn sizes(vm: &VmMemory) -> String {
     let sizes = || vm.looks.iter().filter_map(|look| look.fast);
     match (sizes().min(), sizes().max()) {

@@ -1,15 +1,13 @@
-//! A report as a page of sections of blocks. Sections build it, backends print it.
+//! A report as a page of sections, which consist of blocks. Sections build it and backends render it.
 
 use crate::{chart::Chart, text::Text};
 
-/// A report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Page {
     pub(crate) title: String,
     pub(crate) sections: Vec<Section>,
 }
 
-/// One subject of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Section {
     /// `None` for content directly under the page title.
@@ -18,18 +16,15 @@ pub(crate) struct Section {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// In which formats a section appears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Always,
-    /// In every format, folded where that is read from its top.
+    /// In every format, but folded in formats read from the top.
     Folded,
-    /// Where there is room for everything.
     OnlyFull,
 }
 
 impl Section {
-    /// The same in every format, with nothing folded.
     pub(crate) fn unfolded(self) -> Self {
         Self {
             depth: Depth::Always,
@@ -51,27 +46,25 @@ impl Block {
     }
 }
 
-/// A piece of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
     Heading(Text),
-    /// The heading of a finding of the rule `id`.
+    /// The headline of a finding of the rule `id`.
     Claim {
         id: String,
         text: Text,
     },
     Paragraph(Text),
     Table(Table),
-    /// A table with the result of this id in each row.
+    /// A table with the ID of each row's result.
     Results {
         table: Table,
         ids: Vec<String>,
     },
-    /// A picture, for formats that can show one; others draw its bars, if it has any.
+    /// A chart. Formats that cannot show one draw its bars, if it has any.
     Chart(Box<Chart>),
-    /// Lines to type, each a command.
     Commands(Vec<String>),
-    /// Shown on request; the brief form leaves it out.
+    /// Shown on request and omitted from the brief form.
     Folded {
         title: Text,
         blocks: Vec<Block>,
@@ -80,7 +73,6 @@ pub(crate) enum Block {
     KeyValues(Vec<(String, Text)>),
 }
 
-/// Rows under columns; every row has a result for each column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
@@ -88,43 +80,36 @@ pub(crate) struct Table {
     pub(crate) caption: Option<Text>,
 }
 
-/// The head of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
     pub(crate) title: String,
     pub(crate) align: Align,
 }
 
-/// To which side a column's results lean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// A horizontal bar chart from zero.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bars {
     pub(crate) rows: Vec<Bar>,
 }
 
-/// A bar with its error bar and texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bar {
     pub(crate) label: Text,
     pub(crate) value: f64,
-    /// Ends of the interval, where there is one.
     pub(crate) range: Option<(f64, f64)>,
     pub(crate) text: Text,
     pub(crate) note: Option<Text>,
 }
 
-/// A column of text.
 pub(crate) fn left(title: impl Into<String>) -> Column {
     Column { title: title.into(), align: Align::Left }
 }
 
-/// A column of numbers.
 pub(crate) fn right(title: impl Into<String>) -> Column {
     Column { title: title.into(), align: Align::Right }
 }
@@ -134,7 +119,7 @@ pub(crate) fn section(title: impl Into<String>, blocks: Vec<Block>) -> Section {
     Section { title: Some(title.into()), depth: Depth::Always, blocks }
 }
 
-/// A section that only the full form has.
+/// A section that appears only in the full form.
 pub(crate) fn detail(title: impl Into<String>, blocks: Vec<Block>) -> Section {
     Section { depth: Depth::OnlyFull, ..section(title, blocks) }
 }

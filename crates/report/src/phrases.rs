@@ -23,24 +23,22 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Position of the confidence: with each interval, or in the column head if all are equal.
+/// Where the confidence is shown: with each interval, or in the column title if all are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confidence {
     Inline,
     InHead,
-    /// No intervals; the caption says so.
     Nowhere,
 }
 
 /// Marks intervals computed within a single trial.
 pub(crate) const WITHIN: &str = "*";
 
-/// `9.41 Gbit/s (9.20 to 9.60, 94 %)`.
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
     estimate_with(metric, estimate, Confidence::Inline)
 }
 
-/// As [`estimate`], the confidence where it is wanted.
+/// Like [`estimate`], but with a choice of where to show the confidence.
 pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Confidence) -> String {
     let scale = Scale::of(metric, estimate.median);
     let value = glued(&scale.quantity(estimate.median));
@@ -57,28 +55,25 @@ pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Con
     }
 }
 
-/// `9.41 Gbit/s`.
 pub(crate) fn value(metric: Metric, value: f64) -> String {
     glued(&Scale::of(metric, value).quantity(value))
 }
 
-/// A ratio as a percentage: `94.2 % (93.0 to 95.1)`, or `4.20x` if large.
+/// Formats a ratio as a percentage such as `94.2 % (93.0 to 95.1)`, or as `4.20x` if large.
 pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
     let ratio = comparison.ratio;
     let scale = if ratio < SEVERAL { Scale::percent(ratio) } else { Scale::times(ratio) };
     ratio_in(scale, comparison, confidence)
 }
 
-/// Format of the ratios of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ratios {
     Percent,
-    /// Multiples, if one of them is large.
+    /// Multiples, used if any ratio is large.
     Times,
 }
 
 impl Ratios {
-    /// For these.
     pub(crate) fn of<'a>(mut comparisons: impl Iterator<Item = &'a Comparison>) -> Self {
         if comparisons.any(|comparison| comparison.ratio >= SEVERAL) { Self::Times } else { Self::Percent }
     }
@@ -91,12 +86,10 @@ impl Ratios {
     }
 }
 
-/// A ratio as a factor: `1.42x (1.31 to 1.55)`.
 pub(crate) fn times(comparison: &Comparison, confidence: Confidence) -> String {
     ratio_in(Scale::times(comparison.ratio), comparison, confidence)
 }
 
-/// `−6.90 Gbit/s (−7.80 to −6.10, 94 %)`.
 pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Confidence) -> String {
     let scale = Scale::of(metric, comparison.difference);
     let value = difference_alone(metric, comparison);
@@ -110,35 +103,30 @@ pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Co
     }
 }
 
-/// The same without its interval: `−6.90 Gbit/s`.
 pub(crate) fn difference_alone(metric: Metric, comparison: &Comparison) -> String {
     let scale = Scale::of(metric, comparison.difference);
     glued(&scale.with_unit(&scale.signed(comparison.difference)))
 }
 
-/// A share as a user wrote it: `5 %`, `0.5 %`.
 pub(crate) fn percent(share: f64) -> String {
     glued(&format!("{} %", (share * 1e8).round() / 1e6))
 }
 
-/// A share that is known roughly: `22 %`, `0.51 %`.
+/// Formats a fraction that is only known roughly: `22 %`, `0.51 %`.
 pub(crate) fn rough(share: f64) -> String {
     glued(&format!("{} %", units::significant(share * 100.0, 2)))
 }
 
-/// Explanation of the mark.
 pub(crate) fn what_the_mark_means() -> Text {
     let phrase =
         " after an interval: computed within the only trial, so variation between trials is not included.";
     Text::of(Tone::Strong, WITHIN).and(Tone::Plain, phrase)
 }
 
-/// Unit of the values, and which direction is better.
 pub(crate) fn measured_in(metric: Option<Metric>) -> &'static str {
     metric.map_or("nothing", Metric::measured_in)
 }
 
-/// The machine of a run, as far as it is known: `Linux 6.18.0, 2 CPUs`.
 pub(crate) fn machine(run: &RunSummary) -> String {
     run.environment.as_ref().map_or_else(
         || "machine unknown".to_owned(),
@@ -146,7 +134,7 @@ pub(crate) fn machine(run: &RunSummary) -> String {
     )
 }
 
-/// Number of trials: `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
+/// For example `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
 pub(crate) fn trials(run: &RunSummary) -> String {
     let completed = u64::from(run.completed);
     match run.state {
@@ -156,14 +144,12 @@ pub(crate) fn trials(run: &RunSummary) -> String {
     }
 }
 
-/// The confidence that all of some intervals have, to the digits that are shown; `None` when they differ.
 pub(crate) fn common(intervals: impl IntoIterator<Item = Interval>) -> Option<String> {
     let mut shown = intervals.into_iter().map(|interval| units::Confidence(interval.confidence).to_string());
     let first = shown.next()?;
     shown.all(|other| other == first).then_some(first)
 }
 
-/// A number with its verdict unless the difference is significant.
 pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Comparison, number: Text) -> Text {
     match comparison.verdict {
         Difference::Lower | Difference::Higher => number,
@@ -172,12 +158,12 @@ pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Compariso
     }
 }
 
-/// A result as a percentage of the baseline with its verdict: `94.2 % (93.0 to 95.1)`; `baseline` for the baseline.
+/// Formats a result as a percentage of the baseline with its verdict, or as `baseline` for the baseline itself.
 pub(crate) fn of_baseline(findings: &Findings, result: &ResultSummary) -> Text {
     against_baseline(findings, result, |it| (share(it, Confidence::InHead), it.ratio_interval))
 }
 
-/// Difference from the baseline with its verdict: `+3.71 us (+3.48 to +3.92)`.
+/// Formats the difference from the baseline with its verdict: `+3.71 us (+3.48 to +3.92)`.
 pub(crate) fn to_baseline(findings: &Findings, result: &ResultSummary, confidence: Confidence) -> Text {
     against_baseline(findings, result, |it| {
         (difference(result.metric, it, confidence), it.difference_interval)
@@ -198,13 +184,12 @@ fn against_baseline(
     if interval.is_some() { judged(findings, &result.workload, comparison, number) } else { number }
 }
 
-/// CPU time for a unit of work: `0.341 CPU-s/GB`.
+/// Formats CPU time per unit of work: `0.341 CPU-s/GB`.
 pub(crate) fn per_work(cost: WorkCost) -> String {
     let unit = cost.work.for_cpu().1.replace("million", "M");
     format!("{} CPU-s/{unit}", units::significant(cost.seconds, 3))
 }
 
-/// Whether a comparison is good news, bad news or none.
 pub(crate) fn tone(metric: Metric, comparison: &Comparison) -> Tone {
     match (comparison.verdict, metric.more_is_better()) {
         (Difference::Lower, Some(true)) | (Difference::Higher, Some(false)) => Tone::Bad,
@@ -215,13 +200,11 @@ pub(crate) fn tone(metric: Metric, comparison: &Comparison) -> Tone {
     }
 }
 
-/// `2026-11-21 11:30 UTC`.
 pub(crate) fn moment(at: UnixMillis) -> String {
     jiff::Timestamp::from_millisecond(at.0)
         .map_or_else(|_| "unknown time".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -234,13 +217,11 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// `1 trial`, `5 trials`.
 pub(crate) fn count(number: u64, one: &str, several: &str) -> String {
     let number_in_words = grouped(number);
     format!("{number_in_words} {}", if number == 1 { one } else { several })
 }
 
-/// `, not significant (noise floor 2.10 %)`.
 fn not_significant(findings: &Findings, workload: &str) -> String {
     let noise = findings.noise.iter().find(|noise| noise.workload == workload);
     let floor = noise.map(|noise| format!(" (noise floor {})", glued(&Share(noise.floor).to_string())));
@@ -259,7 +240,7 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     }
 }
 
-/// With the basis of the interval.
+/// Formats an interval in parentheses, marked if it was computed within a single trial.
 fn bracket(range: &str, interval: &Interval, basis: Basis, confidence: Confidence) -> String {
     let mark = if basis == Basis::Intervals { WITHIN } else { "" };
     glued(&match confidence {

@@ -1,4 +1,4 @@
-//! The kinds of pictures: a file each, and a line here.
+//! The kinds of charts. Each has a file, and an entry in the list below.
 
 mod columns;
 pub(crate) mod comparison;
@@ -24,7 +24,6 @@ use crate::{
     sections::Source,
 };
 
-/// Builds the pictures of a kind, most informative first.
 enum Build {
     Run(fn(&Source<'_>) -> Vec<Chart>),
     Comparison(fn(&RunComparison) -> Vec<Chart>),
@@ -40,7 +39,7 @@ const fn of_run(name: &'static str, about: &'static str, build: fn(&Source<'_>) 
     Entry { name, about, build: Build::Run(build) }
 }
 
-/// From the answer to the evidence.
+/// Ordered from the answer to the evidence.
 const KINDS: &[Entry] = &[
     of_run(layers::KIND, "Cost per layer, starting with the path with the fewest layers", layers::build),
     of_run(
@@ -64,12 +63,11 @@ const KINDS: &[Entry] = &[
     },
 ];
 
-/// A picture of a run, or of two.
+/// A chart of a single run or of two runs.
 #[derive(Debug, Clone)]
 pub struct Picture(Chart);
 
 impl Picture {
-    /// The name of its kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         self.0.kind
@@ -80,25 +78,25 @@ impl Picture {
         &self.0.title
     }
 
-    /// As a complete SVG file.
+    /// Returns a complete SVG file.
     #[must_use]
     pub fn svg(&self, theme: Theme) -> String {
         chart::file(&self.0, theme)
     }
 
-    /// The numbers that it shows, in base units.
+    /// Returns the values shown, in base units.
     #[must_use]
     pub fn csv(&self) -> String {
         self.0.csv()
     }
 }
 
-/// Names and descriptions of all kinds; those of a single run first.
+/// Returns the names and descriptions of all kinds, starting with the kinds for a single run.
 pub fn picture_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     KINDS.iter().map(|kind| (kind.name, kind.about))
 }
 
-/// Pictures of a run, most informative first.
+/// Returns a run's charts, most informative first.
 #[must_use]
 pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Options) -> Vec<Picture> {
     let source = Source::new(findings, record, options);
@@ -109,7 +107,6 @@ pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Optio
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
 
-/// Pictures of a comparison.
 #[must_use]
 pub fn comparison_pictures(comparison: &RunComparison) -> Vec<Picture> {
     let of_kind = |kind: &Entry| match kind.build {
@@ -119,7 +116,6 @@ pub fn comparison_pictures(comparison: &RunComparison) -> Vec<Picture> {
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
 
-/// Pictures of fast memory.
 #[must_use]
 pub fn memory_pictures(summary: &MemorySummary) -> Vec<Picture> {
     fast_memory::build(summary).into_iter().map(Picture).collect()

@@ -3,10 +3,10 @@
 use findings::Interval;
 use workload::{Metric, Quantity};
 
-/// U+2212, as wide as a plus.
+/// U+2212, which is as wide as a plus.
 const MINUS: &str = "\u{2212}";
 
-/// Unit for a value, and the decimals for three significant digits.
+/// A unit for a value, and the number of decimals for three significant digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     divisor: f64,
@@ -21,13 +21,12 @@ const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"),
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 
-/// For text in number columns: a minus sign as wide as a plus.
 pub(crate) fn with_minus(text: &str) -> String {
     text.replace('-', MINUS)
 }
 
 impl Scale {
-    /// For a metric's values near `value`.
+    /// Returns a scale for a metric's values near `value`.
     #[must_use]
     pub fn of(metric: Metric, value: f64) -> Self {
         let units = match metric.quantity() {
@@ -37,35 +36,31 @@ impl Scale {
             Quantity::PerSecond => FREQUENCIES,
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => COUNTS,
         };
-        // Rounded first, so that 999.9 Mbit/s is 1.00 Gbit/s and not 1000 Mbit/s.
+        // Rounding comes first, so that 999.9 Mbit/s becomes 1.00 Gbit/s rather than 1000 Mbit/s.
         let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;
         let (divisor, unit) = units.iter().find(fits).copied().unwrap_or(units[3]);
         Self { divisor, unit, decimals: decimals(value / divisor) }
     }
 
-    /// The same unit with enough decimals for a much smaller value.
     pub(crate) fn near(self, value: f64) -> Self {
         let value = value / self.divisor;
         let decimals = if value.abs() < 0.995 { 3 } else { decimals(value) };
         Self { decimals, ..self }
     }
 
-    /// For shares and ratios in percent.
     pub(crate) fn percent(share: f64) -> Self {
         Self { divisor: 0.01, unit: "%", decimals: if (share * 100.0).abs() < 9.995 { 2 } else { 1 } }
     }
 
-    /// For factors of several times.
     pub(crate) fn times(ratio: f64) -> Self {
         Self { divisor: 1.0, unit: "x", decimals: decimals(ratio) }
     }
 
-    /// Size of the unit.
     pub(crate) const fn divisor(self) -> f64 {
         self.divisor
     }
 
-    /// The number without its unit.
+    /// Formats a value without its unit.
     #[must_use]
     pub fn number(self, value: f64) -> String {
         let decimals = self.decimals;
@@ -74,31 +69,26 @@ impl Scale {
         if negative { format!("{MINUS}{text}") } else { text }
     }
 
-    /// The number with its sign, also when positive.
     pub(crate) fn signed(self, value: f64) -> String {
         let number = self.number(value);
         if number.starts_with(MINUS) { number } else { format!("+{number}") }
     }
 
-    /// The number and its unit.
     #[must_use]
     pub fn quantity(self, value: f64) -> String {
         self.with_unit(&self.number(value))
     }
 
-    /// A number and the unit.
     pub(crate) fn with_unit(self, number: &str) -> String {
         let gap = if self.unit == "x" { "" } else { " " };
         format!("{number}{gap}{}", self.unit)
     }
 
-    /// `9.20 to 9.60`.
     #[must_use]
     pub fn range(self, interval: &Interval) -> String {
         format!("{} to {}", self.number(interval.low), self.number(interval.high))
     }
 
-    /// `−0.80 to +0.20`.
     pub(crate) fn signed_range(self, interval: &Interval) -> String {
         format!("{} to {}", self.signed(interval.low), self.signed(interval.high))
     }

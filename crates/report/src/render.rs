@@ -1,4 +1,4 @@
-//! The one way in: findings to text in a format. Owns the list of formats.
+//! The crate's entry point, which renders findings as text. Owns the list of formats.
 
 use std::{fmt, str::FromStr};
 
@@ -13,19 +13,16 @@ use crate::{backends, comparison, memory, requirement::Requirement, sections, si
 /// Output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For eyes on a terminal: the short form.
+    /// The short form for a terminal.
     Terminal,
-    /// GitHub's Markdown: everything, long parts folded.
+    /// GitHub Flavored Markdown: everything, with long parts folded.
     Markdown,
-    /// One file for a browser: everything, long parts folded.
+    /// A single file for a browser: everything, with long parts folded.
     Html,
-    /// Its tables, to be taken into a paper.
+    /// Tables for use in a paper.
     Latex,
-    /// The findings document itself.
     Json,
-    /// One row for each result.
     Csv,
-    /// One row for each trial.
     CsvTrials,
 }
 
@@ -34,7 +31,6 @@ impl Format {
     pub const ALL: [Self; 7] =
         [Self::Terminal, Self::Markdown, Self::Html, Self::Latex, Self::Json, Self::Csv, Self::CsvTrials];
 
-    /// Its name, as people write it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,7 +62,7 @@ impl FromStr for Format {
     }
 }
 
-/// No format is called so.
+/// The name of a format that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFormat(String);
 
@@ -82,42 +78,38 @@ impl std::error::Error for UnknownFormat {}
 /// Part of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// The summary, the chart or table of the numbers, and the findings.
+    /// The summary, the chart or table of the main results, and the findings.
     Short,
-    /// Every section.
     Full,
-    /// One section, unfolded.
     Section(&'static str),
 }
 
 /// Position of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Summary {
-    /// For a page that is read from its top.
+    /// For a page that is read from the top.
     #[default]
     First,
-    /// For a terminal that ends below it.
+    /// For a terminal, which shows the end of its output.
     Last,
 }
 
-/// The names of a report's sections, for [`View::Section`].
+/// Returns the names of a report's sections, for [`View::Section`].
 pub fn section_names() -> impl Iterator<Item = &'static str> {
     sections::names()
 }
 
-/// How a report is laid out; formats that have no layout ignore it.
+/// Layout options, which formats without a layout ignore.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Whether the terminal may be coloured.
     pub colour: bool,
-    /// The terminal's columns; fewer than 60 are treated as 60.
+    /// The terminal's width in columns. Values below 60 are treated as 60.
     pub width: usize,
-    /// Objective whose recommendation is shown first; `None` for that of the run.
+    /// The recommendation for this objective is shown first. `None` uses the run's objective.
     pub objective: Option<Objective>,
-    /// `None` is short on a terminal, and full elsewhere.
+    /// `None` is the short view on a terminal and the full one elsewhere.
     pub view: Option<View>,
     pub summary: Summary,
-    /// Requirements to check configurations against.
     pub requirements: Vec<Requirement>,
 }
 
@@ -128,7 +120,7 @@ impl Default for Options {
     }
 }
 
-/// Renders the findings of a run. `record` is the run itself, for raw samples. Ends with a line feed.
+/// Renders the findings of a run. Raw samples come from `record`, the run itself. Ends with a newline.
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     match format {
@@ -144,7 +136,8 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
     }
 }
 
-/// Renders a comparison of two runs, with a gate if given. Both CSV formats have one row per result. Ends with a line feed.
+/// Renders a comparison of two runs, with a gate if given. Both CSV formats have one row per result. Ends with a
+/// newline.
 #[must_use]
 pub fn render_comparison(
     comparison: &RunComparison,
@@ -168,17 +161,14 @@ pub fn render_comparison(
 /// Output format of a single measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SingleFormat {
-    /// For eyes on a terminal.
     Terminal,
-    /// GitHub's Markdown, with the effective configuration.
+    /// GitHub Flavored Markdown, with the effective configuration.
     Markdown,
-    /// One file for a browser.
     Html,
-    /// The document itself.
     Json,
 }
 
-/// Renders a single measurement. Ends with a line feed.
+/// Renders a single measurement. Ends with a newline.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -189,13 +179,14 @@ pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: 
     }
 }
 
-/// A single measurement in one line without a line feed: the main number, and a mark for warnings.
+/// Formats one measurement on a single line, without a trailing newline: the main value, marked if there are
+/// warnings.
 #[must_use]
 pub fn measurement_line(single: &SingleMeasurement) -> String {
     single::line(single)
 }
 
-/// Renders a trace with at most `top` rows per table; JSON is complete. Ends with a line feed.
+/// Renders a trace with at most `top` rows per table; JSON is complete. Ends with a newline.
 #[must_use]
 pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -206,7 +197,7 @@ pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, op
     }
 }
 
-/// Renders a virtual machine with at most `top` rows per table. Ends with a line feed.
+/// Renders a virtual machine with at most `top` rows per table. Ends with a newline.
 #[must_use]
 pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -217,7 +208,7 @@ pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options:
     }
 }
 
-/// Renders the use of fast memory. Ends with a line feed.
+/// Renders the use of fast memory. Ends with a newline.
 #[must_use]
 pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Options) -> String {
     match format {
@@ -228,7 +219,7 @@ pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Op
     }
 }
 
-/// Renders a comparison of two traces. Ends with a line feed.
+/// Renders a comparison of two traces. Ends with a newline.
 #[must_use]
 pub fn render_trace_comparison(
     comparison: &TraceComparison,

@@ -4,35 +4,30 @@ use std::{fmt, str::FromStr};
 
 use units::{BitRate, Bytes, Nanos, significant};
 
-/// A bound on one of the numbers of a configuration.
+/// A bound on one of a configuration's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirement {
     pub(crate) quantity: Quantity,
-    /// In the base unit: nanoseconds, bits per second, bytes, CPU-seconds for a GB.
+    /// In base units: nanoseconds, bits per second, bytes, or CPU-seconds per GB.
     limit: f64,
 }
 
-/// Quantities with bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Quantity {
     /// Percentile of the round trips or other times.
     Percentile(f64),
     Throughput,
-    /// For a GB.
+    /// CPU time per GB.
     CpuTime,
-    /// From the start of a virtual machine until its agent responds.
+    /// Time from the start of a virtual machine until its agent responds.
     Boot,
-    /// Of the virtual machines' processes in RAM.
     Memory,
 }
 
-/// Whether it is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Compliance {
     Met,
-    /// The interval reaches over the bound.
     Unclear,
-    /// Not measured.
     Unknown,
     Missed,
 }
@@ -51,7 +46,7 @@ const WORDS: [(&str, Quantity); 11] = [
     ("memory", Quantity::Memory),
 ];
 
-/// It cannot be read.
+/// Explains why a requirement is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRequirement(String);
 
@@ -98,7 +93,6 @@ impl fmt::Display for Requirement {
 }
 
 impl Requirement {
-    /// Whether a value meets it, with the bounds of its interval where it has one.
     pub(crate) fn judge(&self, value: f64, interval: Option<(f64, f64)>) -> Compliance {
         let (low, high) = interval.unwrap_or((value, value));
         let (worst, best) = if self.quantity.more_is_better() { (low, high) } else { (high, low) };

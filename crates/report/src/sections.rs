@@ -51,12 +51,10 @@ use crate::{
     requirement::Requirement,
 };
 
-/// Input of the sections.
 pub(crate) struct Source<'a> {
     pub(crate) findings: &'a Findings,
-    /// For data missing in the findings; optional.
+    /// Provides data that the findings lack.
     pub(crate) record: Option<&'a RunRecord>,
-    /// Objective whose recommendation is shown first.
     pub(crate) objective: Objective,
     pub(crate) requirements: &'a [Requirement],
 }
@@ -68,28 +66,25 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Builds a section; `None` without data for it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
 struct Entry {
-    /// Name for `--section`.
     name: &'static str,
     place: Place,
     build: Build,
 }
 
-/// In which pages a section is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// On every page: identifies the run.
+    /// On every page, where it identifies the run.
     Head,
-    /// The short one, too.
+    /// On all pages, including the short one.
     Short,
-    /// The short one, too, where no other shows the numbers.
+    /// On the short page too, if no other section shows the values.
     Chart,
-    /// The full one, before the findings.
+    /// On the full page, before the findings.
     Detail,
-    /// The full one, behind them.
+    /// On the full page, after the findings.
     Full,
 }
 
@@ -97,7 +92,7 @@ const fn entry(name: &'static str, place: Place, build: Build) -> Entry {
     Entry { name, place, build }
 }
 
-/// From the answer to the evidence.
+/// Ordered from the answer to the evidence.
 const ORDER: &[Entry] = &[
     entry("head", Place::Head, head::build),
     entry("summary", Place::Short, summary::build),
@@ -137,17 +132,15 @@ const ORDER: &[Entry] = &[
     entry("intervals", Place::Full, intervals::build),
 ];
 
-/// Names for `--section`, in report order.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ORDER.iter().filter(|entry| entry.place != Place::Head).map(|entry| entry.name)
 }
 
-/// The report of a run.
 pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Options, usual: View) -> Page {
     let source = Source::new(findings, record, options);
     let title = in_a_line(&findings.run.title);
     let mut sections = match options.view.unwrap_or(usual) {
-        // On request for terminals, which cannot fold.
+        // Terminals cannot fold, so details are shown only on request.
         View::Full if usual == View::Short => {
             built(&source, |_| true).map(|(_, section)| section.unfolded()).collect()
         }
@@ -175,7 +168,6 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
     Page { title, sections }
 }
 
-/// Sections after the findings are folded.
 fn laid_out(entry: &Entry, section: Section) -> Section {
     match section.depth {
         Depth::Always if entry.place == Place::Full => Section { depth: Depth::Folded, ..section },
@@ -183,9 +175,8 @@ fn laid_out(entry: &Entry, section: Section) -> Section {
     }
 }
 
-/// Summary, main results and findings.
 fn short(source: &Source<'_>) -> Vec<Section> {
-    // For runs with only system-call counts, these are the results.
+    // In runs with only system-call counts, those are the results.
     let counts = source.findings.results.iter().all(|result| result.metric == Metric::Count);
     let is_short = |entry: &Entry| match entry.place {
         Place::Detail | Place::Full => counts && entry.name == "system-calls",
@@ -198,7 +189,6 @@ fn short(source: &Source<'_>) -> Vec<Section> {
     kept.map(|(_, section)| section).collect()
 }
 
-/// Sections with data.
 fn built<'a>(
     source: &'a Source<'_>,
     wanted: impl Fn(&Entry) -> bool + 'a,

@@ -15,14 +15,12 @@ use crate::{
     page::{Page, Section},
 };
 
-/// A section, or nothing where the trial has nothing to say on it.
 type Build = fn(&SingleMeasurement) -> Option<Section>;
 
-/// The answer, what it is made of, what to think of it.
 const ORDER: &[Build] =
     &[outcome::build, flows::build, distribution::build, hints::build, warnings::build, configuration::build];
 
-/// A trial in one line of 80 columns: its first number, marked where something is doubtful.
+/// Formats a trial on one line of 80 columns, marked if its main value is doubtful.
 pub(crate) fn line(single: &SingleMeasurement) -> String {
     let lines = single.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
     let first = lines.into_iter().next();
@@ -33,7 +31,6 @@ pub(crate) fn line(single: &SingleMeasurement) -> String {
     if warnings::all(single).is_empty() { phrase } else { format!("{phrase} !") }
 }
 
-/// The summary of a trial.
 pub(crate) fn page(single: &SingleMeasurement) -> Page {
     let title = in_a_line(&format!("{}, with {}", single.words, single.peer));
     Page { title, sections: ORDER.iter().filter_map(|build| build(single)).collect() }

@@ -21,27 +21,25 @@ use crate::{
     page::{Page, Section},
 };
 
-/// What sections are made from.
 struct Source<'a> {
     trace: &'a TraceSummary,
-    /// So many rows a table at most.
+    /// Maximum number of rows per table.
     top: usize,
 }
 
 impl Source<'_> {
-    /// Whether what was counted is too little for numbers a second.
+    /// Whether the trace is too short for rates.
     fn is_short(&self) -> bool {
         self.trace.elapsed < SHORTEST
     }
 }
 
-/// A rate over less time than this is that of a few packets or calls.
+/// Shorter traces contain too few packets or calls for rates.
 const SHORTEST: Nanos = Nanos::from_millis(100);
 
-/// A section, or nothing where the trace has nothing to say on it.
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// What is missing comes before any number.
+/// Missing data is mentioned before any values.
 const ORDER: &[Build] = &[
     head::build,
     conclusion::build,
@@ -53,19 +51,16 @@ const ORDER: &[Build] = &[
     calls::tails,
 ];
 
-/// What one trace says, with so many rows a table at most.
 pub(crate) fn page(trace: &TraceSummary, top: usize) -> Page {
     let source = Source { trace, top };
     let title = in_a_line(&words::target(&trace.target));
     Page { title, sections: ORDER.iter().filter_map(|build| build(&source)).collect() }
 }
 
-/// What one virtual machine says, with so many rows a table at most.
 pub(crate) fn vm_page(summary: &VmSummary, top: usize) -> Page {
     vm::page(summary, top)
 }
 
-/// Trace B against trace A.
 pub(crate) fn comparison_page(comparison: &TraceComparison, top: usize) -> Page {
     comparison::page(comparison, top)
 }

@@ -3,15 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// CPU affinity of a device's queues and interrupts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuAffinity {
-    /// For each receive queue, the CPUs that its packets are steered to (rps_cpus). Empty if disabled: packets stay on
-    /// the CPU that received them.
+    /// For each receive queue, the CPUs that its packets are steered to (rps_cpus). Empty if disabled, in which case
+    /// packets stay on the CPU that received them.
     pub rps: Vec<Vec<u32>>,
     /// For each transmit queue, the CPUs that use it (xps_cpus). Empty if a hash selects the queue.
     pub xps: Vec<Vec<u32>>,
-    /// Empty for devices without hardware, such as a veth.
+    /// Interrupts of the device. Empty for devices without hardware, such as a veth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interrupts: Vec<Interrupt>,
 }
@@ -23,12 +22,11 @@ impl CpuAffinity {
     }
 }
 
-/// An interrupt of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interrupt {
     pub number: u32,
     /// Name in /proc/interrupts, such as `virtio2-input.0`; `None` if unknown.
     pub name: Option<String>,
-    /// The CPUs that handle it (effective_affinity_list).
+    /// The CPUs that handle the interrupt (effective_affinity_list).
     pub cpus: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! Counters of devices and of the machine during a trial. A counter that was reset has no value.
+//! Counters of devices and of the machine during a trial. Counters that were reset in the meantime have no value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use units::Bytes;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathCounters {
-    /// The devices of the path, in order.
+    /// The devices along the path, in order.
     pub devices: Vec<DeviceCounters>,
-    /// Hosts on the path with NAT.
+    /// Hosts on the path that do NAT.
     pub hosts: Vec<HostCounters>,
     /// The machine's backlog queues; `None` if they cannot be read.
     pub softnet: Option<SoftnetCounters>,
@@ -20,31 +20,26 @@ pub struct DeviceCounters {
     pub device: String,
     /// Packets received; with receive offload, as seen by the stack.
     pub rx_packets: u64,
-    /// Bytes received.
     pub rx_bytes: Bytes,
-    /// Received packets that were dropped.
     pub rx_dropped: u64,
     pub rx_errors: u64,
     /// Packets sent; with segmentation offload, as handed over by the stack.
     pub tx_packets: u64,
-    /// Bytes sent.
     pub tx_bytes: Bytes,
-    /// Packets dropped instead of sent.
     pub tx_dropped: u64,
     /// Packets that could not be sent.
     pub tx_errors: u64,
     /// The root queueing discipline; `None` if there is none or it was not read.
     pub qdisc: Option<QdiscCounters>,
-    /// Receive queues, from 0. Empty if the driver does not count per queue. A veth counts per queue only while its
-    /// receive offload is on and its peer's segmentation offload is off.
+    /// Receive queues, starting with queue 0. Empty if the driver has no per-queue counters. A veth has them only
+    /// while its receive offload is on and its peer's segmentation offload is off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rx_queues: Vec<QueueCounters>,
-    /// Transmit queues. A veth never counts them; they are its peer's receive queues.
+    /// Transmit queues. A veth never has these counters, because its transmit queues are its peer's receive queues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tx_queues: Vec<QueueCounters>,
 }
 
-/// A driver's counters of one queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueCounters {
     pub packets: u64,
@@ -52,13 +47,12 @@ pub struct QueueCounters {
     pub dropped: u64,
 }
 
-/// Counters of a queueing discipline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QdiscCounters {
-    /// `noqueue`, `pfifo_fast`, `tbf`.
+    /// The kind, e.g. `noqueue`, `pfifo_fast` or `tbf`.
     pub kind: String,
     pub drops: u64,
-    /// Times that it was full or over its limit.
+    /// Number of times it was full or over its limit.
     pub overlimits: u64,
     /// Packets requeued by the driver.
     pub requeues: u64,
@@ -67,7 +61,7 @@ pub struct QdiscCounters {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCounters {
     pub host: String,
-    /// Tracked connections at the second reading; `None` if the kernel does not report it.
+    /// Tracked connections at the second reading. `None` if the kernel does not report them.
     pub tracked: Option<u64>,
     /// Packets with translated addresses, counting only the first of each connection; `None` if the rules cannot be
     /// read.
@@ -80,6 +74,6 @@ pub struct SoftnetCounters {
     pub processed: u64,
     /// Packets dropped because a queue was full (net.core.netdev_max_backlog).
     pub dropped: u64,
-    /// Times that a soft interrupt used up its budget with work remaining.
+    /// Number of times a soft interrupt used up its budget with work remaining.
     pub squeezed: u64,
 }

@@ -1,4 +1,4 @@
-//! CPU time during a trial, of the machine and of the agents' threads.
+//! CPU time of the machine and of the agents' threads during a trial.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,26 +9,26 @@ use crate::cpu_attribution::AttributedCpu;
 /// CPU time during a trial, including the warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUsage {
-    /// The machine of both ends.
+    /// The machine that both ends run on.
     pub machine: MachineCpu,
     pub threads: Vec<ThreadCpu>,
-    /// For ends in virtual machines, as counted by the guest kernels.
+    /// CPU time of ends in virtual machines, as counted by the guest kernels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guests: Vec<GuestCpu>,
-    /// By process, from /proc readings around the trial; `None` if not recorded.
+    /// CPU time by process, read from /proc before and after the trial. `None` if not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<AttributedCpu>,
 }
 
 impl CpuUsage {
-    /// CPUs used by the run; `None` if the machine's time was not recorded.
+    /// Number of CPUs used by the run, or `None` if the machine's time was not recorded.
     #[must_use]
     pub fn own_cpus(&self) -> Option<f64> {
         let busy = self.machine.cpus_busy()?;
         Some((busy - self.other_cpus().unwrap_or(0.0)).max(0.0))
     }
 
-    /// `None` if not recorded.
+    /// Number of CPUs used by other processes, or `None` if not recorded.
     #[must_use]
     pub fn other_cpus(&self) -> Option<f64> {
         let around = self.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
@@ -36,7 +36,6 @@ impl CpuUsage {
     }
 }
 
-/// A guest's CPU time, as counted by its kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GuestCpu {
     /// `client` or `server`.
@@ -56,7 +55,7 @@ pub struct MachineCpu {
     /// Soft interrupts, which include most of the network receive path.
     pub softirq: Nanos,
     pub steal: Nanos,
-    /// Idle, including I/O wait.
+    /// Idle time, including I/O wait.
     pub idle: Nanos,
     #[serde(default)]
     pub by_cpu: Vec<CpuTimes>,
@@ -66,40 +65,36 @@ pub struct MachineCpu {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTimes {
     pub cpu: u32,
-    /// Everything except idle and steal.
+    /// All time except idle and steal.
     pub busy: Nanos,
-    /// Part of `busy` in soft interrupts.
+    /// Part of `busy` spent in soft interrupts.
     pub softirq: Nanos,
     pub steal: Nanos,
 }
 
 impl MachineCpu {
-    /// Everything except idle and steal.
     #[must_use]
     pub fn busy(&self) -> Nanos {
         self.user + self.system + self.irq + self.softirq
     }
 
-    /// `None` without a reading.
+    /// Number of busy CPUs, or `None` if there is no reading.
     #[must_use]
     pub fn cpus_busy(&self) -> Option<f64> {
         (self.elapsed.0 > 0).then(|| self.busy().seconds() / self.elapsed.seconds())
     }
 }
 
-/// CPU time of a traffic thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadCpu {
     /// `client` or `server`.
     pub end: String,
-    /// `send`, `receive`, `ping`, `pong`.
     pub role: ThreadRole,
     pub busy: Nanos,
     /// Run time of the thread.
     pub elapsed: Nanos,
 }
 
-/// The task of a traffic thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadRole {
@@ -111,6 +106,6 @@ pub enum ThreadRole {
     Ping,
     /// Replies to messages.
     Pong,
-    /// Has no peer.
+    /// Runs without a peer.
     Alone,
 }

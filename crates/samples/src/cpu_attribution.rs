@@ -1,10 +1,9 @@
-//! CPU attribution: CPU time by owner.
+//! CPU attribution, i.e. CPU time by owner.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-/// The owner of CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CpuConsumer {
@@ -21,7 +20,7 @@ pub enum CpuConsumer {
     Vhost,
     /// Soft interrupts in the context of any thread, which include most of the network receive path.
     Softirq,
-    /// ksoftirqd: deferred soft interrupts.
+    /// Deferred soft interrupts in ksoftirqd.
     Ksoftirqd,
     /// Hardware interrupts.
     Irq,
@@ -36,18 +35,17 @@ pub enum CpuConsumer {
 /// CPU time of the whole machine by owner, between two readings. Owners do not overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttributedCpu {
-    /// How the time was attributed.
     pub source: AttributionSource,
     /// Why the exact method was not used, with a hint; `None` if it was, or if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub elapsed: Nanos,
     pub cpus: u32,
-    /// Busy time according to /proc/stat, to compare with the sum of owners.
+    /// Busy time according to /proc/stat, for comparison with the sum over all owners.
     pub busy: Nanos,
     /// Time stolen by the hypervisor, from /proc/stat.
     pub steal: Nanos,
-    /// Largest first. Shares below 0.01 % are merged by owner.
+    /// The time of each owner, largest first. Entries below 0.01 % are merged by owner.
     pub shares: Vec<ConsumerShare>,
 }
 
@@ -62,18 +60,18 @@ impl AttributedCpu {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttributionSource {
-    /// At each context switch and interrupt: exact, with soft interrupts separate from the interrupted thread.
+    /// Recorded at each context switch and interrupt. This is exact, and separates soft interrupts from the
+    /// interrupted thread.
     Traced,
-    /// From two /proc readings: soft interrupts count towards the interrupted thread.
+    /// Computed from two /proc readings, which attribute soft interrupts to the interrupted thread.
     Sampled,
 }
 
-/// The time of one owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsumerShare {
     pub consumer: CpuConsumer,
     pub process: Option<String>,
-    /// The thread, where relevant: `CPU 0/KVM`, `ksoftirqd/1`.
+    /// The thread, if relevant, e.g. `CPU 0/KVM` or `ksoftirqd/1`.
     pub thread: Option<String>,
     /// The CPU, for soft interrupts.
     pub cpu: Option<u32>,

@@ -4,18 +4,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-/// How the trials of a run were chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Design {
     /// Time budget for all trials; `None` for no limit.
     pub budget: Option<Nanos>,
-    /// Stop measuring a result once the interval of its median is within this share on either side (0.02 is 2 %);
+    /// Stop measuring a result once the interval of its median is within this fraction on either side (0.02 is 2 %).
     /// `None` runs all planned trials.
     pub precision: Option<f64>,
     /// How the best setting is chosen, in an adaptive run.
     #[serde(default)]
     pub objective: Objective,
-    /// Whether trials go to undecided comparisons until there are none, instead of candidates for the best setting.
+    /// Whether trials go to undecided comparisons until none are left, rather than to candidates for the best
+    /// setting.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_clear: bool,
 }
@@ -24,7 +24,7 @@ pub struct Design {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// The best value of the metric; the cheapest among statistically tied settings.
+    /// The best value of the metric. If settings are statistically tied, the cheapest of them.
     Max,
     /// The best value per CPU time, among settings within 10 % of the best value.
     #[default]
@@ -52,7 +52,6 @@ impl Design {
     }
 }
 
-/// Why measuring a result stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultEnd {
     pub result: String,
@@ -66,20 +65,20 @@ pub struct ResultEnd {
 pub enum EndReason {
     /// All planned trials were run.
     Planned,
-    /// Its interval is narrow enough.
+    /// The result's interval is narrow enough.
     Precise {
-        /// Half-width of the interval, as a share of the median.
+        /// Half-width of the interval, as a fraction of the median.
         reach: f64,
     },
     /// The time budget was used up.
     Budget {
-        /// Half-width of the interval, as a share of the median; `None` with too few trials.
+        /// Half-width of the interval, as a fraction of the median. `None` if there were too few trials.
         reach: Option<f64>,
     },
-    /// It can no longer be the best or near the knee, so further trials went to others.
+    /// The result can no longer be the best or near the knee, so further trials went to others.
     Settled,
-    /// Each of its comparisons is established, or within the noise.
+    /// Each comparison of the result is established, or within the noise.
     Clear,
-    /// Some of its trials received nothing, or none is usable, so it is excluded.
+    /// The result is excluded, because some of its trials received nothing or none is usable.
     Unusable { trials: u32 },
 }

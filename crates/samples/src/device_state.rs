@@ -1,4 +1,4 @@
-//! The state of a device during a trial, with its settings as text.
+//! The state of a device during a trial, and its settings as text.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -13,7 +13,7 @@ use crate::affinity::CpuAffinity;
 pub struct DeviceState {
     /// `host:device`.
     pub device: String,
-    /// `veth`, `bridge`, `vxlan`.
+    /// The kind, e.g. `veth`, `bridge` or `vxlan`.
     pub kind: String,
     pub mtu: u32,
     /// Offload features by kernel name, and whether each is active.
@@ -31,11 +31,11 @@ pub struct DeviceState {
     /// Interrupt coalescing; `None` if the driver does not support it or it was not read.
     #[serde(default)]
     pub coalescing: Option<Coalescing>,
-    /// CPU affinity; `None` if it could not be read.
+    /// CPU affinity. `None` if it could not be read.
     #[serde(default)]
     pub spread: Option<CpuAffinity>,
-    /// Negotiated features of a guest's virtio device, named as in linux/virtio_net.h in lower case; `None` for other
-    /// devices or if they could not be read.
+    /// Negotiated features of a guest's virtio device, with the names from linux/virtio_net.h in lower case. `None`
+    /// for other devices, or if they could not be read.
     #[serde(default)]
     pub virtio: Option<Vec<String>>,
 }
@@ -53,19 +53,17 @@ impl fmt::Display for RxTx {
     }
 }
 
-/// Interrupt coalescing, with the parameter names of ethtool(8). `None` leaves a parameter unchanged, or means that the
-/// driver does not have it.
+/// Interrupt coalescing, with the parameter names of ethtool(8). `None` leaves a parameter unchanged, or means that
+/// the driver does not support it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coalescing {
-    /// Microseconds after a received packet.
+    /// Delay in microseconds after a received packet.
     pub rx_usecs: Option<u32>,
     pub rx_frames: Option<u32>,
-    /// Microseconds after a sent packet.
+    /// Delay in microseconds after a sent packet.
     pub tx_usecs: Option<u32>,
     pub tx_frames: Option<u32>,
-    /// Whether the driver adapts receive coalescing to the load.
     pub adaptive_rx: Option<bool>,
-    /// Whether the driver adapts transmit coalescing to the load.
     pub adaptive_tx: Option<bool>,
 }
 
@@ -93,7 +91,6 @@ impl Coalescing {
         ]
     }
 
-    /// Fills in missing parameters from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -119,7 +116,6 @@ impl fmt::Display for Coalescing {
 pub struct DeviceSettingFact {
     pub title: &'static str,
     pub noun: &'static str,
-    /// `None` if the device has none or it was not read.
     pub of: fn(&DeviceState) -> Option<String>,
 }
 

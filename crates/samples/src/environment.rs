@@ -1,4 +1,4 @@
-//! The machine of a run. Runs on different machines cannot be compared.
+//! The machine that a run was measured on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,19 +27,18 @@ pub struct Environment {
     pub load_average: Option<[f64; 3]>,
     /// Whether the lab was created as root; otherwise in a user namespace.
     pub privileged: bool,
-    /// Measured costs of the engine's operations.
     pub engine: Option<Calibration>,
-    /// For an emulated machine booted for the run: why it was used.
+    /// Why the run was moved to an emulated machine that was booted for it, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside: Option<String>,
 }
 
-/// Costs of the traffic engine's operations on this machine, measured when an agent starts. Medians.
+/// Median costs of the traffic engine's operations on this machine, measured when an agent starts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
-    /// Reading the clock, in nanoseconds.
+    /// Time to read the clock, in nanoseconds.
     pub clock_ns: f64,
-    /// The cheapest system call, in nanoseconds.
+    /// Time for the cheapest system call, in nanoseconds.
     pub syscall_ns: f64,
     /// Wake-up delay of a sleeping thread, in nanoseconds.
     pub wake_ns: f64,

@@ -1,4 +1,4 @@
-//! The workload of a result: run by plumb, or described in another tool's log.
+//! The workload of a result, run by plumb or described in another tool's log.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
 use workload::{Direction, Measurement, Transport, WorkloadSettings};
 
-/// The workload of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadSource {
@@ -26,29 +25,27 @@ impl WorkloadSource {
         }
     }
 
-    /// Payload of both ends, including the warm-up; zero for an imported workload.
+    /// The payload sent by both ends, including the warm-up. Zero for an imported workload.
     #[must_use]
     pub fn payload(&self, measured: &Measurement) -> Bytes {
         self.load().map_or(Bytes(0), |load| measured.kind().sent(load))
     }
 }
 
-/// The workload as described in a log; unknown values are `None`.
+/// The workload as described in a log. Unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedSettings {
-    /// `iperf3 3.12`, `sockperf`, `a table`.
+    /// The tool, e.g. `iperf3 3.12`, `sockperf` or `a table`.
     pub tool: String,
     pub kind: ImportedKind,
     pub transport: Option<Transport>,
-    /// Parallel connections per direction.
     pub streams: Option<u32>,
     pub direction: Option<Direction>,
-    /// Write or message size.
     pub message: Option<Bytes>,
     pub congestion: Option<String>,
     /// The requested rate per connection, if any.
     pub rate: Option<BitRate>,
-    /// Further options by name: `window` is `4M`.
+    /// Further options by name, e.g. `window` with the value `4M`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
 }
@@ -80,6 +77,6 @@ pub enum ImportedKind {
     PingPong,
     /// Connections or transactions per second.
     Connect,
-    /// Others: system call counts, arbitrary tables.
+    /// Anything else, such as system call counts or arbitrary tables.
     Other,
 }

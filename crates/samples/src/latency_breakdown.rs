@@ -1,27 +1,26 @@
-//! Latency breakdown: the path of messages through the layers, and the time of each step.
+//! Latency breakdown, i.e. the time that messages spend in each step of their path.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 use workload::LatencyHistogram;
 
-/// The paths of sampled round trips.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagePath {
-    /// Sampling interval: one in this many messages was followed.
+    /// Sampling interval. One in this many messages was followed.
     pub every: u32,
     /// Round trips followed to their end.
     pub followed: u64,
-    /// Round trips on a less common path, or lost during tracing. Not included in the steps.
+    /// Round trips that took a less common path or were lost during tracing. They are not included in the steps.
     pub not_followed: u64,
-    /// Followed round trips from the client's send call to the return of its receive call, without the overhead of the
-    /// probe. Equals the sum of the steps of each message.
+    /// Followed round trips from the client's send call to the return of its receive call, without the overhead of
+    /// the probe. Each equals the sum of the message's steps.
     pub round_trip: LatencyHistogram,
-    /// The steps of the most common path, in order: to the server, through it, and back.
+    /// The steps of the most common path, in order, to the server, through it, and back.
     pub steps: Vec<HopStep>,
 }
 
-/// From one point of the path to the next.
+/// A step from one point on the path to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HopStep {
     pub from: HopPoint,
@@ -30,17 +29,15 @@ pub struct HopStep {
     pub times: LatencyHistogram,
 }
 
-/// A point on the path of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct HopPoint {
     pub event: HopEvent,
     /// `host:device`, or `?:name` if the host is unknown; `None` in a system call.
     pub device: Option<String>,
-    /// `veth`, `bridge`, `vxlan`; `None` in a system call or if unknown.
+    /// The kind of the device, e.g. `veth`, `bridge` or `vxlan`. `None` in a system call or if unknown.
     pub kind: Option<String>,
 }
 
-/// The event at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HopEvent {
@@ -61,7 +58,6 @@ pub enum HopEvent {
 }
 
 impl MessagePath {
-    /// `None` without steps.
     #[must_use]
     pub fn sum_of_medians(&self) -> Option<Nanos> {
         let medians = self.steps.iter().map(|step| step.times.quantile(0.5));

@@ -1,4 +1,4 @@
-//! Records of a run: trials, time series, histograms, provenance. Plain, versioned values that are stored and transferred.
+//! The records of a run, which are plain, versioned values that can be stored and transferred.
 
 mod affinity;
 mod counters;

@@ -20,10 +20,8 @@ pub enum ProbeKind {
 }
 
 impl ProbeKind {
-    /// In display order.
     pub const ALL: [Self; 3] = [Self::Cpu, Self::Syscalls, Self::PacketWay];
 
-    /// The word used in scenarios and on the command line.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -33,7 +31,6 @@ impl ProbeKind {
         }
     }
 
-    /// Whether the probe supports the workload.
     #[must_use]
     pub fn sees(self, load: &WorkloadSettings) -> bool {
         match self {
@@ -43,19 +40,18 @@ impl ProbeKind {
     }
 }
 
-/// Data of all probes for a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeResults {
     /// Time between the two readings of the probes: the whole trial, including connecting and the warm-up. Zero if no
     /// probe worked.
     pub elapsed: Nanos,
     pub cpu: Option<AttributedCpu>,
-    /// System calls of both ends and of the processes that carry their traffic. Calls in progress at a reading are not
-    /// counted.
+    /// System calls of both ends and of the processes that carry their traffic, without calls that were in progress
+    /// at a reading.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
-    /// Calls that started during the trial and were in progress at its end, at most one per thread, with their time so
-    /// far. Not included in the counts.
+    /// Calls that started during the trial and were still in progress at its end, with their time so far. There is at
+    /// most one per thread. They are not included in the counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<SyscallCount>,
     /// Cost of counting system calls with ptrace; `None` if ptrace was not used.
@@ -63,10 +59,10 @@ pub struct ProbeResults {
     pub ptrace: Option<PtraceSlices>,
     /// Latency breakdown (ping-pongs only).
     pub latency_breakdown: Option<MessagePath>,
-    /// Events lost for lack of space, by probe. Empty if the data is complete.
+    /// Number of events lost because a buffer was full, by probe. Empty if the data is complete.
     #[serde(default)]
     pub overflowed: Vec<Overflow>,
-    /// Probes of the run without data for this trial, and why.
+    /// Probes of the run that have no data for this trial, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<MissingProbe>,
 }
@@ -77,7 +73,6 @@ pub struct Overflow {
     pub events: u64,
 }
 
-/// A probe that cannot run here, or has failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingProbe {
     pub probe: ProbeKind,
@@ -85,12 +80,12 @@ pub struct MissingProbe {
     pub reason: String,
 }
 
-/// System calls counted with ptrace, in slices alternating with rests in which the process runs undisturbed.
+/// System calls counted with ptrace, in slices that alternate with rests, in which the process runs undisturbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlices {
-    /// Total time of counting. Rates are relative to this.
+    /// Total time spent counting. Rates are relative to this time.
     pub counted: Nanos,
-    /// Minimum time for which the threads were stopped, summed over threads.
+    /// Lower bound of the time for which threads were stopped, summed over threads.
     pub stopped: Nanos,
     /// Complete slices and rests, in order.
     pub slices: Vec<PtraceSlice>,
@@ -101,8 +96,8 @@ pub struct PtraceSlices {
 pub struct PtraceSlice {
     pub counting: bool,
     pub elapsed: Nanos,
-    /// CPU time of the process.
     pub cpu: Nanos,
-    /// Read and write calls according to /proc/PID/io: the progress of the process, counted in slices and rests.
+    /// Read and write calls according to /proc/PID/io, which show the progress of the process in slices as well as
+    /// rests.
     pub io_calls: u64,
 }

@@ -1,4 +1,4 @@
-//! The origin of a run: measured by plumb, or imported from logs of other tools.
+//! The origin of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ pub enum Origin {
     /// Measured by plumb.
     #[default]
     Measured,
-    /// Imported from logs. Values missing there are unknown.
+    /// Imported from logs. Values that the logs do not contain are unknown.
     Imported(ImportRecord),
 }
 
@@ -23,25 +23,24 @@ impl Origin {
     }
 }
 
-/// Imported files, with notes about problems.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportRecord {
-    /// In the order in which they were read.
+    /// The files, in the order in which they were read.
     pub files: Vec<ImportedFile>,
-    /// Missing or ignored parts, as sentences with file and line.
+    /// Notes about missing or ignored parts, as sentences with file and line.
     pub notes: Vec<String>,
-    /// Results with the settings of an earlier result but different values, for an unknown reason.
+    /// Results that have the same settings as an earlier result but different values, for an unknown reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unexplained: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedFile {
-    /// As given by the user.
+    /// The file name as given by the user.
     pub name: String,
-    /// SHA-256, in hex.
+    /// SHA-256 of the file, in hex.
     pub digest: String,
     pub lines: u64,
-    /// Detected formats: `iperf3 text`, `table`.
+    /// Detected formats, e.g. `iperf3 text` or `table`.
     pub formats: Vec<String>,
 }

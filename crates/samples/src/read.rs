@@ -1,4 +1,4 @@
-//! Reads records as JSON, with an error for an unsupported schema version.
+//! Reads JSON records and rejects unsupported schema versions.
 
 use serde::Deserialize;
 use thiserror::Error;
@@ -18,7 +18,6 @@ pub enum ReadError {
     Malformed(#[from] serde_json::Error),
 }
 
-/// Readable in all versions.
 #[derive(Debug, Deserialize)]
 struct Writer {
     schema: u32,
@@ -31,7 +30,7 @@ struct Head {
 }
 
 impl RunHeader {
-    /// Fails for another schema version.
+    /// Fails if the record has another schema version.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         refuse_other_schema(serde_json::from_str(text)?)?;
         Ok(serde_json::from_str(text)?)
@@ -45,7 +44,7 @@ impl Trial {
 }
 
 impl RunRecord {
-    /// Fails for another schema version.
+    /// Fails if the record has another schema version.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let Head { header } = serde_json::from_str(text)?;
         refuse_other_schema(header)?;

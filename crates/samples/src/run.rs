@@ -1,4 +1,4 @@
-//! A run: all trials of a scenario, with their context.
+//! A run, which consists of all trials of a scenario and their context.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ use crate::{
     trial::Trial,
 };
 
-/// Other versions are rejected.
+/// The schema version of records. Other versions are rejected.
 pub const SCHEMA: u32 = 1;
 
 /// The run's ID: scenario name and start time, such as `quick-20261121-113015`.
@@ -33,11 +33,10 @@ impl fmt::Display for RunId {
     }
 }
 
-/// The progress of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
-    /// In progress, or interrupted. It can be resumed.
+    /// In progress or interrupted. The run can be resumed.
     #[default]
     Unfinished,
     /// All planned trials were run, or skipped with a reason.
@@ -55,7 +54,7 @@ pub struct RunHeader {
     pub seed: u64,
     /// Planned trials per result.
     pub blocks: u32,
-    /// All planned trials, including repetitions of baselines.
+    /// Number of planned trials, including repetitions of baselines.
     pub planned: u32,
     pub started: UnixMillis,
     pub state: RunState,
@@ -64,10 +63,10 @@ pub struct RunHeader {
     pub origin: Origin,
     #[serde(default)]
     pub design: Design,
-    /// The run whose remedies this run tests, if any.
+    /// The remedies that this run tests, if any.
     #[serde(default)]
     pub remedy_trials: Option<RemedyTrials>,
-    /// Probes of the probed trials.
+    /// Probes that are active in probed trials.
     #[serde(default)]
     pub probes: Vec<ProbeKind>,
     /// Requested probes that cannot run on the machine.
@@ -75,11 +74,10 @@ pub struct RunHeader {
     pub missing_probes: Vec<MissingProbe>,
     /// The machine at the start of the run; `None` if not recorded.
     pub environment: Option<Environment>,
-    /// Virtual machines booted for the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
     pub paths: Vec<PathRecord>,
-    /// In scenario order.
+    /// The results, in scenario order.
     pub results: Vec<ResultRecord>,
 }
 
@@ -98,16 +96,16 @@ pub struct ScenarioRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootedMachine {
     pub host: String,
-    /// Time from its start to the first user-space process.
+    /// Time from the machine's start to its first user-space process.
     pub booted: Option<Nanos>,
-    /// Time from its start to its agent's first message.
+    /// Time from the machine's start to its agent's first message.
     pub ready: Nanos,
-    /// Resident memory of its monitor, including guest memory, at the start of the run.
+    /// Resident memory of its monitor at the start of the run, including guest memory.
     pub resident: Option<Bytes>,
 }
 
 impl ScenarioRecord {
-    /// `plumb client` or `plumb ping`, for a run without a scenario.
+    /// The command line of `plumb client` or `plumb ping`, if the run has no scenario.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
         self.text.starts_with("plumb ").then_some(self.text.as_str())
@@ -122,7 +120,7 @@ pub struct PathRecord {
     pub from: String,
     /// The server's end, `host:device`.
     pub to: String,
-    /// Layers in between, in order, without duplicates.
+    /// Layers between the ends, in order, without duplicates.
     pub layers: Vec<String>,
     /// Devices on the way to the server, `host:device`, in order.
     pub devices: Vec<String>,
@@ -133,7 +131,7 @@ pub struct PathRecord {
 const NETWORK: &str = "network";
 
 impl PathRecord {
-    /// Paths between existing hosts have no lab.
+    /// Whether a path with these layers exists outside of labs, i.e. between existing hosts.
     #[must_use]
     pub fn exists(layers: &[String]) -> bool {
         layers == [NETWORK]
@@ -145,14 +143,12 @@ impl PathRecord {
 pub struct ResultRecord {
     pub id: String,
     pub path: String,
-    /// The name of its workload.
     pub workload: String,
     /// Levels of applicable factors, by label.
     pub levels: BTreeMap<String, String>,
     pub sent: WorkloadSource,
-    /// `free`, `same-cpu`, `cross-cpu` or lists of CPUs; `unknown` if not recorded.
+    /// CPU placement: `free`, `same-cpu`, `cross-cpu`, lists of CPUs, or `unknown` if not recorded.
     pub placement: String,
-    /// Whether it is the baseline of its workload.
     pub baseline: bool,
 }
 
@@ -168,17 +164,14 @@ pub struct SkippedResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
     pub header: RunHeader,
-    /// In the order in which they ran.
+    /// The trials, in the order in which they ran.
     pub trials: Vec<Trial>,
-    /// Results that could not be measured.
     pub skipped: Vec<SkippedResult>,
-    /// Why measuring stopped, by result.
     #[serde(default)]
     pub ends: Vec<ResultEnd>,
     /// Changes of machine or kernel when the run was resumed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_changes: Vec<MachineChange>,
-    /// Stored parts that can no longer be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<UnreadablePart>,
 }
@@ -192,7 +185,7 @@ pub struct MachineChange {
 }
 
 impl MachineChange {
-    /// Same kernel and CPUs, so trials can be combined.
+    /// Whether the kernel and the CPUs are the same, so that trials can be combined.
     #[must_use]
     pub fn is_same(one: &Environment, other: &Environment) -> bool {
         let compared = |machine: &Environment| {
@@ -205,7 +198,7 @@ impl MachineChange {
 /// A stored part of a run that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadablePart {
-    /// `trial 7`.
+    /// The part, e.g. `trial 7`.
     pub part: String,
     pub reason: String,
 }
@@ -238,19 +231,19 @@ impl RunRecord {
     }
 }
 
-/// Each call is atomic.
+/// Stores the records of a run. Each call is atomic.
 pub trait Sink {
     type Error: std::error::Error + Send + Sync + 'static;
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// A trial with discarded attempts replaces the last of these, if stored.
+    /// Stores a trial. If it has discarded attempts, it replaces the last of them.
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
-    /// Idempotent.
+    /// Stores a skipped result. This is idempotent.
     fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), Self::Error>;
 
-    /// Replaces an earlier reason.
+    /// Stores why measuring a result ended, replacing any earlier reason.
     fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), Self::Error>;
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), Self::Error>;
@@ -266,7 +259,7 @@ pub struct RemedyTrials {
     pub remedies: Vec<RemedyTrial>,
 }
 
-/// A remedy tested on a result, with and without it in the same blocks.
+/// A remedy tested on a result, which was measured with and without it in the same blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemedyTrial {
     /// The finding that suggested it.

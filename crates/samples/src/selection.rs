@@ -1,12 +1,13 @@
-//! Which trials of a result count. The run loop, the analysis and all comparisons use the same trials.
+//! Selects the trials of a result that the run loop, the analysis and all comparisons use.
 
 use crate::{Trial, ValidityWarning};
 
-/// Minimum number of undisturbed trials; with fewer, disturbed ones count as well.
+/// If there are fewer undisturbed trials than this, disturbed ones are used as well.
 const FEWEST: usize = 5;
 
 impl Trial {
-    /// Whether other work, a stall or an early end affected the trial. Decided by the cause, never by the value.
+    /// Whether other work, a stall or an early end affected the trial. This depends only on the cause, never on the
+    /// measured value.
     #[must_use]
     pub fn is_flawed(&self) -> bool {
         self.warnings.iter().any(|warning| match warning {
@@ -18,9 +19,9 @@ impl Trial {
     }
 }
 
-/// Whether the disturbed trials of a result are left out, given for each of its trials whether it was disturbed: if the others are
-/// the majority and enough for an interval. Trials of the repeated baseline, of probes and of pairs measured alone are counted
-/// each for themselves.
+/// Whether to leave out a result's disturbed trials, given which of its trials were disturbed. They are left out if
+/// the others are the majority and sufficient for an interval. Repeated baselines, probed trials and pairs measured
+/// alone are judged separately.
 #[must_use]
 pub fn leaves_out_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
     let (mut all, mut undisturbed) = (0, 0);

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-/// Duration histogram: entry i counts calls that took from 2^i ns to less than 2^(i+1) ns. Trailing zeros are omitted.
+/// Duration histogram. Entry i is the number of calls that took at least 2^i ns and less than 2^(i+1) ns. Trailing
+/// zeros are omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct CallTimes(pub Vec<u64>);
@@ -14,28 +15,28 @@ pub struct CallTimes(pub Vec<u64>);
 pub struct SyscallCount {
     /// `client` or `server`, if known.
     pub end: Option<String>,
-    /// The process, if known: `qemu-system-x86`.
+    /// The process, if known, e.g. `qemu-system-x86`.
     pub process: Option<String>,
-    /// The thread, if known: `CPU 0/KVM`, `fc_vcpu 0`.
+    /// The thread, if known, e.g. `CPU 0/KVM` or `fc_vcpu 0`.
     pub thread: Option<String>,
     #[serde(default)]
     pub pid: Option<u32>,
     #[serde(default)]
     pub tid: Option<u32>,
-    /// Name of the call: `ioctl`.
+    /// Name of the call, e.g. `ioctl`.
     pub call: String,
     pub calls: u64,
     /// Number of failed calls; `None` if not counted.
     pub errors: Option<u64>,
-    /// Total time from entry to exit; `None` if not measured.
+    /// Total time from entry to exit. `None` if not measured.
     pub total: Option<Nanos>,
-    /// Part of `total` running in the kernel; `None` if the tool does not report it.
+    /// Part of `total` spent running in the kernel. `None` if the tool does not report it.
     pub running: Option<Nanos>,
-    /// Part of `total` sleeping or waiting for a CPU.
+    /// Part of `total` spent sleeping or waiting for a CPU.
     pub waiting: Option<Nanos>,
-    /// Part of `total` running a guest (KVM_RUN).
+    /// Part of `total` spent running a guest (KVM_RUN).
     pub guest: Option<Nanos>,
-    /// Bytes transferred, for calls that return it (read, sendto, ...).
+    /// Bytes transferred, for calls that return this number (read, sendto, ...).
     #[serde(default)]
     pub bytes: Option<Bytes>,
     /// Duration histogram; empty if not measured.

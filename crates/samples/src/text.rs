@@ -1,11 +1,11 @@
-//! Serialises records. In one place, so that the code for all types is compiled only once.
+//! Serialises all records in one place, so that the code is compiled only once.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Error;
 
 use crate::{MachineChange, ResultEnd, RunHeader, RunRecord, Trial};
 
-/// Fails for values that cannot be read back, such as a non-finite number.
+/// Fails if the text cannot be read back, e.g. because a number is not finite.
 fn checked_text<T: Serialize + DeserializeOwned>(record: &T) -> Result<String, Error> {
     let text = serde_json::to_string(record)?;
     serde_json::from_str::<T>(&text).map(|_| text)
@@ -22,7 +22,7 @@ impl Trial {
         checked_text(self)
     }
 
-    /// Does not check that the trial can be read back.
+    /// Appends the trial as JSON, without checking that it can be read back.
     pub fn append_to(&self, buffer: &mut Vec<u8>) -> Result<(), Error> {
         serde_json::to_writer(buffer, self)
     }
@@ -53,7 +53,6 @@ impl RunRecord {
         checked_text(self)
     }
 
-    /// Indented, with a final newline.
     pub fn document(&self) -> Result<String, Error> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }

@@ -1,4 +1,4 @@
-//! The document of `plumb trace`: probe data of a running program, without a lab.
+//! The document that `plumb trace` writes, with probe data about a running program.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,15 +25,12 @@ pub struct Trace {
     pub ended: TraceEnd,
     pub environment: Environment,
     pub probes: Vec<ProbeKind>,
-    /// Probes that cannot run here.
     #[serde(default)]
     pub missing: Vec<MissingProbe>,
-    /// Data of the probes for the whole trace.
     pub observed: ProbeResults,
     /// Device counters in the target's network namespace; empty if the target has several.
     #[serde(default)]
     pub devices: Vec<DeviceCounters>,
-    /// The machine's backlog queue counters.
     #[serde(default)]
     pub softnet: Option<SoftnetCounters>,
 }
@@ -41,13 +38,12 @@ pub struct Trace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceTarget {
     pub kind: TargetKind,
-    /// As given by the user: `1234`, `pod1`, `vm-client`, a command line.
+    /// The target as given by the user, e.g. `1234`, `pod1`, `vm-client` or a command line.
     pub name: String,
     /// The target's processes at the start.
     pub processes: Vec<TracedProcess>,
 }
 
-/// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -72,7 +68,7 @@ pub struct TracedProcess {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum TraceEnd {
-    /// The requested time was over.
+    /// The requested time has passed.
     TimeOver,
     Interrupted {
         /// The requested time; `None` for no limit.
@@ -80,7 +76,7 @@ pub enum TraceEnd {
     },
     /// The target ended.
     TargetEnded {
-        /// For a command: `status 1`, `signal 9`; `None` if unknown.
+        /// How a command ended, e.g. `status 1` or `signal 9`. `None` if unknown.
         status: Option<String>,
     },
 }

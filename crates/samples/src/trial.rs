@@ -1,4 +1,4 @@
-//! A trial: one measurement of a workload on a path with given factor levels.
+//! A single measurement of a workload on a path with given factor levels.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,31 +21,29 @@ use crate::{
 pub enum Arm {
     /// Measures the result.
     Measure,
-    /// Repeats the baseline in the same block, to measure the noise floor.
+    /// Repeats the baseline in the same block to measure the noise floor.
     Again,
-    /// Repeats the trial in the same block with probes, for their data and overhead. Not used for the result.
+    /// Repeats the trial in the same block with probes, to get their data and measure their overhead. Not used for
+    /// the result.
     Probed,
-    /// Repeats a simultaneous trial on its own in the same block, to measure the effect of simultaneous trials. Not
-    /// used for the result.
+    /// Repeats a simultaneous trial on its own in the same block, to measure how simultaneous trials affect each
+    /// other. Not used for the result.
     Alone,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
-    /// Position in the plan, from 0.
+    /// Position in the plan, starting at 0.
     pub index: u32,
-    /// Block, from 0.
+    /// Block, starting at 0.
     pub block: u32,
-    /// The ID of its result.
     pub result: String,
     pub arm: Arm,
     pub started: UnixMillis,
     pub measurement: Measurement,
-    /// CPU time of the machine and of the agents' threads.
     pub cpu: CpuUsage,
-    /// The devices of the path as reported by the kernel just before the trial.
+    /// The devices along the path, as reported by the kernel just before the trial.
     pub devices: Vec<DeviceState>,
-    /// Checks of the path just before the trial.
     pub path_check: PathCheck,
     /// System calls counted by another tool.
     #[serde(default)]
@@ -71,6 +69,6 @@ const fn is_none(count: &u32) -> bool {
 /// Checks of a path just before a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathCheck {
-    /// The largest IP packet carried end to end without fragmentation; `None` if not tested.
+    /// The largest IP packet that passes end to end without fragmentation. `None` if not tested.
     pub mtu: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Facts about a running virtual machine, read without its guest.
+//! Facts about a running virtual machine, gathered without its guest's help.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,6 @@ pub struct VmFacts {
     /// Proxmox VM ID, from `-id`.
     pub id: Option<String>,
     pub libvirt: bool,
-    /// `None` if unknown.
     pub accelerator: Option<VmAccelerator>,
     /// Machine type, from `-machine`.
     pub board: Option<String>,
@@ -28,15 +27,14 @@ pub struct VmFacts {
     pub resident: Option<Bytes>,
     /// Its control group (version 2).
     pub control_group: Option<String>,
-    /// CPU limit of the control group; `None` if it has none.
+    /// CPU limit of the control group, or `None` if it has none.
     pub cpu_limit: Option<f64>,
     /// Time for which the control group was throttled.
     pub throttled: Option<Nanos>,
     pub threads: Vec<VmThread>,
     pub devices: Vec<VmDevice>,
-    /// Information from the monitor; `None` if not queried.
+    /// Information from the monitor. `None` if it was not queried.
     pub monitor: Option<VmMonitor>,
-    /// Unreadable parts.
     #[serde(default)]
     pub unread: Vec<Unread>,
 }
@@ -51,39 +49,37 @@ pub enum VmAccelerator {
     Emulation,
 }
 
-/// The role of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VmRole {
     /// A guest CPU.
     Cpu,
-    /// The main loop, which processes packets without vhost.
+    /// The main loop, which processes packets if vhost is not used.
     Main,
     /// A separate I/O thread.
     Io,
     /// A vhost worker, which processes packets in the kernel.
     Vhost,
-    /// Others, such as workers for disks or a display.
+    /// Any other thread, such as a worker for disks or a display.
     Other,
 }
 
 impl VmRole {
-    /// In display order.
     pub const ALL: [Self; 5] = [Self::Cpu, Self::Vhost, Self::Main, Self::Io, Self::Other];
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmThread {
     pub tid: u32,
-    /// `CPU 0/KVM`, `vhost-1200`.
+    /// The thread's name, e.g. `CPU 0/KVM` or `vhost-1200`.
     pub name: String,
     pub role: VmRole,
     pub cpus: Vec<u32>,
     /// CPU time, including guest time.
     pub ran: Option<Nanos>,
-    /// Part of `ran` in the guest; `None` for threads that run no guest, and with emulation.
+    /// Part of `ran` spent in the guest. `None` for threads that run no guest, and for emulated guests.
     pub guest: Option<Nanos>,
-    /// Time ready to run but waiting for a host CPU.
+    /// Time spent ready to run but waiting for a host CPU.
     pub waited: Option<Nanos>,
 }
 
@@ -92,15 +88,15 @@ pub struct VmThread {
 pub struct VmDevice {
     /// QEMU ID of the backend, from `-netdev`.
     pub netdev: Option<String>,
-    /// `tap`, `user`, `vhost-user`.
+    /// The kind of backend, e.g. `tap`, `user` or `vhost-user`.
     pub backend: String,
-    /// The guest's device: `virtio-net-pci`, `e1000`.
+    /// The guest's device, e.g. `virtio-net-pci` or `e1000`.
     pub model: Option<String>,
     pub tap: Option<String>,
     pub queues: u32,
     /// Configured queues that the guest does not use.
     pub unused_queues: u32,
-    /// Whether it uses the kernel's vhost; `None` if unknown.
+    /// Whether the device uses the kernel's vhost. `None` if unknown.
     pub vhost: Option<bool>,
     /// Whether packets have a virtio header, which is needed for offloads.
     pub header: Option<bool>,
@@ -108,9 +104,8 @@ pub struct VmDevice {
     pub state: Option<DeviceState>,
     /// Root queueing discipline of the tap device.
     pub qdisc: Option<String>,
-    /// The device that the tap device is a port of.
     pub master: Option<VmMaster>,
-    /// Counters of the tap device; received packets are those sent by the guest.
+    /// Counters of the tap device. Its received packets are those that the guest sent.
     pub counters: Option<DeviceCounters>,
     pub negotiated: Option<NegotiatedFeatures>,
 }
@@ -119,7 +114,7 @@ pub struct VmDevice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmMaster {
     pub name: String,
-    /// `bridge`, `openvswitch`.
+    /// The kind, e.g. `bridge` or `openvswitch`.
     pub kind: String,
     pub mtu: u32,
 }
@@ -127,9 +122,9 @@ pub struct VmMaster {
 /// A monitor's information about a network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NegotiatedFeatures {
-    /// Configured properties that concern traffic: `mq`, `mrg_rxbuf`, `host_tso4`, `rx_queue_size`.
+    /// Configured properties that concern traffic, e.g. `mq`, `mrg_rxbuf`, `host_tso4` or `rx_queue_size`.
     pub set: BTreeMap<String, String>,
-    /// Features accepted by the guest's driver; `None` if the monitor does not report them (before QEMU 7.2).
+    /// Features accepted by the guest's driver. `None` if the monitor does not report them (before QEMU 7.2).
     pub features: Option<Vec<String>>,
     /// Whether the guest's driver is running.
     pub driver: Option<bool>,
@@ -139,16 +134,14 @@ pub struct NegotiatedFeatures {
 /// A monitor's information about the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmMonitor {
-    /// QEMU version: `7.2.22`.
+    /// QEMU version, e.g. `7.2.22`.
     pub version: String,
-    /// `running`, `paused`, `prelaunch`.
+    /// Status, e.g. `running`, `paused` or `prelaunch`.
     pub status: String,
     pub kvm: Option<bool>,
-    /// Names of its I/O threads.
     pub io_threads: Vec<String>,
 }
 
-/// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
     pub what: String,

@@ -10,33 +10,33 @@ use crate::time::UnixMillis;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ValidityWarning {
-    /// A sending thread was busy nearly all the time: it may be the limit instead of the path.
+    /// A sending thread was busy nearly all the time, so the bottleneck may be the sender rather than the path.
     GeneratorLimited {
         end: String,
-        /// CPU utilisation of the busiest thread, 0 to 1.
+        /// CPU utilisation of the busiest thread, from 0 to 1.
         busy: f64,
     },
     /// A receiving thread was busy nearly all the time.
     ReceiverLimited {
         end: String,
-        /// CPU utilisation of the busiest thread, 0 to 1.
+        /// CPU utilisation of the busiest thread, from 0 to 1.
         busy: f64,
     },
     /// The hypervisor stole CPU time.
     Stolen {
-        /// Share of the machine's time, 0 to 1.
+        /// Fraction of the machine's time, from 0 to 1.
         share: f64,
     },
-    /// Other processes, or the hypervisor, used CPUs of the trial.
+    /// Other processes or the hypervisor used the trial's CPUs.
     Disturbed {
-        /// Share of the time of those CPUs, 0 to 1.
+        /// Fraction of the time of those CPUs, from 0 to 1.
         share: f64,
         /// The largest contributors, in descending order.
         processes: Vec<Disturber>,
     },
-    /// A process of the trial did not run for some time: it was stopped, or starved of CPU time.
+    /// A process of the trial did not run for some time, because it was stopped or starved of CPU time.
     Stalled { end: String, stalled: Nanos },
-    /// The measured time differs clearly from the requested one, at an end of at least one connection.
+    /// The measured time differs clearly from the requested one at either end of at least one connection.
     OtherDuration {
         requested: Nanos,
         /// The measured time with the largest difference.
@@ -48,17 +48,18 @@ pub enum ValidityWarning {
         sent: Bytes,
         received: Bytes,
     },
-    /// An end ran on an emulated machine: counts are valid, but times and rates cannot be compared with hardware.
+    /// An end ran on an emulated machine. Counts are valid, but times and rates cannot be compared with real
+    /// hardware.
     Emulated,
-    /// A sender did not reach its rate, or skipped part of its schedule after a stall: its thread, CPU or path was too
-    /// slow.
+    /// A sender did not reach its rate, or skipped part of its schedule after a stall, because its thread, CPU or
+    /// path was too slow.
     RateNotReached {
         /// Requested rate per connection.
         requested: BitRate,
         /// Actual rate of the slowest sender's socket.
         achieved: BitRate,
     },
-    /// The generator of an open loop sent late, so that latencies include its delay.
+    /// The generator of an open loop sent messages late, so latencies include its delay.
     LateGenerator {
         /// 99th percentile of the delay.
         lateness: Nanos,
@@ -66,38 +67,36 @@ pub enum ValidityWarning {
         /// 99th percentile of the time from the intended send time to the reply.
         tail: Nanos,
     },
-    /// So many messages were lost that the percentiles of the rest are not representative.
+    /// Too many messages were lost for the percentiles of the others to be representative.
     Lossy { lost: u64, total: u64 },
-    /// Received messages with numbers that were never sent: messages are modified in transit, or another host sends
-    /// them.
+    /// Messages were received with numbers that were never sent. They are modified in transit, or sent by another
+    /// host.
     Strays { strays: u64, total: u64 },
-    /// Times and rate are only consistent if the times are half round trips, as printed by sockperf.
+    /// The times and the rate are consistent only if the times are half round trips, as printed by sockperf.
     HalfRoundTrips,
-    /// Interrupted; covers the time until then.
+    /// The measurement was interrupted and covers the time until then.
     Interrupted {
-        /// Requested time; `None` for a fixed number of bytes.
+        /// Requested time. `None` for a fixed number of bytes.
         requested: Option<Nanos>,
         measured: Nanos,
     },
 }
 
-/// A process that used CPU time during a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturber {
-    /// `None` for the hypervisor.
+    /// Name of the process. `None` for the hypervisor.
     pub process: Option<String>,
-    /// Number of CPUs that it used on average.
+    /// Average number of CPUs that it used.
     pub cpus: f64,
 }
 
 impl Disturber {
-    /// Name for display; `None` is the hypervisor.
     #[must_use]
     pub fn name(process: Option<&str>) -> String {
         process.map_or_else(|| "the hypervisor".to_owned(), |name| format!("`{name}`"))
     }
 
-    /// Text such as `cc1` (0.85 CPUs) and `sshd` (0.02 CPUs).
+    /// Returns a text such as "`cc1` (0.85 CPUs) and `sshd` (0.02 CPUs)".
     #[must_use]
     pub fn all(by: &[Self]) -> String {
         let one = |one: &Self| format!("{} ({:.2} CPUs)", Self::name(one.process.as_deref()), one.cpus);
@@ -108,7 +107,8 @@ impl Disturber {
     }
 }
 
-/// A trial that was discarded and repeated, because of its cause, never because of its result.
+/// An attempt at a trial that was discarded and repeated. This depends only on the cause, never on the measured
+/// value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardedAttempt {
     pub started: UnixMillis,

@@ -1,4 +1,5 @@
-//! Times the rounds of all pairs of many hosts, for docs/methods/rounds.md: `cargo run --release --example rounds`.
+//! Times the scheduling of all pairs of many hosts for docs/methods/rounds.md: `cargo run --release --example
+//! rounds`.
 #![expect(clippy::disallowed_macros, reason = "prints a table")]
 #![expect(clippy::disallowed_methods, reason = "measures itself with the clock and /proc")]
 
@@ -44,7 +45,6 @@ fn text(hosts: usize) -> String {
     )
 }
 
-/// CPU time of this thread (Documentation/scheduler/sched-stats.rst).
 fn cpu_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next().and_then(|number| number.parse().ok());

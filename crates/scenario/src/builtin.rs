@@ -1,4 +1,4 @@
-//! Built-in scenarios: names and texts.
+//! The built-in scenarios.
 
 use crate::nearest;
 

@@ -1,14 +1,14 @@
-//! Limits for runs that choose their trials from earlier results.
+//! Limits for adaptive runs, which choose their trials based on earlier results.
 
 use std::ops::RangeInclusive;
 
 use units::Nanos;
 
-/// The default limit with a budget or a precision.
+/// The default maximum of trials per result if a budget or a precision is set.
 pub(crate) const MOST_TRIALS: u32 = 20;
-/// Minimum trials per result before its interval counts as precise: fewer cannot reach 90 % confidence.
+/// The number of trials a result needs before its interval can count as precise. Fewer cannot reach 90 % confidence.
 pub const LEAST_PRECISE: u32 = 5;
-/// Shorter budgets do not cover one trial; longer ones are probably a mistake.
+/// A shorter budget does not cover a single trial, and a longer one is probably a mistake.
 pub const BUDGETS: RangeInclusive<Nanos> = Nanos::from_secs(1)..=Nanos::from_secs(7 * 24 * 3600);
-/// Nothing repeats more precisely than 0.1 %, and a half-width above 50 % is useless.
+/// No measurement is repeatable to better than 0.1 %, and a half-width above 50 % is useless.
 pub const PRECISIONS: RangeInclusive<f64> = 0.001..=0.5;

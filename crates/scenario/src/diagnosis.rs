@@ -1,4 +1,4 @@
-//! Problems in a document, with places and hints. [`Diagnosis::problems`] gives plain lines.
+//! Problems in a document, with their positions and hints.
 
 use std::{fmt, ops::Range, sync::Arc};
 
@@ -7,7 +7,6 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// Byte range in the text.
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
     pub(crate) label: String,
@@ -27,13 +26,13 @@ impl Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     pub line: usize,
-    /// Counted in characters, from 1.
+    /// The column in characters, starting at 1.
     pub column: usize,
     pub message: String,
     pub help: Option<String>,
 }
 
-/// Sorted by place; never empty.
+/// The problems of a document, sorted by position. There is always at least one.
 #[derive(Debug, Clone)]
 pub struct Diagnosis {
     source: NamedSource<Arc<str>>,

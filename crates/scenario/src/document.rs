@@ -1,4 +1,4 @@
-//! The document as written, with source positions for checks.
+//! The document as written, with source positions.
 
 mod device_table;
 mod lab_tables;
@@ -43,12 +43,12 @@ pub(crate) struct Document {
     pub(crate) name: Spanned<String>,
     /// A one-line summary.
     pub(crate) title: String,
-    /// Its purpose and how to read the results.
+    /// What the scenario is for and how to read its results.
     #[schemars(with = "Option<String>")]
     pub(crate) about: String,
     /// Hosts, by name. Each is a network namespace.
     pub(crate) hosts: Section<HostTable>,
-    /// The links between them.
+    /// The links between hosts.
     #[schemars(flatten)]
     pub(crate) links: LinkTables,
     /// Kinds of virtual machine for guests, by name.
@@ -65,8 +65,8 @@ pub(crate) struct Document {
     pub(crate) devices: Section<DeviceTable>,
     /// Paths, by name.
     pub(crate) paths: Section<PathTable>,
-    /// Pairs of existing hosts, each measured in both directions: `"all"`, `"ring"` (each host with the next) or a list
-    /// of pairs. Default: none.
+    /// Pairs of existing hosts, each measured in both directions: `"all"`, `"ring"` (each host with the next) or a
+    /// list of pairs. Default: none.
     #[schemars(with = "Option<Pairs>")]
     pub(crate) pairs: Option<Spanned<Pairs>>,
     /// Workloads, by name.
@@ -83,12 +83,11 @@ pub(crate) struct Document {
     /// Variants, by name: other experiments in the same lab, run with `plumb run SCENARIO --variant NAME`.
     #[schemars(with = "Option<Section<VariantTable>>")]
     pub(crate) variants: Section<VariantTable>,
-    /// Parts that could not be read.
     #[schemars(skip)]
     pub(crate) broken: Broken,
 }
 
-/// Unreadable parts, which checks do not report as missing.
+/// The parts that could not be read, so that the checks do not also report them as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
     pub(crate) lab: bool,

@@ -1,4 +1,4 @@
-//! An existing host: how its agent is reached, and where traffic goes.
+//! How to reach an existing host, and where to send its traffic.
 
 use std::{fmt, net::Ipv4Addr};
 
@@ -9,20 +9,19 @@ use crate::{
     path::PathEnd,
 };
 
-/// Placeholder name of a device until the host has reported it.
+/// Placeholder for the device's name until the host has reported it.
 const UNKNOWN: &str = "auto";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExistingHost {
     pub access: Access,
-    /// The address for traffic; `None` until the host has reported it.
+    /// The address for test traffic, or `None` until the host has reported it.
     pub address: Option<Ipv4Addr>,
     pub interface: Option<DeviceName>,
-    /// Port to listen on as a server, instead of the workload's.
+    /// The port on which this host's servers listen, overriding the workload's.
     pub port: Option<u16>,
     #[serde(default)]
     pub mtu: Option<u32>,
-    /// Name of a resource shared with other hosts, such as an uplink.
     #[serde(default)]
     pub uplink: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Expands a scenario into a plan. The order of trials depends only on the seed, so that a run can be repeated and resumed.
+//! Expands a scenario into a plan.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -21,20 +21,20 @@ use crate::{
     workload::Workload,
 };
 
-/// Estimated overhead per trial: configuring devices, connecting, settling, storing.
+/// Estimated overhead per trial for configuring devices, connecting, settling and storing.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
 
-/// Assumed rate of streams with a fixed number of bytes, in bytes per second.
+/// The rate assumed for streams that send a fixed number of bytes, in bytes per second.
 const GUESSED_SPEED: f64 = 1e9;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
     pub trials: Option<u32>,
-    /// Paths to plan; empty means all. The baseline is always included because the others are shown relative to it.
+    /// The paths to plan, or all if empty. The baseline is always included.
     pub paths: Vec<PathName>,
     pub workloads: Vec<WorkloadName>,
     pub budget: Option<Nanos>,
-    /// Target half-width of intervals, as a share of the median.
+    /// The target half-width of intervals, as a fraction of the median.
     pub precision: Option<f64>,
     pub objective: Option<Objective>,
     pub probes: Option<Vec<ProbeKind>>,
@@ -73,7 +73,7 @@ impl PlanOptions {
 }
 
 impl Plan {
-    /// Equal seeds and options give equal plans.
+    /// The same seed and options always produce the same plan, so a run can be repeated and resumed.
     #[must_use]
     pub fn expand(scenario: &Scenario, seed: u64, options: &PlanOptions) -> Self {
         let results = results(scenario, options);
@@ -85,7 +85,6 @@ impl Plan {
         Self { seed, results, steps, trials, pause: scenario.schedule.pause, design, probes: probes.kinds }
     }
 
-    /// Each block has one trial per result, and two of baselines.
     #[must_use]
     pub fn of(results: Vec<PlannedResult>, blocks: u32, seed: u64, pause: Nanos) -> Self {
         let trials = order::trials(&results, &[], blocks, &Probes::default(), seed);
@@ -154,7 +153,8 @@ fn results_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Plan
     choices.iter().map(|choice| result(scenario, path, workload, choice)).collect()
 }
 
-/// A factor that does not apply sets its devices to its first level, to undo the settings of other results.
+/// A factor that does not apply still sets its devices to its first level, which undoes the settings of other
+/// results.
 fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> PlannedResult {
     let mut varied = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
@@ -167,7 +167,7 @@ fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Optio
         levels.insert(factor.name.clone(), apply_level(scenario, choice, level, &mut varied));
     }
     varied.size_writes();
-    // An existing host's kernel blocks the ports of a closed connection for a minute.
+    // An existing host's kernel holds the ports of a closed connection for a minute.
     if scenario.schedule.ports == Ports::Fixed && scenario.lab.seat(&path.from.host).is_none() {
         ports::fix(&mut varied.load, &path.name, &workload.name);
     }

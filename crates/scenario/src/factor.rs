@@ -1,4 +1,4 @@
-//! A factor: the setting that a sweep varies, and its levels.
+//! A factor: a setting that a sweep varies, and its levels.
 
 mod workload_setting;
 
@@ -15,15 +15,13 @@ use crate::{
 pub use workload_setting::WorkloadSetting;
 pub(crate) use workload_setting::congestion;
 
-/// `paths` and `workloads` restrict where it applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: FactorName,
     pub paths: Vec<PathName>,
     pub workloads: Vec<WorkloadName>,
-    /// The devices to set; empty for workload factors.
     pub devices: Vec<DeviceRef>,
-    /// Effects are relative to the first.
+    /// The levels. Effects are reported relative to the first.
     pub levels: Vec<Level>,
 }
 
@@ -65,7 +63,7 @@ impl Factor {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// The level as written in the scenario and shown in reports: `on`, `9000`, `cross-cpu`.
+    /// The level as it appears in the scenario and in reports, e.g. `on`, `9000` or `cross-cpu`.
     pub label: String,
     pub setting: Setting,
 }

@@ -1,4 +1,4 @@
-//! The kernel of a guest, as users write it. Does not look for kernels.
+//! The kernel of a guest, as written by the user.
 
 use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
 
@@ -14,7 +14,8 @@ pub enum GuestKernel {
 impl FromStr for GuestKernel {
     type Err = Infallible;
 
-    /// Text with a leading digit and without `/` is a release. `./6.12` is a file.
+    /// Text that starts with a digit and contains no `/` is a release. A file of that name can be written as
+    /// `./6.12`.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let is_release = text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.contains('/');
         Ok(if is_release { Self::Release(text.to_owned()) } else { Self::File(text.into()) })

@@ -1,4 +1,4 @@
-//! The resolved lab: hosts and links, with all names resolved and defaults filled in. `topology` creates it.
+//! The lab, with all names resolved and defaults filled in. `topology` creates it.
 
 mod settings;
 
@@ -19,7 +19,7 @@ use crate::{
     vm::Vm,
 };
 
-/// Placeholder for MTUs that depend on a host's missing report.
+/// Placeholder for an MTU that depends on a host that has not reported yet.
 pub(crate) const UNKNOWN_MTU: u32 = 0;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Lab {
     pub links: Vec<Link>,
     pub gateways: Vec<Gateway>,
     pub routes: Vec<Route>,
-    /// Devices without an entry keep the kernel's defaults.
+    /// Device settings. Devices without an entry keep the kernel's defaults.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
 }
 
@@ -56,14 +56,14 @@ impl Lab {
         self.host(host)?.existing.as_ref()
     }
 
-    /// The existing host that `host` is, or runs on.
+    /// Returns the existing host that `host` is or runs on, if any.
     #[must_use]
     pub fn seat(&self, host: &HostName) -> Option<&HostName> {
         let host = self.host(host)?;
         host.existing.as_ref().map(|_| &host.name).or(host.on.as_ref())
     }
 
-    /// False for virtual machines on this machine.
+    /// Whether `host` is on another machine. Virtual machines on this machine are not remote.
     #[must_use]
     pub fn is_remote(&self, host: &HostName) -> bool {
         self.seat(host).and_then(|seat| self.existing(seat)).is_some_and(|existing| !existing.is_local())
@@ -74,7 +74,7 @@ impl Lab {
         self.vm(host).is_some() || self.is_remote(host)
     }
 
-    /// The part of the lab in namespaces of this machine.
+    /// Returns the part of the lab that is created in namespaces on this machine.
     #[must_use]
     pub fn outside(&self) -> Self {
         let outside = |host: &HostName| self.vm(host).is_none() && self.seat(host).is_none();
@@ -90,8 +90,8 @@ impl Lab {
         link.devices().iter().any(|device| self.seat(&device.at.host).is_some())
     }
 
-    /// The part of the lab that the agent of `host` creates. An existing host gets everything on all existing hosts, because
-    /// each tunnel end needs the others' addresses.
+    /// Returns the part of the lab that the agent on `host` creates. An existing host gets the parts of all existing
+    /// hosts, because each end of a tunnel needs the other's address.
     #[must_use]
     pub fn inside(&self, host: &HostName) -> Self {
         if self.existing(host).is_some() {
@@ -123,7 +123,8 @@ impl Lab {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in reports of existing hosts: first tunnels, then devices on top of them, then devices behind those.
+    /// Fills in what existing hosts have reported. Each iteration reaches the next layer of devices, starting with
+    /// tunnels.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
         for _ in 0..LEVELS {
@@ -138,7 +139,7 @@ impl Lab {
         Some((misfit.blamed, format!("{}; {}", misfit.message, misfit.help)))
     }
 
-    /// Bytes of IP packet. `None` for unknown devices and for hosts that have not reported.
+    /// Returns `None` if the device is unknown or its host has not reported yet.
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
         let existing = || self.existing(&device.host)?.mtu;
@@ -169,7 +170,7 @@ pub struct Host {
     pub vm: Option<Vm>,
     #[serde(default)]
     pub existing: Option<ExistingHost>,
-    /// `None` for this machine and for an existing host itself.
+    /// The existing host that this host runs on. `None` for this machine, and for an existing host itself.
     #[serde(default)]
     pub on: Option<HostName>,
 }
@@ -180,8 +181,8 @@ impl Host {
     }
 }
 
-/// Traffic of `sources` at `node` is routed through a tunnel to `egress`, and leaves there with the egress address as its
-/// source.
+/// An egress gateway. Traffic from `sources` on `node` is routed through a tunnel to `egress`, where it leaves with
+/// the egress address as its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gateway {
     pub name: String,
@@ -193,7 +194,6 @@ pub struct Gateway {
     pub table: u32,
     pub egress: HostName,
     pub egress_device: DeviceName,
-    /// The source address after NAT: an additional address of the egress device.
     pub egress_address: Ipv4Addr,
 }
 

@@ -1,6 +1,7 @@
-//! The scenario document: parsing, checking, and expansion into a plan.
+//! Parses and checks scenario documents and expands them into plans.
 //!
-//! It has three forms: as written (`document`, with source positions), resolved ([`Scenario`]) and expanded ([`Plan`]).
+//! A scenario has three forms: as written (`document`, with source positions), resolved ([`Scenario`]) and expanded
+//! ([`Plan`]).
 
 pub mod builtin;
 mod check;

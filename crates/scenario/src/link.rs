@@ -93,7 +93,6 @@ impl Link {
 
 macro_rules! sections {
     ($($(#[doc = $doc:literal])* $section:ident: $table:ty,)*) => {
-        /// The link sections of the document, in the order in which they are resolved.
         #[derive(Debug, Clone, JsonSchema)]
         pub(crate) struct LinkTables {
             $($(#[doc = $doc])* #[schemars(default)] pub(crate) $section: Section<$table>,)*

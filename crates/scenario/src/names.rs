@@ -1,4 +1,4 @@
-//! Names in a scenario, as newtypes so that a host cannot be mistaken for a device.
+//! Newtypes for the names in a scenario, so that a host cannot be mistaken for a device.
 
 use std::{fmt, str::FromStr};
 
@@ -12,7 +12,7 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// Does not validate; the document's checks do.
+            /// Does not validate the name, which is left to the document's checks.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
@@ -36,18 +36,18 @@ name!(
     HostName
 );
 name!(
-    /// A network device within a host, at most 15 bytes, as in the kernel.
+    /// A network device within a host. Like in the kernel, its name has at most 15 bytes.
     DeviceName
 );
 name!(PathName);
 name!(WorkloadName);
 name!(FactorName);
 name!(
-    /// A result of the plan. Stable for equal path, workload and factor levels.
+    /// The ID of a result, which depends only on its path, workload and factor levels.
     ResultId
 );
 
-/// A device and its host, written `host:device`.
+/// A device in a host, written `host:device`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceRef {
     pub host: HostName,

@@ -1,4 +1,4 @@
-//! Shuffles trials in blocks with each result. Simultaneous trials stay together.
+//! Shuffles the trials within each block. Trials that run simultaneously stay together.
 
 use rand::{
     SeedableRng,
@@ -12,14 +12,14 @@ use crate::{
     probes::Probes,
 };
 
-/// Minimum number of simultaneous results that are also measured individually in each block.
+/// At least this many of the simultaneous results are also measured individually in each block.
 const MIN_INDIVIDUAL: usize = 3;
 const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
 type Group = (Vec<usize>, Arm);
 
-/// One trial per result and two per baseline, shuffled per block. The first blocks also have probed trials. A sample of
-/// simultaneous results is also measured individually.
+/// Each block has one trial per result and two per baseline. The first blocks also have probed trials. A sample of
+/// the simultaneous results is also measured individually.
 pub(crate) fn trials(
     results: &[PlannedResult],
     rounds: &[Vec<usize>],
@@ -57,7 +57,7 @@ pub(crate) fn trials(
     trials
 }
 
-/// A round that contains a baseline has a second entry.
+/// A round that contains a baseline is listed twice, because baselines are repeated.
 fn one_block(results: &[PlannedResult], rounds: &[Vec<usize>]) -> Vec<Group> {
     let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; results.len()];
     for (round, result) in rounds.iter().flat_map(|round| round.iter().map(move |result| (round, *result))) {

@@ -1,4 +1,4 @@
-//! Traces a packet through the resolved lab: the devices and layers on its path, and where it stops.
+//! Traces a packet through the resolved lab to find its path, or where it stops.
 
 mod segment;
 
@@ -59,7 +59,7 @@ pub(crate) enum StopReason {
     NoSuchAddress(DeviceRef, Ipv4Addr),
     Loop,
     TunnelDepth,
-    /// The route to a tunnel's far end uses a device other than the tunnel's.
+    /// The route to the tunnel's remote endpoint uses another device than the tunnel does.
     OtherUnderlay(DeviceRef, DeviceRef),
 }
 
@@ -197,7 +197,7 @@ impl<'l> World<'l> {
         self.lookup(host, packet.destination).ok_or_else(stop)
     }
 
-    /// Longest prefix match; connected routes win ties.
+    /// Longest prefix match. Connected routes win ties.
     fn lookup(&self, host: &HostName, destination: Ipv4Addr) -> Option<Hop<'l>> {
         let connected =
             self.connected(host, destination).map(|(prefix, device)| (prefix, 1, device, destination));

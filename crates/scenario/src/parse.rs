@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Scenario {
-    /// `source_name` is shown with problems. Fails with all problems of the document.
+    /// Error messages contain `source_name`. The error lists all problems in the document.
     pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
         let read =
             document::read(text).and_then(|(document, problems)| resolve_document(&document, text, problems));
@@ -22,7 +22,7 @@ impl Scenario {
     }
 }
 
-/// Later checks are skipped if earlier ones fail, so that a mistake is reported only once.
+/// Skips later checks if earlier ones fail, so that a single mistake is reported only once.
 fn resolve_document(
     document: &Document,
     text: &str,
@@ -74,7 +74,6 @@ fn collect_problems<T>(result: Result<T, Vec<Problem>>, problems: &mut Vec<Probl
     result.map_err(|more| problems.extend(more)).ok()
 }
 
-/// SHA-256, in hex.
 #[must_use]
 pub fn digest(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()

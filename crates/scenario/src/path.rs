@@ -1,4 +1,4 @@
-//! A path from one endpoint to another through named layers, or a single host for single-ended workloads.
+//! A path between two endpoints through named layers, or a single host for single-ended workloads.
 
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
@@ -17,7 +17,7 @@ pub struct PathEnd {
     pub address: Ipv4Addr,
 }
 
-/// The client is at `from`; `forward` traffic starts there.
+/// A path. The client runs at `from`, which sends the `forward` traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     pub name: PathName,
@@ -25,14 +25,12 @@ pub struct Path {
     pub from: PathEnd,
     pub to: PathEnd,
     pub layers: Vec<Layer>,
-    /// The devices in the order in which a packet reaches them.
     pub devices: Vec<DeviceRef>,
-    /// The other paths are shown relative to it. True for exactly one path.
+    /// Whether other paths are shown relative to this one. Exactly one path is the baseline.
     pub baseline: bool,
 }
 
 impl Path {
-    /// A host without traffic, for single-ended workloads.
     pub(crate) fn at(host: &HostName) -> Self {
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("lo") };
         let end = PathEnd { host: host.clone(), device, address: Ipv4Addr::LOCALHOST };
@@ -47,7 +45,6 @@ impl Path {
         }
     }
 
-    /// Bytes of IP packet.
     #[must_use]
     pub fn mtu(&self, lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> u32 {
         self.devices.iter().filter_map(|device| lab.mtu(device, settings)).min().unwrap_or(1500)

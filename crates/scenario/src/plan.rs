@@ -1,4 +1,4 @@
-//! The plan: a scenario expanded into results, with trials in randomised, interleaved blocks.
+//! A plan: a scenario expanded into results, with their trials interleaved in randomised blocks.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{
     names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
 };
 
-/// A combination of path, workload and factor levels, resolved. Its trials produce one result.
+/// A combination of path, workload and factor levels. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedResult {
     pub id: ResultId,
@@ -22,18 +22,18 @@ pub struct PlannedResult {
     pub load: WorkloadSettings,
     pub placement: Placement,
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
-    /// Whether it is the baseline of its workload: the baseline path with all factors at their first level.
+    /// Whether this is the baseline path with all factors at their first level.
     pub baseline: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTrial {
     pub index: u32,
-    /// Counted from 0. A block has one trial per result, two per baseline, and one for each probed result.
+    /// The block, starting at 0.
     pub block: u32,
     pub result: usize,
     pub arm: Arm,
-    /// Trials of a block with the same number run simultaneously; `None` runs on its own.
+    /// Trials in a block that have the same number run simultaneously. `None` runs on its own.
     #[serde(default)]
     pub round: Option<u32>,
 }
@@ -45,7 +45,7 @@ impl PlannedTrial {
     }
 }
 
-/// An adaptive run may skip some trials.
+/// The trials to run. An adaptive run may skip some of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub seed: u64,
@@ -59,7 +59,7 @@ pub struct Plan {
     pub probes: Vec<ProbeKind>,
 }
 
-/// A result and its reference, as indexes into [`Plan::results`].
+/// A result and the result it is compared with, as indexes into [`Plan::results`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub result: usize,

@@ -1,10 +1,10 @@
-//! The size limit of a plan. A plan takes some 260 bytes of memory per trial.
+//! Limits the size of a plan, which takes some 260 bytes of memory per trial.
 
 use thiserror::Error;
 
 use crate::{expand::PlanOptions, scenario::Scenario};
 
-/// Limit for the trials of a plan: five trials of all pairs of 1,000 hosts.
+/// The maximum number of trials in a plan, enough for five trials of all pairs of 1,000 hosts.
 const MOST: usize = 5_000_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,6 @@ mod tests {
             let error = refused(Some(trials)).expect("too many").to_string();
             assert!(error.contains(&format!("870 results with {trials} trials each")), "{error}");
         }
-        // A selection is smaller.
         let some = PlanOptions {
             workloads: vec![crate::WorkloadName::new("none")],
             trials: Some(u32::MAX),

@@ -1,20 +1,21 @@
-//! Fixed ports for a result's connections.
+//! Assigns fixed ports to a result's connections.
 
 use sha2::{Digest, Sha256};
 use workload::WorkloadSettings;
 
 use crate::names::{PathName, WorkloadName};
 
-/// First client port: below Linux's ephemeral range (32768 to 60999), above privileged and well-known ports.
+/// The lowest client port. Client ports are below Linux's ephemeral range (32768 to 60999) and above the privileged
+/// ports.
 const FIRST: u16 = 10_000;
-/// Number of first client ports. Leaves room for the maximum number of connections, in both directions (2048).
+/// The number of candidates for the first client port. Leaves room above for the maximum number of connections in
+/// both directions (2048).
 const CHOICES: u16 = 20_000;
 const SERVER: u16 = 9_000;
 
-/// Fixed ports give the same hash of addresses and ports in each trial, and so the same queues, CPUs and links. They depend
-/// only on path and workload. Otherwise levels of a factor would also differ by luck with the hash.
-///
-/// Workloads with a new port per connection use the kernel's choice.
+/// With fixed ports, connections have the same hash in every trial, and so use the same queues, CPUs and links. The
+/// ports depend only on the path and the workload, because otherwise the hash would also differ between the levels of
+/// a factor.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
     if !load.kind().has_fixed_ports() {
         return;

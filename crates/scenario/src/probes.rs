@@ -3,13 +3,13 @@
 use samples::ProbeKind;
 use serde::{Deserialize, Serialize};
 
-/// Default number of blocks with probed trials: enough for an interval.
+/// The default number of blocks with probed trials, which is enough for an interval.
 const USUAL_BLOCKS: u32 = 7;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probes {
     pub kinds: Vec<ProbeKind>,
-    /// The first blocks; `None` for the default.
+    /// The number of blocks with probed trials, or `None` for the default.
     pub trials: Option<u32>,
 }
 

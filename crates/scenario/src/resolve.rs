@@ -1,4 +1,4 @@
-//! Resolves a document into a lab. Checks report names that do not resolve.
+//! Resolves a document into a lab. Names that do not resolve are reported by the checks.
 
 mod device;
 mod existing_host;
@@ -20,7 +20,7 @@ pub(crate) use existing_host::existing_host;
 pub(crate) use mtu::Mtus;
 pub(crate) use vm::vm;
 
-/// Routing table of the first gateway; the kernel reserves 253 to 255.
+/// The routing table of the first gateway. The kernel reserves 253 to 255.
 const FIRST_TABLE: u32 = 1000;
 
 #[derive(Debug)]
@@ -31,7 +31,6 @@ pub(crate) struct Draft {
 
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// All devices; a device created twice is listed twice.
     pub(crate) devices: Vec<(DeviceRef, Range<usize>)>,
     pub(crate) addresses: Vec<(DeviceRef, Ipv4Net, Range<usize>)>,
     pub(crate) mtus: BTreeMap<DeviceRef, Range<usize>>,
@@ -176,7 +175,7 @@ fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<Ipv4Addr> {
     addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())
 }
 
-/// Adds to each egress host a route to the pods through the tunnel, unless the document has one.
+/// Gives each egress host a route back to the pods through the tunnel, unless the document has one.
 fn route_back(lab: &mut Lab) {
     let back = |gateway: &Gateway| {
         let via = inside(lab, &gateway.tunnel, &gateway.node)?;
@@ -190,7 +189,6 @@ fn route_back(lab: &mut Lab) {
     }
 }
 
-/// Enables forwarding on next hops of routes and on hosts of gateways.
 fn set_forwarding(lab: &mut Lab) {
     let owners: BTreeMap<Ipv4Addr, HostName> =
         lab.addresses().map(|(at, address)| (address.addr(), at.host.clone())).collect();

@@ -1,21 +1,22 @@
-//! Groups pairs into rounds in which each resource occurs at most once: a proper edge colouring of the graph of resources.
+//! Groups pairs into rounds that use each resource at most once, by colouring the edges of the resource graph.
 
 mod misra_gries;
 
 use std::collections::BTreeMap;
 
-/// Each way, by index, is in exactly one round. A way from a resource to itself, such as between two hosts with the same
-/// uplink, uses only that resource.
+/// Returns the rounds as lists of indexes into `ways`. A way from a resource to itself, e.g. between two hosts that
+/// share an uplink, uses only that resource.
 ///
-/// All pairs in one direction need n - 1 rounds for an even number of resources and n for an odd one. Other sets of pairs need
-/// at most d + 1, with d the maximum number of pairs per resource. Pairs in both directions need twice as many.
+/// All pairs of n resources in one direction take n - 1 rounds if n is even, and n if it is odd. Other sets of pairs
+/// take at most d + 1, where d is the maximum number of pairs per resource. Pairs in both directions take twice as
+/// many.
 #[must_use]
 pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     let mut pairs: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
     for (place, [one, other]) in ways.iter().enumerate() {
         pairs.entry([*one.min(other), *one.max(other)]).or_default().push(place);
     }
-    // The other way of a pair is in a second round of its colour.
+    // The reverse direction of a pair goes into a second round of the same colour.
     let mut rounds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     let edges: Vec<[usize; 2]> = pairs.keys().copied().collect();
     for (colour, places) in colours(&edges).into_iter().zip(pairs.into_values()) {
@@ -26,7 +27,7 @@ pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     rounds.into_values().collect()
 }
 
-/// Edges with a common vertex differ. Loops have a separate colour.
+/// Edges that share a vertex get different colours. Self-loops get a separate colour.
 fn colours(edges: &[[usize; 2]]) -> Vec<usize> {
     let is_loop = |edge: &&[usize; 2]| edge[0] == edge[1];
     let mut vertices: Vec<usize> = edges.iter().filter(|edge| !is_loop(edge)).flatten().copied().collect();
@@ -53,8 +54,8 @@ fn circle_rounds(vertices: usize) -> usize {
     if vertices.is_multiple_of(2) { vertices.saturating_sub(1) } else { vertices }
 }
 
-/// The circle method (Kirkman 1847): round r pairs vertices whose numbers add up to 2r, modulo the odd number of
-/// rounds. With an even number of vertices, the last is paired with the one left over.
+/// The circle method (Kirkman 1847): round r pairs the vertices whose numbers add up to 2r, modulo the odd number of
+/// rounds. If the number of vertices is even, the last vertex is paired with the one left over.
 fn circle_colour([one, other]: [usize; 2], rounds: usize) -> usize {
     match one.max(other) == rounds {
         true => one.min(other),

@@ -1,4 +1,4 @@
-//! The resolved scenario: checked, with all names resolved and defaults filled in.
+//! A scenario that has been checked, with all names resolved and defaults filled in.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,28 +9,28 @@ use samples::Design;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// Lower-case letters, digits and dashes.
     pub name: String,
     pub title: String,
     pub about: String,
     pub lab: Lab,
-    /// In document order; exactly one path is the baseline.
+    /// The paths in document order. Exactly one is the baseline.
     pub paths: Vec<Path>,
     pub workloads: Vec<Workload>,
     pub factors: Vec<Factor>,
     pub schedule: Schedule,
     #[serde(default)]
     pub probes: Probes,
-    /// SHA-256 of the document's text, in hex. A stored run is resumed only if it matches.
+    /// SHA-256 of the document's text, in hex. A stored run can be resumed only if this matches.
     pub digest: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// Trials per result, which is the number of blocks. With a budget or a precision, the maximum.
+    /// The number of trials per result, which is also the number of blocks. With a budget or a precision, the
+    /// maximum.
     pub trials: u32,
     pub pause: Nanos,
-    /// Seed of the order; `None` derives one from the clock. It is printed and stored.
+    /// The seed for the order of trials. If `None`, it is derived from the clock.
     pub seed: Option<u64>,
     pub design: Design,
     pub ports: Ports,

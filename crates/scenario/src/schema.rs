@@ -1,4 +1,4 @@
-//! The JSON schema of the document, for editors. Covers its shape only.
+//! Generates the document's JSON schema for editors.
 
 use std::mem;
 
@@ -67,7 +67,6 @@ fn table_row(pattern: &str, table: &Value) -> String {
     format!("| `{pattern}` | {} | {keys} |\n", sentence(&table["description"]))
 }
 
-/// The first sentence, without its full stop.
 fn sentence(description: &Value) -> String {
     let text = text(description).replace('\n', " ");
     text.split(". ").next().unwrap_or_default().trim_end_matches('.').to_owned()
@@ -79,7 +78,7 @@ fn text(value: &Value) -> &str {
 
 const VARIANT: &str = "Variant";
 
-/// A variant has the document's keys and tables, all optional: adds a copy of each definition without required keys.
+/// Adds a copy of each definition without required keys, because everything is optional in a variant.
 fn add_variant_keys(schema: &mut Value) {
     let mut part = schema.clone();
     make_optional(&mut part);
@@ -96,7 +95,6 @@ fn add_variant_keys(schema: &mut Value) {
     }
 }
 
-/// Removes required keys and redirects references to the copies.
 fn make_optional(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -111,7 +109,7 @@ fn make_optional(value: &mut Value) {
     }
 }
 
-/// Removes `null` from all types: TOML does not have it, and optional keys are left out.
+/// Removes `null` from all types. TOML has no null; optional keys are simply omitted.
 fn drop_null(value: &mut Value) {
     if let Value::Object(object) = value {
         if let Some(Value::Array(types)) = object.get_mut("type") {

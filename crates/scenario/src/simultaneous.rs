@@ -1,4 +1,5 @@
-//! Selects the results to measure simultaneously: paths between existing hosts that share no machine and no uplink.
+//! Selects results to measure simultaneously, on paths between existing hosts that share neither a machine nor an
+//! uplink.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,6 @@ fn resources(scenario: &Scenario) -> BTreeMap<&HostName, &str> {
     lab.hosts.iter().filter_map(|host| Some((&host.name, of(&host.name)?))).collect()
 }
 
-/// A path between two such hosts, with their resources.
 fn resource_path<'s>(
     resources: &BTreeMap<&HostName, &'s str>,
     path: &'s Path,

@@ -1,4 +1,4 @@
-//! The comparisons of a plan: the cost of its layers and the effects of its factors.
+//! The comparisons a plan makes to find the costs of its layers and the effects of its factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::{
     plan::{PlannedResult, Step},
 };
 
-/// Indexes for lookups: all pairs of a thousand hosts give a million results.
+/// Indexes that speed up lookups, because all pairs of a thousand hosts have a million results.
 struct Index<'c> {
     results: &'c [PlannedResult],
     layers: BTreeMap<&'c PathName, BTreeSet<Layer>>,
@@ -18,8 +18,8 @@ struct Index<'c> {
     baselines: BTreeMap<&'c WorkloadName, usize>,
 }
 
-/// All comparisons: a factor's levels with its first level; a path with the largest path contained in it, at equal
-/// levels of common factors; any other result with the baseline of its workload.
+/// Compares a factor's levels with its first level, and a path with the largest path it contains, at the same levels
+/// of their common factors. Any other result is compared with its workload's baseline.
 pub(crate) fn steps(results: &[PlannedResult], paths: &[Path]) -> Vec<Step> {
     let index = Index::of(results, paths);
     let mut steps = Vec::new();
@@ -63,7 +63,7 @@ impl<'c> Index<'c> {
         let last = |places: &[usize]| {
             places.iter().copied().rev().find(|place| agree(result, &self.results[*place]))
         };
-        // Among paths with equally many layers, prefers the one listed last.
+        // If several paths have the same number of layers, the one listed last wins.
         let nearest = within.filter_map(|(layers, places)| Some((layers.len(), last(places)?))).max();
         let Some((_, nearest)) = nearest else { return Vec::new() };
         let same_path = self.of_path[&(&result.workload, &self.results[nearest].path)].iter().copied();

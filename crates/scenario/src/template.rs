@@ -37,7 +37,6 @@ pub const ALL: &[Template] = &[
     },
 ];
 
-/// A scenario for all pairs of these fleet members. The template's single host is replaced by one per member.
 #[must_use]
 pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     let text = MEMBERS.named(name);
@@ -54,7 +53,8 @@ pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
 }
 
-/// Node names can exceed the limit for host names. The middle is cut, because their ends distinguish nodes from pods.
+/// Node names can be too long for host names. They are cut in the middle, because their ends distinguish nodes from
+/// pods.
 fn host_name(member: &str, end: &str) -> String {
     let name = member.trim_start_matches(['-', '_']);
     let room = LONGEST - end.len();

@@ -1,4 +1,4 @@
-//! Warns about addresses on one network segment with different prefix lengths, which are rarely intended.
+//! Warns about different prefix lengths on a network segment, which are rarely intended.
 
 use ipnet::Ipv4Net;
 

@@ -1,4 +1,4 @@
-//! Merges the tables of a variant into its document.
+//! Merges a variant's tables into its document.
 
 use thiserror::Error;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, value};
@@ -17,14 +17,13 @@ fn list(known: &[String]) -> String {
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 
-/// In document order; empty for invalid TOML.
 #[must_use]
 pub fn names(text: &str) -> Vec<String> {
     text.parse::<DocumentMut>().map(|document| known(document.get(KEY))).unwrap_or_default()
 }
 
-/// Merges key by key; comments stay. The name and title show the variants. Fails if the document has no such variant, or is
-/// not TOML.
+/// Merges the variants into the document key by key, preserving comments. Fails if a variant does not exist or the
+/// text is not valid TOML.
 pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     let mut document: DocumentMut = text.parse()?;
     if variants.is_empty() {
@@ -56,7 +55,7 @@ fn quoted(variants: &[&str]) -> String {
     variants.iter().map(|variant| format!("`{variant}`")).collect::<Vec<_>>().join(" and ")
 }
 
-/// Renames the scenario, so that runs of the variant are not mistaken for runs of the original.
+/// Renames the scenario so that runs of the variant are not mistaken for runs of the original.
 fn rename(document: &mut DocumentMut, variant: &str) {
     let (name, title) = (word(document, "name"), word(document, "title"));
     document["name"] = value(format!("{name}-{variant}"));
@@ -76,7 +75,7 @@ fn merge(base: &mut dyn TableLike, over: &dyn TableLike) {
     }
 }
 
-/// An existing key keeps its position and the comments before it.
+/// An existing key retains its position and the comments before it.
 fn put(base: &mut dyn TableLike, key: &str, item: &Item, over: &dyn TableLike) {
     match (base.get_mut(key), over.key(key)) {
         (Some(existing), _) => *existing = item.clone(),

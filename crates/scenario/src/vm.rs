@@ -1,4 +1,4 @@
-//! A resolved virtual machine: the guest's hardware, and how its packets are processed. Does not start it.
+//! A resolved virtual machine: the guest's hardware, and how its packets are processed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,25 +14,24 @@ pub struct Vm {
     pub memory: Bytes,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balloon: Option<BalloonMethod>,
-    /// Size of a second NUMA node without CPUs, which emulates slow memory; 0 for none.
+    /// The size of a second NUMA node without CPUs that emulates slow memory, or 0 for none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slow: Bytes,
     pub queues: u32,
-    /// Whether the host kernel (vhost-net) processes its packets instead of the monitor.
     pub vhost: bool,
     pub virtio: VirtioNet,
-    /// Host CPUs for the guest's CPU threads, one each, reused in order if there are fewer. Empty means any.
+    /// The host CPUs for the guest's CPU threads, wrapping around if there are fewer. If empty, threads are not
+    /// pinned.
     pub cpus: Vec<u32>,
-    /// Host CPUs for the monitor's other threads and the vhost thread. Empty means any.
+    /// The host CPUs for the monitor's other threads and the vhost thread.
     pub monitor_cpus: Vec<u32>,
 }
 
 impl Vm {
-    /// Supported by all boards (288 in QEMU's hw/i386/microvm.c; 255 on q35 without an IOMMU).
+    /// The maximum that all boards support (288 in QEMU's hw/i386/microvm.c; 255 on q35 without an IOMMU).
     pub const MOST_VCPUS: u32 = 255;
-    /// Minimum for kernel, image and a measurement.
+    /// The least memory that fits the kernel, the image and a measurement.
     pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
-    /// Block size in which a guest kernel onlines hotplugged memory.
     const MEMORY_BLOCK: u64 = 128 << 20;
 
     #[must_use]
@@ -86,19 +85,14 @@ impl Default for Vm {
     }
 }
 
-/// Features of a guest's network device, offered by the monitor and accepted by the driver. `None` keeps the monitor's
-/// default. Source: Virtual I/O Device (VIRTIO) 1.2, section 5.1.3.
+/// Features of a guest's network device. `None` leaves the monitor's default. Source: Virtual I/O Device (VIRTIO)
+/// 1.2, section 5.1.3.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtioNet {
-    /// Checksum offload, in both directions.
     pub csum: Option<bool>,
-    /// The guest may send TCP packets larger than the MTU.
     pub tso: Option<bool>,
-    /// UDP packets larger than the MTU pass unsegmented, in both directions.
     pub ufo: Option<bool>,
-    /// The guest may receive TCP packets larger than the MTU.
     pub gro: Option<bool>,
-    /// A received packet may span several buffers.
     pub mrg_rxbuf: Option<bool>,
     pub rx_ring: Option<u32>,
     pub tx_ring: Option<u32>,
@@ -109,8 +103,8 @@ impl VirtioNet {
     /// include/hw/virtio/virtio-net.h.
     pub const RINGS: [u32; 3] = [256, 512, 1024];
 
-    /// Features to set or clear, named as in linux/virtio_net.h but lower-case and without `VIRTIO_NET_F_`. Each
-    /// depends on those before it.
+    /// Returns the features to set or clear, with the names from linux/virtio_net.h in lower case. A feature may
+    /// depend on those before it.
     #[must_use]
     pub fn features(&self) -> Vec<(&'static str, bool)> {
         let all = [
@@ -133,7 +127,7 @@ impl VirtioNet {
 pub enum Monitor {
     #[default]
     Qemu,
-    /// One board and one queue pair; processes packets itself. Needs KVM.
+    /// Firecracker has a single board and one queue pair, processes packets itself, and needs KVM.
     Firecracker,
 }
 
@@ -156,7 +150,8 @@ impl Monitor {
         self == Self::Qemu
     }
 
-    /// A monitor opens a tap device by name in the tap's network namespace, or inherits file descriptors.
+    /// Whether the monitor opens tap devices by name in their network namespace. Otherwise it inherits file
+    /// descriptors.
     #[must_use]
     pub fn opens_taps(self) -> bool {
         self == Self::Firecracker
@@ -166,9 +161,8 @@ impl Monitor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Board {
-    /// A PC with PCI Express, as in cloud machines and Proxmox guests.
     Q35,
-    /// QEMU's minimal machine without PCI: devices on virtio-mmio, like Firecracker.
+    /// QEMU's minimal machine without PCI. Its devices use virtio-mmio, like Firecracker's.
     Microvm,
 }
 

@@ -12,7 +12,7 @@ use crate::names::{PathName, WorkloadName};
 pub struct Workload {
     pub name: WorkloadName,
     pub load: WorkloadSettings,
-    /// Whether the message size of a stream is the default, which depends on the mode.
+    /// Whether a stream's message size is the default, which depends on its mode.
     pub default_message: bool,
     pub placement: Placement,
     pub paths: Vec<PathName>,
@@ -37,7 +37,8 @@ impl Workload {
     }
 }
 
-/// Datagrams of 1400 bytes fit a VXLAN tunnel over Ethernet (1450, minus 28 for IPv4 and UDP), and so most labs.
+/// Datagrams of 1400 bytes fit most labs, including a VXLAN tunnel over Ethernet (1450 bytes, minus 28 for IPv4 and
+/// UDP).
 pub(crate) const fn stream_message(transport: Transport, mode: Mode) -> Bytes {
     match (transport, mode) {
         (Transport::Udp, _) => Bytes(1400),

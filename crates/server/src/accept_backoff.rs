@@ -1,4 +1,4 @@
-//! Pauses accepting on a listener after it ran out of descriptors or memory.
+//! Pauses accepting on a listener after the process has run out of descriptors or memory.
 
 use units::Nanos;
 

@@ -27,15 +27,15 @@ use super::{
 };
 use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
-/// Failed login.
+/// The reply to a failed login.
 const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), reason: Refusal::Unknown };
 const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), reason: Refusal::AddressLimit };
-/// Connections waiting for a client thread.
+/// The maximum number of connections that may wait for a client thread.
 const REQUESTS: usize = 256;
 
 impl<'scope> EventLoop<'scope, '_> {
     pub(super) fn give_stream(&mut self, order: u64, connection: PendingConnection, cookie: Cookie) {
-        // Handing it on matters more than this error, and closing it deregisters it too.
+        // Errors are ignored: the connection is handed on anyway, and closing it deregisters it too.
         let _ = self.poller.remove(&connection.socket);
         if !self.sessions.give(cookie, DataConnection::Tcp { order, socket: connection.socket }) {
             self.log.refused(connection.peer, Refusal::Parameters, monotonic());
@@ -69,7 +69,7 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// Evicts the oldest waiting test of the busiest address if necessary.
+    /// If necessary, evicts the oldest waiting test of the address that holds the most.
     fn make_room_to_wait(&mut self, source: Source, now: u64) -> Option<Share> {
         let waiting = self.ledger.waiting.clone();
         if waiting.check(source, 1) == Err(Exhausted::Server) && waiting.of(source) + 1 < waiting.most() {
@@ -174,7 +174,7 @@ impl<'scope> EventLoop<'scope, '_> {
             holdings,
             move |context, session| {
                 session::iperf3(context, session, admitted);
-                // The watcher has received the report by now.
+                // The watcher has already received the report.
                 drop((buffers, intervals, send_buffers));
             },
         )
@@ -360,7 +360,7 @@ fn admission(
         .and_then(|()| ledger.places.check(source, 1))
         .and_then(|()| ledger.streams.check(source, streams));
     let alone = !(context.config.queue && sessions.has_test());
-    // UDP streams carry no cookie, so tests of one peer collect their streams one at a time.
+    // UDP streams carry no cookie, so tests from the same peer set up their streams one at a time.
     let mixed =
         test.params.transport() == Transport::Udp && sessions.gathering_datagrams(test.peer.ip()).is_some();
     match room {

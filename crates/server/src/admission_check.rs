@@ -15,7 +15,7 @@ use crate::Limits;
 pub(super) struct LoginKeys {
     key: PrivateKey,
     users: Users,
-    /// Seconds.
+    /// Maximum clock difference, in seconds.
     skew: i64,
 }
 
@@ -34,8 +34,8 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// Takes milliseconds. Tries both paddings, because the client version does not determine the padding. The token must be
-    /// new.
+    /// Takes milliseconds. The padding cannot be derived from the client version, so both are tried. Each
+    /// token is accepted only once.
     pub(super) fn check(
         &self,
         params: &Params,
@@ -50,7 +50,7 @@ impl LoginKeys {
         let checked = |claim: Claim| claim.judge(&self.users, now, self.skew).map(|()| claim.at);
         let oaep = open(Padding::Oaep).and_then(checked);
         let pkcs = open(Padding::Pkcs1v15).and_then(checked);
-        // The token stays replayable until it expires by this server's clock.
+        // By this server's clock, the token can be replayed until it expires.
         let until = oaep.or(pkcs)?.saturating_add(self.skew);
         if seen_tokens.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
     }
@@ -70,7 +70,6 @@ pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Res
     let load = params.load();
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let rate = load.rate.map(|rate| rate.0 * flows);
-    // Stock clients have no message for most limits and get the nearest one.
     let denied = |ours: (ErrorCode, i32), nearest: ErrorCode| {
         let reply = if params.plumb.is_some() { ours } else { (nearest, 0) };
         Err(Denial { reply, reason: Refusal::Limit })
@@ -89,7 +88,7 @@ pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Res
     }
 }
 
-/// Clients before 3.20 only know an error about the duration.
+/// Clients before 3.20 only have an error code for the duration.
 fn too_long(params: &Params) -> ErrorCode {
     let version = params.client_version.as_deref().unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));

@@ -1,4 +1,4 @@
-//! Queue of accepted iperf3 tests that wait for a slot.
+//! A queue of accepted iperf3 tests that are waiting for a slot.
 
 use std::{
     collections::VecDeque,
@@ -18,12 +18,11 @@ use super::{
     pending::{ParameterRead, dismiss, read_parameters},
 };
 
-/// Addresses with a remembered turn.
 const TURNS: usize = 64;
-/// A client without `--queue` waits this long, since the previous client may be about to leave.
+/// Clients without `--queue` wait this long, because the previous client may be about to leave.
 const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
-/// Addresses take turns, each in order of arrival.
+/// Addresses take turns. Tests from the same address run in order of arrival.
 #[derive(Default)]
 pub(super) struct AdmissionQueue {
     tests: VecDeque<QueuedTest>,
@@ -58,7 +57,7 @@ impl AdmissionQueue {
         self.tests.push_back(test);
     }
 
-    /// Among the admissible tests, the first of the address that waited longest for a turn.
+    /// Among the admissible tests, picks the first one from the address that has waited longest for a turn.
     pub(super) fn next(&mut self, admission: impl Fn(&QueuedTest) -> Admission) -> Option<QueuedTest> {
         let may = self.tests.iter().enumerate().filter(|(_, test)| admission(test) == Admission::Now);
         let turn = |test: &QueuedTest| self.turns.iter().position(|source| *source == test.source());
@@ -112,7 +111,6 @@ impl QueuedTest {
         self.peer.ip().into()
     }
 
-    /// "Busy" as from a stock server, or the address limit to a plumb client.
     pub(super) fn deny(mut self, exhausted: Exhausted, log: &mut LogLimiter<'_>, now: u64) {
         log.refused(self.peer, exhausted.into(), now);
         if exhausted == Exhausted::Address && self.params.plumb.is_some() {

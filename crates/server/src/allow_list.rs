@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use traffic::{Error, Result};
 
-/// Empty allows all peers.
+/// An empty list allows all peers.
 #[derive(Debug)]
 pub(super) struct AllowList(Vec<Prefix>);
 
@@ -25,7 +25,7 @@ impl AllowList {
             .map(Self)
     }
 
-    /// IPv4-mapped IPv6 addresses count as IPv4.
+    /// IPv4-mapped IPv6 addresses are treated as IPv4.
     pub(super) fn has(&self, address: IpAddr) -> bool {
         let (bits, v4) = bits(address);
         self.0.is_empty() || self.0.iter().any(|prefix| prefix.v4 == v4 && prefix.covers(bits))

@@ -9,20 +9,22 @@ use units::{BitRate, Bytes, Nanos};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// The kernel replaces port 0 by a port that is free for both protocols on all addresses. IPv6 addresses listen for IPv6
-    /// only.
+    /// If the port is 0, the kernel picks one that is free for both protocols on all addresses. IPv6
+    /// addresses only accept IPv6.
     pub listen: Vec<SocketAddr>,
-    /// Prefixes (address and length); empty allows all peers.
+    /// Address prefixes, each with its length. An empty list allows all peers.
     pub allow: Vec<(IpAddr, u8)>,
     pub limits: Limits,
-    /// One iperf3 test at a time, in order of arrival.
+    /// Runs one iperf3 test at a time, in order of arrival.
     pub queue: bool,
-    /// Sockperf datagrams do not count, because their source may be spoofed.
+    /// Sockperf datagrams are not counted, because their source may be spoofed.
     pub once: bool,
-    /// `None` disables it. Other protocols cannot authenticate and are refused.
+    /// `None` disables authentication. With it enabled, other protocols are refused, because they cannot
+    /// authenticate.
     pub auth: Option<Auth>,
-    /// Zero means 30 s, and with `once` no limit for the first client. When sending a stream, the client is dropped if its
-    /// kernel acknowledges nothing for this time, clamped to 2 to 10 s.
+    /// Zero means 30 s; with `once`, it means that the first client has no timeout. When the server sends a
+    /// stream, it drops the client if the client's kernel acknowledges nothing for this time, clamped to
+    /// between 2 and 10 s.
     pub idle_timeout: Nanos,
 }
 
@@ -30,13 +32,14 @@ pub struct Config {
 pub struct Limits {
     /// More iperf3 clients get a "busy" reply; other connections are closed.
     pub clients: usize,
-    /// IPv6: per /64. `None` is a quarter of the total, but at least four.
+    /// For IPv6, the limit applies to each /64. `None` means a quarter of the total, but at least four.
     pub clients_of_address: Option<usize>,
-    /// Total of a test. Requests for more are refused; tests without a rate are ended when they exceed it.
+    /// Maximum total rate of a test. Requests for more are refused; tests that set no rate are ended when
+    /// they exceed it.
     pub rate: Option<BitRate>,
-    /// Requests for more are refused; tests without an end are ended.
+    /// Requests for a longer test are refused; tests without an end are ended after this time.
     pub duration: Nanos,
-    /// Payload, enforced like the duration.
+    /// Maximum payload, enforced like the duration.
     pub bytes: Option<Bytes>,
 }
 
@@ -46,14 +49,12 @@ impl Limits {
     }
 }
 
-/// RSA user authentication of iperf3.
+/// Settings for iperf3's RSA user authentication.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Auth {
-    /// PEM.
     pub private_key: String,
-    /// Lines of `user,hash`; the hash is the SHA-256 of `{user}password` in hexadecimal.
+    /// One `user,hash` per line, where the hash is the SHA-256 of `{user}password` in hexadecimal.
     pub users: String,
-    /// Maximum clock difference between the ends.
     pub skew: Nanos,
 }
 
@@ -63,7 +64,6 @@ impl std::fmt::Debug for Auth {
     }
 }
 
-/// All addresses of the machine if `bind` is empty.
 #[must_use]
 pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut all: Vec<IpAddr> = vec![Ipv4Addr::UNSPECIFIED.into()];
@@ -76,7 +76,7 @@ pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
 }
 
 impl Config {
-    /// Serves up to 64 clients at a time, for up to a day each.
+    /// Serves up to 64 clients at a time, each for up to a day.
     #[must_use]
     pub const fn new(listen: Vec<SocketAddr>) -> Self {
         Self {

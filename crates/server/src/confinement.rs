@@ -1,7 +1,7 @@
-//! Drops privileges once the server listens.
+//! Drops privileges once the server is listening.
 //!
-//! A call missing from the list ends the server with a message. An error code instead would only show up as slightly worse
-//! measurements.
+//! A system call that is not on the list ends the server with a message. If it returned an error instead, the
+//! only symptom would be slightly worse measurements.
 
 use std::{fmt, path::Path};
 
@@ -13,7 +13,7 @@ use crate::port_holder;
 const DENIED: &str = "plumb server exited because of a system call not in its filter (--unconfined disables the filter; \
                       please report this): number ";
 
-/// CPU time of this process, and the congestion controls of the kernel.
+/// Needed for the process's CPU time and the kernel's list of congestion controls.
 const READ: [&str; 2] = ["/proc/self", "/proc/sys/net/ipv4"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl fmt::Display for Confinement {
     }
 }
 
-/// `nobody` if the server was started as root and no user is named. Switching requires root.
+/// Defaults to `nobody` if the server was started as root. Switching to another user requires root.
 pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
     let refused = |value: String, allowed| Error::Setting { setting: "user", value, allowed };
     let known = |name: &str| User::named(name).map_err(|_| refused(name.to_owned(), "a user in /etc/passwd"));
@@ -44,7 +44,8 @@ pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
             Err(refused(user.to_string(), "a user of this user namespace"))
         }
         Some(user) => Ok(Some(user)),
-        // A user namespace that maps a single user has no other user to switch to; its root is that user outside.
+        // If the user namespace maps a single user, there is no other user to switch to, and root inside is
+        // that user outside.
         None => Ok(Some(User::nobody()).filter(|nobody| {
             confine::is_root() && confine::is_mapped(nobody).is_ok_and(|is_mapped| is_mapped)
         })),

@@ -1,4 +1,4 @@
-//! Peers without a connected socket, remembered between datagrams.
+//! Remembers peers that have no connected socket yet.
 
 use std::net::SocketAddr;
 
@@ -7,16 +7,13 @@ use units::Nanos;
 
 use super::ingress::Conversation;
 
-/// Bytes.
 pub(super) const LONGEST: usize = 65_535;
 
-/// Sockperf peers with a remembered first message.
+/// The number of sockperf peers whose first message is remembered.
 const KNOWN: usize = 256;
 
-/// The time for which they are remembered.
 const REMEMBERED: Nanos = Nanos::from_secs(10);
 
-/// They have sent a message but have no connected socket.
 #[derive(Default)]
 pub(super) struct KnownPeers(Vec<(Conversation, u64)>);
 

@@ -1,4 +1,4 @@
-//! The JSON report of a client: iperf3's document with an additional `plumb` object, or that object only.
+//! A client's JSON report: either iperf3's document with an additional `plumb` object, or only that object.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use workload::FlowEnd;
 
 use super::{Client, Event, Report, ServedProtocol, Work};
 
-/// iperf3's readers ignore the additional object.
+/// Programs that read iperf3's output ignore the additional object.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]

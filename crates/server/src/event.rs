@@ -1,4 +1,4 @@
-//! Events that a server reports while it runs.
+//! Events that the server reports while it runs.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use workload::{Interval, StreamSettings, Transport};
 
 use crate::{confinement::Confinement, ledger::Exhausted};
 
-/// Called on several threads, but never on a measuring thread. Callers wait for it to return.
+/// Called on several threads, but never on a measuring thread. The calling thread blocks until it returns.
 pub trait Watcher: Sync {
     fn event(&self, _event: Event<'_>) {}
 }
@@ -19,7 +19,7 @@ impl Watcher for () {}
 pub enum Event<'a> {
     Listening {
         addresses: &'a [SocketAddr],
-        /// Authentication is required, which limits the server to iperf3 clients.
+        /// Whether authentication is required, which limits the server to iperf3 clients.
         proven: bool,
         confinement: Option<&'a Confinement>,
     },
@@ -43,7 +43,8 @@ pub enum Event<'a> {
         peer: SocketAddr,
         reason: Refusal,
     },
-    /// Refusals since the last such event. Bursts are only counted.
+    /// The number of refusals since the last event of this kind. During a burst, refusals are counted instead
+    /// of reported one by one.
     MoreRefused {
         count: u64,
     },
@@ -82,7 +83,7 @@ pub struct Report {
     pub here: Option<Outcome>,
     pub there: Option<StreamOutcome>,
     pub results: Option<codecs::iperf3::Results>,
-    /// The output of iperf3's server with `--json`, for a completed test.
+    /// The output that iperf3's server would print with `--json`, for a completed test.
     pub output: Option<Box<codecs::iperf3::output::Output>>,
     pub messages: Option<codecs::sockperf::Counts>,
     pub failure: Option<Error>,

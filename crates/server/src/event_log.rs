@@ -1,5 +1,5 @@
-//! The server's log, written by a thread, so that a slow reader blocks no client. The queue is bounded; dropped lines are
-//! counted.
+//! The server's log. It is written by a separate thread so that a slow reader cannot block clients. The queue
+//! is bounded, and lines that do not fit are dropped and counted.
 
 use std::{
     io,
@@ -22,9 +22,9 @@ use super::{
 };
 
 const LINES: usize = 4096;
-/// The JSON of a test with many connections takes megabytes.
+/// A test with many connections produces megabytes of JSON.
 const BYTES: usize = 64 << 20;
-/// Document bytes for each client address. An ordinary test takes 5 kB.
+/// Limits document bytes per client address. An ordinary test produces 5 kB.
 const OF_ONE: Rate = Rate { per_second: 64 << 10, burst: 16 << 20 };
 const OF_ALL: Rate = Rate { per_second: 256 << 10, burst: 64 << 20 };
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl EventLog {
         let own = Arc::clone(&state);
         thread::Builder::new().name("log".into()).spawn(move || {
             write_all(&coming, &own, write);
-            // The receiver has stopped waiting, which is fine.
+            // The receiver may have stopped waiting.
             let _ = done.send(());
         })?;
         Ok(Self {
@@ -78,7 +78,7 @@ impl EventLog {
         if allowed { self.write(to, line) } else { self.miss() }
     }
 
-    /// Skipped if the address has exceeded its rate limit; skipped documents are counted.
+    /// Skips the document if the address has exceeded its rate limit. Skipped documents are counted.
     pub fn write_document(&self, peer: IpAddr, document: String) {
         let length = document.len() as u64 + 1;
         let mut documents = self.documents.lock();
@@ -144,7 +144,7 @@ mod tests {
         let lines = Lines::default();
         let written = Arc::clone(&lines);
         let log = EventLog::start(move |_, line| {
-            // Continues on a message or when the sender is dropped.
+            // Blocks until there is a message or the sender is dropped.
             let _ = wait.recv();
             written.lock().push(line.to_owned());
         });

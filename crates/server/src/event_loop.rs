@@ -34,20 +34,20 @@ use super::{
     waker::{self, WakeReceiver, Waker},
 };
 
-/// Stop requests and late peers are checked at this interval.
 const TICK: Duration = Duration::from_millis(100);
 const EVENTS: usize = 256;
-/// Connections or datagrams per event, for fairness.
+/// The maximum number of connections or datagrams handled per event, for fairness.
 pub(super) const BATCH: usize = 64;
 
-/// TCP listeners start here, then UDP listeners, then pending connections.
+/// Poller keys: TCP listeners start here, followed by UDP listeners and pending connections.
 const TCP: u64 = 0;
 const UDP: u64 = 1 << 16;
 const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// Keeps the current privileges. Client failures go to `watcher` and do not affect other clients.
+/// Runs the server with the current privileges. Client failures are reported to `watcher` and do not affect
+/// other clients.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }
@@ -69,8 +69,8 @@ impl<'a> Bound<'a> {
         Ok(Self { config, allow_list, keys, listeners, confinement: None })
     }
 
-    /// Switches to `user` (default for root: `nobody`) and drops capabilities, files and system calls. Requires a
-    /// single-threaded process.
+    /// Switches to `user` (`nobody` by default if started as root), drops all capabilities, and restricts
+    /// file access and system calls. Requires a single-threaded process.
     pub fn confine(&mut self, user: Option<&str>) -> Result<()> {
         let user = confinement::user(user)?;
         // Zero-copy sends lock memory, and only root may exceed RLIMIT_MEMLOCK.
@@ -238,7 +238,8 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let connection = PendingConnection::new(socket, peer, now);
         if !self.allow_list.has(peer.ip()) {
             self.log.refused(peer, Refusal::Address, now);
-            // An orderly close, because a reset would discard the reason before the client reads it.
+            // Closes the connection in an orderly way, because a reset could discard the reason before the
+            // client reads it.
             return dial::refuse(&connection.socket, RefusalCode::Address);
         }
         let watched = connection.socket.set_nonblocking(true).is_ok()
@@ -251,7 +252,6 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
             self.log.refused(dropped.peer, Refusal::ConnectionLimit, now);
             dropped.dismiss();
         }
-        // Most clients have already sent data.
         self.read(order);
     }
 
@@ -260,7 +260,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         self.next - 1
     }
 
-    /// Drops a pending connection, or pauses the listener.
+    /// Drops a pending connection, or pauses the listener if there is none.
     fn make_room(&mut self, listener: usize, error: io::Error) {
         if let Some(dropped) = self.pending.drop_oldest_of_most() {
             self.log.refused(dropped.peer, Refusal::ConnectionLimit, monotonic());
@@ -269,7 +269,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let address = || self.listeners.addresses[listener].to_string();
         let error = Error::socket("accept on", address)(error);
         self.context.watcher.event(Event::Trouble { error: &error });
-        // Otherwise the waiting connection would wake the poller repeatedly.
+        // Otherwise, the waiting connection would keep waking the poller.
         if self.poller.remove(&self.listeners.tcp[listener]).is_ok() {
             self.accept_backoff.pause(listener, monotonic());
         }

@@ -1,4 +1,5 @@
-//! Reservations of a client in the ledger: its slot, which may pass to another client early, and the resources of its thread.
+//! What a client has reserved in the ledger: its slot, which may be given to another client early, and the
+//! resources of its thread.
 
 use std::sync::Arc;
 

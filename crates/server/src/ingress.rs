@@ -1,4 +1,4 @@
-//! How further connections and datagrams of a client reach its thread.
+//! How further connections and datagrams from a client reach its thread.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream},
@@ -18,7 +18,6 @@ use crate::{iperf3::server::DataConnection, sockperf::SharedCounts};
 pub(super) enum Ingress {
     Streams(StreamIngress),
     Requests(RequestIngress),
-    /// Datagrams on the shared socket before the client's socket was connected.
     Datagrams(Conversation),
 }
 

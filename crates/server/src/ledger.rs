@@ -7,7 +7,7 @@ pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, 
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) places: Amounts,
-    /// Clients without a verified address that have a thread.
+    /// Clients that have a thread but whose address is not verified.
     pub(crate) unproven: Amounts,
     pub(crate) pending: Amounts,
     pub(crate) waiting: Amounts,
@@ -15,33 +15,33 @@ pub(crate) struct Ledger {
     pub(crate) buffers: Amounts,
     pub(crate) send_buffers: Amounts,
     pub(crate) intervals: Amounts,
-    /// Bytes to unverified addresses, including packet overhead.
     pub(crate) replies: Rates,
     pub(crate) failures: Rates,
 }
 
-/// A test has up to 256.
+/// A test has up to 256 streams.
 const STREAMS: Budget = Budget { address: 512, server: 1024 };
 const UNPROVEN: Budget = Budget { address: 4, server: 16 };
 const PENDING: Budget = Budget { address: 512, server: 1024 };
 const WAITING: Budget = Budget { address: 16, server: 64 };
 const BUFFERS: Budget = Budget { address: 128 << 20, server: 512 << 20 };
-/// A few hundred bytes each.
 const INTERVALS: Budget = Budget { address: 200_000, server: 800_000 };
-/// 64 MiB/s is half a million minimum-size messages. Unit tests use a thousandth, which any machine reaches.
+/// 64 MiB/s corresponds to half a million minimum-size messages per second. Unit tests use a thousandth of
+/// that, which any machine can reach.
 pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 10, burst: 64 << 10 }
 } else {
     Rate { per_second: 64 << 20, burst: 16 << 20 }
 };
 const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
-/// Tokens per failed login: ten at first, then one every ten seconds.
+/// Tokens spent per failed login. This allows ten failures at first, then one every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
-/// A total limit would allow locking everyone out. The single decrypting thread limits the total rate.
+/// Effectively unlimited: with a total limit, an attacker could lock everyone out. The total rate is already
+/// limited by the single decryption thread.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
-/// Buffers that may grow to the kernel's limit; more streams share the same memory.
+/// Buffers that may grow to the kernel's maximum. Additional streams share the same memory.
 const FULL_SEND_BUFFERS: Budget =
     if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
 

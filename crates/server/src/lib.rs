@@ -1,7 +1,7 @@
-//! The plumb server, and the drivers of the iperf3 and sockperf protocols in `codecs`.
+//! The plumb server, and drivers for the iperf3 and sockperf protocols in `codecs`.
 //!
-//! One port serves all protocols, which are detected by the first bytes. Until then a peer costs a socket and a few bytes, and
-//! has a deadline.
+//! All protocols are served on a single port and are detected by their first bytes. Until then, a peer costs
+//! a socket and a few bytes, and has a deadline.
 
 mod accept_backoff;
 mod admission;

@@ -12,7 +12,6 @@ pub(super) struct LineLimiter {
 }
 
 impl LineLimiter {
-    /// `now` is relative to any fixed start.
     pub(super) fn allows(&mut self, now: Duration) -> bool {
         if now.saturating_sub(self.since) >= SECOND {
             *self = Self { since: now, shown: 0 };

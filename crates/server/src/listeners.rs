@@ -1,4 +1,4 @@
-//! TCP and UDP listeners of all addresses, on one port.
+//! TCP and UDP listeners for all addresses, on the same port.
 
 use std::{
     io,
@@ -14,7 +14,6 @@ use super::{
 };
 
 const BACKLOG: i32 = 4096;
-/// A port must be free for both TCP and UDP.
 const ATTEMPTS: u32 = 16;
 
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
-    /// A missing IPv6 stack is no error if all addresses were requested.
+    /// If all addresses were requested, a missing IPv6 stack is not an error.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
             let (setting, value) = ("listen addresses", "none".to_owned());
@@ -101,15 +100,16 @@ fn is_absent(address: SocketAddr, error: &io::Error) -> bool {
 fn tcp(address: SocketAddr) -> Result<TcpListener> {
     let named = || format!("{address} for TCP");
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
-    // Allows lingering connections of an earlier server. Two listeners still cannot share an address.
+    // Allows binding while connections of an earlier server linger. Two listeners still cannot share an
+    // address.
     sys::socket::set_reuse_address(&socket, true)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", named))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", named))?;
     Ok(socket.into())
 }
 
-/// Bound exclusively first, then shared with sockets of the same user (SO_REUSEPORT), so that no other user can ever bind the
-/// port. SO_REUSEADDR would share a UDP port with all users.
+/// First binds the port exclusively, then shares it with sockets of the same user (SO_REUSEPORT), so that no
+/// other user can ever bind it. SO_REUSEADDR would share a UDP port with all users.
 fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     bind_udp(&socket, address)?;

@@ -1,4 +1,4 @@
-//! Limits the number of logged refusals. The caller passes the time.
+//! Limits the number of logged refusals. The caller provides the current time.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
@@ -6,9 +6,8 @@ use super::event::{Event, Refusal, Watcher};
 
 const NAMED: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
-/// Nanoseconds within which a repeated refusal of the same peer is the same attempt.
+/// In nanoseconds. A refusal of the same peer within this time is treated as the same attempt.
 const ATTEMPT: u64 = 10 * SECOND;
-/// Recent peers whose refusals are remembered.
 const REMEMBERED: usize = 64;
 
 pub(super) struct LogLimiter<'a> {
@@ -37,7 +36,7 @@ impl<'a> LogLimiter<'a> {
         }
     }
 
-    /// A client without a reply retries from the same port.
+    /// A client that gets no reply retries from the same port.
     fn is_again(&mut self, peer: SocketAddr, now: u64) -> bool {
         let known = |(before, at): &(SocketAddr, u64)| *before == peer && now.saturating_sub(*at) < ATTEMPT;
         let again = self.recent.iter().any(known);

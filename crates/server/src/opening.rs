@@ -1,4 +1,4 @@
-//! Detects the protocol of a peer from its first bytes. Pure.
+//! Detects a peer's protocol from its first bytes. Performs no I/O.
 
 use codecs::{
     iperf3::{Connect, Cookie},
@@ -13,12 +13,11 @@ pub(super) const LONGEST: usize = Cookie::SIZE;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// Incomplete; read up to this total number of bytes.
     More(usize),
     Iperf3(Cookie),
     Native(Handshake),
     Sockperf,
-    /// More bytes would not help.
+    /// The protocol is unknown, and reading more would not help.
     Unknown,
 }
 
@@ -26,7 +25,7 @@ pub(super) enum Opening {
 pub(super) enum Datagram {
     Iperf3(Connect),
     Native(Greeting),
-    /// Sockperf, perhaps, or data of a running exchange.
+    /// Possibly sockperf, or data of a running exchange.
     Other,
 }
 
@@ -63,7 +62,6 @@ mod tests {
     const GREETING: Handshake = Handshake { token: 0, purpose: Purpose::PingPong, number: 0 };
     const PING: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 14];
 
-    /// No prefix of `bytes` suffices, and no read goes beyond their end.
     fn check(bytes: &[u8], expected: Opening) {
         for cut in 0..bytes.len() {
             let Opening::More(upto) = of_stream(&bytes[..cut]) else {

@@ -1,5 +1,5 @@
-//! Connections without a complete request. When there are too many, the oldest one of the busiest address is dropped, so
-//! half-open connections cannot lock out other peers.
+//! Connections that have not sent a complete request. If there are too many, the oldest connection from the
+//! busiest address is dropped, so half-open connections cannot lock out other peers.
 
 use std::{
     collections::BTreeMap,
@@ -20,10 +20,10 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// The time for the first bytes. Sockperf's client is silent for 2 s after connecting.
+/// How long to wait for the first bytes. Sockperf's client is silent for 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
 const PARAMETERS: Nanos = Nanos::from_secs(5);
-/// iperf3 parameters are a few hundred bytes.
+/// iperf3's parameters take a few hundred bytes.
 const CHUNK: usize = 1024;
 
 pub(super) struct PendingConnections {
@@ -47,9 +47,9 @@ enum Stage {
 pub(super) enum ClientHello {
     Incomplete,
     Refused(Refusal),
-    /// Request the parameters with [`PendingConnection::request_parameters`], unless the test is already running.
+    /// The caller should request the parameters with [`PendingConnection::request_parameters`], unless the
+    /// test is already running.
     Cookie(Cookie),
-    /// The state machine waits for the decision.
     Ready(Cookie, Box<Machine>, Box<Params>),
     Native(Handshake),
     Sockperf(Vec<u8>),
@@ -60,7 +60,8 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Drops the oldest connection of the same address at its limit, or of the busiest address at the total limit.
+    /// At the per-address limit, drops the oldest connection from the same address; at the total limit, drops
+    /// the oldest one from the busiest address.
     pub(super) fn admit(
         &mut self,
         order: u64,
@@ -138,10 +139,9 @@ impl PendingConnection {
         self.read(now)
     }
 
-    /// Resets a connection on which nothing was sent, to avoid TIME-WAIT in the kernel.
+    /// Resets the connection if nothing was sent on it, to avoid TIME-WAIT in the kernel.
     pub(super) fn dismiss(self) {
         if matches!(self.stage, Stage::Opening { .. }) {
-            // On failure it enters TIME-WAIT.
             let _ = sys::socket::set_linger_zero(&self.socket);
         }
     }
@@ -194,11 +194,10 @@ pub(super) fn read_parameters(mut socket: &TcpStream, machine: &mut Machine, now
 }
 
 pub(super) fn transmit(mut socket: &TcpStream, machine: &mut Machine) -> bool {
-    // A few bytes on an idle connection fit the send buffer.
     machine.poll_transmit().is_none_or(|bytes| socket.write_all(&bytes).is_ok())
 }
 
-/// Shuts down writing after the final message, so that the peer can read it.
+/// Shuts down writing after the final message, so that the peer can still read it.
 pub(super) fn dismiss(socket: &TcpStream, machine: &mut Machine) {
     let sent = transmit(socket, machine);
     if sent {

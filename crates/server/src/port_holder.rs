@@ -1,6 +1,7 @@
-//! A helper process that opens UDP sockets on the server's port, one per UDP client. Sockets of different users cannot share a
-//! UDP port (SO_REUSEPORT), and other programs of an unprivileged owner could bind it. So this process remains user 0, without
-//! capabilities and file access.
+//! A helper process that opens UDP sockets on the server's port, one for each UDP client. Sockets of
+//! different users cannot share a UDP port (SO_REUSEPORT), and if an unprivileged user owned it, that user's
+//! other programs could bind it too. This process therefore remains user 0, but without capabilities and file
+//! access.
 
 use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
@@ -26,7 +27,7 @@ impl PortHolder {
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
         Ok(Self(forked_process::start(|server| {
-            // If it cannot drop its privileges it exits, and the server reports that.
+            // If the process cannot drop its privileges, it exits, and the server reports that.
             if confine(low).is_ok() {
                 serve(&server, addresses);
             }
@@ -51,7 +52,7 @@ impl PortHolder {
     }
 }
 
-/// Restarting it would require root.
+/// Restarting the helper would require root.
 pub(super) fn ended() -> Error {
     Error::HelperEnded("the UDP port holder")
 }

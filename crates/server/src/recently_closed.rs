@@ -1,4 +1,4 @@
-//! Remembers recently ended clients, to not log their late messages as an unknown protocol.
+//! Remembers clients that ended recently, so that their late messages are not logged as an unknown protocol.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
@@ -6,7 +6,7 @@ use super::ingress::Ingress;
 
 const CAPACITY: usize = 64;
 
-/// The latest first.
+/// The most recent one comes first.
 #[derive(Debug, Default)]
 pub(super) struct RecentlyClosed {
     tokens: VecDeque<u64>,

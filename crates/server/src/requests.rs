@@ -1,4 +1,4 @@
-//! Serves a client that opens a connection per request, with a few threads.
+//! Uses a few threads to serve a client that opens a connection per request.
 
 use std::{
     io::Read,
@@ -72,7 +72,7 @@ impl Work {
             match next {
                 Ok((socket, handshake)) => {
                     self.connections.fetch_add(1, Ordering::Relaxed);
-                    // The client counts failures.
+                    // Failures are counted by the client.
                     let _ = connect::serve(&socket, handshake, REQUEST, &self.carried, goes_on);
                 }
                 Err(RecvTimeoutError::Timeout) => {}

@@ -1,8 +1,9 @@
-//! Remembers used login tokens until they expire, to prevent replay. Times in seconds since 1970.
+//! Remembers used login tokens until they expire, to prevent replay. Times are in seconds since 1970.
 
 use std::collections::HashMap;
 
-/// A server decrypts fewer during the lifetime of a token. The token that expires first is removed.
+/// The server decrypts fewer tokens than this during a token's lifetime. When full, the token that expires
+/// first is removed.
 const CAPACITY: usize = 65_536;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Runs a client's thread: reports its start, serves it and reports its end.
+//! Runs a client's thread, reporting when the client starts and ends.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
@@ -59,7 +59,7 @@ impl ServerContext<'_> {
         self.watcher.event(Event::Begins { client: &client });
         let begun = monotonic();
         let observer = ForwardingObserver { client: &client, watcher: self.watcher };
-        // The panic hook has logged the defect; the watcher still gets the end event.
+        // The panic hook has already logged the bug; the watcher still gets the end event.
         let mut report = catch_unwind(AssertUnwindSafe(|| serve(&observer))).unwrap_or_else(|_| Report {
             failure: Some(Error::Panicked { thread: format!("client {}", session.number) }),
             ..Report::default()

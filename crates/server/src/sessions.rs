@@ -1,4 +1,4 @@
-//! Active clients, each with at least one thread.
+//! Active clients, each of which has at least one thread.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream},
@@ -28,7 +28,7 @@ pub(super) struct Sessions<'scope> {
     recently_closed: RecentlyClosed,
 }
 
-/// The client's own thread acts first and can send the reason.
+/// The client's own thread acts first, because it can send the reason.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Session<'scope> {
@@ -37,7 +37,6 @@ struct Session<'scope> {
     source: Source,
     holdings: Holdings,
     stop: Stop,
-    /// The event loop ends the client then.
     until: Option<u64>,
 }
 
@@ -106,7 +105,6 @@ impl<'scope> Sessions<'scope> {
     pub(super) fn reap(&mut self) -> bool {
         let before = self.running.len();
         for ended in self.running.extract_if(.., |running| running.thread.is_finished()) {
-            // A panic ends only this client and was reported by the panic hook.
             let _ = ended.thread.join();
             self.recently_closed.add(ended.ingress.as_ref());
         }
@@ -156,7 +154,7 @@ impl<'scope> Sessions<'scope> {
         all.find(|conversation| conversation.peer == peer)
     }
 
-    /// UDP streams carry no cookie, so tests of one peer collect their streams one at a time.
+    /// UDP streams carry no cookie, so tests from the same peer set up their streams one at a time.
     pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&StreamIngress> {
         let udp = |stream_ingress: &&StreamIngress| {
             stream_ingress.transport == Transport::Udp && stream_ingress.peer == peer

@@ -1,4 +1,4 @@
-//! The server against stock and invalid clients, on a private loopback.
+//! Tests the server with stock and invalid clients, on a private loopback.
 
 mod budgets;
 mod clients;

@@ -30,29 +30,26 @@ use super::{
 };
 use crate::{iperf3::server::DataConnection, sockperf::cost};
 
-/// Datagrams taken from a new socket; the rest belong to its peer.
 const STRAYS: usize = 1024;
 
 #[derive(Debug, Clone, Copy)]
 struct Destination {
     place: usize,
-    /// `None` unless the socket is bound to all addresses.
     here: Option<IpAddr>,
 }
 
 impl EventLoop<'_, '_> {
     pub(super) fn receive(&mut self, place: usize) {
-        // Taken out so that other fields stay accessible.
         let mut buffer = std::mem::take(&mut self.udp.buffer);
         for _ in 0..BATCH {
             match receive_addressed(&self.listeners.udp[place], &mut buffer) {
                 Ok((length, peer, here)) => {
-                    // A link-local address needs its link; the route selects the source well.
+                    // A link-local address is only valid with its interface, so the source is left to the
+                    // routing table.
                     let here = here.filter(|here| !is_of_a_link(*here));
                     self.answer(Destination { place, here }, &mut buffer[..length], peer);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // Errors concern earlier datagrams to closed peers.
                 Err(_) => {}
             }
         }
@@ -71,7 +68,6 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// The refusal is no longer than the request.
     fn deny(&mut self, at: Destination, bytes: &[u8], peer: SocketAddr, now: u64) {
         self.log.refused(peer, Refusal::Address, now);
         if let Datagram::Native(greeting) = opening::of_datagram(bytes)
@@ -81,11 +77,11 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Costs nothing until the client has verified its address.
+    /// Reserves nothing until the client has verified its address.
     fn greet_native(&mut self, at: Destination, greeting: Greeting, peer: SocketAddr, now: u64) {
         let served = matches!(greeting.handshake.purpose, Purpose::PingPong | Purpose::Probe);
         match greeting.kind {
-            // Replying to server messages could cause loops.
+            // Replying to messages that only servers send could cause loops.
             GreetingKind::Offers | GreetingKind::Welcomes | GreetingKind::Refuses => {
                 self.log.refused(peer, Refusal::UnknownProtocol, now);
             }
@@ -96,7 +92,8 @@ impl EventLoop<'_, '_> {
                 self.log.refused(peer, Refusal::NoLogin, now);
                 self.send(at, &greeting.refusing(RefusalCode::Login).encode(), peer);
             }
-            // Sent before the client's socket was connected; that socket answers the repeat.
+            // The datagram was sent before the client's socket was connected. That socket answers the
+            // repeated one.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
             GreetingKind::Proves if self.udp.cookies.know(greeting, peer, now) => {
                 self.welcome(at, greeting, peer, now);
@@ -131,12 +128,13 @@ impl EventLoop<'_, '_> {
         if socket.send(&word.reply()).is_ok() {
             self.sessions.give(cookie, DataConnection::Udp { order, socket });
         }
-        // The client's own can only be a repeated request.
+        // A datagram from the client itself can only be a repeated request.
         strays.retain(|(_, from)| *from != peer);
         self.answer_strays(at, strays);
     }
 
-    /// A peer that continues gets a thread and a connected socket, if one is left for unverified clients.
+    /// A peer that continues gets a thread and a connected socket, as long as some are left for unverified
+    /// clients.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -144,12 +142,10 @@ impl EventLoop<'_, '_> {
         let new = || Conversation::new(peer, DatagramProtocol::Sockperf);
         let conversation = served.or(known).unwrap_or_else(new);
         if conversation.protocol != DatagramProtocol::Sockperf {
-            // Sent before the peer's socket was connected.
             return;
         }
         let reply = sockperf::answer_datagram(bytes);
         if reply == Reply::Stranger && self.sessions.had_peer(peer) {
-            // Sent before the peer noticed its end.
             return;
         }
         if reply == Reply::Stranger {
@@ -167,7 +163,7 @@ impl EventLoop<'_, '_> {
         if allowed && reply == Reply::Answer {
             self.send(at, bytes, peer);
         }
-        // Without a thread of its own, the shared socket continues to serve it.
+        // If it gets no thread, the shared socket continues to serve it.
         let share = if goes_on { self.ledger.unproven.take(peer.ip().into(), 1).ok() } else { None };
         if let Some(share) = share {
             if let Some(conversation) = self.udp.known.take(peer) {
@@ -214,10 +210,9 @@ fn is_of_a_link(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
-/// Received on the wrong socket.
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// A socket receives datagrams from any sender until it is connected. They are at the front of its queue.
+/// Until it is connected, a socket receives datagrams from any sender. They are at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;

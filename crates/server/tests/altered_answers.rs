@@ -21,11 +21,10 @@ use units::{Bytes, Nanos};
 use workload::{Measurement, PingPongData, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Bytes.
 const SIZE: usize = 64;
-/// One is in the warm-up, one is measured. Flipping a bit never turns one into the other.
+/// One message is in the warm-up, and the other one is measured. Flipping a bit never turns one number into
+/// the other.
 const ALTERED: [u64; 2] = [5, 20];
-/// Messages of an open loop before the measured ones.
 const WARMING: u64 = 10;
 const MEASURED: u64 = 50;
 const PERIOD: Nanos = Nanos::from_millis(5);
@@ -100,7 +99,6 @@ impl Altering {
                     self.answer(message);
                     message.to_vec()
                 }
-                // The closing message.
                 None => message.to_vec(),
             };
             let _ = socket.send_to(&answer, client);
@@ -128,7 +126,6 @@ fn measured(load: &PingPongSettings, altering: Altering) -> PingPongData {
     }
 }
 
-/// sockperf's start after the initial message.
 fn sent_as(protocol: Protocol, messages: [u64; 2]) -> [u64; 2] {
     messages.map(|number| if protocol == Protocol::Sockperf { number + 2 } else { number })
 }
@@ -170,9 +167,9 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
     let (came, lost) = (data.round_trips.count(), data.lost);
     assert_eq!((came, lost), (MEASURED - 1, Some(1)), "{case}");
     let all = data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost);
-    // Messages that time out after the warm-up do not count as its loss.
+    // Messages that time out after the warm-up are not counted as lost in it.
     assert_eq!(all.sum::<u64>(), WARMING + MEASURED - 1, "{case}");
-    // Low numbers have been sent before, or will have been sent.
+    // Messages with low numbers either have been sent before or will be sent later.
     let (strays, duplicates) = (data.strays.expect("counted"), data.duplicates.expect("counted"));
     assert_eq!(strays + duplicates, 2, "{case}");
     if 1_u64.unbounded_shl(bit as u32) >= 2 * (WARMING + MEASURED) {
@@ -193,7 +190,7 @@ fn closed_loop_ignores_replies_with_altered_numbers() {
         |protocol, transport, bit| a_closed_loop(protocol, transport, bit, SIZE),
         &[Protocol::Native, Protocol::Sockperf],
     );
-    // Messages too short for a full number carry its lowest bits.
+    // Messages that are too short for a full number carry its lowest bits.
     check_all(8, |protocol, transport, bit| a_closed_loop(protocol, transport, bit, 1), &[Protocol::Native]);
 }
 
@@ -207,7 +204,7 @@ fn a_closed_loop(protocol: Protocol, transport: Transport, bit: usize, size: usi
     let numbers = sent_as(protocol, [ALTERED[0]; 2]);
     let data = measured(&load, Altering { protocol, numbers, bit, size });
     let case = format!("{protocol:?} {transport:?} {size} B bit {bit}: {data:?}");
-    // The client waits a second for the reply, which exceeds the test duration.
+    // The client waits a second for the reply, which is longer than the test itself.
     assert_eq!((data.round_trips.count(), data.lost), (ALTERED[0], Some(1)), "{case}");
     let named = numbers[0] ^ 1_u64 << bit;
     let expected = if named > numbers[0] { (1, 0) } else { (0, 1) };
@@ -277,7 +274,7 @@ fn thrice(transport: Transport, schedule: Schedule) {
     if let Schedule::Open { .. } = schedule {
         assert_eq!(came, MEASURED, "{case}");
     }
-    // Extra replies to the initial message may be counted; those of the last message arrive too late.
+    // Extra replies to the initial message may be counted, while those to the last message arrive too late.
     let duplicates = data.duplicates.expect("counted");
     assert!((2 * (came - 1)..=2 * (came + 1)).contains(&duplicates), "{duplicates} of {came}: {case}");
 }

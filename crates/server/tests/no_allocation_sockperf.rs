@@ -1,4 +1,4 @@
-//! A run five times as long needs no more allocations.
+//! Checks that running five times as long needs no more allocations.
 
 mod counting;
 

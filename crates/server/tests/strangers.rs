@@ -1,4 +1,5 @@
-//! Hostile peers do not disturb the server. Runs in its own process, so that memory, threads and descriptors are the server's.
+//! Checks that hostile peers do not disturb the server. This test runs in its own process, so that all
+//! memory, threads and descriptors belong to the server.
 
 use std::{
     collections::VecDeque,
@@ -21,12 +22,10 @@ use socket2::{Domain, Socket, Type};
 use sys::netns::NetNs;
 use traffic::Stop;
 
-/// Open connections per thread.
 const HELD: usize = 1000;
 const THREADS: u64 = 2;
-/// Bytes: less than 17 per connection for a million.
+/// In bytes. For a million connections, this is less than 17 bytes each.
 const GROWTH: u64 = 16 << 20;
-/// Bytes for one address: its message budget, and as much again for threads and the allocator.
 const OF_ADDRESS: u64 = 256 << 20;
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -81,7 +80,7 @@ impl Taken {
     }
 }
 
-/// Sixteen clients with the maximum number of streams could take more than a gigabyte.
+/// Sixteen clients with the maximum number of streams could otherwise take more than a gigabyte.
 #[test]
 #[expect(clippy::disallowed_macros, reason = "prints test results")]
 fn limits_memory_of_unread_streams_per_address() {
@@ -96,7 +95,6 @@ fn limits_memory_of_unread_streams_per_address() {
             let before = Taken::now();
             let clients: Vec<_> = (0..16).filter_map(|number| greedy(address, number, &params)).collect();
             assert!(clients.len() >= 2, "served within its budget: {}", clients.len());
-            // Lets the buffers fill.
             let mut after = Taken::now();
             for _ in 0..10 {
                 thread::sleep(Duration::from_millis(100));
@@ -193,7 +191,6 @@ impl Drop for Ends {
 
 fn crowd(address: SocketAddr, strangers: u64) -> (Taken, Taken, u64) {
     serves(address);
-    // The first few trigger one-time allocations.
     let few = flood(address, 4000) + datagrams(address);
     let base = settle(Taken::now, |taken| taken.descriptors < 40);
     let came = thread::scope(|scope| {
@@ -249,7 +246,6 @@ fn flood(address: SocketAddr, strangers: u64) -> u64 {
 
 fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
-    // Avoids TIME-WAIT.
     socket.set_linger(Some(Duration::ZERO)).expect("a socket");
     let [_, a, b, c] = (number as u32 % 0xFF_FFF0 + 2).to_be_bytes();
     socket
@@ -263,7 +259,7 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
         1 => &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc],
         2 | 3 => b"",
         4 => b"q",
-        // A parameter length of 4 GiB, or truncated parameters.
+        // Either a parameter length of 4 GiB or truncated parameters.
         5 => &[&cookie[..], &[0xff; 200]].concat(),
         6 => &[&cookie[..], &[0, 0, 0xf0, 0, b'{']].concat(),
         7 => &[&b"plumbtrf"[..], &[0; 24]].concat(),
@@ -280,7 +276,6 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     Some(socket)
 }
 
-/// The peer is refused once.
 fn datagrams(address: SocketAddr) -> u64 {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     socket.set_read_timeout(Some(Duration::from_millis(200))).expect("a socket");

@@ -1,5 +1,5 @@
-//! `make stats`: every claim about a method, on 1,000 data sets each, as a table; the exit status tells whether all
-//! hold. Arguments: `seed=N`, `sets=N`, and a part of the methods' names. Knows no case.
+//! `make stats`: checks every claim about a method on 1,000 data sets and prints a table. The exit status is 0 if all
+//! claims hold. Arguments: `seed=N`, `sets=N`, and a substring of the method names to run.
 #![expect(clippy::disallowed_macros, reason = "this program prints tables")]
 
 #[path = "../tests/simulations/alarms.rs"]
@@ -23,13 +23,11 @@ use std::process::ExitCode;
 
 use case::{Case, Shown};
 
-/// What chance may add to a claim, in standard errors.
+/// Allowance for chance, in standard errors.
 const ERRORS: f64 = 3.0;
 
-/// What is asked for.
 struct Request {
     seed: u64,
-    /// Data sets a case.
     sets: usize,
     only: String,
 }
@@ -80,7 +78,7 @@ impl Request {
         case.fits(shown, self.sets, ERRORS)
     }
 
-    /// The table of what is claimed; how many rows, figures included, are refuted.
+    /// Prints the table of claims and returns the number of rows, figures included, that are refuted.
     fn claims<'a>(&self, cases: impl Iterator<Item = &'a (Case, Shown)> + Clone) -> usize {
         println!("| method | data | claim | found of {} | |\n| --- | --- | --- | --- | --- |", self.sets);
         for row in cases.clone() {
@@ -93,7 +91,6 @@ impl Request {
         cases.filter(|row| !self.fits(row)).count()
     }
 
-    /// The table of what nothing is claimed of.
     fn figures<'a>(&self, cases: impl Iterator<Item = &'a (Case, Shown)>) {
         println!(
             "\n| figure that is no claim | data | found of {} | |\n| --- | --- | --- | --- |",
@@ -107,7 +104,7 @@ impl Request {
     }
 }
 
-/// The intervals that hold the truth more or less often than is asked of a 95 % interval.
+/// Lists the nominal 95 % intervals with an actual coverage outside the accepted range.
 fn missed(intervals: &[(Case, Shown)]) {
     let (least, most) = coverage::ASKED;
     println!("\n95 % intervals outside {:.0} to {:.0} %:\n", 100.0 * least, 100.0 * most);

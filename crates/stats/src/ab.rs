@@ -7,40 +7,43 @@ use crate::{
     verdict::{self, Difference},
 };
 
-/// The confidence asked of the ratio's interval.
 pub const CONFIDENCE: f64 = 0.95;
-/// The largest p that still is no chance; also for p adjusted for many cells ([`crate::sweep::p`]).
+/// The significance level. It also applies to p-values adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
-/// What two samples come to.
+/// Fewer values on a side never establish that two runs are equal.
+const FEWEST: usize = 3;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AbResult {
-    /// The second over the first ([`Level::ratio`]).
+    /// Ratio of the second to the first ([`Level::ratio`]).
     pub ratio: Estimate,
-    /// Chance of at least as large a difference if there were none ([`permutation::two_sample`]).
+    /// The p-value of the difference ([`permutation::two_sample`]).
     pub p: f64,
-    /// What they come to as the only cell. Of several cells, adjust their p and ask [`difference`].
+    /// The verdict if this is the only cell. With several cells, adjust their p-values and call [`difference`].
     pub difference: Difference,
 }
 
-/// The trials of one cell in two independent runs, a the reference. `floor` is the relative difference (0.02 is 2 %)
-/// that two runs of one thing may show, over and above what their trials scatter by.
-///
-/// `None` for an empty sample or a value that is not finite and positive.
+/// Compares the trials of one cell in two independent runs; a is the reference. `floor` is the relative difference
+/// (0.02 is 2 %) that two identical runs may show in addition to the scatter of their trials.
 pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let ratio = Level::of(b)?.ratio(&Level::of(a)?, CONFIDENCE)?;
     let positive = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<_>>();
     let p = permutation::two_sample(&positive(a), &positive(b))?.p;
-    Some(AbResult { ratio, p, difference: difference(&ratio, p, floor) })
+    let difference = match difference(&ratio, p, floor) {
+        Difference::WithinNoise if a.len().min(b.len()) < FEWEST => Difference::Unclear,
+        difference => difference,
+    };
+    Some(AbResult { ratio, p, difference })
 }
 
-/// What a ratio with its p comes to.
+/// Returns the verdict for a ratio and its p-value.
 ///
-/// Nothing is said of an interval that does not attain [`verdict::LEAST_CONFIDENCE`]; three values each do. Lower or higher
-/// only when the test and the interval agree: p is at most [`MOST_P`], which takes four values each, and the interval
-/// lies beyond the floor as a whole. Within noise when the ratio is no farther from 1
-/// than runs and trials together may take it (the root of the squares of the floor and of half the interval's width, as
-/// logarithms), and the interval reaches no farther than [`verdict::WIDEST_IN_FLOORS`] floors. All else is unclear.
+/// The result is lower or higher only if the test and the interval agree: p is at most [`MOST_P`], which takes four
+/// values on each side, and the whole interval lies beyond the floor. It is within noise if the ratio is no farther
+/// from 1 than the floor and half the interval's width combined (root sum of squares, as logarithms) and the interval
+/// is no wider than [`verdict::WIDEST_IN_FLOORS`] floors. Everything else is unclear, including any interval that
+/// does not attain [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some((interval, change)) = ratio.interval.zip(change(ratio, floor)) else {
         return Difference::Unclear;
@@ -59,10 +62,10 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     if usual && verdict::is_near(&interval, size) { Difference::WithinNoise } else { Difference::Unclear }
 }
 
-/// What may be said of the change itself: the ratio's interval, made wider by the floor at both ends. A loss beyond 5 %
-/// is established when it lies below 0.95, and excluded when it lies above.
+/// The interval of the change itself: the ratio's interval, widened by the floor at both ends. A loss of more than 5
+/// % is established if the interval lies below 0.95, and excluded if it lies above.
 ///
-/// `None` without an interval of positive numbers, or for a floor that is negative or not finite.
+/// Returns `None` without an interval of positive numbers.
 pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     let i = ratio.interval.filter(|i| ratio.value > 0.0 && i.low > 0.0 && i.high.is_finite())?;
     let fits = floor >= 0.0 && floor.is_finite();

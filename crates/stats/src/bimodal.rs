@@ -1,42 +1,40 @@
-//! Two humps in a sample: values that are bimodal.
+//! Detects bimodal samples.
 
 use crate::describe;
 
-/// Fewest values in which two levels are looked for.
+/// Minimum number of values for detecting two modes.
 pub const FEWEST: usize = 8;
-/// Fewest groups of which some as a whole may lie at another level.
+/// Minimum number of groups for detecting groups that lie in different modes.
 const FEWEST_GROUPS: usize = 5;
-/// Least share of the values at the rarer level.
+/// Minimum fraction of the values in the smaller mode.
 pub const LEAST_SHARE: f64 = 0.1;
-/// Least Ashman's D for n values. The customary 2 says nothing after a split: two halves of one normal have 2.65 and of a
-/// uniform 3.46, and more by chance among few values. This bound lies near the 98 % point of D for uniform samples of 8
-/// to 120 values, by simulation; other single humps without a long tail stay below.
+/// Minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: the two halves of a normal
+/// distribution have D = 2.65, those of a uniform one 3.46, and small samples reach more by chance. This bound lies
+/// near the 98 % point of D for uniform samples of 8 to 120 values, by simulation. Other unimodal samples without a
+/// long tail stay below it.
 pub fn least_separation(n: usize) -> f64 {
     4.0 + 28.0 / n as f64
 }
 
-/// The two levels a sample gathers at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoLevels {
-    /// Median of the lower group, in the unit of the values.
     pub low: f64,
-    /// Median of the upper group, in the unit of the values.
     pub high: f64,
-    /// Share of the values in the upper group, 0 to 1.
+    /// Fraction of the values in the upper group, from 0 to 1.
     pub share_high: f64,
 }
 
-/// Two levels, if there are any: the split of the sorted values with the least sum of squares within the groups
-/// (2-means, exact in one dimension; Fisher 1958), kept when Ashman's D (Ashman, Bird & Zepf, Astronomical Journal 108,
-/// 1994) reaches [`least_separation`] and both groups have at least three values and [`LEAST_SHARE`].
+/// Returns the two modes of a sample, if there are two: the split of the sorted values with the least sum of squares
+/// within the groups (2-means, exact in one dimension; Fisher 1958). Ashman's D (Ashman, Bird & Zepf, Astronomical
+/// Journal 108, 1994) must reach [`least_separation`], and each group needs three values and [`LEAST_SHARE`] of the
+/// sample.
 ///
-/// `None` when there is one level, fewer than [`FEWEST`] values, or a value that is not finite.
+/// Returns `None` for a unimodal sample or fewer than [`FEWEST`] values.
 pub fn bimodal(values: &[f64]) -> Option<TwoLevels> {
     let v = describe::sorted(values).filter(|v| v.len() >= FEWEST)?;
     split(&v, 3.0f64.max(LEAST_SHARE * v.len() as f64), least_separation(v.len()))
 }
 
-/// The best split of sorted values, if either level has so many of them and Ashman's D is so large.
 fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
     let cut = best_cut(v)?;
     let (lower, upper) = v.split_at(cut);
@@ -47,9 +45,9 @@ fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
     Some(TwoLevels { low: describe::median(lower)?, high: describe::median(upper)?, share_high })
 }
 
-/// Two levels of values that come in groups, such as the intervals of each trial. Either values go back and forth between them
-/// within groups: [`LEAST_SHARE`] of all, and three, lie at the level that most of their own group do not. Or whole groups lie
-/// at one or the other: then they are so many observations, and not as many as they have values.
+/// Returns the two modes of values that come in groups, such as the intervals of each trial. Either values alternate
+/// within groups: [`LEAST_SHARE`] of all values, and at least three, are in the minority mode of their group. Or
+/// whole groups lie in one mode, in which case each group counts as a single observation.
 pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     let levels = bimodal(&groups.concat())?;
     let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();
@@ -62,22 +60,22 @@ pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     (goes_back || are_apart(groups)).then_some(levels)
 }
 
-/// Whether two groups and more lie at either level. The bound lies near the 99 % point of D for 5 to 10 uniform values, by
-/// simulation: few groups come before others of many results.
+/// Returns whether each mode contains at least two groups. The bound lies near the 99 % point of D for 5 to 10
+/// uniform values, by simulation.
 fn are_apart(groups: &[Vec<f64>]) -> bool {
     let medians = groups.iter().filter_map(|group| describe::median(group)).collect::<Vec<_>>();
     let sorted = describe::sorted(&medians).filter(|v| v.len() >= FEWEST_GROUPS);
     sorted.and_then(|v| split(&v, 2.0, 4.0 + 60.0 / v.len() as f64)).is_some()
 }
 
-/// Ashman's D against its bound, squared and multiplied out so that two exact levels need no division by zero.
+/// Compares Ashman's D with its bound. Both are squared and multiplied out, so that two exact levels need no division
+/// by zero.
 fn apart(lower: &[f64], upper: &[f64], separation: f64) -> Option<bool> {
     let distance = describe::mean(upper)? - describe::mean(lower)?;
     let spread = describe::variance(lower)? + describe::variance(upper)?;
     Some(distance > 0.0 && 2.0 * distance * distance >= separation.powi(2) * spread)
 }
 
-/// Index that splits sorted values with the largest sum of squares between the groups.
 fn best_cut(v: &[f64]) -> Option<usize> {
     let n = v.len() as f64;
     let center = describe::mean(v)?;

@@ -1,35 +1,33 @@
-//! Finds the candidates that may have the highest value, while some have few observations.
+//! Finds the candidates that may have the highest value, although some have few observations.
 
 use crate::{describe, distribution::student_quantile};
 
-/// Confidence of each comparison, two-sided. High, since a contest is looked at again and again.
+/// Two-sided confidence of each comparison. It is high because a contest is evaluated repeatedly.
 const CONFIDENCE: f64 = 0.99;
-/// Scatter that is assumed before anything was repeated, as a share (of logarithms, a difference): 5 %.
+/// Relative scatter assumed before anything is repeated (a difference of logarithms).
 const ASSUMED_SCATTER: f64 = 0.05;
-/// As how many degrees of freedom that assumption counts beside what was seen.
 const ASSUMED_FREEDOM: f64 = 2.0;
-/// As how many degrees of freedom the scatter of all counts beside a contestant's own.
+/// Degrees of freedom given to the pooled scatter when it moderates a contestant's own.
 const SHARED_FREEDOM: f64 = 4.0;
 
-/// Contestants by their place in the series that the contest was made of; higher is better.
+/// Contestants by their index in the series passed to [`Contest::of`]. Higher is better.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contest(Vec<Option<Contestant>>);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Contestant {
     mean: f64,
-    /// The variance of the mean.
     variance: f64,
-    /// Student's, for its degrees of freedom.
     quantile: f64,
 }
 
 impl Contest {
-    /// A contest of logarithms; a contestant without values, or with one that is not finite, does not take part.
+    /// Creates a contest from logarithms. A contestant without values, or with one that is not finite, does not take
+    /// part.
     ///
-    /// With two values each, a contestant's own scatter says little, so it is moderated by that of all: its variance is
-    /// the mean of its own and the pooled one, weighted by degrees of freedom (Smyth, Statistical Applications in
-    /// Genetics and Molecular Biology 3, 2004, section 4; with a fixed prior weight of 4).
+    /// Two values say little about a contestant's scatter, so its variance is the mean of its own and the pooled
+    /// variance, weighted by degrees of freedom (Smyth, Statistical Applications in Genetics and Molecular Biology 3,
+    /// 2004, section 4; with a fixed prior weight of 4).
     #[must_use]
     pub fn of(series: &[Vec<f64>]) -> Self {
         let squares = series.iter().filter_map(|values| squares(values)).collect::<Vec<_>>();
@@ -40,29 +38,27 @@ impl Contest {
         Self(series.iter().map(|values| Contestant::of(values, shared)).collect())
     }
 
-    /// The one with the highest mean; `None` when nobody takes part.
     #[must_use]
     pub fn best(&self) -> Option<usize> {
         self.best_of(0..self.0.len())
     }
 
-    /// The one of `among` with the highest mean.
     #[must_use]
     pub fn best_of(&self, among: impl IntoIterator<Item = usize>) -> Option<usize> {
         let taking_part = among.into_iter().filter_map(|place| Some((place, self.get(place)?.mean)));
         taking_part.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
     }
 
-    /// Whether it is established that `one` lies below `other` plus `margin`; false when either does not take part.
+    /// Returns whether `one` is established to be below `other` plus `margin`. False if either does not take part.
     #[must_use]
     pub fn is_below(&self, one: usize, other: usize, margin: f64) -> bool {
         let (Some(one), Some(other)) = (self.get(one), self.get(other)) else { return false };
         let variance = one.variance + other.variance;
-        // Welch and Satterthwaite's freedom would be a little more; the larger quantile errs on the side of going on.
+        // The Welch-Satterthwaite degrees of freedom would be slightly higher. The larger quantile errs towards more
+        // trials.
         one.mean - other.mean - margin < -one.quantile.max(other.quantile) * variance.sqrt()
     }
 
-    /// Whether the contestant takes part.
     #[must_use]
     pub fn takes_part(&self, place: usize) -> bool {
         self.get(place).is_some()
@@ -83,7 +79,6 @@ impl Contestant {
     }
 }
 
-/// The sum of squares about the mean, with its degrees of freedom.
 fn squares(values: &[f64]) -> Option<(f64, f64)> {
     let mean = describe::mean(values)?;
     Some((values.iter().map(|value| (value - mean).powi(2)).sum(), values.len() as f64 - 1.0))
@@ -112,7 +107,7 @@ mod tests {
         assert!(!contest.is_below(1, 0, 0.0) && contest.is_below(2, 0, 0.0));
     }
 
-    /// Two values of each of twenty equals: nobody should be out, and hardly ever anybody is.
+    /// Twenty equal contestants with two values each: hardly any should be eliminated.
     #[test]
     fn equals_are_seldom_told_apart() {
         let mut random = Pcg64Mcg::seed_from_u64(31);

@@ -1,4 +1,4 @@
-//! Knee and plateau of a curve over ordered levels, with their uncertainty.
+//! Finds the knee and plateau of a curve over ordered levels, with their uncertainty.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -9,47 +9,44 @@ use crate::{
     interval::{self, Estimate},
 };
 
-/// A level within this share of the plateau is on it: 5 %.
+/// A level within this fraction of the plateau is on it.
 pub const ALIKE: f64 = 0.05;
-/// Relative scatter of a trial that is assumed at least where no level was repeated: a half of [`ALIKE`].
+/// Minimum relative scatter of a trial, assumed if no level was repeated: half of [`ALIKE`].
 pub const ASSUMED_SCATTER: f64 = 0.025;
-/// Curves that are drawn from the trials for what is plausible.
 pub const DRAWS: usize = 1000;
 
 const CONFIDENCE: f64 = 0.95;
-/// Where the draws begin, so that the same curve always has the same answer.
+/// Fixed seed, so that the same curve always has the same result.
 const SEED: u64 = 0x6b6e_6565;
 
-/// The plateau of a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plateau {
-    /// The first level on the plateau: the knee. The last level of all when the curve rises to its end.
+    /// The knee, which is the first level on the plateau. It is the last level of all if the curve is still rising at
+    /// its end.
     pub index: usize,
-    /// Levels that may be the knee, in order, `index` among them. Later levels are on the plateau as well, and yet not
-    /// plausible where an earlier one surely is: the knee is the first.
+    /// Levels that may be the knee, in order and including `index`. A later level on the plateau is not plausible if
+    /// an earlier one is certain to be on it.
     pub plausible: Vec<usize>,
-    /// The plateau, in the unit of the values: the median of the trials on it, with its exact interval where it has more
-    /// than one.
+    /// Median of the trials on the plateau, in the unit of the values, with its exact interval if there are at least
+    /// two.
     pub value: Estimate,
     /// The first level after the plateau that is established to be below it.
     pub falls_at: Option<usize>,
 }
 
-/// The plateau of a curve: `levels` holds the trials of each level, in the order of the levels.
+/// Finds the plateau of a curve. `levels` holds the trials of each level, in order.
 ///
-/// A level is on the plateau when its median is less than [`ALIKE`] below the plateau's value, which is the median of
-/// the medians within [`ALIKE`] of the best. What is plausible comes from [`DRAWS`] curves whose medians are drawn anew
-/// with the residuals of all levels (residual bootstrap; Davison & Hinkley, Bootstrap Methods and their Application,
-/// 1997, section 6.2): the knees of the middle 95 %. The definition is ours.
-///
-/// `None` for fewer than two levels, an empty one, or a value that is not finite and positive.
+/// A level is on the plateau if its median is less than [`ALIKE`] below the plateau's value, which is the median of
+/// the medians within [`ALIKE`] of the best. The plausible levels are the middle 95 % of the knees of [`DRAWS`]
+/// curves, drawn by adding resampled residuals to the medians (residual bootstrap; Davison & Hinkley, Bootstrap
+/// Methods and their Application, 1997, section 6.2). The definition is ours.
 pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
     let one_each: Vec<Vec<Vec<f64>>> = levels.iter().map(|level| vec![level.clone()]).collect();
     plateau_of_best(&one_each)
 }
 
-/// As [`plateau`], where each level has several settings, each with its trials, of which the best stands for the level.
-/// Which one that is is found anew in each drawn curve, for it may be the best by chance.
+/// Like [`plateau`], but each level has several settings with their trials, and the best setting represents the
+/// level. It is chosen again in each drawn curve, because it may be the best by chance.
 pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
     let fits = |value: &f64| value.is_finite() && *value > 0.0;
     if levels.len() < 2 || !levels.iter().flatten().flatten().all(fits) {
@@ -76,10 +73,8 @@ pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
     })
 }
 
-/// A setting at a level.
 struct Setting<'a> {
     trials: &'a [f64],
-    /// Of the logarithms.
     median: f64,
 }
 
@@ -93,14 +88,12 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// The least logarithm on the plateau.
 fn bound(medians: &[f64]) -> Option<f64> {
     let best = medians.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut near: Vec<f64> = medians.iter().copied().filter(|median| *median >= best + alike()).collect();
     Some(middle(&mut near)? + alike())
 }
 
-/// The median of values that are known to be finite.
 fn middle(values: &mut [f64]) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     describe::quantile_of_sorted(values, 0.5)
@@ -114,11 +107,9 @@ fn first_on(medians: &[f64], bound: f64) -> Option<usize> {
     medians.iter().position(|median| *median >= bound)
 }
 
-/// What curves drawn from the trials show.
 struct Draws {
-    /// Their knees, ascending.
     knees: Vec<usize>,
-    /// How many had each level below the plateau.
+    /// For each level, the number of curves that have it below the plateau.
     below: Vec<usize>,
 }
 
@@ -161,8 +152,8 @@ impl Draws {
     }
 }
 
-/// How trials lie about the median of their level, as logarithms, made wider for what the medians took away. Where no
-/// level was repeated, how the levels on the plateau lie about it, and [`ASSUMED_SCATTER`] at least.
+/// Residuals of trials from the median of their level, as logarithms, inflated to correct for the fitted medians. If
+/// no level was repeated, uses the residuals of the plateau's levels, with a scatter of at least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()
@@ -224,7 +215,7 @@ mod tests {
         let as_if_one = several.clone().map(|level| level[0].clone());
         let (got, alone) = (plateau_of_best(&several).unwrap(), plateau(&as_if_one).unwrap());
         assert_eq!((got.index, alone.index), (1, 1));
-        // The best of eight draws lies higher than one draw: the drawn knee is at this level more often.
+        // The best of eight draws is higher than a single draw, so the drawn knee is at this level more often.
         assert_eq!((got.plausible, alone.plausible), (vec![1], vec![1, 2]));
         assert_eq!(plateau_of_best(&[vec![], about(&[1.0])]), None);
     }

@@ -1,6 +1,5 @@
 //! Descriptive statistics. Functions return `None` for an empty sample, a value that is not finite, or an overflow.
 
-/// The values in ascending order, if there are any and all are finite.
 pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
         return None;
@@ -10,18 +9,16 @@ pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(v)
 }
 
-/// Middle value, or the mean of the middle two.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
 /// Quantile `p` in 0..=1, type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American
-/// Statistician 50 (1996); the default of R and NumPy. `None` also for `p` outside 0..=1.
+/// Statistician 50 (1996), which is the default in R and NumPy. Also returns `None` for `p` outside 0..=1.
 pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values)?, p)
 }
 
-/// As [`quantile`], for values that are finite and in ascending order already.
 pub(crate) fn quantile_of_sorted(v: &[f64], p: f64) -> Option<f64> {
     if v.is_empty() || !(0.0..=1.0).contains(&p) {
         return None;
@@ -34,14 +31,13 @@ pub(crate) fn quantile_of_sorted(v: &[f64], p: f64) -> Option<f64> {
     Some(mixed.clamp(below, above))
 }
 
-/// Arithmetic mean.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let v = sorted(values)?;
     let mean = v.iter().sum::<f64>() / v.len() as f64;
     mean.is_finite().then(|| mean.clamp(v[0], v[v.len() - 1]))
 }
 
-/// Sample variance with divisor n - 1, in the squared unit; `None` also for one value.
+/// Sample variance with divisor n - 1. Also returns `None` for a single value.
 pub fn variance(values: &[f64]) -> Option<f64> {
     let m = mean(values)?;
     if values.len() < 2 {
@@ -51,12 +47,11 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64).filter(|v| v.is_finite())
 }
 
-/// Square root of [`variance`], in the unit of the values.
 pub fn stddev(values: &[f64]) -> Option<f64> {
     variance(values).map(f64::sqrt)
 }
 
-/// Standard deviation as a share of the mean's size, without unit; `None` also for a mean of zero.
+/// Standard deviation divided by the absolute mean. Also returns `None` for a mean of zero.
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     let m = mean(values)?;
     Some(stddev(values)? / m.abs()).filter(|v| v.is_finite())

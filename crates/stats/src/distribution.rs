@@ -1,8 +1,8 @@
-//! The few probability distributions that the intervals need.
+//! The probability distributions that the intervals need.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Most values per paired sample for which the signed-rank distribution is computed exactly.
+/// Maximum number of values per paired sample for which the signed-rank distribution is computed exactly.
 const EXACT_SIGNED_RANK: usize = 100;
 
 /// P(B <= k) for B binomial(n, 1/2), k = 0..=n.
@@ -18,9 +18,9 @@ pub(crate) fn binomial_half_cdf(n: usize) -> Vec<f64> {
     cdf
 }
 
-/// P(T <= k), k = 0..=n(n+1)/2, for Wilcoxon's signed-rank statistic T of n differences symmetric about zero.
-/// Exact by counting subsets up to n = 100, beyond by the normal with continuity correction (Hollander, Wolfe &
-/// Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
+/// P(T <= k), k = 0..=n(n+1)/2, for Wilcoxon's signed-rank statistic T of n differences that are symmetric about
+/// zero. Exact up to n = 100, by counting subsets. Larger n use the normal approximation with continuity correction
+/// (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
 pub(crate) fn signed_rank_cdf(n: usize) -> Vec<f64> {
     let top = n * (n + 1) / 2;
     if n > EXACT_SIGNED_RANK {
@@ -30,7 +30,6 @@ pub(crate) fn signed_rank_cdf(n: usize) -> Vec<f64> {
     cumulate(any_sums(&(1..=n).collect::<Vec<_>>()))
 }
 
-/// The chance of each sum of `size` of the numbers drawn without putting back.
 pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     let mut largest = numbers.to_vec();
     largest.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
@@ -39,7 +38,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     let mut ways = vec![vec![0.0; top + 1]; size + 1];
     ways[0][0] = 1.0;
     for (seen, &number) in numbers.iter().enumerate() {
-        // What is chosen too rarely by now cannot become `size`.
+        // Counts that can no longer reach `size` are skipped.
         let fewest = (size + seen + 1).saturating_sub(numbers.len()).max(1);
         for chosen in (fewest..=size.min(seen + 1)).rev() {
             let (without, with) = ways.split_at_mut(chosen);
@@ -52,7 +51,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     ways.swap_remove(size).into_iter().map(|count| count / total).collect()
 }
 
-/// The chance of each sum of the numbers when each is taken or left by the toss of a coin.
+/// Probability of each sum if each number is included with probability 1/2.
 pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
     let top = numbers.iter().sum();
     let mut chance = vec![0.0; top + 1];
@@ -66,8 +65,8 @@ pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
     chance
 }
 
-/// Standard normal distribution function, by the series of Marsaglia, "Evaluating the Normal Distribution", Journal of
-/// Statistical Software 11(4), 2004; 0 or 1 beyond seven standard deviations.
+/// Standard normal distribution function, by the series in Marsaglia, "Evaluating the Normal Distribution", Journal
+/// of Statistical Software 11(4), 2004. Returns 0 or 1 beyond seven standard deviations.
 pub(crate) fn normal_cdf(x: f64) -> f64 {
     if x.abs() > 7.0 {
         return if x > 0.0 { 1.0 } else { 0.0 };
@@ -82,7 +81,7 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     (0.5 + sum * density).clamp(0.0, 1.0)
 }
 
-/// Student's quantile for a two-sided interval; `None` for a confidence outside (0, 1) or no freedom.
+/// Quantile of Student's t for a two-sided interval.
 pub(crate) fn student_quantile(confidence: f64, freedom: f64) -> Option<f64> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;
@@ -90,7 +89,7 @@ pub(crate) fn student_quantile(confidence: f64, freedom: f64) -> Option<f64> {
     Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0))
 }
 
-/// The chance that Student's statistic lies as far from zero as `t`, on either side; 1 where that cannot be said.
+/// Two-sided tail probability of Student's t; 1 if it is undefined.
 pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
     let tail = |students: StudentsT| 2.0 * students.cdf(-t.abs());
     StudentsT::new(0.0, 1.0, freedom).ok().map(tail).filter(|p| p.is_finite()).unwrap_or(1.0).clamp(0.0, 1.0)

@@ -1,8 +1,8 @@
-//! The anchored biweight: one fit per workload from which all of its values and comparisons come, so that they agree.
+//! The anchored biweight. All values and comparisons of a workload come from one fit, so that they are consistent.
 //!
-//! The anchor is the baseline's location. Every other result has one step: the location of its log ratios to the baseline, block
-//! by block, so that what blocks differ by cancels out. A value is the anchor times the step, and a comparison of two results is
-//! the quotient of their steps.
+//! The anchor is the baseline's location. Every other result has one step: the location of its log ratios to the
+//! baseline, taken within blocks, so that differences between blocks cancel out. A value is the anchor times the
+//! step, and a comparison of two results is the quotient of their steps.
 
 use crate::{
     distribution::student_quantile,
@@ -12,27 +12,23 @@ use crate::{
     verdict::{self, Difference},
 };
 
-/// Place of the baseline among the results of a fit.
 pub const BASELINE: usize = 0;
 
-/// Degrees of freedom of the scatter that the comparisons of a workload share, as a multiple of n - 1.
+/// Degrees of freedom of the scatter shared by a workload's comparisons, as a multiple of n - 1.
 const SHARED_FREEDOM: f64 = 2.0;
 
-/// The results of one workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     anchor: Location,
-    /// Logarithms of the ratios to the baseline. `None` without a common block.
+    /// Log ratios to the baseline. `None` without a common block.
     steps: Vec<Option<Location>>,
-    /// Standard deviation of a block's log ratio.
     scatter: f64,
-    /// The baseline's repetitions relative to the baseline.
     again: Option<Location>,
 }
 
 impl Fit {
-    /// Positive values by block of each result, the baseline first, and the baseline's repetitions, which are in no value.
-    /// Other values (outages) are left out. `None` without a value of the baseline.
+    /// Fits the positive values of each result, by block and with the baseline first. The baseline's repetitions do
+    /// not affect any value. Other values (outages) are ignored. Returns `None` if the baseline has no values.
     #[must_use]
     pub fn of(results: &[Blocks], again: &Blocks) -> Option<Self> {
         let logs: Vec<Blocks> = results.iter().map(location::logarithms).collect();
@@ -55,31 +51,32 @@ impl Fit {
         })
     }
 
-    /// A result's value. `None` without a block in common with the baseline; no interval with fewer than [`FEWEST`].
+    /// Returns a result's value: `None` without a block shared with the baseline, and no interval with fewer than
+    /// [`FEWEST`].
     #[must_use]
     pub fn value(&self, result: usize, confidence: f64) -> Option<Estimate> {
         let (log, n, own, shared) = self.located(result)?;
         estimate(log, own, shared, n, confidence)
     }
 
-    /// A result's value, for comparison with that of another workload or run.
     #[must_use]
     pub fn level(&self, result: usize) -> Option<Level> {
         let (log, n, own, shared) = self.located(result)?;
         Some(Level { log, variance: own.max(shared), freedom: location::freedom(n), n })
     }
 
-    /// Logarithm of a value, number of blocks, and its variance by its own blocks and by the workload's scatter.
+    /// Returns the log value, the number of blocks, and the variance from its own blocks and from the workload's
+    /// scatter.
     fn located(&self, result: usize) -> Option<(f64, usize, f64, f64)> {
         let step = self.step(result)?;
         let own = sum_of_squares(&self.anchor.influence, &step.influence, 1.0);
-        // Within a block, a trial varies at least as much as the trials of the workload do.
+        // Within a block, a trial is assumed to vary at least as much as the workload's trials do.
         let shared = self.scatter.powi(2) / 2.0 / self.anchor.weight.min(step.weight).max(1.0);
         Some((self.anchor.value + step.value, self.anchor.n.min(step.n), own, shared))
     }
 
-    /// A result relative to another. `None` if either has no block in common with the baseline; no interval with fewer than
-    /// [`FEWEST`].
+    /// Returns a result relative to another: `None` if either shares no block with the baseline, and no interval with
+    /// fewer than [`FEWEST`] blocks.
     #[must_use]
     pub fn ratio(&self, result: usize, reference: usize, confidence: f64) -> Option<Estimate> {
         let (step, below) = (self.step(result)?, self.step(reference)?);
@@ -88,7 +85,7 @@ impl Fit {
         estimate(step.value - below.value, own, shared, step.n.min(below.n), confidence)
     }
 
-    /// The noise floor: the baseline compared with itself. `None` without two repetitions.
+    /// Returns the noise floor: the baseline compared with itself. `None` without two repetitions.
     #[must_use]
     pub fn floor(&self, confidence: f64) -> Option<NoiseFloor> {
         let again = self.again.as_ref()?;
@@ -96,7 +93,7 @@ impl Fit {
         noise::floor(&ratio, again.n, self.scatter, confidence)
     }
 
-    /// Second of each pair relative to the first, for further pairs with the scatter of this workload, e.g. trials with and
+    /// Compares the second value of each pair with the first, using this workload's scatter, e.g. for trials with and
     /// without other traffic.
     #[must_use]
     pub fn of_pairs(&self, pairs: &[(f64, f64)], confidence: f64) -> Option<(Estimate, Difference)> {
@@ -104,13 +101,13 @@ impl Fit {
         Some((ratio, self.verdict(&ratio, confidence)))
     }
 
-    /// The baseline's repetitions relative to the baseline.
     #[must_use]
     pub fn again(&self, confidence: f64) -> Option<Estimate> {
         paired(self.again.as_ref()?, self.scatter, confidence)
     }
 
-    /// A result relative to another, with the verdict next to the noise floor; unclear without one.
+    /// Compares a result with another and judges it against the noise floor. The verdict is unclear without a noise
+    /// floor.
     #[must_use]
     pub fn judge(&self, result: usize, reference: usize, confidence: f64) -> Option<(Estimate, Difference)> {
         let ratio = self.ratio(result, reference, confidence)?;
@@ -126,8 +123,9 @@ impl Fit {
     }
 }
 
-/// Ratio second/first of positive pairs, one a block, where `scatter` is the standard deviation of the workload's log ratios: what
-/// a [`Fit`] gives for a result and the baseline. Other pairs are left out. `None` without a pair.
+/// Ratio second/first of positive pairs, one per block, computed as [`Fit`] does for a result and the baseline.
+/// `scatter` is the standard deviation of the workload's log ratios. Other pairs are ignored. Returns `None` if no
+/// pair is left.
 #[must_use]
 pub fn paired_ratio(pairs: &[(f64, f64)], scatter: f64, confidence: f64) -> Option<Estimate> {
     let ratios: Blocks = (0..).zip(pairs.iter().map(|(first, second)| second / first)).collect();
@@ -138,8 +136,8 @@ fn paired(step: &Location, scatter: f64, confidence: f64) -> Option<Estimate> {
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
-/// The wider of two intervals: by the influence of the blocks, and by the scatter of the workload. Few blocks may be near each
-/// other by chance.
+/// Returns the wider of two intervals, one from the influence of the blocks and one from the workload's scatter,
+/// because a few blocks may agree by chance.
 fn estimate(log: f64, own: f64, shared: f64, n: usize, confidence: f64) -> Option<Estimate> {
     let half = |freedom: f64, variance: f64| Some(student_quantile(confidence, freedom)? * variance.sqrt());
     let by_own = half(location::freedom(n), own);
@@ -148,7 +146,7 @@ fn estimate(log: f64, own: f64, shared: f64, n: usize, confidence: f64) -> Optio
     location::estimate(log, half, confidence)
 }
 
-/// Of one plus `sign` times the other, over the blocks of both.
+/// Sum of squares of one influence plus `sign` times the other, over the blocks of both.
 fn sum_of_squares(one: &Blocks, other: &Blocks, sign: f64) -> f64 {
     let both = one.iter().map(|(block, it)| it + sign * other.get(block).copied().unwrap_or(0.0));
     let rest = other.iter().filter(|(block, _)| !one.contains_key(block)).map(|(_, it)| *it);
@@ -215,7 +213,7 @@ mod tests {
         assert_eq!(nothing.value(1, SURE), None);
     }
 
-    /// Blocks of any values; further results have trials in some of them.
+    /// A baseline with arbitrary values, and further results that have trials in some of its blocks.
     fn any_workload() -> impl Strategy<Value = Vec<Blocks>> {
         let values = || prop::collection::vec(1e-3..1e6f64, 12);
         let some = (values(), 1..12usize).prop_map(|(values, n)| blocks(&values[..n]));

@@ -1,43 +1,37 @@
-//! Intervals and estimates, and the exact interval of a median.
+//! Intervals, estimates, and the exact interval of a median.
 
 use crate::describe;
 use crate::distribution;
 
-/// Confidence of the interval that ends the trials of a result. Higher than that of reports, because it is computed again after
-/// every trial.
+/// Confidence of the interval that decides when to stop measuring. It is higher than in reports because it is
+/// evaluated after every trial.
 pub const TO_STOP: f64 = 0.99;
 
-/// A closed interval in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
-    /// Upper end; never below `low`.
+    /// Never below `low`.
     pub high: f64,
-    /// Share of experiments whose interval holds the truth, 0 to 1. It is what the method attains, which can be
-    /// below what was asked when there are few values.
+    /// Actual coverage probability of the method, from 0 to 1. With few values it can be below the requested
+    /// confidence.
     pub confidence: f64,
 }
 
 impl Interval {
-    /// Whether `x` lies in the interval, ends included.
     pub fn contains(&self, x: f64) -> bool {
         self.low <= x && x <= self.high
     }
 }
 
-/// A value with its interval, where there is one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The point estimate; inside the interval.
     pub value: f64,
-    /// `None` when there are too few values for any interval.
     pub interval: Option<Interval>,
 }
 
 impl Estimate {
-    /// Distance of the farther end of the interval, relative to the value: 0.02 if the value is known to within 2 %. `None`
-    /// without an interval, or for a value that is not positive.
+    /// Distance from the value to the farther end of the interval, relative to the value: 0.02 if the value is known
+    /// to within 2 %. `None` without an interval, or for a value that is not positive.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         let interval = self.interval.filter(|_| self.value > 0.0)?;
@@ -46,27 +40,24 @@ impl Estimate {
     }
 }
 
-/// Exact, distribution-free interval of the median from two order statistics (David & Nagaraja, Order Statistics,
-/// 3rd ed. 2003, section 7.1), for independent values.
+/// Exact, distribution-free interval of the median of independent values, from two order statistics (David &
+/// Nagaraja, Order Statistics, 3rd ed. 2003, section 7.1).
 ///
-/// The narrowest symmetric pair that reaches `confidence`; if none does, the whole range, with what it attains:
-/// n = 2: 50 %, 3: 75 %, 4: 87.5 %, 5: 93.75 %, 6: 96.9 %. `None` for fewer than two values, values that are not
-/// finite, or a confidence outside (0, 1).
+/// Uses the narrowest symmetric pair that reaches `confidence`, or else the whole range with the confidence it
+/// attains: n = 2: 50 %, 3: 75 %, 4: 87.5 %, 5: 93.75 %, 6: 96.9 %. Returns `None` for fewer than two values.
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let sorted = describe::sorted(values).filter(|v| v.len() >= 2)?;
     let n = sorted.len();
     from_order(&sorted, &distribution::binomial_half_cdf(n), confidence)
 }
 
-/// Median with its exact interval.
-///
-/// `None` for no values or values that are not finite; the interval is `None` for one value.
+/// Median with its exact interval, which is `None` for a single value.
 pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: describe::median(values)?, interval: median_interval(values, confidence) })
 }
 
-/// The narrowest pair of mirrored order statistics that reaches `confidence`, when `cdf[k]` is the chance that at most
-/// k of the sorted statistics lie below the truth.
+/// Returns the narrowest pair of mirrored order statistics that reaches `confidence`. `cdf[k]` is the probability
+/// that at most k of the sorted statistics lie below the true value.
 pub(crate) fn from_order(sorted: &[f64], cdf: &[f64], confidence: f64) -> Option<Interval> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;

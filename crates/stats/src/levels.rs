@@ -2,43 +2,38 @@
 
 use crate::{describe, series};
 
-/// Fewest values that make a level.
+/// Minimum number of values in a level.
 pub const FEWEST: usize = 5;
-/// A jump of less than this share of the level before is not called one, however sure: 10 %.
+/// Minimum relative size of a jump. Smaller ones are ignored, however certain.
 pub const LEAST_JUMP: f64 = 0.1;
 
-/// A longer series is searched in means of neighbours, so that a jump is placed to 1 part in so many.
+/// Longer series are first averaged over neighbours, which limits the precision of a jump's position.
 const LONGEST: usize = 8192;
 
-/// Neighbours that seem more alike than this are so because the level wanders.
+/// Upper limit for the correlation of neighbours. A higher estimate means that the level itself wanders.
 const MOST_LIKENESS: f64 = 0.7;
-/// The share of the steps that tell their variance.
+/// Fraction of the steps, smallest first, that the variance is estimated from.
 const KEPT: f64 = 0.85;
-/// What the mean square of the smallest [`KEPT`] of normal values of variance 1 is: 1 - 2 q f(q) / 0.85 with the density f
-/// at the 92.5 % point q = 1.4395.
+/// Mean square of the smallest [`KEPT`] of normal values with variance 1: 1 - 2 q f(q) / 0.85 with the density f at
+/// the 92.5 % point q = 1.4395.
 const SQUARE_OF_KEPT: f64 = 0.5206;
-/// Deviations by which a value may be off its neighbours' median.
+/// Outlier limit: maximum distance from the median of the neighbours, in standard deviations.
 const MOST_OFF: f64 = 3.0;
-/// What is made of the steps where most values are equal.
+/// Variance inflation assumed if most values are equal.
 const MOST_INFLATION: f64 = 6.0;
 
-/// A stretch of the series at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
-    /// Index of its first value.
     pub start: usize,
-    /// Index after its last one.
     pub end: usize,
-    /// Median, in the unit of the values.
     pub value: f64,
 }
 
-/// The levels of a series, at least one.
+/// Splits a series into its levels, of which there is at least one.
 ///
-/// Change points of the mean by PELT ([`changes`]) of values without outliers, with the penalty 3 v ln n, where v is the
-/// variance of the noise, its likeness heeded and the jumps left out. Neighbouring levels whose medians differ by less
-/// than [`LEAST_JUMP`] are then one. `None` for no values or values that are not finite; fewer than two [`FEWEST`] are
-/// one level.
+/// Finds change points of the mean by PELT ([`changes`]) after clipping outliers, with the penalty 3 v ln n, where v
+/// is the variance of the noise, corrected for autocorrelation and jumps. Neighbouring levels with medians that
+/// differ by less than [`LEAST_JUMP`] are then merged. Fewer than twice [`FEWEST`] values are one level.
 pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
     let whole = Level { start: 0, end: values.len(), value: describe::median(values)? };
     if values.len() < 2 * FEWEST {
@@ -53,16 +48,14 @@ pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
     join(values, found)
 }
 
-/// What a change has to bring: three times the variance of the noise times the logarithm of how many values there are.
+/// Minimum gain of a change point: three times the variance of the noise times ln n.
 pub(crate) fn penalty(values: &[f64]) -> Option<f64> {
     Some(3.0 * noise(values)? * (values.len() as f64).ln())
 }
 
-/// Indices at which the mean changes: the division with the least sum of squares about the means of its parts, each
-/// change costing `penalty`, no part shorter than `least`. Exact, by PELT (Killick, Fearnhead & Eckley, Journal of the
-/// American Statistical Association 107, 2012).
-///
-/// `None` for values or a penalty that are not finite, or a `least` of 0.
+/// Returns the indices at which the mean changes: the partition with the least sum of squares about the means of its
+/// segments plus `penalty` per change, with no segment shorter than `least`. Exact, by PELT (Killick, Fearnhead &
+/// Eckley, Journal of the American Statistical Association 107, 2012).
 pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>> {
     if least == 0 || !penalty.is_finite() || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -81,7 +74,7 @@ pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>>
                 (best[end], from[end]) = (cost, start);
             }
         }
-        // A start that already costs more than the best can never win later (the paper's theorem 3.1).
+        // A start that already costs more than the best one can never win later (theorem 3.1 in the paper).
         starts.retain(|&start| best[start] + sums.cost(start, end) <= best[end]);
     }
     Some(back(&from, n))
@@ -99,7 +92,7 @@ fn back(from: &[usize], mut end: usize) -> Vec<usize> {
     found
 }
 
-/// Sums and sums of squares up to each place, about the overall mean so that large values lose no digits.
+/// Cumulative sums and sums of squares about the overall mean, so that large values lose no precision.
 struct Sums {
     values: Vec<f64>,
     squares: Vec<f64>,
@@ -119,7 +112,6 @@ impl Sums {
         Self { values: running(|x| x), squares: running(|x| x * x) }
     }
 
-    /// Sum of squares about the mean of `start..end`.
     fn cost(&self, start: usize, end: usize) -> f64 {
         let sum = self.values[end] - self.values[start];
         let squares = self.squares[end] - self.squares[start];
@@ -127,8 +119,8 @@ impl Sums {
     }
 }
 
-/// The values, but none farther than [`MOST_OFF`] deviations from the median of the five about it: what lies alone is
-/// no level (Hampel's identifier; Davies & Gather, Journal of the American Statistical Association 88, 1993).
+/// Clips values to [`MOST_OFF`] deviations from the median of the surrounding five, because an isolated value is not
+/// a level (Hampel identifier; Davies & Gather, Journal of the American Statistical Association 88, 1993).
 pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
     let most = MOST_OFF * (variance_of_steps(values, 1)? / 2.0).sqrt();
     if most == 0.0 {
@@ -141,24 +133,25 @@ pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
     (0..values.len()).map(clip).collect()
 }
 
-/// The variance of sums, without the jumps: from the steps over one place and over two. In a first-order chain of
-/// likeness r and variance s^2 their variances are as 1 to 1 + r, the first is 2 s^2 (1 - r), and sums vary by
-/// s^2 (1 + r) / (1 - r) a value (Chakar, Lebarbier, Levy-Leduc & Robin, Bernoulli 23, 2017, who take another robust
-/// variance than ours).
+/// Long-run variance of the noise without the jumps, from differences at lags 1 and 2. In a first-order
+/// autoregression with correlation r and variance s^2, their variances have the ratio 1 to 1 + r, the first is 2 s^2
+/// (1 - r), and the long-run variance is s^2 (1 + r) / (1 - r) (Chakar, Lebarbier, Levy-Leduc & Robin, Bernoulli 23,
+/// 2017, who use another robust variance estimator).
 fn noise(values: &[f64]) -> Option<f64> {
     let (near, far) = (variance_of_steps(values, 1)?, variance_of_steps(values, 2)?);
     if near == 0.0 {
-        // Most values are equal: the mean of the squares has to do, jumps and all.
+        // Most values are equal, so use the mean square including any jumps.
         let square = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
         return Some(square / (2 * (values.len() - 1)) as f64 * MOST_INFLATION);
     }
-    // Few values know their likeness badly, and too little of it makes jumps of waves.
+    // Short series estimate the correlation poorly, and underestimating it turns waves into jumps.
     let doubt = 1.5 / (values.len() as f64).sqrt();
     let likeness = (far / near - 1.0 + doubt).clamp(doubt.min(MOST_LIKENESS), MOST_LIKENESS);
     Some(near * (1.0 + likeness) / (2.0 * (1.0 - likeness).powi(2)))
 }
 
-/// Mean square of the steps over so many places, the largest of them left out: a jump makes a few large ones.
+/// Mean square of the differences at lag `apart`, without the largest ones, because a jump causes a few large
+/// differences.
 fn variance_of_steps(values: &[f64], apart: usize) -> Option<f64> {
     let steps: Vec<f64> = values.iter().zip(&values[apart..]).map(|(a, b)| (b - a).powi(2)).collect();
     let sorted = describe::sorted(&steps)?;
@@ -170,8 +163,8 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
     Some(Level { start, end, value: describe::median(&values[start..end])? })
 }
 
-/// Neighbours that are no jump apart as one, the most alike first: each join moves the median that the next are held
-/// against.
+/// Merges neighbouring levels that are too close to be a jump, starting with the closest pair, because each merge
+/// moves the median that the next pair is compared with.
 fn join(values: &[f64], mut levels: Vec<Level>) -> Option<Vec<Level>> {
     let apart = |pair: &[Level]| (pair[1].value - pair[0].value).abs() / pair[0].value.abs();
     loop {
@@ -193,7 +186,6 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    /// `n` values about `level` with relative deviation `noise`, each `carry` of the last one's error.
     fn noisy(rng: &mut Pcg64Mcg, n: usize, level: f64, noise: f64, carry: f64) -> Vec<f64> {
         let mut error = 0.0;
         let mut one = || {
@@ -245,7 +237,7 @@ mod tests {
         assert_eq!((levels(&[]), levels(&[f64::NAN; 20])), (None, None));
     }
 
-    /// Breaks that `ruptures` 1.1 gives for the same series: tests/reference/pelt.py made the table.
+    /// The table was generated with `ruptures` 1.1 by tests/reference/pelt.py.
     #[test]
     fn the_changes_are_those_of_the_reference_implementation() {
         let table = include_str!("../tests/reference/pelt.tsv");

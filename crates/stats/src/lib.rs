@@ -1,7 +1,7 @@
 //! Estimators, intervals and noise floors on plain numbers.
 //!
-//! Uses no clock, and random numbers with fixed seeds only. Functions return `None` for input outside their domain: empty,
-//! not finite, or as documented.
+//! Uses no clock, and only fixed seeds for random numbers. Functions return `None` for input outside their domain:
+//! empty, not finite, or as documented.
 
 pub mod ab;
 pub mod bimodal;

@@ -1,4 +1,4 @@
-//! Robust location of logarithms, with the influence of each block on it.
+//! Robust location of logarithms and the influence of each block on it.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,22 @@ use crate::{
     interval::{Estimate, Interval},
 };
 
-/// Values or their logarithms, by block.
 pub type Blocks = BTreeMap<u32, f64>;
 
-/// Minimum number of values for a biweight and an interval. With fewer, a disturbed value cannot be recognised.
+/// Minimum number of values for a biweight and an interval. Fewer cannot reveal a disturbed one.
 pub const FEWEST: usize = 5;
-/// Minimum scatter of logarithms (0.1 %): equal values are rounded.
+/// Minimum scatter of logarithms (0.1 %), because equal values may be the result of rounding.
 pub const LEAST_SCATTER: f64 = 0.001;
 
 /// Median absolute deviation of the standard normal distribution.
 const NORMAL_MAD: f64 = 0.674_489_75;
-/// Values have no weight beyond this many standard deviations of the workload ...
+/// Values have zero weight beyond this many standard deviations of the workload ...
 const CUT_BY_SHARED: f64 = 6.0;
-/// ... or of these values, whichever is farther.
+/// ... or of the values themselves, whichever is larger.
 const CUT_BY_OWN: f64 = 9.0;
-/// Multiple of the third quartile of distances from the median within which values count, where they may be bimodal.
+/// Cutoff for values that may be bimodal, as a multiple of the third quartile of the distances from the median.
 const CUT_BY_MODES: f64 = 4.0;
-/// Degrees of freedom of a biweight's error, as a share of n - 1 (Kafadar 1982).
+/// Degrees of freedom of a biweight's error, as a fraction of n - 1 (Kafadar 1982).
 const FREEDOM: f64 = 0.7;
 /// Standard error of the median of three or four normal values, relative to that of their mean.
 const MEDIAN_ERROR: f64 = 1.16;
@@ -32,28 +31,26 @@ const MEDIAN_ERROR: f64 = 1.16;
 const FEWEST_UNPAIRED: usize = 2;
 const MOST_STEPS: usize = 50;
 
-/// Tukey's biweight of logarithms: a value weighs less the farther off it is, and nothing beyond the cut, so nearly half of the
-/// values may be disturbed (Mosteller and Tukey, Data Analysis and Regression, 1977). The median with fewer values than
-/// [`FEWEST`].
+/// Tukey's biweight of logarithms. The weight of a value falls with its distance and is zero beyond the cutoff, so
+/// nearly half of the values may be disturbed (Mosteller and Tukey, Data Analysis and Regression, 1977). With fewer
+/// values than [`FEWEST`], this is the median.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Location {
     pub(crate) value: f64,
-    /// Number of values.
     pub(crate) n: usize,
-    /// Sum of the weights.
     pub(crate) weight: f64,
-    /// By block, how far its value moves the location. The sum of their squares is the variance.
+    /// How far the value of each block moves the location. The sum of their squares is the variance.
     pub(crate) influence: Blocks,
 }
 
 impl Location {
-    /// Of values of which nearly half may be disturbed, e.g. ratios to the baseline. `scatter` is the standard deviation that values
-    /// of the workload usually have. `None` without values, or for one that is not finite.
+    /// Location of values of which nearly half may be disturbed, e.g. ratios to the baseline. `scatter` is the
+    /// typical standard deviation in the workload.
     pub(crate) fn of(logs: &Blocks, scatter: f64) -> Option<Self> {
         Self::within(logs, CUT_BY_SHARED * scatter)
     }
 
-    /// Of values that may be bimodal: includes a mode that a quarter of the values have.
+    /// Location of values that may be bimodal. It includes a mode that holds a quarter of the values.
     pub(crate) fn of_modes(logs: &Blocks, scatter: f64) -> Option<Self> {
         let values: Vec<f64> = logs.values().copied().collect();
         let middle = describe::median(&values)?;
@@ -91,49 +88,45 @@ impl Location {
     }
 }
 
-/// Degrees of freedom of a biweight of so many values.
 pub(crate) fn freedom(n: usize) -> f64 {
     FREEDOM * (n as f64 - 1.0)
 }
 
-/// Turns the variance of few values with divisor n into that with n - 1.
 fn correction(n: usize) -> f64 {
     let n = n as f64;
     (n / (n - 1.0).max(1.0)).sqrt()
 }
 
-/// Logarithms of the positive values; others cannot be part of a ratio.
+/// Returns the logarithms of the positive values. Other values cannot be part of a ratio.
 pub(crate) fn logarithms(values: &Blocks) -> Blocks {
     let logs = values.iter().map(|(block, value)| (*block, value.ln()));
     logs.filter(|(_, log)| log.is_finite()).collect()
 }
 
-/// Standard deviation of logarithms about the median of their group: the median of all absolute deviations, scaled for normal
-/// values. At least [`LEAST_SCATTER`]. `None` without two values in a group.
+/// Robust standard deviation of logarithms: the median absolute deviation from the median of the group, over all
+/// groups, scaled for normal values. At least [`LEAST_SCATTER`]. `None` if no group has two values.
 pub(crate) fn scatter<'a>(groups: impl IntoIterator<Item = &'a Blocks>) -> Option<f64> {
     let mut deviations = Vec::new();
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         let logs: Vec<f64> = group.values().copied().collect();
         let middle = describe::median(&logs)?;
-        // The median of few values is nearer to them than the truth is.
+        // The median of a few values is closer to them than the true value is.
         deviations.extend(logs.iter().map(|log| correction(logs.len()) * (log - middle).abs()));
     }
     Some((describe::median(&deviations)? / NORMAL_MAD).max(LEAST_SCATTER))
 }
 
-/// The value of a result with its error, on the logarithmic scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
     pub(crate) log: f64,
     pub(crate) variance: f64,
     pub(crate) freedom: f64,
-    /// Number of values.
     pub(crate) n: usize,
 }
 
 impl Level {
-    /// Of positive values of which no others of the workload are in the same blocks. Other values are left out. `None` without
-    /// a positive value.
+    /// Creates a level from positive values that share no blocks with the rest of the workload. Other values are
+    /// ignored. Returns `None` without a positive value.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let logs = numbered(values);
@@ -143,20 +136,19 @@ impl Level {
         Some(Self { log, variance: location.variance(), freedom, n })
     }
 
-    /// The value; no interval with fewer values than [`FEWEST`].
+    /// Returns the value, without an interval if there are fewer values than [`FEWEST`].
     #[must_use]
     pub fn estimate(&self, confidence: f64) -> Option<Estimate> {
         let quantile = (self.n >= FEWEST).then(|| student_quantile(confidence, self.freedom)).flatten();
         estimate(self.log, quantile.map(|quantile| quantile * self.variance.sqrt()), confidence)
     }
 
-    /// Ratio of this to an independent level, with Welch's interval (Biometrika 34, 1947) for unequal scatter; none with fewer
-    /// than two values on either side.
+    /// Ratio of this level to an independent one, with Welch's interval (Biometrika 34, 1947) for unequal variances.
+    /// There is no interval with fewer than two values on either side.
     #[must_use]
     pub fn ratio(&self, reference: &Self, confidence: f64) -> Option<Estimate> {
         let variance = |it: &Self| it.variance.max(LEAST_SCATTER.powi(2) / it.n as f64);
         let (own, other) = (variance(self), variance(reference));
-        // Welch and Satterthwaite.
         let freedom =
             (own + other).powi(2) / (own.powi(2) / self.freedom + other.powi(2) / reference.freedom);
         let half = student_quantile(confidence, freedom)
@@ -170,7 +162,7 @@ fn numbered(values: &[f64]) -> Blocks {
     logarithms(&(0u32..).zip(values.iter().copied()).collect())
 }
 
-/// From logarithms; `None` if an end is not a positive finite number.
+/// Converts from logarithms. Returns `None` if an end is not a positive finite number.
 pub(crate) fn estimate(log: f64, half: Option<f64>, confidence: f64) -> Option<Estimate> {
     let interval =
         half.map(|half| Interval { low: (log - half).exp(), high: (log + half).exp(), confidence });
@@ -179,21 +171,21 @@ pub(crate) fn estimate(log: f64, half: Option<f64>, confidence: f64) -> Option<E
     all.then(|| Estimate { value: without_rounding_error(log.exp()), interval })
 }
 
-/// Twelve digits, so that a single value is what was measured.
+/// Rounds to twelve digits, so that a single value is returned as it was measured.
 fn without_rounding_error(value: f64) -> f64 {
     let scale = 10f64.powi(11 - value.log10().floor() as i32);
     let rounded = (value * scale).round() / scale;
     if rounded.is_finite() && rounded > 0.0 { rounded } else { value }
 }
 
-/// The lower of the middle two: with three of six values disturbed, the upper one is disturbed.
+/// Returns the lower of the two middle values: if three of six values are disturbed, so is the upper one.
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
 }
 
-/// Square of the distance in cuts; `None` from one cut on.
+/// Square of the distance relative to the cutoff. `None` at or beyond the cutoff.
 fn share(off: f64, cut: f64) -> Option<f64> {
     Some((off / cut).powi(2)).filter(|square| *square < 1.0)
 }
@@ -202,7 +194,6 @@ fn weight(off: f64, cut: f64) -> f64 {
     share(off, cut).map_or(0.0, |square| (1.0 - square).powi(2))
 }
 
-/// Weighted mean, from the median on until it is stable.
 fn biweight(logs: &[f64], middle: f64, cut: f64) -> f64 {
     let mut value = middle;
     for _ in 0..MOST_STEPS {
@@ -210,7 +201,7 @@ fn biweight(logs: &[f64], middle: f64, cut: f64) -> f64 {
         let (sum, all) = weights
             .zip(logs)
             .fold((0.0, 0.0), |(sum, all), (weight, log)| (sum + weight * log, all + weight));
-        // The middle between two distant modes may have no value near it.
+        // There may be no value near the midpoint of two distant modes.
         let next = if all > 0.0 { sum / all } else { value };
         if (next - value).abs() <= 1e-12 * cut {
             return next;

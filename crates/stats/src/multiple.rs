@@ -1,9 +1,8 @@
 //! Adjusts p-values for multiple comparisons.
 
-/// Adjusted p-values by Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995): of those at most
-/// `a`, a share of `a` at most is expected to be wrong, for independent ones. In the order given.
-///
-/// `None` when one is not in 0..=1.
+/// Adjusts p-values by Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995), in the order
+/// given. If the tests are independent, at most a fraction `a` of those with an adjusted p up to `a` are expected to
+/// be false discoveries.
 pub fn benjamini_hochberg(p: &[f64]) -> Option<Vec<f64>> {
     let order = ascending(p)?;
     let mut adjusted = vec![0.0; p.len()];
@@ -29,7 +28,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What `statsmodels` and R give for the same p-values: tests/reference/multiple.py made the table.
+    /// The table was generated with `statsmodels` by tests/reference/multiple.py. R gives the same values.
     #[test]
     fn adjusted_values_are_those_of_the_reference_implementation() {
         let table = include_str!("../tests/reference/multiple.tsv");

@@ -8,49 +8,47 @@ use crate::{
     location::{self, FEWEST},
 };
 
-/// A floor that no repeated measurement on a shared machine should go below: 0.5 %.
+/// Recommended minimum floor for repeated measurements on a shared machine.
 pub const USUAL_MINIMUM: f64 = 0.005;
 
-/// A floor that the comparison of two separate runs should not go below: 2 %. A run has placements, addresses and
-/// neighbours of its own, of which its own trials know nothing.
+/// Recommended minimum floor for comparing two runs, whose placement, addresses and neighbours may differ.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
-/// Degrees of freedom of a floor from fewer pairs than a verdict needs.
+/// Degrees of freedom of a floor that is based on fewer pairs than a verdict needs.
 const LEAST_FREEDOM: f64 = 2.0;
 
-/// Fewer runs know next to nothing of what runs differ by.
+/// Minimum number of runs for estimating the variation between runs.
 pub const FEWEST_RUNS: usize = 4;
-/// A step between runs that is so many times the mean of all others is a change, if it stayed.
+/// A step between runs that is this many times the mean of all others is a level change, if it persists.
 pub const PLAIN: f64 = 8.0;
-/// Robust deviations from the median (median absolute deviation) beyond which a run is another thing: in a hundredth of sets of four or
-/// five normal values one is, by simulation, and in fewer of more.
+/// A run is an outlier beyond this many median absolute deviations from the median. In simulations, this happens in 1
+/// % of sets of four or five normal values, and less often in larger sets.
 pub const FAR: f64 = 20.0;
-/// For so many runs on either side a level has to hold to have changed.
+/// Number of runs on either side for which a changed level must persist.
 pub const STAYED: usize = 3;
 
-/// Relative difference up to which nothing is called a difference.
+/// Relative difference up to which results count as equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseFloor {
-    /// Relative difference, 0.02 for 2 %.
+    /// Relative difference: 0.02 is 2 %.
     pub relative: f64,
-    /// Number of baseline pairs.
     pub pairs: usize,
 }
 
 impl NoiseFloor {
-    /// Whether it rests on enough pairs for a verdict.
+    /// Returns whether the floor is based on enough pairs for a verdict.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         self.pairs >= FEWEST
     }
 }
 
-/// Floor from the baseline's ratio to itself over so many blocks: the smallest ratio that pairs with this scatter (standard
-/// deviation of log ratios) distinguish from 1, or the baseline's ratio to itself if that is larger and excludes 1. At least
-/// [`USUAL_MINIMUM`].
+/// Returns the floor from the baseline's ratio to itself: the smallest ratio that `pairs` pairs with this scatter
+/// (standard deviation of log ratios) can distinguish from 1, or the baseline's ratio to itself if that is larger and
+/// excludes 1. At least [`USUAL_MINIMUM`].
 ///
-/// A baseline that varies more than its workload does not raise it, because a comparison's own interval includes that. `None` for
-/// fewer than two pairs.
+/// A baseline that varies more than its workload does not raise the floor, because the interval of each comparison
+/// includes that. Returns `None` for fewer than two pairs.
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
         return None;
@@ -63,30 +61,26 @@ pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f6
     relative.is_finite().then_some(NoiseFloor { relative, pairs })
 }
 
-/// What runs of one thing differ by, learned from several of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BetweenRuns {
-    /// How far two of them may lie apart, as a relative difference (0.02 is 2 %).
+    /// How far two runs may differ, as a relative difference (0.02 is 2 %).
     pub relative: f64,
-    /// Number of runs it rests on.
     pub runs: usize,
-    /// Standard deviation of one run's logarithm.
     deviation: f64,
-    /// Degrees of freedom of that.
     freedom: f64,
 }
 
-/// How far two runs may lie apart, from one value of a cell in each of several runs, in the order of time.
+/// Estimates how far two runs may differ, from one value of a cell in each of several runs, in chronological order.
 ///
-/// The deviation of the logarithms is that of control charts for individuals: the mean of the absolute successive
-/// differences over 2 / sqrt(pi) (moving ranges of two; Wheeler & Chambers, Understanding Statistical Process Control,
-/// 3rd ed. 2010, chapter 3). A level that changed once and stayed is in one of the differences only; where it is plain
-/// ([`PLAIN`]) and was there for [`STAYED`] runs on either side it is left out. With the degrees of freedom of that mean
-/// (Cryer & Ryan, Journal of Quality Technology 22, 1990) Student's quantile at `confidence` gives the distance.
+/// The deviation of the logarithms is the one used in control charts for individuals: the mean absolute successive
+/// difference over 2 / sqrt(pi) (moving ranges of two; Wheeler & Chambers, Understanding Statistical Process Control,
+/// 3rd ed. 2010, chapter 3). A lasting level change affects only one of the differences, which is dropped if it is
+/// large ([`PLAIN`]) and the levels last for [`STAYED`] runs on either side. The distance is Student's quantile at
+/// `confidence` with the degrees of freedom of that mean (Cryer & Ryan, Journal of Quality Technology 22, 1990).
 ///
-/// Runs that lie [`FAR`] from the others are none of one thing, and are left out.
+/// Outlying runs ([`FAR`]) are left out.
 ///
-/// `None` for fewer than [`FEWEST_RUNS`], values that are not finite and positive, or a confidence outside (0, 1).
+/// Returns `None` for fewer than [`FEWEST_RUNS`].
 pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
     let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();
@@ -104,7 +98,7 @@ pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
 }
 
 impl BetweenRuns {
-    /// The chance that two runs of one thing lie at least as far apart as this ratio from 1.
+    /// Probability that two identical runs differ by at least this ratio.
     pub fn p(&self, ratio: f64) -> f64 {
         if self.deviation == 0.0 {
             return if ratio == 1.0 { 1.0 } else { 0.0 };
@@ -113,18 +107,17 @@ impl BetweenRuns {
     }
 }
 
-/// The values but those that lie [`FAR`] from the median, and at twice or half of it: while a link was limited, say, the runs
-/// were not of one thing. Most runs have to be alike, or none is left out; a run that lies a little off is of what runs differ by.
+/// Removes values farther than [`FAR`] from the median that also differ by a factor of two, e.g. because a link was
+/// limited. Nothing is removed unless most runs agree. Smaller deviations are part of the variation between runs.
 fn without_outliers(logs: Vec<f64>) -> Vec<f64> {
     let Some(middle) = describe::median(&logs) else { return logs };
     let apart: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
-    // Of normal values the deviation is so many times the median distance.
+    // Ratio of the standard deviation to the median absolute deviation for normal values.
     let usual = describe::median(&apart).unwrap_or_default() * 1.4826;
     let reach = (FAR * usual).max(std::f64::consts::LN_2);
     logs.into_iter().filter(|log| usual == 0.0 || (log - middle).abs() <= reach).collect()
 }
 
-/// The steps but one that is a change of level.
 fn without_a_change(steps: &[f64]) -> Vec<f64> {
     let Some((place, largest)) = steps.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else {
         return Vec::new();
@@ -136,8 +129,8 @@ fn without_a_change(steps: &[f64]) -> Vec<f64> {
     if stayed && plain { others } else { steps.to_vec() }
 }
 
-/// Of the mean of the absolute successive differences of so many independent normal values: that of the chi-square whose
-/// relative variance is the same. Neighbouring differences share a value, and are alike by that.
+/// Degrees of freedom of the mean absolute successive difference of independent normal values, from the chi-square
+/// with the same relative variance. Adjacent differences are correlated because they share a value.
 fn freedom(values: usize) -> f64 {
     let n = values as f64;
     let squared_mean = 4.0 / PI;
@@ -154,8 +147,8 @@ mod tests {
         between_runs(values, 0.95).unwrap().relative
     }
 
-    /// Viscosities of fifteen batches of paint: their mean moving range is 0.48 (Montgomery, Introduction to Statistical
-    /// Quality Control, section 6.4).
+    /// The viscosities of fifteen batches of paint have a mean moving range of 0.48 (Montgomery, Introduction to
+    /// Statistical Quality Control, section 6.4).
     #[test]
     fn runs_of_another_thing_teach_nothing() {
         let quiet = [1.0, 1.01, 0.99, 1.005];
@@ -182,7 +175,7 @@ mod tests {
         let before: Vec<f64> = steady(40.0, 10).collect();
         let changed: Vec<f64> = steady(40.0, 5).chain(steady(36.0, 5)).collect();
         assert!(learned(&changed) < 1.1 * learned(&before), "{} {}", learned(&changed), learned(&before));
-        // One run that lies off, at the end or among others, is no change of level.
+        // A single outlying run, at the end or elsewhere, is not a change of level.
         for place in [0, 5, 9] {
             let mut off = before.clone();
             off[place] = 36.0;

@@ -5,32 +5,27 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::{describe, distribution};
 
-/// Up to this many values in all, every exchange of labels counts; beyond it [`DRAWS`] random ones.
+/// Up to this many values in total, the test is exact. Larger samples use [`DRAWS`] random permutations.
 pub const EXACT_UNPAIRED: usize = 60;
-/// Random exchanges that are tried where not all are.
 pub const DRAWS: usize = 20_000;
 
-/// Where the random exchanges begin, so that the same values always have the same p.
+/// Fixed seed, so that the same values always have the same p.
 const SEED: u64 = 0x706c_756d_6270;
 
-/// What a permutation test says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Test {
-    /// Two-sided: the share of exchanges that show at least as large a difference as was seen, if there is none.
     pub p: f64,
-    /// Whether every exchange was counted; otherwise p is that of [`DRAWS`] random ones.
+    /// Whether all permutations were counted, as opposed to [`DRAWS`] random ones.
     pub exact: bool,
 }
 
-/// Test that two independent samples are of one kind.
+/// Tests whether two independent samples have the same distribution.
 ///
-/// The statistic is the sum of the first sample's ranks (Wilcoxon 1945; Hollander, Wolfe & Chicken, Nonparametric
-/// Statistical Methods, 3rd ed. 2014, section 4.1), equal values sharing their ranks: a difference of means would leave all
-/// the say to one outlier. Every division of the ranks is counted, ties heeded, up to [`EXACT_UNPAIRED`] values; beyond,
-/// [`DRAWS`] seeded random ones with the one that was seen (Phipson & Smyth, Statistical Applications in Genetics and
-/// Molecular Biology 9, 2010). The least p of n and m values is 2 / C(n + m, n).
-///
-/// `None` for an empty sample or a value that is not finite.
+/// The statistic is the sum of the first sample's ranks, with ties sharing their rank (Wilcoxon 1945; Hollander,
+/// Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 4.1). A single outlier would dominate a
+/// difference of means. Up to [`EXACT_UNPAIRED`] values, every division of the ranks is counted. Larger samples use
+/// the observed one and [`DRAWS`] seeded random ones (Phipson & Smyth, Statistical Applications in Genetics and
+/// Molecular Biology 9, 2010). The smallest possible p of n and m values is 2 / C(n + m, n).
 pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -48,7 +43,7 @@ pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     let mut ranks = ranks;
     let mut random = Pcg64Mcg::seed_from_u64(SEED);
     Some(drawn(distance, || {
-        // The first places of a Fisher-Yates shuffle.
+        // First steps of a Fisher-Yates shuffle.
         for at in 0..a.len() {
             let other = random.random_range(at..ranks.len());
             ranks.swap(at, other);
@@ -57,11 +52,11 @@ pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     }))
 }
 
-/// Twice the ranks, so that shared ones are whole. `None` as [`describe::sorted`].
+/// Returns twice the ranks, so that tied ranks are integers. `None` as for [`describe::sorted`].
 fn doubled_ranks(values: &[f64]) -> Option<Vec<usize>> {
     let sorted = describe::sorted(values)?;
     let rank = |value: &f64| {
-        // Ranks below + 1 to up to, whose mean is the shared one.
+        // Tied values share the mean of ranks `below + 1` to `up_to`.
         let below = sorted.partition_point(|other| other < value);
         let up_to = sorted.partition_point(|other| other <= value);
         below + up_to + 1

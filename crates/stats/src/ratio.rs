@@ -4,16 +4,15 @@ use crate::describe;
 use crate::distribution::signed_rank_cdf;
 use crate::interval::{self, Estimate};
 
-/// Most averages of two differences that are formed; beyond it the functions give `None`.
+/// Maximum number of pairwise averages. The functions return `None` if there would be more.
 pub const MOST_PAIRWISE: usize = 4_000_000;
 
-/// Ratio second/first of paired positive values (one pair a block), without unit.
+/// Ratio second/first of paired positive values, with one pair per block.
 ///
-/// Hodges-Lehmann estimate of the log ratios, with the interval of Walsh averages whose ends come from Wilcoxon's
-/// signed-rank distribution (Hollander, Wolfe & Chicken 2014, section 3.3). Exact when log ratios are symmetric about
-/// the truth. Attains at most 50 % with 2 blocks, 75 % with 3, 87.5 % with 4, 93.75 % with 5, 96.9 % with 6. `None` for
-/// no pairs, a value that is not finite and positive, or more than [`MOST_PAIRWISE`] averages; the interval is `None`
-/// for one pair or a confidence outside (0, 1).
+/// Hodges-Lehmann estimate of the log ratios, with the interval of Walsh averages given by Wilcoxon's signed-rank
+/// distribution (Hollander, Wolfe & Chicken 2014, section 3.3). Exact if log ratios are symmetric about the true
+/// value. Attains at most 50 % with 2 blocks, 75 % with 3, 87.5 % with 4, 93.75 % with 5, 96.9 % with 6. Returns
+/// `None` for more than [`MOST_PAIRWISE`] averages. The interval is `None` for a single pair.
 pub fn paired_ratio(pairs: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let logs: Option<Vec<f64>> = pairs.iter().map(|(a, b)| Some(log(*b)? - log(*a)?)).collect();
     exponential(walsh(&logs?, confidence)?)

@@ -1,4 +1,4 @@
-//! Values that follow each other in time and depend on the ones before.
+//! Estimates for autocorrelated time series.
 
 use std::borrow::Cow;
 
@@ -8,33 +8,29 @@ use crate::{
     interval::{Estimate, Interval},
 };
 
-/// Fewest values for an interval.
 pub const FEWEST: usize = 10;
-/// A longer series is averaged over groups of neighbours first; slow change, which is what counts, stays in it.
+/// Longer series are first averaged over groups of neighbours. This preserves the slow changes, which matter most.
 const LONGEST: usize = 4096;
-/// Most neighbours' distance at which likeness is looked for.
 const MOST_LAGS: usize = 2000;
 
-/// Mean of a series with an interval that heeds that neighbours are alike.
+/// Mean of an autocorrelated series, with an interval.
 ///
-/// The variance of the mean is read from the slowest waves of the series: the mean square of its first v cosine
-/// transforms, with Student's distribution of v degrees of freedom (equal-weighted cosines: Lazarus, Lewis, Stock &
-/// Watson, Journal of Business & Economic Statistics 36, 2018). They take v = 0.41 n^(2/3) for series of unknown
-/// dependence; here v is 0.5 w^(2/3), where w is how many independent values the series is worth (n over [`inflation`]),
-/// and 3 to 64. `None` for no values or values that are not finite; the interval is `None` for fewer than [`FEWEST`]
-/// values, for less than three values' worth, or a confidence outside (0, 1). For a steady series: a jump between two
-/// levels is not noise ([`crate::levels`]).
+/// The variance of the mean is estimated from the lowest frequencies of the series: the mean square of its first v
+/// cosine transforms, with Student's distribution of v degrees of freedom (equal-weighted cosines: Lazarus, Lewis,
+/// Stock & Watson, Journal of Business & Economic Statistics 36, 2018). They use v = 0.41 n^(2/3) for series of
+/// unknown dependence. Here v is 0.5 w^(2/3), limited to 3 to 64, where w is the effective sample size (n over
+/// [`inflation`]). The interval is `None` for fewer than [`FEWEST`] values or an effective size below three. The
+/// series must be steady, because a jump between two levels is not noise ([`crate::levels`]).
 pub fn mean_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = describe::mean(values)?;
     Some(Estimate { value, interval: interval(values, value, confidence) })
 }
 
-/// Ratio b/a of the means of two independent series of positive mean, each heeding that its neighbours are alike.
+/// Ratio b/a of the means of two independent autocorrelated series with positive means.
 ///
-/// By the standard errors of [`mean_estimate`] on the logarithm of the ratio (the delta method) and Student's
-/// distribution with Welch and Satterthwaite's degrees of freedom (Welch, Biometrika 34, 1947). It knows nothing of what
-/// changes from one trial to the next. `None` for an empty series, values that are not finite or a mean that is not
-/// positive; the interval is `None` where one of the means has none.
+/// Applies the standard errors of [`mean_estimate`] to the logarithm of the ratio (the delta method), with Student's
+/// distribution and the Welch-Satterthwaite degrees of freedom (Welch, Biometrika 34, 1947). Variation between trials
+/// is not included. The interval is `None` if one of the means has none.
 pub fn ratio_estimate(a: &[f64], b: &[f64], confidence: f64) -> Option<Estimate> {
     let positive = |values: &[f64]| describe::mean(values).filter(|mean| *mean > 0.0);
     let (under, over) = (positive(a)?, positive(b)?);
@@ -62,7 +58,6 @@ fn interval(values: &[f64], mean: f64, confidence: f64) -> Option<Interval> {
     half.is_finite().then_some(Interval { low: mean - half, high: mean + half, confidence })
 }
 
-/// The standard error of a mean and how sure it is itself, in degrees of freedom.
 struct StandardError {
     error: f64,
     freedom: f64,
@@ -86,7 +81,7 @@ fn standard_error(values: &[f64]) -> Option<StandardError> {
     error.is_finite().then_some(StandardError { error, freedom: waves })
 }
 
-/// The series' part in the wave of so many half periods, scaled so that independent values of variance 1 give 1.
+/// Cosine transform of the series at `wave` half periods, scaled so that independent values of variance 1 give 1.
 fn cosine(values: &[f64], wave: usize) -> f64 {
     let n = values.len() as f64;
     let step = std::f64::consts::PI * wave as f64 / n;
@@ -95,7 +90,7 @@ fn cosine(values: &[f64], wave: usize) -> f64 {
     sum * (2.0 / n).sqrt()
 }
 
-/// Means of groups of neighbours, so many that no more than `most` are left; a last group that is not full is left out.
+/// Averages groups of neighbours so that at most `most` values are left. An incomplete last group is dropped.
 pub(crate) fn grouped(values: &[f64], most: usize) -> Cow<'_, [f64]> {
     if values.len() <= most {
         return Cow::Borrowed(values);
@@ -110,9 +105,9 @@ fn relative_error(values: &[f64]) -> Option<StandardError> {
     Some(StandardError { error: error / describe::mean(values)?, freedom })
 }
 
-/// How much the dependence of neighbours inflates the variance of the mean: 1 for independent values, n for values that
-/// are all one. Twice the integrated autocorrelation time, by the initial positive sequence (Geyer, Statistical Science
-/// 7, 1992, section 3.3). 1 for a constant series. `None` for fewer than two values or values that are not finite.
+/// Factor by which autocorrelation inflates the variance of the mean: 1 for independent values, n for perfectly
+/// correlated ones. Twice the integrated autocorrelation time, by the initial positive sequence (Geyer, Statistical
+/// Science 7, 1992, section 3.3). 1 for a constant series. `None` for fewer than two values.
 pub fn inflation(values: &[f64]) -> Option<f64> {
     let mean = describe::mean(values).filter(|_| values.len() >= 2)?;
     let centered: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -129,7 +124,8 @@ pub fn inflation(values: &[f64]) -> Option<f64> {
     let mut lag = 0;
     let mut last = f64::INFINITY;
     while lag + 1 < n && lag < MOST_LAGS {
-        // Sums of neighbouring lags are positive and fall for a reversible chain; what does not is noise.
+        // In a reversible chain, sums of adjacent autocovariances are positive and decreasing. Anything else is
+        // noise.
         let pair = ((covariance(lag) + covariance(lag + 1)) / variance).min(last);
         if pair <= 0.0 {
             break;
@@ -184,7 +180,7 @@ mod tests {
         }
     }
 
-    /// What SciPy gives for the same series: tests/reference/cosines.py made the table.
+    /// The table was generated with SciPy by tests/reference/cosines.py.
     #[test]
     fn the_slow_waves_are_those_of_the_reference_implementation() {
         let table = include_str!("../tests/reference/cosines.tsv");
@@ -205,7 +201,7 @@ mod tests {
         let mut rng = Pcg64Mcg::seed_from_u64(5);
         let values = chain(&mut rng, 3 * LONGEST, 0.9);
         let whole = mean_estimate(&values, 0.95).unwrap().interval.unwrap();
-        // Inflation is 19, so 1.96 standard errors are 1.96 (19 / 12288)^0.5 = 0.077.
+        // The inflation is 19, so 1.96 standard errors are 1.96 (19 / 12288)^0.5 = 0.077.
         let half = (whole.high - whole.low) / 2.0;
         assert!((0.05..0.12).contains(&half), "{half}");
         assert_eq!((grouped(&[1.0, 3.0, 5.0, 7.0, 9.0], 2)).into_owned(), [3.0]);

@@ -1,42 +1,46 @@
-//! Classifies a time series: level, drift, shifts or random walk.
+//! Classifies a time series as steady, drifting, shifting between levels, or a random walk.
 
 use crate::{
     describe,
     levels::{self, Level},
 };
 
-/// A drift of less than this share of the mean over the whole series is not called one, however sure: 5 %.
+/// Minimum drift over the whole series, as a fraction of the mean. Smaller ones are ignored, however certain.
 pub const LEAST_DRIFT: f64 = 0.05;
 
-/// What a slope has to bring, in logarithms of how many values there are: as a change does in [`levels::levels`].
+/// Penalty of a slope, in units of ln n, like that of a change point in [`levels::levels`].
 const SLOPE: f64 = 3.0;
-/// What each jump has to bring: it has a place too, which was looked for in errors that were taken to be less alike.
+/// Penalty of a jump. It is higher because the jump's position was also searched for.
 const JUMP: f64 = 5.0;
-/// The likeness of neighbours is taken to be less than this: beyond it nothing is left that could be a level.
+/// Upper limit for the estimated autocorrelation. Beyond it, no level is left to detect.
 const MOST_LIKENESS: f64 = 0.97;
-/// Below this a sum of squares is rounding.
+/// Sums of squares below this are rounding errors.
 const LEAST_SQUARES: f64 = 1e-300;
 
-/// What a series does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stationarity {
-    /// It keeps its level.
     Steady,
-    /// It goes from the first value to the second, as a straight line fits it best.
-    Drift { from: f64, to: f64 },
-    /// It jumps; at least two levels.
+    /// The best straight line goes from the first value to the second.
+    Drift {
+        from: f64,
+        to: f64,
+    },
+    /// The series jumps between at least two levels.
     Levels(Vec<Level>),
-    /// It wanders between these values as far as jumps would be, but neighbours are so alike that it needs none.
-    Unsteady { low: f64, high: f64 },
+    /// The series wanders between these values, but its autocorrelation explains that without jumps.
+    Unsteady {
+        low: f64,
+        high: f64,
+    },
 }
 
-/// What a series does; `None` for no values or values that are not finite.
+/// Classifies a series.
 ///
-/// Four descriptions are compared with each other: one level, a straight line, the levels that [`levels::levels`] finds, each with
-/// errors of which neighbours are alike (a first-order chain), by n ln(s / n) + k ln n, where s is the sum of squares of
-/// what the chain cannot foresee and k is 0 of one level, 3 of a line and 5 of each jump. What a chain of alike neighbours explains
-/// needs no jumps: change points that look for independent noise find some in it (Shi, Gallagher, Lund & Killick,
-/// Environmetrics 33, 2022).
+/// Compares three models: one level, a straight line, and the levels that [`levels::levels`] finds, each with
+/// autocorrelated errors (a first-order chain), by n ln(s / n) + k ln n. Here s is the sum of squared prediction
+/// errors of the chain, and k is 0 for one level, 3 for a line and 5 for each jump. A series that autocorrelation
+/// explains needs no jumps, although change-point detection for independent noise would find some (Shi, Gallagher,
+/// Lund & Killick, Environmetrics 33, 2022).
 pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     let found = levels::levels(values)?;
     if values.len() < 2 * levels::FEWEST {
@@ -62,7 +66,7 @@ pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     Some(if found.len() > 1 { Stationarity::Unsteady { low, high } } else { Stationarity::Steady })
 }
 
-/// What levels cost as a description; `None` of a single one.
+/// Cost of the levels as a model. `None` for a single level.
 fn jumps(values: &[f64], found: &[Level]) -> Option<f64> {
     let means: Option<Vec<f64>> =
         found.iter().map(|level| describe::mean(&values[level.start..level.end])).collect();
@@ -74,7 +78,7 @@ fn jumps(values: &[f64], found: &[Level]) -> Option<f64> {
     Some(cost(values, |at| expected[at], JUMP * (found.len() - 1) as f64))
 }
 
-/// How badly a description fits, and what it has to bring for its numbers.
+/// Cost of a model: its misfit plus the penalty for its parameters.
 fn cost(values: &[f64], expected: impl Fn(usize) -> f64, penalty: f64) -> f64 {
     let errors: Vec<f64> = values.iter().enumerate().map(|(at, value)| value - expected(at)).collect();
     let n = errors.len() as f64;
@@ -88,7 +92,6 @@ fn cost(values: &[f64], expected: impl Fn(usize) -> f64, penalty: f64) -> f64 {
     n * (rest / n).ln() - (1.0 - likeness * likeness).ln() + penalty * n.ln()
 }
 
-/// A straight line by least squares.
 struct Line {
     middle: f64,
     mean: f64,
@@ -119,7 +122,6 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    /// Errors of variance 1, each `carry` of the last one.
     fn errors(rng: &mut Pcg64Mcg, n: usize, carry: f64) -> Vec<f64> {
         let mut draw = || normal_quantile(rng.random_range(1e-9..1.0));
         let mut error = draw();
@@ -130,7 +132,7 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// How many of 400 series are steady, drifting, of levels, unsteady.
+    /// Number of series, out of 400, that are steady, drifting, level shifts, and unsteady.
     fn counts(n: usize, carry: f64, value: impl Fn(usize, f64) -> f64) -> [usize; 4] {
         let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
         let mut found = [0; 4];
@@ -158,7 +160,8 @@ mod tests {
         }
     }
 
-    /// 60 rates of such noise (carry 0.8, scatter 15 %) in Gbit/s of which the search alone makes a jump.
+    /// 60 rates in Gbit/s with autocorrelated noise (carry 0.8, scatter 15 %), in which change-point detection alone
+    /// finds a jump.
     #[test]
     fn a_wave_of_alike_neighbours_is_no_jump() {
         let text = include_str!("../tests/reference/wave.tsv");

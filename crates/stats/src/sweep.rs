@@ -1,34 +1,33 @@
-//! Two runs of many cells: each cell's p, fine enough that one lost cell of many is found with five trials a side, and adjusted
-//! so that many cells of equals seldom raise an alarm.
+//! Computes p-values for two runs of many cells. They are sensitive enough to find one cell that got worse among many
+//! with five trials each, and adjusted so that unchanged cells seldom raise an alarm.
 
 use crate::{describe, distribution::student_tail, location::LEAST_SCATTER, multiple, permutation};
 
-/// The share of the chance of an alarm that Student's test may spend; the ranks have the rest.
+/// Fraction of the error rate given to Student's test. The rank test gets the remainder.
 ///
-/// With four values each the least p of the ranks, 2 in 70, must stay below 5 % when divided by what they have.
+/// With four values each, the smallest p of the rank test (2 in 70) must stay below 5 % after dividing by that
+/// remainder.
 pub const STUDENTS_SHARE: f64 = 0.2;
 
-/// A cell in two independent runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell<'a> {
-    /// The values in the first run.
     pub a: &'a [f64],
-    /// The values in the second.
     pub b: &'a [f64],
-    /// Cells of one group may be expected to scatter alike, such as those of one workload.
+    /// Cells in the same group, e.g. of one workload, are expected to have similar scatter.
     pub group: usize,
 }
 
-/// The adjusted p of each cell, in the order given.
+/// Returns the adjusted p-value of each cell, in the order given.
 ///
-/// Ranks alone cannot tell one lost cell of seven or more: the least p of five values each is 2 in 252. So each cell has
-/// two tests, the ranks' ([`permutation::two_sample`]) and Student's of the logarithms' means (Biometrika 6, 1908), and its p
-/// is the smaller of both, each divided by its share of the chance ([`STUDENTS_SHARE`]). These are adjusted by
-/// [`multiple::benjamini_hochberg`]; no cell's p becomes less than that of its ranks, so that four values each remain the
-/// least. Student's test takes the larger of the cell's own scatter and the median one of its group: values at two levels
-/// scatter by little when all trials of a run happened upon one.
+/// The rank test alone cannot detect one changed cell among seven or more, because its smallest p for five values
+/// each is 2 in 252. So each cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on
+/// logarithms (Biometrika 6, 1908). Its p is the smaller of both, each divided by its fraction of the error rate
+/// ([`STUDENTS_SHARE`]), and then adjusted by [`multiple::benjamini_hochberg`]. It is never less than the p of the
+/// rank test, so four values on each side remain the minimum. Student's test uses the larger of the cell's own
+/// variance and the median of its group, because bimodal values scatter little if all trials of a run happen to fall
+/// into one mode.
 ///
-/// `None` for a cell without two values in each run, or with one that is not finite and positive.
+/// `None` for a cell without two values in each run.
 #[must_use]
 pub fn p(cells: &[Cell<'_>]) -> Vec<Option<f64>> {
     let looks: Vec<Option<Look>> = cells.iter().map(Look::of).collect();
@@ -46,17 +45,13 @@ pub fn p(cells: &[Cell<'_>]) -> Vec<Option<f64>> {
     looks.iter().map(|look| look.as_ref().and_then(|look| Some(adjusted.next()?.max(look.ranks)))).collect()
 }
 
-/// What one cell says alone.
 struct Look {
-    /// The p of its ranks.
     ranks: f64,
-    /// Between the means of the logarithms.
     difference: f64,
-    /// Of a single logarithm about its run's mean.
+    /// Variance of a single logarithm about the mean of its run.
     variance: f64,
-    /// Degrees of freedom of that.
     freedom: f64,
-    /// By how much the variance of the difference is that of a single logarithm.
+    /// Variance of the difference as a multiple of `variance`.
     share: f64,
 }
 
@@ -75,7 +70,7 @@ impl Look {
         })
     }
 
-    /// Where cells of its group usually have this variance.
+    /// Returns the p-value. `usual` is the median variance of the cell's group.
     fn p(&self, usual: f64) -> f64 {
         let variance = self.variance.max(usual).max(LEAST_SCATTER * LEAST_SCATTER);
         let student = student_tail(self.difference / (variance * self.share).sqrt(), self.freedom);
@@ -83,7 +78,6 @@ impl Look {
     }
 }
 
-/// `None` for less than two values, or one that is not finite and positive.
 fn logs(values: &[f64]) -> Option<Vec<f64>> {
     let fits = values.len() > 1 && values.iter().all(|value| value.is_finite() && *value > 0.0);
     fits.then(|| values.iter().map(|value| value.ln()).collect())
@@ -100,7 +94,7 @@ mod tests {
     type Runs = Vec<[Vec<f64>; 2]>;
     type Error = fn(&mut Pcg64Mcg) -> f64;
 
-    /// Twenty cells of five values a run; `lost` is what the first keeps in the second run.
+    /// Twenty cells with five values per run. In the second run, the first cell is scaled by `kept`.
     fn twenty(random: &mut Pcg64Mcg, kept: f64, error: Error) -> Runs {
         let mut five = |share: f64| (0..5).map(|_| share * error(random).exp()).collect::<Vec<f64>>();
         (0..20).map(|cell| [five(1.0), five(if cell == 0 { kept } else { 1.0 })]).collect()

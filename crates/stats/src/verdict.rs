@@ -1,35 +1,32 @@
-//! From a ratio and a noise floor to a verdict.
+//! Turns a ratio and a noise floor into a verdict.
 
 use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;
 
-/// Least confidence that the interval and the floor must attain before a difference is called one: 0.9, which five
-/// paired blocks reach.
+/// Minimum confidence that the interval and the floor must attain for a difference. Five paired blocks reach 0.9.
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
-/// How many noise floors an interval may reach and still say "within noise".
+/// Maximum extent of an interval that is still "within noise", in noise floors.
 pub const WIDEST_IN_FLOORS: f64 = 3.0;
-/// Nothing is within the noise of a run whose interval does not exclude so large a difference (a quarter), however large
-/// the floor.
+/// Largest relative difference that an interval within noise may include, however large the floor is.
 pub const MOST_OPEN: f64 = 0.25;
 
-/// What a ratio says beside the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Difference {
-    /// The second is lower than the first: interval below 1, estimate beyond the floor.
+    /// The interval is below 1 and the estimate beyond the floor.
     Lower,
-    /// The second is higher than the first: interval above 1, estimate beyond the floor.
+    /// The interval is above 1 and the estimate beyond the floor.
     Higher,
-    /// No larger than the floor, or not told from 1, by an interval that excludes a large difference.
+    /// The difference is below the floor or not significant, and the interval excludes a large one.
     WithinNoise,
-    /// Too few or too scattered trials to say.
+    /// There are too few trials, or they vary too much.
     Unclear,
 }
 
-/// Verdict on a ratio (second over first) whose "no difference" is 1.
+/// Returns the verdict on a ratio (second over first).
 ///
-/// The floor and the estimate should rest on about as many blocks. No interval, or a ratio that is not positive, is
-/// `Unclear`. The rule is ours; its false-alarm rate is held by simulation.
+/// The floor and the estimate should be based on about the same number of blocks. A missing interval or a ratio that
+/// is not positive is `Unclear`. The rule is ours; its false-alarm rate is checked by simulation.
 pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     let Some(interval) = ratio.interval else { return Difference::Unclear };
     if !(ratio.value > 0.0 && interval.low > 0.0 && interval.high.is_finite()) {
@@ -49,17 +46,16 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     }
 }
 
-/// Whether a confidence is at least [`LEAST_CONFIDENCE`], but for rounding.
 pub fn is_sure(confidence: f64) -> bool {
     confidence >= LEAST_CONFIDENCE - 1e-12
 }
 
-/// How far from 1 a ratio's interval reaches, to the farther side, as a logarithm.
+/// Distance from 1 to the farther end of a ratio's interval, as a logarithm.
 pub fn reach(interval: &Interval) -> f64 {
     interval.high.ln().max(-interval.low.ln())
 }
 
-/// Whether an interval reaches no farther than so many floors of this size (a logarithm) as "within noise" allows.
+/// Returns whether an interval is narrow enough to be "within noise" for a floor of this size (a logarithm).
 pub(crate) fn is_near(interval: &Interval, size: f64) -> bool {
     reach(interval) <= WIDEST_IN_FLOORS * size
 }

@@ -1,18 +1,16 @@
-//! The beginning of a series that belongs to another level than the rest.
+//! Detects a warm-up at the start of a series.
 
 use crate::{describe, levels};
 
-/// Fewest values in which a warm-up is looked for.
 pub const FEWEST: usize = 10;
-/// A warm-up ends within this share of the series; a later jump is a change of level ([`levels::levels`]).
+/// Maximum fraction of the series. A later jump is a change of level ([`levels::levels`]).
 pub const LONGEST: f64 = 0.2;
 
-/// How many of the first values belong to another level than what follows; 0 when none, for fewer than [`FEWEST`]
-/// values or values that are not finite.
+/// Returns the number of initial values that belong to the warm-up, or 0 for fewer than [`FEWEST`] values.
 ///
-/// The series is divided where its mean changes ([`levels::levels`]), into parts as short as one value. The first part
-/// that reaches beyond [`LONGEST`] of the series and is long enough for a level is what the rest is compared with: parts
-/// are cut from the front while their mean is off its mean by [`levels::LEAST_JUMP`] or more.
+/// The series is split where its mean changes ([`levels::levels`]), into segments as short as one value. The
+/// reference is the first segment that extends beyond [`LONGEST`] of the series and is long enough for a level.
+/// Segments are cut from the front while their mean differs from the reference by [`levels::LEAST_JUMP`] or more.
 pub fn cut(values: &[f64]) -> usize {
     let found = (values.len() >= FEWEST).then(|| leading(values)).flatten();
     found.unwrap_or(0)
@@ -39,7 +37,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// So many values about 10, by one percent to either side in turn, after these.
+    /// Appends `n` values that alternate by one percent around 10.
     fn after(first: &[f64], n: usize) -> Vec<f64> {
         let steady = (0..n).map(|at| if at % 2 == 0 { 9.9 } else { 10.1 });
         first.iter().copied().chain(steady).collect()

@@ -35,16 +35,16 @@ const SETTINGS: [&str; 13] = [
     "data source",
 ];
 const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "pwd"];
-/// Default socket directory on Debian.
+/// The default socket directory on Debian.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// The system default is hours.
+/// The system's default is several hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
 impl Location {
-    /// Rejects addresses in other forms than `postgres://` or `postgresql://`: a password in them would become part of a file
-    /// name.
+    /// Rejects addresses in forms other than `postgres://` or `postgresql://`, since a password in them would become
+    /// part of a file name.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
@@ -69,14 +69,14 @@ struct Parameters<'a> {
 }
 
 impl ServerAddress {
-    /// `USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE&KEY=VALUE`. All parts except the slash are optional, like in
-    /// libpq (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
+    /// Parses `USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE&KEY=VALUE`. As in libpq, everything but the slash
+    /// is optional (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
     fn parse(address: &str) -> Result<Self, String> {
         let (head, query) = address.split_once('?').unwrap_or((address, ""));
         let (authority, database) = head.split_once('/').unwrap_or((head, ""));
         let (user, hosts) =
             authority.split_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
-        // A second @ means that part of a password would be shown as the host.
+        // With a second @, part of a password would be shown as the host.
         if [hosts, database, query].iter().any(|part| part.contains('@')) {
             return Err("write @, :, / and ? in a user name or password as %40, %3A, %2F and %3F".to_owned());
         }
@@ -153,7 +153,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// A file name that resembles a database address in another form may contain a password.
+/// A file name that looks like a database address in another form may contain a password.
 fn mistaken_address(text: &str) -> Option<&'static str> {
     let is_around = |c: char| c.is_whitespace() || c == '\'' || c == '"';
     let text = text.trim_start_matches(is_around).to_lowercase();
@@ -176,7 +176,7 @@ fn mistaken_address(text: &str) -> Option<&'static str> {
     (has_password && !is_path).then_some("`postgres://` is missing before the user")
 }
 
-/// Hosts are omitted: they are tried one by one.
+/// Hosts are omitted, because they are tried one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
@@ -193,7 +193,7 @@ fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Confi
     Ok(settings)
 }
 
-/// `plumb 4711 on h1`, for other users of the database.
+/// A name like `plumb 4711 on h1`, which other users of the database can see.
 fn own_name() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match host.trim() {

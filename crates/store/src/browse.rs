@@ -1,3 +1,5 @@
+//! Pages of the run list, the progress of a run, and new trials of it.
+
 use samples::{RunId, RunState, Trial};
 
 use crate::{

@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// The size limit of a CA file. An operating system's bundle has 0.25 MB.
+/// Maximum size of a CA file. The bundle of an operating system has 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
 pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect, String> {
@@ -27,7 +27,7 @@ pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect,
         }
     };
     let mut settings = builder.with_no_client_auth();
-    // Required by servers with `sslnegotiation=direct`.
+    // Servers with `sslnegotiation=direct` require this.
     settings.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(MakeRustlsConnect::new(settings))
 }

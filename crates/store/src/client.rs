@@ -1,4 +1,5 @@
-//! A PostgreSQL connection with a limit on each wait: the kernel of a stopped server still acknowledges packets.
+//! A PostgreSQL connection with a timeout for every wait, because the kernel of a stopped server still acknowledges
+//! packets.
 
 use std::{
     future::{self, Future},
@@ -34,7 +35,7 @@ struct Polled {
 }
 
 impl Client {
-    /// `reach` limits connecting, including the handshakes; `limit` limits each reply.
+    /// `reach` is the timeout for connecting, including the handshakes, and `limit` the timeout for each reply.
     pub(crate) fn connect<T>(
         settings: &Config,
         tls: T,
@@ -61,7 +62,8 @@ impl Client {
         runtime.block_on(connection.answer(client.batch_execute(sql)))
     }
 
-    /// A single exchange without a prepared statement: parameter types are sent along. Returns the number of rows written.
+    /// Makes a single exchange without a prepared statement, sending the parameter types along. Returns the number of
+    /// rows written.
     pub(crate) fn ask<'a>(
         &mut self,
         sql: &str,

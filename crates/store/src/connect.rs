@@ -12,10 +12,9 @@ use crate::{
     value::{Row, Value},
 };
 
-/// Minimum timeout for connecting.
 pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Applies to replies, in addition to the lock timeout.
+/// Timeout for replies, in addition to the lock timeout.
 const ANSWER: Duration = Duration::from_secs(30);
 
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
@@ -34,7 +33,8 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
     Ok(client)
 }
 
-/// The client library would start a thread to resolve names, and a multithreaded process cannot enter a user namespace.
+/// Resolves names itself. The client library would start a thread for that, and a multithreaded process cannot enter
+/// a user namespace.
 fn connected_to(
     settings: &Config,
     host: &str,
@@ -81,8 +81,8 @@ where
     })
 }
 
-/// Detects dead clients within a minute, and permits idle connections during measurements. Settings unknown to older servers
-/// are omitted.
+/// Makes the server detect dead clients within a minute, and permits idle connections during measurements. Settings
+/// that an older server lacks are omitted.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(

@@ -103,7 +103,7 @@ impl Database {
                 session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
             }
             (Self::Server(session), TransactionKind::Write) => {
-                // The connection of a claim may have broken separately.
+                // The connection that holds a claim may have broken separately.
                 session.renew_claims()?;
                 session.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
             }
@@ -115,7 +115,6 @@ impl Database {
     pub(crate) fn contains(&self, text: &str, part: &str) -> String {
         match self {
             Self::File { .. } => format!("instr(lower({text}), lower({part})) > 0"),
-            // Matches the collation of the columns.
             Self::Server(_) => format!("strpos(lower({text}), lower({part} COLLATE \"C\")) > 0"),
         }
     }
@@ -161,7 +160,7 @@ impl Deref for Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // A broken connection has already rolled it back.
+            // If the connection is broken, the transaction has already been rolled back.
             let _ = self.database.end("ROLLBACK");
         }
     }

@@ -47,13 +47,13 @@ pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
     }
     let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    // Rejected certificates and invalid protocol messages are also reported as read errors.
+    // Rejected certificates and invalid protocol messages are reported as read errors too.
     let is_refused =
         |error: &io::Error| matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput);
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))
 }
 
-/// The operation while an import is copied from the connection's temporary table.
+/// The operation during which an import is copied from the connection's temporary table.
 pub(crate) const IMPORT: &str = "import into";
 
 #[derive(Debug, Clone)]
@@ -107,13 +107,12 @@ impl Place {
         }
     }
 
-    /// Source of the codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+    /// The codes are listed at <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
     fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
         let (place, reason) = (self.location.clone(), message(error));
         match error.code().map(|code| code.code()) {
-            // Lock timeout, deadlock, serialization failure.
             Some("55P03" | "40P01" | "40001") => StoreError::Locked { place, waited: self.patience },
-            // The temporary table is lost with its connection.
+            // The temporary table was lost along with its connection.
             Some("42P01") if doing == IMPORT => {
                 StoreError::Away { place, reason: "the connection broke during the import".to_owned() }
             }

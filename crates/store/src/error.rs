@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::location::Location;
 
-/// Every message names the location or the run, and a remedy.
+/// Every message names the location or the run, and suggests a remedy.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("cannot create the folder {folder}: {source}; choose a writable location")]
@@ -57,12 +57,11 @@ pub enum StoreError {
         "cannot read {what} of run {run} in {place}: {reason}; to continue without the run, remove it with `plumb runs remove {run}`"
     )]
     Unreadable { place: Location, run: RunId, what: String, reason: String },
-    /// A record could not be read back and was not stored.
+    /// A record could not be read back, so it was not stored.
     #[error("cannot store {what} of run {run}: {reason}; it contains a number that is not finite")]
     Unkeepable { run: RunId, what: String, reason: String },
     #[error("run {run} already exists; resume it, or start a new run with another name")]
     RunExists { run: RunId },
-    /// Another process is writing to the same run.
     #[error("trial {index} of run {run} already exists; check that no other process is resuming this run")]
     TrialExists { run: RunId, index: u32 },
     #[error("no run is called `{text}`; {hint}")]

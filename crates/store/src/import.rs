@@ -14,7 +14,8 @@ use crate::{
     value::values,
 };
 
-/// Trials go to a temporary table, so that other processes are not blocked. SQLite stores it in a separate file.
+/// Trials go to a temporary table, so that other processes are not blocked. SQLite stores the table in a separate
+/// file.
 fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
@@ -27,7 +28,7 @@ fn spool_sql(integer: &str) -> String {
     )
 }
 
-/// There is a byte limit too. Each statement waits for a reply.
+/// Trials are inserted in batches, because each statement waits for a reply. Batches are limited in bytes too.
 const TRIALS_AT_ONCE: usize = 500;
 const BYTES_AT_ONCE: usize = 1 << 20;
 const COPIED_AT_ONCE: u32 = 10_000;
@@ -51,8 +52,8 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// Everything is committed in a short transaction at the end, so other processes can write in the meantime. Nothing is
-    /// stored if `work` fails. Returns the name of the run, with a number appended if it is taken.
+    /// Everything is committed in a short transaction at the end, so other processes can write in the meantime.
+    /// Nothing is stored if `work` fails. Returns the name of the run, with a number appended if the name is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,

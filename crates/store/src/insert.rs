@@ -86,14 +86,13 @@ pub(crate) fn insert_end(
     end: &ResultEnd,
     text: &str,
 ) -> Result<(), WriteError> {
-    // Keeps the later one last in order.
+    // Delete the earlier row first, so that the new one is last in order.
     transaction.execute("DELETE FROM ended WHERE run = ?1 AND result = ?2", &values![number, &end.result])?;
     let sql = "INSERT INTO ended (run, result, record) VALUES (?1, ?2, ?3)";
     transaction.execute(sql, &values![number, &end.result, text])?;
     Ok(())
 }
 
-/// Stores a repeated change only once.
 pub(crate) fn insert_change(
     transaction: &Transaction<'_>,
     number: i64,

@@ -1,4 +1,4 @@
-//! Stores runs in an SQLite file or in a shared PostgreSQL database, each trial in its own transaction.
+//! Stores runs in an SQLite file or a shared PostgreSQL database, using one transaction per trial.
 
 mod address;
 mod baseline;

@@ -31,7 +31,6 @@ pub(crate) const LISTED: &str = "SELECT id, scenario, title, started, complete,
            (SELECT count(*) FROM trial WHERE trial.run = run.number), planned,
            EXISTS (SELECT 1 FROM imported WHERE imported.run = run.number), number
     FROM run";
-/// Column of [`LISTED`] with the row number.
 pub(crate) const NUMBER: usize = 8;
 const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
 
@@ -48,7 +47,7 @@ impl Store {
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// Newest first; only runs with trials.
+    /// Newest first. Runs without trials are omitted.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let completed = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
         let sql = format!("{LISTED} WHERE digest = ?1 AND {completed} {NEWEST_FIRST}");
@@ -56,7 +55,8 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// Unreadable parts are omitted and listed in the record. Fails if the header cannot be read, or the database is damaged.
+    /// Parts that cannot be read are omitted and listed in the record. Fails if the header cannot be read, or if the
+    /// database is damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
@@ -143,7 +143,7 @@ fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, Databas
     database.query_row(sql, &values![&run.0], |row| HeaderRow::of(row, 0))
 }
 
-/// Parses each row in place, because the texts of thousands of trials would take more memory than the records.
+/// Parses every row in place, because the texts of thousands of trials would take more memory than the records.
 fn trials(
     snapshot: &Database,
     number: i64,

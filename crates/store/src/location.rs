@@ -1,4 +1,4 @@
-//! Location of the store: a file or a PostgreSQL database. Never displays passwords.
+//! The location of the store, which is a file or a PostgreSQL database. Passwords are never displayed.
 
 use std::{fmt, path::PathBuf};
 
@@ -13,7 +13,7 @@ pub enum Location {
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
     pub(crate) settings: Config,
-    /// Hosts and ports in connection order; a path is a socket directory.
+    /// Hosts and ports in the order in which they are tried. A path is a socket directory.
     pub(crate) hosts: Vec<(String, u16)>,
     pub(crate) certificate: Certificate,
     pub(crate) shown: String,
@@ -22,7 +22,7 @@ pub struct ServerAddress {
 #[derive(Debug, Clone)]
 pub(crate) enum Certificate {
     Unchecked,
-    /// A CA in this file must have signed the certificate, which must match the host name.
+    /// The certificate must match the host name, and must be signed by a CA in this file.
     Checked {
         authorities: PathBuf,
     },

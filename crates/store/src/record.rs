@@ -1,4 +1,4 @@
-//! Encodes and decodes records. Refuses records that could not be read back.
+//! Encodes and decodes records. Records that could not be read back are refused.
 
 use std::fmt;
 
@@ -14,7 +14,8 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
     trial.text().map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
 }
 
-/// Skips the check that the trial can be read back: importers produce only finite numbers, and the log can be imported again.
+/// Skips the check that the trial can be read back, since importers produce only finite numbers, and the log can be
+/// imported again.
 pub(crate) fn trial_text_into<'a>(
     buffer: &'a mut Vec<u8>,
     run: &RunId,
@@ -29,7 +30,7 @@ pub(crate) fn end_text(run: &RunId, end: &ResultEnd) -> Result<String, StoreErro
     end.text().map_err(|error| unkeepable(run, format!("the end of result {}", end.result), &error))
 }
 
-/// CRC-32, which detects all changes within four bytes.
+/// CRC-32, which detects any change confined to four bytes.
 pub(crate) fn checksum(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }

@@ -1,4 +1,5 @@
-//! Database schemas and migrations, with `user_version`, `application_id` and the comment that replaces it on a server.
+//! Database schemas and migrations. Files are marked by `user_version` and `application_id`, and servers by a
+//! comment.
 
 mod objects;
 
@@ -11,21 +12,20 @@ use crate::{
     value::values,
 };
 
-/// `Plmb`: marks SQLite files created by plumb.
+/// `Plmb`, which marks SQLite files created by plumb.
 const APPLICATION: i32 = 0x506c_6d62;
 
-/// The table that stores the format, unchanged since format 1.
+/// The table that stores the format. It has not changed since format 1.
 const MIGRATION_TABLE: &str = "migration";
 
-/// Marks databases created by plumb.
 const COMMENT: &str = "runs of plumb";
 
-/// Step `n` migrates format `n` to `n + 1`. Released steps are never edited.
+/// Step `n` migrates format `n` to `n + 1`. Never edit a step after its release.
 const OF_FILES: &[&str] = &[include_str!("schema/1.sql")];
 
 const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
 
-/// Rejects foreign and newer databases.
+/// Rejects databases that belong to other programs or to newer versions.
 pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreError> {
     let known = steps(database).len() as u32;
     let found = format(database, place)?;
@@ -68,7 +68,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
             database.query_row(sql, &[], |row| row.get(0))?
         }
         Database::Server(_) => {
-            // `to_regclass` may use a snapshot from before the lock; catalog tables are read as of now.
+            // `to_regclass` may use a snapshot from before the lock, whereas catalog tables are read as of now.
             let sql = "SELECT EXISTS (SELECT 1 FROM pg_class JOIN pg_description ON objoid = pg_class.oid
                        WHERE classoid = 'pg_class'::regclass AND objsubid = 0 AND relname = 'migration'
                        AND pg_table_is_visible(pg_class.oid) AND description = ?1)";
@@ -80,7 +80,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
 
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
-    // One transaction: another process may be creating the tables.
+    // This is one transaction, because another process may be creating the tables.
     let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
     let is_marked = is_marked(&look).map_err(&explain)?;
     let has_tables = has_tables(&look).map_err(&explain)?;
@@ -138,14 +138,13 @@ fn writer(database: &Database) -> Option<String> {
 
 fn migrate(database: &Database) -> Result<(), DatabaseError> {
     if let Some(file) = database.file() {
-        // Only effective before the first table is created. Returns the space of removed runs to the file system.
+        // Returns the space of removed runs to the file system. Only effective before the first table is created.
         file.pragma_update(None, "auto_vacuum", "FULL")?;
     }
     let transaction = database.transaction(TransactionKind::Write)?;
     if database.file().is_none() {
         transaction.execute("SELECT pg_advisory_xact_lock(?1)", &values![i64::from(APPLICATION)])?;
     }
-    // Another process may have migrated it already.
     let found = version(&transaction)?;
     for (step, sql) in steps(database).iter().enumerate().skip(found as usize) {
         take_step(&transaction, step as u32 + 1, sql)?;

@@ -16,7 +16,6 @@ use crate::{
     value::{Row, Value},
 };
 
-/// Reconnects outside of transactions, and renews its claims.
 pub(crate) struct Session {
     pub(crate) address: ServerAddress,
     pub(crate) patience: Duration,
@@ -64,7 +63,6 @@ impl Session {
         Ok(())
     }
 
-    /// A broken connection has no transaction to end.
     pub(crate) fn end(&self, sql: &str) -> Result<(), DatabaseError> {
         let is_connected = self.client.borrow().is_some();
         let ended = if is_connected { self.batch(sql) } else { Err(broken()) };

@@ -25,8 +25,8 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Several processes may open a store at once. Files use a rollback journal: the file is complete whenever no process writes,
-/// so it can be copied and read from a read-only location.
+/// Several processes may open a store at the same time. Files use a rollback journal: while no process writes, the
+/// file is complete, so it can be copied and read from a read-only location.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -34,8 +34,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Creates the file if it is missing, and migrates it to the current format. Fails if it is locked for 5 s, damaged,
-    /// another program's, or written by a newer version.
+    /// Creates the file if it is missing, and migrates it to the current format. Fails if the file is locked for 5 s,
+    /// is damaged, belongs to another program, or was written by a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
@@ -68,8 +68,8 @@ impl Store {
         Ok(header.id)
     }
 
-    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which remains
-    /// readable.
+    /// Opens the path again after the file was deleted, moved or replaced. Copies this run from the old file, which
+    /// remains readable.
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
         let is_stored = self.runs()?.iter().any(|listed| listed.id == *run);
         let record = if is_stored { Some(self.load(run)?) } else { None };
@@ -154,7 +154,7 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// An identical existing trial was stored before, and the reply was lost.
+/// If an identical trial exists, it was stored before and the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -197,10 +197,10 @@ fn connect(place: &Place) -> Result<Database, DatabaseError> {
             return Ok(Database::Server(Box::new(Session::open(address, place.patience)?)));
         }
     };
-    // Without SQLITE_OPEN_URI, so that a path is never interpreted as a URI.
+    // SQLITE_OPEN_URI is not set, so that a path is never interpreted as a URI.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // The file may come from another user: disables code in its schema.
+    // The file may come from another user, so disable code in its schema.
     for (setting, is_on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

@@ -1,4 +1,4 @@
-//! Altered or unreadable parts are omitted and named; the rest of the run is intact.
+//! Tests that altered or unreadable parts are omitted and named, while the rest of the run stays intact.
 #![expect(clippy::disallowed_methods, reason = "deletes and moves files on purpose")]
 
 mod record;
@@ -48,7 +48,6 @@ fn detects_changed_digit_in_any_stored_number() {
     assert_eq!(store.load(&header.id).expect("loads").trials.len(), 5);
 }
 
-/// The next write detects the missing file.
 #[test]
 fn run_continues_in_new_file_after_its_file_was_deleted_moved_or_replaced() {
     let ways: [fn(&Path); 4] = [
@@ -104,7 +103,6 @@ fn removes_stale_locks_and_leaves_other_files() {
     drop(folder);
 }
 
-/// Zeros a page of trials, then an inner page of a run's tree.
 #[test]
 fn repair_salvages_readable_data_and_preserves_the_old_file() {
     let (_folder, path) = place();

@@ -1,4 +1,4 @@
-//! Unusable files are rejected unchanged, with the file name and a remedy in the message.
+//! Tests that unusable files are rejected unchanged, and that the message contains the file name and a remedy.
 #![expect(clippy::disallowed_methods, reason = "damages files on purpose")]
 
 mod record;
@@ -81,7 +81,7 @@ fn ignores_altered_user_version() {
     assert!(message.contains("no known format") && !message.contains("CREATE"), "{message}");
 }
 
-/// Otherwise each format check could fall between two migration steps of the other process.
+/// Otherwise a format check could fall between two migration steps of another process.
 #[test]
 fn several_processes_can_create_the_same_file() {
     for _ in 0..100 {
@@ -136,7 +136,6 @@ fn rejects_unknown_schema_objects_without_running_them() {
         let message = error.to_string();
         assert!(message.contains(&format!("`{name}`")) && message.contains("runs.db"), "{message}");
         assert_eq!(fs::read(&path).expect("exists"), before, "{sql}");
-        // An already open store runs no triggers either.
         if sql.starts_with("CREATE TRIGGER") {
             open.trial(&header.id, &trial(0)).and_then(|()| open.complete(&header.id)).expect("is stored");
             assert_eq!(open.load(&header.id).expect("loads").trials.len(), 1, "{sql}");

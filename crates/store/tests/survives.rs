@@ -1,4 +1,4 @@
-//! A full disk and a read-only location. Child processes run an ignored test, with the store in STORE_PATH.
+//! Tests a full disk and a read-only location. Child processes run an ignored test, with the store in STORE_PATH.
 
 mod record;
 
@@ -56,7 +56,7 @@ fn finds_its_place_read_only() {
     assert!(matches!(new_folder, StoreError::Folder { .. }), "{new_folder:?}");
 }
 
-/// Set by the parent; `None` when run by hand with `--include-ignored`.
+/// Set by the parent. `None` if the test is run by hand with `--include-ignored`.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }

@@ -1,5 +1,4 @@
-//! CPU affinity of threads.
-//! See sched_setaffinity(2).
+//! CPU affinity of threads, see sched_setaffinity(2).
 
 use rustix::{
     process::Pid,
@@ -8,24 +7,23 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// Ascending; empty only if the system call fails.
+/// Sorted in ascending order. Empty only if the system call fails.
 #[must_use]
 pub fn available() -> Vec<u32> {
     sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
 }
 
-/// getcpu(2), served by the vDSO where available.
+/// getcpu(2), which the vDSO serves if available.
 #[must_use]
 pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// Also pins threads that it starts later. Changes nothing on failure.
+/// Threads started later inherit the affinity. Changes nothing on failure.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
 
-/// Includes threads that it starts later. Changes nothing on failure.
 pub fn pin(thread: u32, cpus: &[u32]) -> Result<()> {
     let known = i32::try_from(thread).ok().and_then(Pid::from_raw);
     let known = known.ok_or_else(|| Error::new(PIN, format!("CPUs {cpus:?}"), libc::ESRCH))?;
@@ -64,7 +62,6 @@ fn list(set: &CpuSet) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// Runs on a separate thread, because the test harness reuses its own.
     fn check(work: impl FnOnce() + Send) {
         std::thread::scope(|scope| scope.spawn(work).join().expect("no panic"));
     }

@@ -1,4 +1,5 @@
 //! A counting allocator, for tests of code that must not allocate.
+
 #![expect(unsafe_code, reason = "GlobalAlloc is an unsafe trait")]
 
 use std::{
@@ -11,7 +12,7 @@ pub struct Counting;
 
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// Allocations and reallocations of all threads; 0 if [`Counting`] is not the allocator.
+/// Number of allocations and reallocations by all threads. Always 0 if [`Counting`] is not the allocator.
 #[must_use]
 pub fn taken() -> u64 {
     TAKEN.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Anonymous memory mappings and page fault counts. See mmap(2), madvise(2), getrusage(2).
+//! Anonymous memory mappings and page fault counts, see mmap(2), madvise(2), getrusage(2).
 #![expect(unsafe_code, reason = "mmap, madvise, getrusage, and writes to mapped memory")]
 #![expect(clippy::disallowed_methods, reason = "reads /proc/meminfo")]
 
@@ -9,10 +9,10 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use crate::error::{Context, Error, Result};
 
 pub const PAGE: usize = 4 << 10;
-/// The huge page of x86-64, and the alignment of the memory.
+/// Huge page size of x86-64, to which the memory is aligned.
 pub const HUGE_PAGE: usize = 2 << 20;
 
-/// Pages do not exist before the first access.
+/// Pages are allocated on first access.
 #[derive(Debug)]
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,
@@ -22,7 +22,7 @@ pub struct AnonymousMemory {
 }
 
 impl AnonymousMemory {
-    /// Huge pages are disabled unless `huge` is set. Fails if memory is short, or if the kernel has no huge pages.
+    /// Disables huge pages unless `huge` is set. Fails if memory is short, or if the kernel has no huge pages.
     pub fn map(length: usize, huge: bool) -> Result<Self> {
         let object = || format!("{length} bytes of memory");
         let mapped_length = length.saturating_add(HUGE_PAGE);
@@ -54,7 +54,6 @@ impl AnonymousMemory {
         self.mapped.cast::<u8>().wrapping_add(self.offset + number * PAGE).cast()
     }
 
-    /// Clamped to the length.
     pub fn touch(&mut self, from: usize, to: usize) {
         let start = self.mapped.cast::<u8>();
         for at in (from..to.min(self.length)).step_by(PAGE) {
@@ -103,7 +102,8 @@ impl PageFaults {
     }
 }
 
-/// Bytes that are free without swapping, as estimated by the kernel (`MemAvailable` of proc_meminfo(5)).
+/// The number of bytes that the kernel estimates to be available without swapping (`MemAvailable` in
+/// proc_meminfo(5)).
 #[must_use]
 pub fn available() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
@@ -115,7 +115,6 @@ pub fn available() -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Runs on a separate thread, to exclude other faults of the test.
     fn faults(length: usize, huge: bool) -> Result<PageFaults> {
         std::thread::spawn(move || {
             let mut memory = AnonymousMemory::map(length, huge)?;
@@ -137,7 +136,6 @@ mod tests {
         let expected = pages(length, PAGE);
         assert!((expected..expected + 100).contains(&small.minor), "{small:?}, not {expected}");
         if let Ok(huge) = faults(length, true) {
-            // The kernel falls back to small pages if no huge page is free.
             assert!((pages(length, HUGE_PAGE)..=small.minor + 100).contains(&huge.minor), "{huge:?}");
         }
         assert!(available().is_some_and(|bytes| bytes > 0));

@@ -1,4 +1,4 @@
-//! Functions of an init process: mounting, loading modules, powering off. See mount(2), finit_module(2), reboot(2).
+//! Functions for an init process: mounting, loading modules, powering off. See mount(2), finit_module(2), reboot(2).
 #![expect(clippy::disallowed_methods, reason = "the kernel reads a module from an open file")]
 
 use std::{fs::File, path::Path};
@@ -10,7 +10,7 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// MODULE_INIT_COMPRESSED_FILE of linux/module.h.
+/// MODULE_INIT_COMPRESSED_FILE from linux/module.h.
 const COMPRESSED: i32 = 4;
 
 /// `kind` is `proc`, `sysfs`, `tmpfs` etc. Succeeds if it is already mounted.

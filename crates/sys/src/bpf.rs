@@ -1,12 +1,12 @@
-//! Checks whether this process can load and attach eBPF programs. See bpf(2).
+//! Checks whether this process can load and attach eBPF programs, see bpf(2).
 #![expect(unsafe_code, reason = "bpf(2) has no wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
-/// Removes the program again. EPERM: CAP_BPF and CAP_PERFMON (or root) in the initial user namespace are missing; ENOSYS and
-/// EINVAL: the kernel was built without `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
+/// The program is removed again. EPERM means that CAP_BPF and CAP_PERFMON (or root) in the initial user namespace are
+/// missing. ENOSYS and EINVAL mean that the kernel was built without `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
 pub fn try_load() -> Result<()> {
     let program = load()?;
     attach(&program).map(drop)
@@ -16,7 +16,6 @@ const BPF_PROG_LOAD: libc::c_long = 5;
 const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const BPF_PROG_TYPE_RAW_TRACEPOINT: u32 = 17;
 
-/// `r0 = 0; exit`.
 const INSTRUCTIONS: [u64; 2] = [0xb7, 0x95];
 
 #[repr(C)]

@@ -21,19 +21,19 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// The kernel kills the child when its parent dies. `label` names it in errors. Ctrl-C does not reach the child's process
-/// group.
+/// The kernel kills the child when its parent dies. `label` is its name in errors. Ctrl-C does not reach the child's
+/// process group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the child,
-/// never from [`NetNs::run_in`] or a pool.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the
+/// child, never from [`NetNs::run_in`] or a pool.
 ///
-/// Use each `command` only once: this adds hooks to it.
+/// Use each `command` only once, because this adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Gives a child of [`spawn_in`] its own mount, PID and IPC namespaces if the kernel allows it. The child is killed when the
-/// returned value is dropped or this process ends.
+/// Like [`spawn_in`], but gives the child its own mount, PID and IPC namespaces if the kernel allows it. The child is
+/// killed when the returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
     let named = label.to_owned();
@@ -45,7 +45,6 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
         // SAFETY: CLONE_NEWPID does not affect the descriptor table, which is the reason for the unsafe function.
         let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
         let child = spawn(&mut command, Some(network), Some(identity), &named);
-        // Closes this process's copies of the child's descriptors.
         drop(command);
         let _ = result.send(child);
         let _: std::result::Result<Infallible, _> = dropped.recv();
@@ -60,14 +59,14 @@ pub struct ConfinedChild {
     #[deref]
     #[deref_mut]
     child: Child,
-    /// Dropping this ends the starting thread, so the kernel kills the child.
+    /// Dropping this ends the thread that started the child, so the kernel kills the child.
     _keep: Sender<Infallible>,
 }
 
 #[derive(Debug)]
 pub struct Confines {
     pub network: NetNs,
-    /// Programs that it starts gain no privileges.
+    /// Programs started by the child gain no privileges.
     pub identity: Identity,
 }
 
@@ -79,7 +78,7 @@ pub enum Identity {
 
 fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, label: &str) -> Result<Child> {
     let parent = Parent::this_process()?;
-    // The command may replace low descriptor numbers before the child enters the namespace.
+    // The command may overwrite low descriptor numbers before the child enters the namespace.
     let ns = ns.map(NetNs::moved_up).transpose()?;
     let confined = identity.is_some();
     let other = match identity {
@@ -101,7 +100,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
         if confined {
             rustix::thread::set_no_new_privs(true)?;
         }
-        // Changing the user clears the parent-death signal, so this comes last.
+        // This comes last, because changing the user clears the parent-death signal.
         die_with(&parent)
     };
     command.process_group(0);
@@ -110,7 +109,8 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// Starts a new session that outlives the caller. Inherited standard streams would keep a terminal or pipe open.
+/// Starts a new session that outlives the caller. Do not let it inherit standard streams, since it would keep the
+/// terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -122,8 +122,8 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     command.spawn().named("start detached", || label)
 }
 
-/// Started by [`spawn_in`]. Call this before waiting for the child, because its PID may be reused afterwards. Succeeds if the
-/// group has already ended.
+/// Kills the process group of a child of [`spawn_in`]. Call this before waiting for the child, because its PID may be
+/// reused afterwards. Succeeds if the group has already ended.
 pub fn kill_group(child: &Child) -> Result<()> {
     match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),
@@ -131,8 +131,8 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Also names unnamed threads that it starts; the first thread names the process (/proc/PID/comm). The kernel truncates to 15
-/// bytes.
+/// Threads started later inherit the name unless they get their own. On the first thread, this also names the process
+/// (/proc/PID/comm). The kernel truncates names to 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
@@ -146,13 +146,12 @@ impl Parent {
     fn this_process() -> Result<Self> {
         let pid = rustix::process::getpid();
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
-        // Inherited descriptors may replace low numbers.
         let moved_up = |pidfd: OwnedFd| rustix::io::fcntl_dupfd_cloexec(&pidfd, NetNs::ABOVE_INHERITED);
         let pidfd = pidfd.map(moved_up).transpose().named("duplicate", || "a descriptor of this process")?;
         Ok(Self { pid, pidfd })
     }
 
-    /// Runs between fork and exec: system calls only.
+    /// Runs between fork and exec, so it may only make system calls.
     fn has_ended(&self) -> bool {
         match (rustix::process::getppid(), &self.pidfd) {
             // The parent has no PID in the child's namespace.
@@ -166,7 +165,7 @@ impl Parent {
     }
 }
 
-/// Runs between fork and exec: system calls only.
+/// Runs between fork and exec, so it may only make system calls.
 fn die_with(parent: &Parent) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // If the parent died before the call above, no signal will arrive.
@@ -176,7 +175,7 @@ fn die_with(parent: &Parent) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs between fork and exec: system calls only.
+/// Runs between fork and exec, so it may only make system calls.
 fn unshare_mounts() -> rustix::io::Result<()> {
     // SAFETY: neither flag affects the descriptor table, which is the reason for the unsafe function.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;
@@ -185,7 +184,7 @@ fn unshare_mounts() -> rustix::io::Result<()> {
     mount(c"proc", c"/proc", c"proc", flags, None)
 }
 
-/// Ignored signals stay ignored after exec. The standard library only resets the mask and SIGPIPE.
+/// Ignored signals would stay ignored after exec. The standard library only resets the mask and SIGPIPE.
 fn reset_signals() {
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: SIG_DFL installs no handler; unchangeable signals are rejected without effect.
@@ -267,7 +266,7 @@ mod tests {
             let text = text.lines().find_map(|line| line.strip_prefix(name)).expect("in every status");
             u64::from_str_radix(text.trim(), 16).expect("hexadecimal")
         };
-        // Signals 32 to 34 are reserved by the C library.
+        // The C library reserves signals 32 to 34.
         assert_eq!(mask("SigIgn:") & !(0b111 << 31), 0);
         assert_eq!(mask("SigBlk:"), 0);
     }

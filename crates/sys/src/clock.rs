@@ -8,34 +8,34 @@ use crate::error::{Context, Result};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The same for all processes of a machine; does not advance during suspend.
+/// All processes of a machine share this clock. It does not advance while the machine is suspended.
 #[must_use]
 pub fn monotonic() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// User and system.
 #[must_use]
 pub fn thread_cpu() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
-/// User and system, including ended threads.
+/// User and system time, including threads that have ended.
 #[must_use]
 pub fn process_cpu() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 
-/// The clock is [`monotonic`]. Signals do not interrupt the sleep. The wake-up latency depends on [`set_timer_slack`].
+/// The deadline is a time of [`monotonic`]. Signals do not interrupt the sleep. The wake-up latency depends on
+/// [`set_timer_slack`].
 pub fn sleep_until(deadline: u64) {
     let request = timespec(deadline);
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {
-        // EINTR is the only possible error for this clock and a valid time; the deadline is absolute, so just retry.
+        // EINTR is the only possible error for this clock and a valid time. The deadline is absolute, so just retry.
     }
 }
 
-/// The kernel may wake the calling thread this late: 50,000 by default, 1 for a pacing thread, 0 to restore the initial value.
-/// Inherited by new threads. See PR_SET_TIMERSLACK in prctl(2).
+/// Sets how late the kernel may wake the calling thread: 50,000 by default, 1 for a pacing thread, 0 to restore the
+/// initial value. New threads inherit it. See PR_SET_TIMERSLACK in prctl(2).
 pub fn set_timer_slack(nanos: u64) -> Result<()> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(nanos))
         .named("set timer slack of", || "the calling thread")

@@ -1,4 +1,4 @@
-//! Driver-specific statistics of network devices (`ethtool -S`). See linux/ethtool.h; netlink has no equivalent.
+//! Driver-specific statistics of network devices (`ethtool -S`), see linux/ethtool.h. There is no netlink equivalent.
 #![expect(unsafe_code, reason = "SIOCETHTOOL has no wrapper")]
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -7,16 +7,15 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use crate::error::{Context, Error, Result};
 
-/// `SIOCETHTOOL` of linux/sockios.h.
+/// `SIOCETHTOOL` from linux/sockios.h.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
-/// `ETH_SS_STATS`.
 const STATISTICS: u32 = 1;
-/// `ETH_GSTRING_LEN`.
 const NAME: usize = 32;
-/// The kernel writes the current number of statistics regardless of the requested one; no device has nearly this many.
+/// The kernel writes the current number of statistics, no matter how many were requested, but no device has nearly
+/// this many.
 const ROOM: usize = 1 << 15;
 
 #[derive(Debug)]
@@ -24,13 +23,12 @@ pub struct DeviceStatistics {
     socket: OwnedFd,
 }
 
-/// Start of `struct ethtool_gstrings` and `struct ethtool_stats`, with space for the data.
 #[repr(C)]
 struct Table<const WORDS: usize> {
     command: u32,
-    /// The string set of `ethtool_gstrings`, or the count of `ethtool_stats`.
+    /// The string set in `ethtool_gstrings`, or the count in `ethtool_stats`.
     second: u32,
-    /// The count of `ethtool_gstrings`; in `ethtool_stats`, the first value.
+    /// Starts with the count in `ethtool_gstrings`, or the first value in `ethtool_stats`.
     rest: [u32; WORDS],
 }
 
@@ -57,7 +55,8 @@ impl DeviceStatistics {
     }
 
     fn count(&self, device: &str) -> Result<usize> {
-        // struct ethtool_sset_info: command, reserved, a two-word mask, and a count for each set in it.
+        // struct ethtool_sset_info consists of a command, a reserved field, a two-word mask, and a count for each set
+        // in it.
         let mut request =
             Table::<3> { command: ETHTOOL_GSSET_INFO, second: 0, rest: [1 << STATISTICS, 0, 0] };
         self.ask(device, &mut request)?;

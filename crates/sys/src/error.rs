@@ -9,9 +9,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cannot {operation} {object}: {}{}", describe(*errno), suffix(hint.as_deref()))]
 pub struct Error {
-    /// A verb phrase: `enter network namespace of`.
+    /// A verb phrase such as `enter network namespace of`.
     pub operation: &'static str,
-    /// E.g. `host node1`.
     pub object: String,
     errno: i32,
     hint: Option<String>,
@@ -82,7 +81,6 @@ impl From<Error> for io::Error {
 }
 
 pub(crate) trait Context<T> {
-    /// `object` is only evaluated on failure.
     fn named<O: Into<String>>(self, operation: &'static str, object: impl FnOnce() -> O) -> Result<T>;
 }
 
@@ -113,7 +111,7 @@ fn describe(errno: i32) -> String {
 
 macro_rules! names {
     ($($name:ident)*) => {
-        /// musl has no `strerrorname_np`.
+        /// musl lacks `strerrorname_np`.
         fn name(errno: i32) -> Option<&'static str> {
             match errno {
                 $(libc::$name => Some(stringify!($name)),)*

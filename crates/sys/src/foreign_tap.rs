@@ -1,5 +1,5 @@
-//! Inspects a tap queue of another process through a duplicate of its descriptor. See linux/if_tun.h, pidfd_getfd(2) (Linux
-//! 5.6).
+//! Inspects another process's tap queue through a duplicate of its descriptor. See linux/if_tun.h, pidfd_getfd(2)
+//! (Linux 5.6).
 #![expect(unsafe_code, reason = "ioctls without a rustix wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use crate::{
     netns::NetNs,
 };
 
-/// `_IOR('T', 210, unsigned int)` and `_IO('T', 227)` of linux/if_tun.h; the second exists since Linux 5.9.
+/// `_IOR('T', 210, unsigned int)` and `_IO('T', 227)` from linux/if_tun.h. The second was added in Linux 5.9.
 const TUNGETIFF: u32 = 0x8004_54d2;
 const TUNGETDEVNETNS: u32 = 0x54e3;
 
@@ -24,7 +24,7 @@ pub struct ForeignTap {
     pub namespace: NetNs,
 }
 
-/// Descriptor `number` of process `pid`. Requires ptrace access to the process and CAP_NET_ADMIN in the device's namespace.
+/// Requires ptrace access to the process and CAP_NET_ADMIN in the device's namespace.
 pub fn look(pid: u32, number: i32) -> Result<ForeignTap> {
     let object = || format!("descriptor {number} of process {pid}");
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);

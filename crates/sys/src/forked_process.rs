@@ -1,4 +1,4 @@
-//! A helper process that keeps a privilege which this process drops. See fork(2), unix(7), close_range(2).
+//! A helper process that retains a privilege which this process drops. See fork(2), unix(7), close_range(2).
 #![expect(unsafe_code, reason = "fork(2) and close_range(2)")]
 
 use std::{
@@ -18,8 +18,8 @@ use rustix::net::{
 
 use crate::error::{Context, Error, Result};
 
-/// The child runs `work` with one end of a connection and exits; returns the other end. It keeps no other descriptors except
-/// standard error. Requires a single-threaded process.
+/// Forks a child that runs `work` with one end of a connection and exits, and returns the other end. The child closes
+/// all other descriptors except standard error. Requires a single-threaded process.
 pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
     let named = || "a helper process";
     let (ours, theirs) = UnixStream::pair().named("start", named)?;
@@ -60,7 +60,6 @@ pub fn send(to: &UnixStream, bytes: &[u8], descriptor: Option<&OwnedFd>) -> Resu
     Ok(())
 }
 
-/// 0 bytes when the peer has closed.
 pub fn receive(from: &UnixStream, bytes: &mut [u8]) -> Result<(usize, Option<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

@@ -1,4 +1,4 @@
-//! A file of huge pages, which stay at their physical addresses even after the process that allocated them ends. See
+//! A file of huge pages, which retain their physical addresses even after the process that allocated them ends. See
 //! hugetlbpage.rst and pagemap.rst in Linux' admin-guide.
 #![expect(unsafe_code, reason = "mmap and access to mapped memory")]
 #![expect(clippy::disallowed_methods, reason = "the huge page pool is configured by a file")]
@@ -24,7 +24,6 @@ const PAGE_MAP: &str = "/proc/self/pagemap";
 const ZONES: &str = "/proc/zoneinfo";
 /// Reading this file updates per-CPU statistics and shrinks each free list by an eighth, up to 8 MiB.
 const REFRESH: &str = "/proc/sys/vm/stat_refresh";
-/// Enough for lists of 1 GiB.
 const MOST_REFRESHES: usize = 200;
 const PRESENT: u64 = 1 << 63;
 const NUMBER: u64 = (1 << 55) - 1;
@@ -64,7 +63,7 @@ impl HugePageFile {
         self.pages
     }
 
-    /// Returns the physical addresses of up to `more` pages: fewer when contiguous free memory runs out.
+    /// Returns the physical addresses of up to `more` pages, or fewer if contiguous free memory runs out.
     pub fn grow(&mut self, more: u64) -> Result<Vec<u64>> {
         let wanted = self.others + self.pages + more;
         set_pool(wanted)?;
@@ -103,14 +102,13 @@ impl HugePageFile {
     }
 }
 
-/// Since Linux 6.7 a per-CPU free list can grow to an eighth of its zone. Huge pages in it cannot serve small allocations, so
-/// a guest without reclaimable memory runs out while the list holds tens of MiB. The kernel shrinks the lists only once a
-/// second (`decay_pcp_high` in mm/page_alloc.c of Linux 6.12).
+/// Since Linux 6.7, a per-CPU free list can grow to an eighth of its zone. Huge pages in it cannot serve small
+/// allocations, so a guest without reclaimable memory runs out while the list holds tens of MiB. The kernel shrinks
+/// the lists only once a second (`decay_pcp_high` in mm/page_alloc.c of Linux 6.12).
 fn shorten_free_lists() {
     let limits = || free_list_limits(&fs::read_to_string(ZONES).unwrap_or_default());
     let mut before = limits();
     for _ in 0..MOST_REFRESHES {
-        // On failure the pages become usable some seconds later.
         if fs::read(REFRESH).is_err() {
             return;
         }
@@ -122,7 +120,7 @@ fn shorten_free_lists() {
     }
 }
 
-/// Sum over all per-CPU lists, in pages. Source: proc_zoneinfo(5).
+/// Sums up all per-CPU lists, in pages. See proc_zoneinfo(5).
 fn free_list_limits(zones: &str) -> u64 {
     let limit = |line: &str| line.trim().strip_prefix("high:")?.trim().parse::<u64>().ok();
     zones.lines().filter_map(limit).sum()
@@ -145,7 +143,6 @@ fn places(address: usize, length: usize) -> Result<Vec<u64>> {
         let mut entry = [0_u8; 8];
         map.read_exact_at(&mut entry, ((address + page) / PAGE * 8) as u64).map_err(refused)?;
         let entry = u64::from_ne_bytes(entry);
-        // Unprivileged processes read zeros.
         if entry & PRESENT == 0 || entry & NUMBER == 0 {
             return Err(Error::new("locate", "a huge page", libc::EPERM));
         }

@@ -1,4 +1,4 @@
-//! Tests hardware virtualisation by running a guest, because the device node proves nothing. Source:
+//! Tests hardware virtualisation by running a guest, because the device node proves nothing. See
 //! Documentation/virt/kvm/api.rst of Linux.
 
 #[cfg(target_arch = "x86_64")]
@@ -11,24 +11,23 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Enough for virtualisation extensions that are themselves emulated or busy.
+/// Long enough for virtualisation extensions that are themselves emulated or busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";
 const DEVICE: &str = "/dev/kvm";
 
-/// Runs two small guests to completion: real-mode code that halts; and 64-bit code like a kernel's: privileged, with its own
-/// page tables, an SSE2 instruction and a loop that must run at CPU speed.
+/// Runs two small guests to completion. One halts in real mode. The other runs privileged 64-bit code like a
+/// kernel's, with its own page tables, an SSE2 instruction and a loop that must run at CPU speed.
 ///
-/// KVM without VMX or SVM completes the first guest, but interprets privileged code, hundreds of times slower, and fails at
-/// the first unknown instruction.
+/// Without VMX or SVM, KVM completes the first guest, but interprets privileged code hundreds of times slower and
+/// fails at the first unknown instruction.
 ///
-/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A hanging guest is left to a thread that
-/// ends with the process.
+/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A guest that hangs is left to a
+/// thread that ends with the process.
 pub fn try_run() -> Result<()> {
     let (sender, result) = mpsc::channel();
     let work = move || {
-        // The receiver is gone after the timeout.
         let _ = sender.send(guest::run_all());
     };
     let _detached = thread::Builder::new()
@@ -43,8 +42,8 @@ fn patience() -> Duration {
     if has_virtualisation() { PATIENCE_OF_HARDWARE } else { PATIENCE }
 }
 
-/// VMX or SVM. Source: CPUID in Intel's Software Developer's Manual, volume 2, and in AMD's Architecture Programmer's Manual,
-/// volume 3.
+/// Checks for VMX or SVM, as described under CPUID in Intel's Software Developer's Manual, volume 2, and in AMD's
+/// Architecture Programmer's Manual, volume 3.
 #[cfg(target_arch = "x86_64")]
 fn has_virtualisation() -> bool {
     use std::arch::x86_64::__cpuid;

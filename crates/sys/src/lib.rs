@@ -1,4 +1,5 @@
-//! System calls. The only crate with unsafe code. Every error contains the operation, the object and the reason.
+//! Safe wrappers for system calls. This is the only crate with unsafe code. Every error contains the operation, the
+//! object and the reason.
 
 pub mod affinity;
 pub mod allocation;

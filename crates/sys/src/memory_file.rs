@@ -1,5 +1,5 @@
-//! Memory files (memfd): private, and removed when the last descriptor is closed.
-//! See memfd_create(2), fallocate(2).
+//! Memory files (memfd), which are private and disappear when the last descriptor is closed. See memfd_create(2),
+//! fallocate(2).
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,33 +14,33 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// About ten seconds.
 const SEAL_TRIES: u32 = 64;
 
 /// Unit of `st_blocks` in stat(2).
 const BLOCK: u64 = 512;
 
-/// `name` appears in lists of open files.
 pub fn create(name: &str) -> Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = memfd_create(name, flags).named("make", || format!("memory file {name}"))?;
     Ok(File::from(file))
 }
 
-/// Immutable for all processes. Fails when the file is mapped writable.
+/// Makes the file immutable for all processes. Fails if it is mapped writable.
 pub fn seal(file: &File) -> Result<()> {
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     let mut tries = 1..SEAL_TRIES;
     loop {
         match fcntl_add_seals(file, seals) {
-            // A recent reader may still hold a page. The kernel waits 0.15 s, which is too short on a busy machine.
+            // A recent reader may still hold a page. The kernel waits for 0.15 s, which is too short on a busy
+            // machine.
             Err(Errno::BUSY) if tries.next().is_some() => {}
             sealed => return sealed.named("seal", || "a memory file"),
         }
     }
 }
 
-/// Names as in /proc: `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`. Fails for processes of other users.
+/// Names are as in /proc, e.g. `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`. Fails for
+/// processes of other users.
 pub fn open_of(pid: u32) -> Result<Vec<String>> {
     let folder = format!("/proc/{pid}/fd");
     let entries = fs::read_dir(&folder).map_err(|error| Error::from_io("list", folder, &error))?;
@@ -68,13 +68,13 @@ pub fn of_process(pid: u32, name: &str) -> Result<Vec<File>> {
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
-/// Bytes, without holes.
+/// Returns the allocated bytes, excluding holes.
 pub fn allocated(file: &File) -> Result<u64> {
     let about = file.metadata().map_err(|error| Error::from_io("stat", "a memory file", &error))?;
     Ok(about.blocks() * BLOCK)
 }
 
-/// The range reads as zeros afterwards. Fails when the file is sealed or is not a memory file.
+/// The range reads as zeros afterwards. Fails if the file is sealed or is not a memory file.
 pub fn punch(file: &File, offset: u64, length: u64) -> Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     fallocate(file, flags, offset, length).named("free", || format!("{length} bytes of a memory file"))

@@ -18,9 +18,9 @@ pub struct MemoryFolder {
 }
 
 impl MemoryFolder {
-    /// `name` is for errors. Mounts in a private mount namespace, which root of any user namespace can create.
+    /// `name` is used in errors. Mounts in a private mount namespace, which root of any user namespace can create.
     pub fn create(name: &str) -> Result<Self> {
-        // A separate thread, because only it leaves the mount namespace of the process.
+        // Use a separate thread, since only that thread leaves the process's mount namespace.
         let mounted = thread::scope(|scope| scope.spawn(|| mount(name)).join());
         let folder = mounted.unwrap_or_else(|_| Err(Error::new("create folder", name, libc::EIO)))?;
         Ok(Self { folder })
@@ -31,7 +31,6 @@ impl MemoryFolder {
         Self::path_by(self.folder.as_raw_fd(), file)
     }
 
-    /// The path for a process that has descriptor `number`.
     #[must_use]
     pub fn path_by(number: i32, file: &str) -> PathBuf {
         format!("/proc/self/fd/{number}/{file}").into()

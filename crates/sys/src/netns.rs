@@ -1,4 +1,4 @@
-//! Unnamed network namespaces, each held by a file descriptor. See namespaces(7), network_namespaces(7).
+//! Unnamed network namespaces, each held open by a file descriptor. See namespaces(7), network_namespaces(7).
 #![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
 #![expect(clippy::disallowed_methods, reason = "opens namespaces through /proc")]
 
@@ -14,7 +14,7 @@ use crate::process::Process;
 
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// `_IO(0xb7, 3)` of linux/nsfs.h, since Linux 4.11.
+/// `_IO(0xb7, 3)` from linux/nsfs.h, added in Linux 4.11.
 const NS_GET_NSTYPE: u32 = 0xb703;
 
 #[derive(Debug)]
@@ -24,12 +24,12 @@ pub struct NetNs {
 }
 
 impl NetNs {
-    /// Has only `lo`, which is down. `label` is for errors.
+    /// The namespace has only `lo`, which is down. `label` is used in errors.
     pub fn create(label: &str) -> Result<Self> {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// Several times as fast as [`NetNs::create`], since one thread makes all.
+    /// Several times as fast as calling [`NetNs::create`], since one thread creates all namespaces.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
@@ -39,7 +39,6 @@ impl NetNs {
         Self::open(OWN)
     }
 
-    /// E.g. `/proc/PID/ns/net` or `/proc/PID/fd/N`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = || path.display().to_string();
@@ -62,13 +61,12 @@ impl NetNs {
         Ok(Self { fd, inode })
     }
 
-    /// New threads and processes of the caller start in the namespace. Other threads are unaffected.
+    /// Threads and processes started later by the caller are in the namespace too. Other threads are unaffected.
     pub fn enter(&self) -> Result<()> {
         rustix::thread::move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))
             .named("enter network namespace", || self.to_string())
     }
 
-    /// Runs `work` on a thread inside the namespace. Propagates panics.
     pub fn run_in<T, F>(&self, work: F) -> Result<T>
     where
         T: Send,
@@ -80,7 +78,7 @@ impl NetNs {
         })
     }
 
-    /// Identifies a namespace while it exists (as shown by `readlink`).
+    /// Identifies a namespace while it exists, as shown by `readlink`.
     #[must_use]
     pub const fn inode(&self) -> u64 {
         self.inode
@@ -92,7 +90,6 @@ impl NetNs {
         Ok(Self { fd, inode: self.inode })
     }
 
-    /// Descriptor numbers passed to children are lower.
     pub(crate) const ABOVE_INHERITED: i32 = 512;
 
     pub(crate) fn moved_up(self) -> Result<Self> {
@@ -138,7 +135,7 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// A thread that has changed its namespace must not be reused.
+/// Uses a new thread, because one that has changed its namespace must not be reused.
 fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new()
@@ -250,7 +247,6 @@ mod tests {
     fn propagates_panics() {
         let ns = NetNs::current().expect("readable");
         let result = ns.run_in(|| panic!("out of the namespace"));
-        // Entering a namespace requires privileges, even for the current one.
         result.unwrap_or_else(|error| panic!("out of the namespace: {error}"));
     }
 }

@@ -1,4 +1,4 @@
-//! NUMA nodes of a process's own pages: queries and migration. See move_pages(2), numa(7).
+//! Queries and changes the NUMA nodes of a process's own pages. See move_pages(2), numa(7).
 #![expect(unsafe_code, reason = "move_pages has no safe wrapper")]
 #![expect(clippy::disallowed_methods, reason = "reads free memory from /sys")]
 
@@ -9,12 +9,11 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Pages per call.
 const BATCH: usize = 4096;
 /// Moves only pages that are not shared with other processes (MPOL_MF_MOVE).
 const MOVE: libc::c_int = 2;
 
-/// `None` for absent pages. Fails when the kernel has no NUMA support.
+/// Absent pages are `None`. Fails if the kernel has no NUMA support.
 pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     let mut nodes = Vec::with_capacity(memory.pages());
     let all: Vec<usize> = (0..memory.pages()).collect();
@@ -25,13 +24,12 @@ pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     Ok(nodes)
 }
 
-/// While the node has space. Returns how many are on it now.
+/// Stops when the node is full. Returns how many of the pages are on it now.
 pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Result<usize> {
     let mut moved = 0;
     for pages in pages.chunks(BATCH) {
         match call(memory, pages, Some(node)) {
             Ok(status) => moved += status.into_iter().filter(|is| u32::try_from(*is) == Ok(node)).count(),
-            // The node is full.
             Err(error) if error.errno() == libc::ENOMEM => break,
             Err(error) => return Err(error),
         }
@@ -39,7 +37,6 @@ pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Resul
     Ok(moved)
 }
 
-/// Bytes; 0 for a missing node.
 #[must_use]
 pub fn free(node: u32) -> u64 {
     let text = fs::read_to_string(format!("/sys/devices/system/node/node{node}/meminfo")).unwrap_or_default();
@@ -58,7 +55,7 @@ fn call(memory: &AnonymousMemory, pages: &[usize], node: Option<u32>) -> Result<
     let done = unsafe {
         libc::syscall(libc::SYS_move_pages, 0, pages.len(), addresses.as_ptr(), to, status.as_mut_ptr(), MOVE)
     };
-    // A positive result is the number of unmoved pages; their status is in the array.
+    // A positive result is the number of pages that were not moved. Their status is in the array.
     if done < 0 { Err(Error::last("move", format!("{} pages", pages.len()))) } else { Ok(status) }
 }
 
@@ -73,7 +70,6 @@ mod tests {
         memory.touch(0, 3 * PAGE);
         let nodes = match nodes_of(&memory) {
             Ok(nodes) => nodes,
-            // A kernel without NUMA lacks this call.
             Err(error) if error.is_unsupported() => return,
             Err(error) => panic!("{error}"),
         };

@@ -1,5 +1,5 @@
-//! Opens output files so that other users cannot redirect writes: symlinks are only followed if this user or root owns them.
-//! See path_resolution(7), renameat(2).
+//! Opens output files so that other users cannot redirect writes: symlinks are followed only if this user or root
+//! owns them. See path_resolution(7), renameat(2).
 #![expect(clippy::disallowed_methods, reason = "all other modules open output files here")]
 
 use std::ffi::OsStr;
@@ -15,8 +15,9 @@ use rustix::io::Errno;
 use crate::error::{Context, Error, Result};
 use crate::resolve::{OTHERS_WRITE, Passed, Resolved, is_own, is_roots, own_descriptor, resolve};
 
-/// Atomic: on failure, e.g. a full disk, the old contents remain. Pipes, devices and descriptors of this process (/dev/stdout)
-/// are written directly; for a symlink of this user, its target is replaced.
+/// Replaces the file atomically: on failure, e.g. if the disk is full, the old contents remain. Pipes, devices and
+/// descriptors of this process (/dev/stdout) are written directly. If the path is a symlink of this user, its target
+/// is replaced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let object = || path.display().to_string();
     if let Some(file) = own_descriptor(path) {
@@ -34,7 +35,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// `mode` is subject to the umask. Fails when the file exists (EEXIST). No file remains after a failure.
+/// `mode` is subject to the umask. Fails if the file exists (EEXIST). No file remains after a failure.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let object = || path.display().to_string();
     let found = find(path, false)?;
@@ -42,7 +43,7 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     file.write_all(bytes).named("write", object).inspect_err(|_| remove(&found.folder, &found.name))
 }
 
-/// Allows reading, and creates the file if necessary. Fails unless it is a file or a pipe.
+/// Also allows reading, and creates the file if necessary. Fails unless it is a regular file or a pipe.
 pub fn open_append(path: &Path) -> Result<File> {
     if let Some(file) = own_descriptor(path) {
         return file;
@@ -59,18 +60,17 @@ pub fn open_append(path: &Path) -> Result<File> {
     open_regular(&found, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
 }
 
-/// Redirects standard output of this process.
 pub fn append_stdout(path: &Path) -> Result<()> {
     let file = open_append(path)?;
     rustix::stdio::dup2_stdout(&file).named("redirect standard output to", || path.display().to_string())
 }
 
-/// Makes a file for flock(2). Never blocks. Fails for symlinks and special files.
+/// Creates a file for flock(2). Never blocks. Fails for symlinks and special files.
 pub fn open_lock(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDWR | OFlags::CREATE)
 }
 
-/// Reads a file of [`open_lock`] or [`replace`]. Never blocks.
+/// Opens a file created by [`open_lock`] or [`replace`]. Never blocks.
 pub fn open_existing(path: &Path) -> Result<File> {
     open_regular(&find(path, false)?, OFlags::RDONLY)
 }
@@ -81,7 +81,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     renamed.named("rename", || from.display().to_string())
 }
 
-/// Follows only symlinks of this user and root.
+/// Only follows symlinks owned by this user or root.
 fn find(path: &Path, follow_last: bool) -> Result<Resolved> {
     resolve(path, follow_last, &mut |passed, path, stat| {
         if passed == Passed::Folder || is_own(stat) || is_roots(stat) {
@@ -96,7 +96,8 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// A pipe or device of another user in a folder that others can write, like the kernel with /proc/sys/fs/protected_fifos.
+/// Refuses another user's pipe or device in a folder that others can write, like the kernel with
+/// /proc/sys/fs/protected_fifos.
 fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     let object = || found.path.display().to_string();
     let folder = rustix::fs::fstat(&found.folder).named("stat", object)?;
@@ -129,7 +130,7 @@ fn open_regular(found: &Resolved, flags: OFlags) -> Result<File> {
             Error::new("open", object(), libc::EINVAL).with_hint("it is not a regular file: remove it")
         );
     } else if stat.st_nlink > 1 && is_shared(&folder) {
-        // Another user may have hard-linked one of this user's files here.
+        // Another user may have created a hard link to one of this user's files here.
         return Err(
             Error::new("open", object(), libc::EMLINK).with_hint("it has several hard links: remove it")
         );
@@ -158,7 +159,6 @@ fn create(folder: &OwnedFd, name: &OsStr, mode: u32) -> rustix::io::Result<File>
     rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(mode)).map(File::from)
 }
 
-/// Best effort: the original error is reported.
 fn remove(folder: &OwnedFd, name: &OsStr) {
     let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
 }

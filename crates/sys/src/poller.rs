@@ -1,4 +1,4 @@
-//! Waits for many descriptors, identified by tokens. See epoll(7).
+//! Waits for many descriptors, which are identified by tokens. See epoll(7).
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -11,7 +11,6 @@ use rustix::io::Errno;
 
 use crate::error::{Context, Result};
 
-/// Hang-ups are always reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
     Read,
@@ -22,46 +21,45 @@ pub enum Interest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     pub token: u64,
-    /// Data, a connection, end of stream or an error.
     pub readable: bool,
     pub writable: bool,
-    /// Closed, reset or failed; unread data may remain.
+    /// The connection was closed, was reset or failed. There may be unread data.
     pub hangup: bool,
 }
 
-/// Level-triggered: unhandled events are reported again, so remove descriptors that have hung up.
+/// Level-triggered, so unhandled events are reported again. Remove descriptors that have hung up.
 pub struct Poller {
     epoll: OwnedFd,
     events: Box<[Event]>,
 }
 
 impl Poller {
-    /// A wait returns up to `events` descriptors (at least one); later waits return the others. Fails at the limit of open
-    /// files (EMFILE).
+    /// A wait returns up to `events` descriptors (at least one), and later waits return the others. Fails at the
+    /// limit on open files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;
         let empty = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         Ok(Self { epoll, events: vec![empty; events.max(1)].into() })
     }
 
-    /// EEXIST if already added.
+    /// Fails with EEXIST if the descriptor was already added.
     pub fn add(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::add(&self.epoll, &fd, EventData::new_u64(token), flags(interest)).named("watch", || named(&fd))
     }
 
-    /// ENOENT if not added.
+    /// Fails with ENOENT if the descriptor was not added.
     pub fn modify(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::modify(&self.epoll, &fd, EventData::new_u64(token), flags(interest))
             .named("change the poll events of", || named(&fd))
     }
 
-    /// Closing the last copy of a descriptor has the same effect. ENOENT if not added.
+    /// Closing the last copy of a descriptor has the same effect. Fails with ENOENT if it was not added.
     pub fn remove(&self, fd: impl AsFd) -> Result<()> {
         epoll::delete(&self.epoll, &fd).named("stop polling", || named(&fd))
     }
 
-    /// Rounds `limit` up to milliseconds. `ready` becomes empty after a timeout or a signal. Does not allocate if `ready` has
-    /// enough capacity.
+    /// `limit` is rounded up to milliseconds. After a timeout or a signal, `ready` is empty. Does not allocate if
+    /// `ready` has enough capacity.
     pub fn wait(&mut self, ready: &mut Vec<Ready>, limit: Option<Duration>) -> Result<()> {
         ready.clear();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
@@ -119,7 +117,6 @@ mod tests {
     }
 
     fn wait(poller: &mut Poller, limit: Option<Duration>) -> Vec<Ready> {
-        // Old contents must be removed.
         let mut ready = vec![Ready { token: 99, readable: true, writable: true, hangup: true }];
         poller.wait(&mut ready, limit).expect("waits");
         ready.sort_unstable_by_key(|ready| ready.token);
@@ -153,7 +150,6 @@ mod tests {
         let mut poller = Poller::new(1).expect("few files open");
         poller.add(&server, 1, Interest::Write).expect("not added yet");
         client.shutdown(std::net::Shutdown::Write).expect("connected");
-        // The hang-up may arrive later than the space.
         let ready_event =
             (0..1000).find_map(|_| wait(&mut poller, SOON).into_iter().find(|ready| ready.hangup));
         assert_eq!(ready_event, Some(Ready { token: 1, readable: false, writable: true, hangup: true }));

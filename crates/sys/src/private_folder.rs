@@ -1,5 +1,5 @@
-//! Folders that only this user can write. Each path component is held by its descriptor, so that it cannot be exchanged after
-//! the check. See path_resolution(7), openat(2).
+//! Folders that only this user can write. Every path component is held open by its descriptor, so that it cannot be
+//! swapped after the check. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,10 +15,10 @@ use crate::error::{Context, Error, Result};
 use crate::resolve::{MAX_LINKS, NOBODY, OTHERS_WRITE, STICKY, components, is_own, is_roots};
 use crate::{process, userns};
 
-/// This user's files are shorter.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Mode 0700. Only this user and root can exchange components of its path. A missing folder has no files.
+/// The folder has mode 0700. Only this user and root can exchange components of its path. A missing folder is treated
+/// as empty.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -43,7 +43,7 @@ impl PrivateFolder {
         Ok(names.filter(|name| !name.starts_with('.')).collect())
     }
 
-    /// `None` if it does not exist. Fails unless it is a regular file that only this user can write.
+    /// Returns `None` if the file does not exist. Fails unless it is a regular file that only this user can write.
     pub fn read(&self, name: &str) -> Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let object = || self.describe(name);
@@ -72,22 +72,20 @@ impl PrivateFolder {
         let folder = self.folder()?;
         let object = || self.describe(name);
         let draft = format!(".{name}.{}.draft", std::process::id());
-        // Left by a crashed process with the same PID.
         let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file =
             rustix::fs::openat(folder, &draft, flags, Mode::RUSR | Mode::WUSR).named("write", object)?;
-        // Written under a temporary name and hard-linked: readers never see a partial file, and the second of two
-        // concurrent writers fails instead of replacing the first one's file.
+        // The file is written under a temporary name and then hard-linked, so that readers never see a partial file,
+        // and the second of two concurrent writers fails instead of replacing the first one's file.
         let written = File::from(file).write_all(text.as_bytes()).named("write", object).and_then(|()| {
             rustix::fs::linkat(folder, &draft, folder, name, AtFlags::empty()).named("write", object)
         });
-        // The draft is no longer needed; a leftover is never read.
+        // The draft is no longer needed, and a leftover draft is never read.
         let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
         written
     }
 
-    /// Succeeds if the file does not exist.
     pub fn remove(&self, name: &str) -> Result<()> {
         match rustix::fs::unlinkat(self.folder()?, name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
@@ -116,7 +114,7 @@ struct Step {
     mode: u32,
 }
 
-/// Checks each component, and creates missing ones if `make` is set.
+/// Checks every component, and creates missing ones if `make` is set.
 fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
     if !path.is_absolute() {
         return Err(refused(path, Errno::INVAL, "it must be an absolute path"));
@@ -175,7 +173,7 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
     }
 }
 
-/// Other users except root could exchange files in a rejected folder.
+/// Rejects folders in which users other than root could exchange files.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
     let is_own = is_own(stat);

@@ -1,4 +1,4 @@
-//! A process handle: operations never affect a later process with the same PID. See proc(5), proc_pid_stat(5),
+//! A process handle that never affects a later process with the same PID. See proc(5), proc_pid_stat(5),
 //! pidfd_send_signal(2).
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
@@ -19,13 +19,13 @@ pub fn user() -> u32 {
 
 #[derive(Debug)]
 pub struct Process {
-    /// Refers to this process only and serves as a pidfd.
+    /// Refers only to this process, and serves as a pidfd.
     folder: OwnedFd,
     pid: u32,
 }
 
 impl Process {
-    /// `None` if it has ended. Fails for processes of other users.
+    /// Returns `None` if the process has ended. Fails for processes of other users.
     pub fn own(pid: u32, start_time: u64) -> Result<Option<Self>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = match rustix::fs::openat(CWD, format!("/proc/{pid}"), flags, Mode::empty()) {
@@ -41,7 +41,7 @@ impl Process {
         Ok(Some(process))
     }
 
-    /// Succeeds if it has already ended.
+    /// Succeeds if the process has already ended.
     pub fn terminate(&self) -> Result<()> {
         self.send(Signal::TERM, "terminate")
     }
@@ -70,7 +70,7 @@ impl Process {
         Ok(text)
     }
 
-    /// The folder's owner is root for all processes that cannot be traced.
+    /// For processes that cannot be traced, the folder's owner is root.
     fn require_own(&self) -> Result<()> {
         let user = user().to_string();
         let status = self.read("status")?;
@@ -87,12 +87,11 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// Clock ticks (1/100 s) since boot; identifies a process together with its PID.
+/// In clock ticks (1/100 s) since boot. Together with its PID, this identifies a process.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
 }
 
-/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32, start_time: u64) -> bool {
     stat(pid).is_ok_and(|stat| stat.is_alive_since(start_time))
@@ -116,7 +115,7 @@ fn stat(pid: u32) -> Result<Stat> {
     parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
 }
 
-/// The name in field 2 may contain spaces and parentheses, so the fields start after the last parenthesis.
+/// The name in field 2 may contain spaces and parentheses, so parsing starts after the last parenthesis.
 fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.chars().next()?;

@@ -1,5 +1,6 @@
-//! Traces system calls of other processes with PTRACE_SEIZE (Linux 3.4) and PTRACE_GET_SYSCALL_INFO (5.3). All calls must come
-//! from the tracing thread. When that ends, the kernel detaches from all traced threads (PTRACE_O_EXITKILL is never set).
+//! Traces system calls of other processes with PTRACE_SEIZE (Linux 3.4) and PTRACE_GET_SYSCALL_INFO (5.3). All calls
+//! must come from the tracing thread. When that thread ends, the kernel detaches from all traced threads, since
+//! PTRACE_O_EXITKILL is never set.
 #![expect(unsafe_code, reason = "ptrace(2), waitpid(2) with __WNOTHREAD and timers have no rustix wrappers")]
 
 use std::{io, mem::MaybeUninit, ptr::null_mut, time::Duration};
@@ -14,7 +15,7 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
 const PTRACE_GET_SYSCALL_INFO: Request = 0x420e;
 const ENTRY: u8 = 1;
 const EXIT: u8 = 2;
-/// PTRACE_O_TRACESYSGOOD.
+/// PTRACE_O_TRACESYSGOOD sets the additional bit.
 const SYSCALL: i32 = libc::SIGTRAP | 0x80;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +24,11 @@ pub struct Event {
     pub what: TraceEvent,
 }
 
-/// The thread is stopped until resumed, except after `Ended`.
+/// The thread stays stopped until it is resumed, except after `Ended`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceEvent {
     Call,
-    /// Stopped by [`interrupt`], at thread start, or after exec, fork or clone.
+    /// Stopped by [`interrupt`], when the thread started, or after exec, fork or clone.
     Stopped,
     Signal(i32),
     GroupStop,
@@ -46,7 +47,7 @@ pub enum On {
     Freely,
 }
 
-/// Traces threads that it creates later as well. Does not stop it.
+/// Threads that it creates later are traced as well. Does not stop the thread.
 pub fn seize(tid: u32) -> Result<()> {
     request(libc::PTRACE_SEIZE, tid, 0, OPTIONS as usize, "watch")
 }
@@ -55,7 +56,7 @@ pub fn interrupt(tid: u32) -> Result<()> {
     request(libc::PTRACE_INTERRUPT, tid, 0, 0, "interrupt")
 }
 
-/// `signal` 0 delivers none.
+/// With `signal` 0, no signal is delivered.
 pub fn go(tid: u32, on: On, signal: i32) -> Result<()> {
     let how = match on {
         On::ToCall => libc::PTRACE_SYSCALL,
@@ -69,12 +70,11 @@ pub fn listen(tid: u32) -> Result<()> {
     request(libc::PTRACE_LISTEN, tid, 0, 0, "listen for events of")
 }
 
-/// `signal` 0 delivers none.
 pub fn detach(tid: u32, signal: i32) -> Result<()> {
     request(libc::PTRACE_DETACH, tid, 0, signal.unsigned_abs() as usize, "detach from")
 }
 
-/// `None` if the thread is stopped elsewhere.
+/// Returns `None` if the thread is stopped elsewhere.
 pub fn call(tid: u32) -> Result<Option<Call>> {
     let mut info = MaybeUninit::<Info>::zeroed();
     let room = size_of::<Info>();
@@ -88,8 +88,8 @@ pub fn call(tid: u32) -> Result<Option<Call>> {
     })
 }
 
-/// Reaps traced children of this process, so that no other code can wait for them. `None` when a [`Bell`] rings or no traced
-/// threads remain.
+/// Reaps traced children of this process, so that no other code can wait for them. Returns `None` when a [`Bell`]
+/// rings or no traced threads remain.
 pub fn wait() -> Result<Option<Event>> {
     let mut status = 0;
     // SAFETY: waitpid writes an int to `status`. __WNOTHREAD excludes children of other threads.
@@ -125,9 +125,7 @@ struct Info {
     architecture: u32,
     instruction: u64,
     stack: u64,
-    /// Call number on entry, return value on exit.
     first: u64,
-    /// First argument on entry; on exit, the error flag in the first byte.
     second: u64,
     rest: [u64; 5],
 }
@@ -147,7 +145,7 @@ fn request(code: Request, tid: u32, address: usize, data: usize, operation: &'st
     if done < 0 { Err(Error::last(operation, object())) } else { Ok(()) }
 }
 
-/// Makes [`wait`] return periodically. The handler of its signal (SIGURG, ignored by default) does nothing.
+/// Makes [`wait`] return periodically. The handler for its signal (SIGURG, which is ignored by default) does nothing.
 #[derive(Debug)]
 pub struct Bell(libc::timer_t);
 
@@ -236,7 +234,6 @@ mod tests {
                 }
                 TraceEvent::Signal(signal) => signal,
                 TraceEvent::Stopped | TraceEvent::GroupStop => {
-                    // From here on its calls are reported.
                     if let Some(mut to) = to.take() {
                         std::io::Write::write_all(&mut to, b"x").expect("the child reads");
                     }
@@ -248,7 +245,6 @@ mod tests {
         let mut out = String::new();
         child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("text");
         assert!(written && out == "x", "{out}");
-        // Already reaped by the tracer.
         let _ = child.wait();
     }
 

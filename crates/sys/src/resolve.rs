@@ -1,5 +1,5 @@
-//! Resolves paths component by component, so that a checked folder or symlink cannot be replaced. See path_resolution(7),
-//! openat(2).
+//! Resolves paths component by component, so that a folder or symlink cannot be replaced after it was checked. See
+//! path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,11 +13,10 @@ use rustix::io::Errno;
 use crate::error::{Context, Error, Result};
 use crate::{process, userns};
 
-/// The kernel's own limit (path_resolution(7)).
 pub(crate) const MAX_LINKS: u32 = 40;
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
 pub(crate) const STICKY: u32 = 0o1000;
-/// The owner that a user namespace shows for users it does not map (/proc/sys/kernel/overflowuid).
+/// A user namespace shows this owner for users that it does not map (/proc/sys/kernel/overflowuid).
 pub(crate) const NOBODY: u32 = 65_534;
 
 const SEARCH: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -37,7 +36,8 @@ pub(crate) struct Resolved {
     pub(crate) is_descriptor: bool,
 }
 
-/// `judge` checks each folder and symlink before it is followed, the last component only if `follow_last` is set.
+/// `judge` checks every folder and symlink before it is followed, but the last component only if `follow_last` is
+/// set.
 pub(crate) fn resolve(
     path: &Path,
     follow_last: bool,
@@ -101,7 +101,6 @@ fn open_folder(path: &str) -> Result<OwnedFd> {
     rustix::fs::openat(CWD, path, flags, Mode::empty()).named("open", || format!("folder {path}"))
 }
 
-/// Returns the last component first.
 pub(crate) fn components(path: &Path) -> Vec<OsString> {
     let passed = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
     path.components().rev().filter(|part| passed(*part)).map(|part| part.as_os_str().to_owned()).collect()
@@ -111,12 +110,12 @@ pub(crate) fn is_own(stat: &Stat) -> bool {
     stat.st_uid == process::user()
 }
 
-/// Accepts `nobody` in a user namespace without root, which root's files belong to there.
+/// In a user namespace without root, accepts `nobody`, who owns root's files there.
 pub(crate) fn is_roots(stat: &Stat) -> bool {
     stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
 }
 
-/// E.g. `/dev/stdout` or `/dev/fd/63` (process substitution). `None` for other paths.
+/// E.g. `/dev/stdout` or `/dev/fd/63` (process substitution). Returns `None` for other paths.
 #[expect(unsafe_code, reason = "no safe function duplicates a descriptor by number")]
 pub(crate) fn own_descriptor(path: &Path) -> Option<Result<File>> {
     let number: u16 = match path.to_str()? {

@@ -15,8 +15,8 @@ pub struct Sysfs {
 }
 
 impl Sysfs {
-    /// Leaves no visible mount. Call this on a short-lived thread, which may enter a new mount namespace if it is root only in
-    /// a user namespace.
+    /// Leaves no visible mount. Call this on a short-lived thread, because it enters a new mount namespace if it is
+    /// root only in a user namespace.
     pub fn here() -> Result<Self> {
         let refused = match Self::open() {
             Err(error) if error.is_permission() => error,
@@ -64,7 +64,6 @@ mod tests {
     #[test]
     fn shows_devices_of_its_namespace() {
         let Some(ns) = netns::testing::namespace() else { return };
-        // A sandbox may forbid the mount.
         let Ok(sysfs) = ns.run_in(Sysfs::here).expect("enters") else { return };
         let found = fs::read_dir(sysfs.path().join("class/net")).expect("readable");
         let names: Vec<_> = found.flatten().map(|entry| entry.file_name()).collect();

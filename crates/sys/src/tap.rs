@@ -20,13 +20,14 @@ const TUNSETQUEUE: u32 = 0x4004_54d9;
 /// `_IOW('T', 203, int)`.
 const TUNSETPERSIST: u32 = 0x4004_54cb;
 
-/// Creates a device in the network namespace of the calling thread, with one descriptor per queue. Packets have a `struct
-/// virtio_net_hdr` with offload information. Removed with the last descriptor.
+/// Creates a device in the calling thread's network namespace, with one descriptor per queue. Packets have a `struct
+/// virtio_net_hdr` with offload information. The device is removed with its last descriptor.
 pub fn create(name: &str, index: u32, queues: u32) -> Result<Vec<File>> {
     (0..queues.max(1)).map(|queue| open(name, (queue == 0).then_some(index), queues > 1)).collect()
 }
 
-/// Persistent, with one queue, in the network namespace of the calling thread. It is removed with its namespace.
+/// Creates a persistent device with one queue in the calling thread's network namespace. It is removed with the
+/// namespace.
 pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     let queue = open(name, Some(index), false)?;
     // SAFETY: TUNSETPERSIST takes an int by value.
@@ -36,7 +37,7 @@ pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     Ok(())
 }
 
-/// Another process may have detached the queue. Succeeds if it is attached.
+/// Reattaches a queue that another process may have detached. Succeeds if it is attached.
 pub fn attach(queue: &File) -> Result<()> {
     match set_queue(queue, libc::IFF_ATTACH_QUEUE) {
         Err(error) if error.errno() == libc::EINVAL => Ok(()),
@@ -77,7 +78,6 @@ fn open(name: &str, index: Option<u32>, several: bool) -> Result<File> {
     for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = byte.cast_signed();
     }
-    // The kernel's field and its flags have 16 bits.
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes an ifreq; `request` is one and outlives the call.
     if unsafe { libc::ioctl(number, TUNSETIFF as _, &raw mut request) } < 0 {

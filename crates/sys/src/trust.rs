@@ -1,6 +1,7 @@
-//! Decides which files to trust. Root follows OpenSSH's `StrictModes` (sshd_config(5)): the file and all symlinks and folders
-//! of its path belong to root, and other users cannot write them, except for folders such as /tmp. Other users reject files
-//! that belong to another user or are world-writable, so that a umask of 002 keeps working.
+//! Decides which files to trust. For root, the rules are those of OpenSSH's `StrictModes` (sshd_config(5)): the file
+//! and all symlinks and folders of its path belong to root, and other users cannot write them, except for folders
+//! such as /tmp. Other users reject files that belong to another user or are world-writable, so a umask of 002 still
+//! works.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};
@@ -24,12 +25,7 @@ pub enum Readers {
 #[derive(Debug, Error)]
 pub enum TrustError {
     #[error("cannot trust {}: {problem}", path.display())]
-    Untrusted {
-        path: PathBuf,
-        problem: String,
-        /// A shell command.
-        remedy: String,
-    },
+    Untrusted { path: PathBuf, problem: String, remedy: String },
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
         path: PathBuf,
@@ -47,7 +43,7 @@ pub fn open_trusted(path: &Path, readers: Readers) -> Result<File, TrustError> {
         return file.map_err(|error| unreadable(error.into()));
     }
     let file = judged(path, readers)?;
-    // Reopened only after the check, because opening an untrusted pipe or device could block.
+    // Reopen the file only after the check, because opening an untrusted pipe or device could block.
     let place = format!("/proc/self/fd/{}", file.as_raw_fd());
     OpenOptions::new().read(true).open(place).map_err(unreadable)
 }
@@ -56,7 +52,7 @@ pub fn require_trusted(path: &Path) -> Result<(), TrustError> {
     judged(path, Readers::Anyone).map(drop)
 }
 
-/// Opened with O_PATH. A missing file is reported as missing, regardless of its folders.
+/// Opens the file with O_PATH. A missing file is reported as missing, regardless of its folders.
 fn judged(path: &Path, readers: Readers) -> Result<OwnedFd, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut problem = None;
@@ -84,7 +80,7 @@ fn locate(path: &Path, problem: &mut Option<Problem>) -> io::Result<(OwnedFd, St
     found.file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// The problem for root: another user can replace the file.
+/// For root, another user must not be able to replace the file.
 fn problem_on_the_way(passed: Passed, path: &Path, stat: &Stat) -> Option<Problem> {
     let (name, mode) = (path.display(), stat.st_mode & 0o7777);
     let noun = if passed == Passed::Folder { "folder" } else { "link" };
@@ -105,7 +101,6 @@ fn problem_of_file(path: &Path, stat: &Stat, readers: Readers) -> Option<Problem
         let owner = if is_root { "root".to_owned() } else { process::user().to_string() };
         return Some((format!("it belongs to user {}", stat.st_uid), format!("chown {owner} {name}")));
     } else if FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice {
-        // Data written to these is not read back from them.
         return None;
     }
     let (writers, who, bits) =

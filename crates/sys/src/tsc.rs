@@ -1,15 +1,14 @@
-//! Frequency of the CPU's time-stamp counter.
-//! Source: RDTSC in Intel's Software Developer's Manual, volume 2.
+//! Frequency of the CPU's time-stamp counter. See RDTSC in Intel's Software Developer's Manual, volume 2.
 #![expect(unsafe_code, reason = "reading the counter is an intrinsic")]
 
 use crate::clock;
 
-/// The clock reading time of about 100 ns is 20 ppm of this.
+/// Reading the clock takes about 100 ns, which is 20 ppm of this.
 const SPAN: u64 = 5_000_000;
 const TRIES: usize = 8;
 const PLAUSIBLE: std::ops::Range<u64> = 100_000..10_000_000;
 
-/// Measured against the kernel clock within 5 ms; `None` if implausible or unsupported.
+/// Compares the counter with the kernel clock for 5 ms. Returns `None` if the result is implausible or unsupported.
 #[must_use]
 pub fn kilohertz() -> Option<u64> {
     let (started, first) = reading()?;

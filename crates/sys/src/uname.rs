@@ -1,12 +1,10 @@
 //! Names of the kernel and the machine. See uname(2).
 
-/// E.g. `6.18.0`.
 #[must_use]
 pub fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
-/// E.g. `x86_64`.
 #[must_use]
 pub fn machine() -> String {
     rustix::system::uname().machine().to_string_lossy().into_owned()

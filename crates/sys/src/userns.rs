@@ -1,5 +1,4 @@
-//! User namespaces: lets an unprivileged process become root in its own namespace.
-//! See user_namespaces(7).
+//! User namespaces let an unprivileged process become root in its own namespace. See user_namespaces(7).
 #![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
 #![expect(clippy::disallowed_methods, reason = "maps and limits are files in /proc")]
 
@@ -12,16 +11,16 @@ use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 use crate::process::{self, Process};
 
-/// `_IO(0xb7, 1)` of linux/nsfs.h, since Linux 4.9.
+/// `_IO(0xb7, 1)` from linux/nsfs.h, added in Linux 4.9.
 const NS_GET_USERNS: u32 = 0xb701;
-/// `_IO(0xb7, 4)` of linux/nsfs.h, since Linux 4.11.
+/// `_IO(0xb7, 4)` from linux/nsfs.h, added in Linux 4.11.
 const NS_GET_OWNER_UID: u32 = 0xb704;
 const ENTER: &str = "enter user namespace of";
 
-/// All capabilities in a new user namespace that maps only its own user and group.
+/// Gains all capabilities in a new user namespace that maps only this process's user and group.
 ///
-/// The process must be single-threaded. If the host forbids this, the error names the setting. After an error the process may
-/// be in an unmapped namespace, so it should exit.
+/// The process must be single-threaded. If the host forbids this, the error names the setting. After an error, the
+/// process may be in an unmapped namespace, so it should exit.
 pub fn enter_as_root() -> Result<()> {
     let uid = rustix::process::geteuid().as_raw();
     let gid = rustix::process::getegid().as_raw();
@@ -57,12 +56,12 @@ impl UserNs {
         Self::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }, network.to_string())
     }
 
-    /// Gains all capabilities, unless the process is already in it. Rejects namespaces created by other users, whose processes
-    /// could tamper with this one. The process must be single-threaded.
+    /// Gains all capabilities, unless the process is already in the namespace. Rejects namespaces created by other
+    /// users, whose processes could tamper with this one. The process must be single-threaded.
     pub fn join(&self) -> Result<()> {
         let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
         if *self == Self::from_fd(ours.into(), "this process".to_owned())? {
-            // The kernel rejects entering the current namespace.
+            // The kernel does not allow entering the current namespace again.
             return Ok(());
         }
         let refused = |errno, hint: String| Error::new(ENTER, self.label.as_str(), errno).with_hint(hint);
@@ -106,13 +105,12 @@ impl PartialEq for UserNs {
 
 impl Eq for UserNs {}
 
-/// CAP_NET_ADMIN and CAP_SYS_ADMIN, required for namespaces and devices.
+/// CAP_NET_ADMIN and CAP_SYS_ADMIN, which namespaces and devices require.
 #[must_use]
 pub fn has_net_admin() -> bool {
     has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)
 }
 
-/// E.g. `CAP_NET_ADMIN`; false for unknown names.
 #[must_use]
 pub fn has_capabilities(names: &[&str]) -> bool {
     let named = |name: &&str| CapabilitySet::from_name(name.strip_prefix("CAP_").unwrap_or(name));
@@ -192,7 +190,6 @@ mod tests {
 
     #[test]
     fn multithreaded_process_gets_the_reason() {
-        // The test harness runs this on a thread, so the kernel must reject it without changes.
         let error = std::thread::scope(|scope| scope.spawn(enter_as_root).join().expect("no panic"));
         let error = error.expect_err("multithreaded");
         assert_eq!(error.errno(), libc::EINVAL);

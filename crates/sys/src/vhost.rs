@@ -1,4 +1,4 @@
-//! Tests vhost-net, which moves guest packets in the kernel, by using the device. Source: linux/vhost.h.
+//! Tests vhost-net, which moves guest packets in the kernel, by using the device. See linux/vhost.h.
 #![expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
 
 use std::os::fd::AsRawFd;
@@ -12,7 +12,6 @@ const DEVICE: &str = "/dev/vhost-net";
 /// `_IO(0xaf, 1)` of linux/vhost.h.
 const VHOST_SET_OWNER: u32 = 0xaf01;
 
-/// Starts the kernel worker; closing the device stops it.
 pub fn try_own() -> Result<()> {
     let device =
         rustix::fs::open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).named("open", || DEVICE)?;

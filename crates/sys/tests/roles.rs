@@ -18,7 +18,6 @@ const BECOME_ROOT: &str = "role-become-root";
 const HOLD_A_NAMESPACE: &str = "role-hold-a-namespace";
 const JOIN_A_CHILD: &str = "role-join-a-child";
 
-/// Ample for a busy machine; the kernel needs microseconds.
 const SOON: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
@@ -61,7 +60,6 @@ fn start_detached() {
     child.wait().expect("own child");
 }
 
-/// Prints the result, or `refused` if the host forbids user namespaces.
 fn become_root() -> ExitCode {
     if userns::has_net_admin() {
         println!("already privileged");
@@ -170,7 +168,7 @@ fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let answer = String::from_utf8(output.stdout)?;
     if answer.starts_with("refused: ") {
         println!("returns early: {}", answer.trim());
-        // The two ways in which hosts forbid this; anything else is a bug.
+        // Hosts forbid this in one of two ways. Anything else is a bug.
         let forbidden = ["cannot create user namespace", "apparmor_restrict_unprivileged_userns = 1"];
         return if forbidden.iter().any(|way| answer.contains(way)) { Ok(()) } else { Err(answer.into()) };
     }

@@ -1,10 +1,11 @@
-//! CPU affinity of a device's queues (scaling.rst in the kernel's documentation) and interrupts (irq-affinity.rst).
+//! Reads the CPU affinity of a device's queues (scaling.rst in the kernel's documentation) and interrupts
+//! (irq-affinity.rst).
 
 use std::{fs, path::Path};
 
 use samples::{CpuAffinity, Interrupt};
 
-/// The same in all network namespaces.
+/// This file is the same in all network namespaces.
 const INTERRUPTS: &str = "/proc/interrupts";
 const OF_INTERRUPT: &str = "/proc/irq";
 
@@ -12,7 +13,7 @@ pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
     let device = sysfs.join("class/net").join(device);
     let masks = |queue: &str, mask: &str| masks(&device.join("queues"), queue, mask);
     let rps = masks("rx-", "rps_cpus");
-    // No queues means that the device does not exist, or that sysfs is no longer mounted.
+    // If there are no queues, the device does not exist, or sysfs is no longer mounted.
     (!rps.is_empty()).then(|| CpuAffinity {
         rps,
         xps: masks("tx-", "xps_cpus"),
@@ -20,7 +21,7 @@ pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
     })
 }
 
-/// A single queue has no `xps_cpus`.
+/// A device with a single queue has no `xps_cpus`.
 fn masks(queues: &Path, queue: &str, mask: &str) -> Vec<Vec<u32>> {
     let cpus_of = |number: u32| {
         let text = fs::read_to_string(queues.join(format!("{queue}{number}")).join(mask)).ok()?;
@@ -29,7 +30,6 @@ fn masks(queues: &Path, queue: &str, mask: &str) -> Vec<Vec<u32>> {
     (0..).map_while(cpus_of).collect()
 }
 
-/// Parses a CPU mask: hexadecimal words of 32 bits, most significant first.
 fn cpus_of_mask(text: &str) -> Option<Vec<u32>> {
     let words: Vec<u32> =
         text.split(',').map(|word| u32::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
@@ -52,7 +52,7 @@ fn cpus_of_list(text: &str) -> Option<Vec<u32>> {
     Some(parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Virtio devices have interrupts at their parent device.
+/// The interrupts of a virtio device belong to its parent device.
 fn interrupts(device: &Path) -> Vec<Interrupt> {
     let hardware = device.join("device");
     let found =
@@ -69,7 +69,7 @@ fn interrupts(device: &Path) -> Vec<Interrupt> {
 
 fn affinity(number: u32) -> Vec<u32> {
     let list = |file: &str| fs::read_to_string(format!("{OF_INTERRUPT}/{number}/{file}")).ok();
-    // The requested CPUs may be more than the interrupt controller can address.
+    // Prefer the effective CPUs, because the interrupt controller may not be able to address all requested ones.
     let list = list("effective_affinity_list").or_else(|| list("smp_affinity_list"));
     list.and_then(|list| cpus_of_list(&list)).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! A netlink socket that sends batches of requests.
 //!
-//! Only the last message of a batch requests an acknowledgement: the kernel processes messages in order and reports each error
-//! anyway (RFC 3549, section 2.3.2.2; net/netlink/af_netlink.c).
+//! Only the last message of a batch requests an acknowledgement, because the kernel reports errors anyway (RFC 3549,
+//! section 2.3.2.2; net/netlink/af_netlink.c).
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -13,13 +13,13 @@ use tokio::runtime::Runtime;
 
 use crate::refusal::{Refusal, errno};
 
-/// The kernel replies immediately; this timeout prevents a lost reply from hanging a run.
+/// The kernel replies immediately. This timeout only prevents a lost reply from hanging a run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Well below the socket's send buffer (212,992 bytes by default), so that all errors fit the receive buffer.
+/// The size of a batch, well below the socket's send buffer (212,992 bytes by default), so that all errors fit the
+/// receive buffer.
 const BATCH_BYTES: usize = 32 * 1024;
 
-/// Offset of the flags in a message header.
 const FLAGS_OFFSET: usize = 6;
 
 pub(crate) struct Channel {

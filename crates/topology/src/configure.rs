@@ -1,4 +1,4 @@
-//! Device settings: applies the requested ones and resets all others to their values at creation. Idempotent.
+//! Applies the requested device settings and resets all others to their values at creation. This is idempotent.
 
 mod big_tcp;
 mod coalescing;
@@ -30,7 +30,7 @@ trait DeviceSetting: Send + 'static {
 
     const KIND: DeviceSettingKind;
 
-    /// `None` if testing needs a device that labs do not have.
+    /// How to test whether the setting is supported, or `None` if this needs a device that labs do not have.
     const TRIAL: Option<Trial>;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Self::State, ConfigureError>;
@@ -74,7 +74,6 @@ fn driver(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
     }
 }
 
-/// The state of devices before they were first changed.
 pub(crate) struct Originals(BTreeMap<DeviceSettingKind, Box<dyn SettingDriver>>);
 
 impl Default for Originals {
@@ -216,7 +215,6 @@ impl<S: DeviceSetting> SettingDriver for SettingStates<S> {
     }
 }
 
-/// Devices ordered bottom-up: a tunnel's MTU must fit the device under it.
 fn in_order<'d, 'n>(
     devices: &'d Devices,
     named: impl Iterator<Item = &'n DeviceRef>,

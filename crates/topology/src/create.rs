@@ -1,6 +1,6 @@
-//! Creates a lab, one batch of messages per namespace and step.
+//! Creates a lab, using one batch of messages per namespace and step.
 //!
-//! Elements that the kernel does not support are missing, along with what depends on them. Further errors end the creation.
+//! Elements that the kernel does not support are skipped, along with everything that depends on them.
 
 mod verdict;
 mod verify;
@@ -27,8 +27,7 @@ use crate::{
 };
 
 impl Topology {
-    /// Creates `lab` in new namespaces and verifies it by reading back. Unsupported parts are left out and listed in
-    /// [`Topology::missing`].
+    /// Creates and verifies `lab` in new namespaces. Unsupported parts are listed in [`Topology::missing`].
     pub fn create(lab: &Lab) -> Result<Self, CreateError> {
         let outside = lab.outside();
         let mut creator = Creator::outside(&outside)?;
@@ -36,8 +35,8 @@ impl Topology {
         creator.run()
     }
 
-    /// On an existing host, the calling thread is in the host's own namespace, and the part of the lab is removed with this
-    /// value.
+    /// Creates the part of the lab that belongs to `host`. On an existing host, the calling thread must be in the
+    /// host's own namespace.
     pub fn inside(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         let lab = lab.inside(host);
         match lab.existing(host) {
@@ -94,7 +93,7 @@ impl<'a> Creator<'a> {
         self.site.namespaces.get(host).is_some()
     }
 
-    /// Bottom-up. An end of a wire is created by the batch of the other host.
+    /// Creates links bottom-up. Both ends of a wire are created in the batch of one host.
     fn make_links(&mut self) -> Result<(), CreateError> {
         let mut by_depth: BTreeMap<usize, Vec<&Link>> = BTreeMap::new();
         for link in self.links() {
@@ -116,14 +115,14 @@ impl<'a> Creator<'a> {
         Ok(())
     }
 
-    /// Devices come up last, so that nothing is sent before everything is configured.
+    /// Brings devices up last, so that nothing is sent before everything is configured.
     fn connect(&mut self) -> Result<(), CreateError> {
         let mut requests = Vec::new();
         for link in self.links() {
             requests.extend(link::kind(link).connect(&link::element(link), &self.site)?);
         }
         for (at, address) in self.site.lab.addresses() {
-            // A guest's kernel assigns the guest's address.
+            // The address of a guest is assigned by the guest's kernel.
             let Some(device) = self.site.devices.find(at) else { continue };
             requests.push(address::add(device, address, &device.element));
         }
@@ -131,7 +130,7 @@ impl<'a> Creator<'a> {
             requests.extend(gateway::address(gateway, self.site.lab, &self.site.devices)?);
         }
         requests.extend(self.site.lab.hosts.iter().map(|host| loopback_up(&host.name)));
-        // A VLAN device only comes up after the one under it.
+        // A VLAN device comes up only after the underlying device.
         let mut devices: Vec<&Device> = self.site.devices.all().collect();
         devices.sort_by_key(|device| device.depth);
         requests.extend(devices.into_iter().map(up));
@@ -176,7 +175,6 @@ impl<'a> Creator<'a> {
     fn finish(mut self) -> Result<Topology, CreateError> {
         let mut originals = Originals::default();
         let mut settings = configure::settings_of_existing(&self.site.lab.devices, &self.missing);
-        // Each iteration removes one unsupported setting.
         while let Err(error) =
             configure::configure(&self.site.namespaces, &self.site.devices, &mut originals, &settings)
         {

@@ -9,9 +9,9 @@ pub enum DeviceKind {
     Bridge,
     /// The host's side of a virtual machine's network device.
     Tap,
-    /// The guest's side.
+    /// The guest's side of a virtual machine's network device.
     Virtio,
-    /// Any other, such as a network card. Not used in labs.
+    /// Any other device, such as a network card. Labs do not use these.
     Other,
 }
 
@@ -27,7 +27,7 @@ impl DeviceKind {
         Self::Other,
     ];
 
-    /// The operational state of a tunnel is "unknown", and a bridge without ports has no carrier.
+    /// The operational state of a tunnel is always "unknown", and a bridge without ports has no carrier.
     const fn facts(self) -> (&'static str, &'static str, bool) {
         match self {
             Self::Veth => ("veth", "veth", true),

@@ -1,4 +1,5 @@
-//! Chooses the indexes and MAC addresses of devices, so that forwarding tables of tunnels are filled before the first packet.
+//! Chooses the indexes and MAC addresses of devices, so that the forwarding tables of tunnels can be filled before
+//! the first packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +66,7 @@ impl Devices {
         self.all().filter(|device| device.element == *element).map(|device| device.at.clone()).collect()
     }
 
-    /// Includes the bridge's other ports.
+    /// Returns the MAC addresses behind a tunnel device, including those behind other ports of its bridge.
     pub(crate) fn macs_behind(&self, tunnel: &Device) -> Vec<[u8; 6]> {
         let Some(bridge) = &tunnel.master else { return vec![tunnel.mac] };
         let mut seen = BTreeSet::from([tunnel.at.clone()]);
@@ -101,10 +102,8 @@ impl Devices {
     }
 }
 
-/// The peer of a device.
 #[derive(Debug, Clone)]
 pub(crate) enum Peer {
     Device(DeviceRef),
-    /// A device of another kernel.
     Mac([u8; 6]),
 }

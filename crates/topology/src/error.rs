@@ -1,4 +1,4 @@
-//! Errors of a topology: one enum per operation, with the part of the lab and a hint.
+//! Errors of a topology. Each operation has its own enum, and messages name the part of the lab and contain a hint.
 
 use std::net::Ipv4Addr;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{missing_capabilities::Element, refusal::Refusal};
 
-/// Everything created before is already removed.
+/// An error while creating a lab. Everything created before it has already been removed.
 #[derive(Debug, Error)]
 pub enum CreateError {
     #[error("cannot create {hosts} network namespaces: {source}")]
@@ -18,14 +18,12 @@ pub enum CreateError {
     Unknown { element: Element, what: String },
     #[error("{element} creates device `{device}`, which another part of the lab also creates; rename one")]
     Twice { element: Element, device: DeviceRef },
-    /// The kernel rejected a supported operation.
     #[error("{element}: cannot {operation}: {refusal}; {}", refusal.remedy())]
     Refused { element: Element, operation: String, refusal: Refusal },
     #[error(
         "device `{device}` has {what} {found} instead of {wanted}; this is a bug in Plumbline or the kernel"
     )]
     Differs { device: DeviceRef, what: &'static str, wanted: Box<str>, found: Box<str> },
-    /// A guest's device differs from its configuration.
     #[error(
         "virtual machine `{host}` has {setting} {found} instead of {wanted}: its monitor, the guest's driver or this \
          machine's kernel does not support it; remove the setting, or request {found}"
@@ -50,7 +48,7 @@ impl CreateError {
     }
 }
 
-/// Earlier devices are already configured.
+/// An error while configuring devices. The devices before the failed one remain configured.
 #[derive(Debug, Error)]
 pub enum ConfigureError {
     #[error("the lab has no device `{device}`")]

@@ -1,4 +1,4 @@
-//! Ethtool over generic netlink, with one connection per host.
+//! Access to ethtool over generic netlink, with one connection per host.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 

@@ -1,4 +1,4 @@
-//! Finds the device for traffic of an existing host. Changes nothing on it.
+//! Finds the device that an existing host uses for test traffic, without changing anything on the host.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,12 +24,10 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundInterface {
     pub end: PathEnd,
-    /// Bytes of IP packet.
     pub mtu: u32,
 }
 
 impl Topology {
-    /// Uses the first address of an interface with several.
     pub fn existing(
         host: &HostName,
         address: Option<Ipv4Addr>,

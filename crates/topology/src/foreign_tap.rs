@@ -1,4 +1,4 @@
-//! Reads a tap device of another process, such as a virtual machine monitor, in its own namespace.
+//! Reads the state of a tap device of another process, such as a virtual machine monitor.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ pub struct ForeignTapState {
     pub state: DeviceState,
     pub qdisc: String,
     pub counters: DeviceCounters,
-    /// Inode of its network namespace.
+    /// The inode number of the device's network namespace.
     pub namespace: u64,
     /// Whether packets have a virtio header with offload information.
     pub header: Option<bool>,
     pub master: Option<VmMaster>,
 }
 
-/// Searches the namespace of the calling thread if the kernel does not report the device's own. Blocks; not for use in an
-/// async runtime.
+/// Searches the calling thread's namespace if the kernel does not report the device's own. This blocks, so do not
+/// call it from an async runtime.
 pub fn foreign_tap(pid: u32, number: i32, name: &str) -> Result<ForeignTapState, Refusal> {
     match sys::foreign_tap::look(pid, number) {
         Ok(tap) => {
             let read = || read_here(&tap.name, tap.namespace.inode(), Some(tap.header));
             tap.namespace.run_in(read).map_err(Refusal::from).flatten()
         }
-        // A device of that name in this namespace may be a different one, unless the process is in this namespace too.
+        // Unless the process is in this namespace too, a device with that name may be a different one.
         Err(error) => {
             let own = sys::netns::NetNs::current()?;
             let theirs = sys::netns::NetNs::open(format!("/proc/{pid}/ns/net"));

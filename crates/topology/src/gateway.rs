@@ -1,4 +1,4 @@
-//! The policy route of an egress gateway, and its address at the far end. Attributes: linux/fib_rules.h.
+//! The policy route of an egress gateway, and the address on its egress host. Attributes: linux/fib_rules.h.
 
 use ipnet::Ipv4Net;
 use nlink::netlink::{MessageBuilder, rule::RuleBuilder};
@@ -59,10 +59,10 @@ fn translation() -> Result<(), String> {
     snat::translate(&namespaces, &[&scratch::gateway()]).map_err(|refusal| refusal.to_string())
 }
 
-/// Between the kernel's rules for the local table (0) and the main table (32766).
+/// The first rule priority, between the kernel's rules for the local table (0) and the main table (32766).
 const FIRST_PRIORITY: u32 = 1_000;
 
-/// The tunnel also carries other traffic.
+/// If a gateway is missing, only its egress device is affected, because the tunnel also carries other traffic.
 pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
     DeviceRef { host: gateway.egress.clone(), device: gateway.egress_device.clone() }
 }
@@ -78,7 +78,7 @@ pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result
     Ok(vec![address::add(device, Ipv4Net::from(gateway.egress_address), &element)])
 }
 
-/// A table with one route, and a rule for the table. `number` is the gateway's index.
+/// Creates a table with one route, and a rule that selects the table. `number` is the gateway's index.
 pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let tunnel = devices.get_in(&gateway.node, &gateway.tunnel, &element)?;

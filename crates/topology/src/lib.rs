@@ -1,6 +1,6 @@
 //! Creates network namespaces and links over netlink.
 //!
-//! Namespaces exist only as file descriptors, so closing these removes the lab.
+//! Namespaces exist only as file descriptors, so closing the descriptors removes the lab.
 
 mod address;
 mod affinity;

@@ -37,7 +37,6 @@ pub(crate) struct Site<'a> {
     pub(crate) devices: Devices,
     pub(crate) namespaces: Namespaces,
     pub(crate) taps: Taps,
-    /// Guests whose monitors open tap devices by name.
     pub(crate) by_name: BTreeSet<HostName>,
 }
 
@@ -48,7 +47,6 @@ pub(crate) trait LinkKind {
 
     fn device(&self, at: &DeviceRef, lab: &Lab) -> Option<DeviceKind>;
 
-    /// `None` for a generated address.
     fn mac(&self, _at: &DeviceRef) -> Option<[u8; 6]> {
         None
     }
@@ -61,7 +59,7 @@ pub(crate) trait LinkKind {
         Vec::new()
     }
 
-    /// Devices below exist.
+    /// All underlying devices exist at this point.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
     /// Runs after all devices exist and before any is up.
@@ -81,7 +79,6 @@ pub(crate) trait LinkKind {
         String::new()
     }
 
-    /// Whether `device` can carry traffic.
     fn carries(&self, device: &Device, link: &LinkFacts, _site: &Site<'_>) -> bool {
         carries(device, link)
     }

@@ -1,4 +1,4 @@
-//! Requests to the kernel and headers of rtnetlink messages (rtnetlink(7)).
+//! Requests to the kernel, and the headers of rtnetlink messages (rtnetlink(7)).
 
 use std::net::Ipv4Addr;
 
@@ -26,7 +26,7 @@ pub(crate) struct Request {
     pub(crate) message: MessageBuilder,
 }
 
-/// Fails if the object exists.
+/// The kernel rejects the request if the object exists.
 pub(crate) fn create(message_type: u16) -> MessageBuilder {
     MessageBuilder::new(message_type, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL)
 }
@@ -53,7 +53,7 @@ pub(crate) fn link_up(index: u32) -> MessageBuilder {
 }
 
 pub(crate) fn link_header(index: u32) -> IfInfoMsg {
-    // Positive in the kernel, and small in a lab.
+    // Indexes are small in a lab, so the cast cannot overflow.
     IfInfoMsg::new().with_index(index.cast_signed())
 }
 

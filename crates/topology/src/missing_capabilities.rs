@@ -1,4 +1,4 @@
-//! Parts of a lab that the kernel does not support, detected by trying.
+//! The parts of a lab that could not be created because the kernel does not support them.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl fmt::Display for Element {
     }
 }
 
-/// The rest of the lab exists.
+/// A part that could not be created. The remainder of the lab exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub element: Element,

@@ -1,4 +1,4 @@
-//! The namespaces of a lab's hosts, with sockets in each.
+//! The network namespaces of a lab's hosts, with sockets in each.
 
 use std::{
     collections::BTreeMap,
@@ -27,36 +27,36 @@ use crate::{
     virtio_features,
 };
 
-/// Retries while another process still uses a resource.
+/// The number of attempts while another process still uses a resource.
 const ATTEMPTS: u32 = 30;
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// New namespaces inherit this and the settings below from the machine, so each is set explicitly (ip-sysctl in the kernel's
-/// documentation).
+/// New namespaces inherit this and the following settings from the machine, so each is set explicitly (ip-sysctl in
+/// the kernel's documentation).
 const FORWARD: &str = "/proc/sys/net/ipv4/ip_forward";
 
-/// The reverse path filter would drop replies that arrive on a device other than the tunnel.
+/// Also disables the reverse path filter, which would drop replies that arrive on a device other than the tunnel.
 const FORWARDING: [(&str, &str); 3] = [
     (FORWARD, "1"),
     ("/proc/sys/net/ipv4/conf/all/rp_filter", "0"),
     ("/proc/sys/net/ipv4/conf/default/rp_filter", "0"),
 ];
 
-/// Address detection and multicast reports would disturb measurements.
+/// Disables IPv6, because duplicate address detection and multicast reports would disturb measurements.
 const WITHOUT_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 
-/// Makes only the device with an address reply to ARP for it. Otherwise two devices of a host on one segment would both reply.
+/// Only the device that has an address replies to ARP requests for it. Otherwise two devices of a host on the same
+/// segment would both reply.
 const OWN_ADDRESSES: (&str, &str) = ("/proc/sys/net/ipv4/conf/all/arp_ignore", "1");
 
-/// Allows reconnecting with the ports of a connection that has just closed, because all trials of a result use the same ports.
-/// By default the kernel allows it only on loopback, after a second (ip-sysctl; configurable since Linux 6.14).
+/// Allows reusing the ports of a connection that has just closed, because all trials of a result use the same ports.
+/// By default, the kernel allows this only on loopback and after a second (ip-sysctl; configurable since Linux 6.14).
 const REUSE_PORTS: [(&str, &str); 2] =
     [("/proc/sys/net/ipv4/tcp_tw_reuse", "1"), ("/proc/sys/net/ipv4/tcp_tw_reuse_delay", "1")];
 
 pub(crate) struct Namespaces {
     hosts: BTreeMap<HostName, HostNamespace>,
     runtime: Arc<Runtime>,
-    /// A socket in the existing host's own namespace.
     on_existing: Option<Channel>,
 }
 
@@ -70,7 +70,7 @@ struct HostNamespace {
 struct NamespaceHandles {
     sysfs: Option<Sysfs>,
     statistics: Option<DeviceStatistics>,
-    /// `None` before Linux 6.3.
+    /// The netdev family, or `None` before Linux 6.3.
     netdev: Option<Connection<Netdev>>,
 }
 
@@ -91,8 +91,8 @@ impl Namespaces {
         Ok(Self { hosts, runtime, on_existing: None })
     }
 
-    /// Creates a namespace for each host of `lab` on the existing host `host`, in whose own namespace this process
-    /// runs.
+    /// Creates a namespace for each host of `lab` that is on the existing host `host`. This process must run in the
+    /// host's own namespace.
     pub(crate) fn on_existing(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         let mut here = lab.clone();
         here.hosts.retain(|one| lab.seat(&one.name) == Some(host));
@@ -115,7 +115,6 @@ impl Namespaces {
         Ok(Self { hosts, runtime, on_existing: None })
     }
 
-    /// Changes no settings.
     pub(crate) fn existing(host: &HostName) -> Result<Self, CreateError> {
         let netlink = |refusal| CreateError::Netlink { whom: format!("host `{host}`"), refusal };
         let runtime = Arc::new(runtime().map_err(netlink)?);
@@ -125,7 +124,7 @@ impl Namespaces {
         Ok(Self { hosts: BTreeMap::from([(host.clone(), host_namespace)]), runtime, on_existing: None })
     }
 
-    /// Retries on conflicts, because the kernel removes the devices of an earlier agent with a delay.
+    /// Retries on conflicts, because the kernel may not have removed the devices of an earlier agent yet.
     pub(crate) fn transact_on_host(&self, message: &MessageBuilder) -> Result<(), Refusal> {
         let channel = self.on_existing.as_ref().expect("the lab is on existing hosts");
         let mut attempts = 0..ATTEMPTS;
@@ -171,7 +170,6 @@ impl Namespaces {
         affinity::read(&sysfs.path(), at.device.as_str())
     }
 
-    /// `None` for other devices than virtio.
     pub(crate) fn negotiated(&self, at: &DeviceRef) -> Option<Vec<String>> {
         let sysfs = self.handles(&at.host)?.sysfs.as_ref()?;
         virtio_features::read(&sysfs.path(), at.device.as_str())
@@ -182,7 +180,7 @@ impl Namespaces {
         statistics.and_then(|statistics| statistics.read(at.device.as_str()).ok()).unwrap_or_default()
     }
 
-    /// Per-queue statistics by device index. Empty before Linux 6.9 and if no driver reports any.
+    /// Returns per-queue statistics by device index. There are none before Linux 6.9, or if no driver reports any.
     pub(crate) fn queue_statistics(&self, host: &HostName) -> BTreeMap<u32, Vec<NetdevQstatsReply>> {
         let mut by_device: BTreeMap<u32, Vec<NetdevQstatsReply>> = BTreeMap::new();
         let netdev = self.handles(host).and_then(|handles| handles.netdev.as_ref());
@@ -222,7 +220,7 @@ impl HostNamespace {
         namespace.enter().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(runtime)
             .map_err(|refusal| CreateError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
-        // A kernel without IPv6 does not have this file.
+        // This file does not exist in a kernel without IPv6.
         let _ = write_setting(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
         for (file, value) in REUSE_PORTS {
             // If this fails, clients retry until the old connection is gone.
@@ -232,7 +230,7 @@ impl HostNamespace {
         if host.forwards {
             FORWARDING.into_iter().try_for_each(|setting| write_here(host, setting))?;
         } else {
-            // Failure is harmless, because no routes lead through this host.
+            // Ignore errors, because no routes lead through this host.
             let _ = write_setting(FORWARD, "0");
         }
         Ok((host.name.clone(), Self { namespace, channel, handles: OnceLock::new(), is_own: false }))
@@ -252,12 +250,11 @@ fn write_here(host: &Host, (file, value): (&str, &str)) -> Result<(), CreateErro
     })
 }
 
-/// Runs on the calling thread.
 pub(crate) fn runtime() -> Result<Runtime, Refusal> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?)
 }
 
-/// A thread that has entered a namespace cannot be used for anything else.
+/// Runs `work` on a separate thread, because a thread that has entered a namespace cannot be reused.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, CreateError> + Send) -> Result<T, CreateError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("namespaces".into()).spawn_scoped(scope, work);

@@ -1,4 +1,4 @@
-//! Numbers the devices of a lab.
+//! Assigns indexes to the devices of a lab.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,11 @@ use crate::{
     missing_capabilities::Element,
 };
 
-/// `lo` is 1. Unique in a lab: the kernel treats a pair with equal indexes in two namespaces like a single device, and delays
-/// its carrier event by up to a second.
+/// The first index, because `lo` is 1. Indexes are unique in a lab: the kernel mistakes a pair with the same index in
+/// two namespaces for a single device, and delays its carrier event by up to a second.
 const FIRST_INDEX: u32 = 2;
-/// Above the host's own devices. Until Linux 6.15 an index must also be free in the namespace of the request.
+/// Above the indexes of the host's own devices. Before Linux 6.15, an index must also be free in the requesting
+/// namespace.
 const FIRST_ON_EXISTING: u32 = 1 << 30;
 
 impl Devices {
@@ -34,7 +35,7 @@ impl Devices {
             }
         }
         for device in devices.by_ref.values_mut() {
-            // The limit ends cycles.
+            // Limiting the depth breaks cycles.
             let below = |at: &DeviceRef| under.get(at).cloned();
             device.depth = std::iter::successors(below(&device.at), below).take(under.len()).count();
         }
@@ -58,7 +59,7 @@ impl Devices {
         }
         let number = u32::try_from(self.by_ref.len()).expect("a lab has fewer than 2^32 devices");
         let [a, b, c, d] = number.to_be_bytes();
-        // Locally administered and unicast (IEEE 802, section 8.2).
+        // A locally administered unicast address (IEEE 802, section 8.2).
         let mac = [0x02, 0x50, a, b, c, d];
         let first = if lab.seat(&at.host).is_some() { FIRST_ON_EXISTING } else { FIRST_INDEX };
         let (index, mtu) = (first + number, created.mtu);

@@ -1,6 +1,7 @@
-//! Offloads: ethtool features over generic netlink.
+//! Offloads, which are ethtool features read and set over generic netlink.
 //!
-//! The ioctl interface does not know all features: disabling TSO with it leaves `tx-tcp-accecn-segmentation` on.
+//! The ioctl interface does not cover all features. For example, disabling TSO with it leaves
+//! `tx-tcp-accecn-segmentation` on.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,7 @@ impl FeatureSet {
             .collect()
     }
 
-    /// The changeable features, and whether each is wanted (not: active).
+    /// Returns the features that can be changed, and whether each is wanted, which is not the same as active.
     pub(crate) fn wanted(&self) -> BTreeMap<String, bool> {
         let switchable = self.0.hw.iter().filter(|(name, _)| self.0.is_changeable(name));
         switchable.map(|(name, _)| (name.to_owned(), self.0.wanted.is_set(name))).collect()
@@ -51,7 +52,7 @@ pub(crate) struct Offload {
     pub(crate) is: fn(&str) -> bool,
 }
 
-/// The kernel requires this order: segmentation needs checksums.
+/// The kernel requires this order, because segmentation needs checksums.
 pub(crate) fn offloads(requested: Offloads) -> [Offload; 5] {
     [
         Offload {

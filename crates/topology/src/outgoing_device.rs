@@ -1,4 +1,4 @@
-//! The device that this process uses to reach an address, with its state. Needs no privileges.
+//! Finds the device that this process uses to reach an address, and reads its state. This needs no privileges.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -25,7 +25,7 @@ use crate::{
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
 
-/// `None` if the address is local. Blocks; not for use in an async runtime.
+/// Returns `None` if the address is local. This blocks, so do not call it from an async runtime.
 pub fn device_towards(to: SocketAddr, from: Option<IpAddr>) -> Result<Option<DeviceState>, Refusal> {
     let runtime = Arc::new(namespaces::runtime()?);
     let channel = Channel::open_here(&runtime)?;
@@ -51,7 +51,7 @@ fn route_request(to: SocketAddr, from: Option<IpAddr>) -> MessageBuilder {
         append(&mut message, RtaAttr::Src, from);
     }
     match to {
-        // The scope of a link-local address is its device.
+        // The scope ID of a link-local address is the index of its device.
         SocketAddr::V6(to) if to.scope_id() != 0 => {
             message.append_attr_u32(RtaAttr::Oif as u16, to.scope_id());
         }
@@ -71,9 +71,8 @@ fn append(message: &mut MessageBuilder, attribute: RtaAttr, address: IpAddr) {
     }
 }
 
-/// `None` for a local address, whose route has another type.
+/// Returns `None` for a local address, because its route has another type.
 fn device_of(route: &[u8]) -> Option<u32> {
-    /// Offset of `rtm_type` in `struct rtmsg`.
     const TYPE: usize = 7;
     if *route.get(TYPE)? != UNICAST {
         return None;

@@ -1,5 +1,5 @@
-//! Counters of the devices and hosts of a path (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in the kernel's
-//! documentation).
+//! Reads the counters of a path's devices and hosts (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in the
+//! kernel's documentation).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,7 +32,7 @@ pub(crate) fn read(
     let mut by_host = BTreeMap::new();
     for host in hosts {
         let links = read_back::links(namespaces, host, true)?;
-        // Right after the devices' own counters, which count the same packets.
+        // These are read right after the devices' own counters, because they count the same packets.
         by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?));
     }
     let device = |at: &DeviceRef| {
@@ -85,10 +85,9 @@ fn qdiscs(namespaces: &Namespaces, host: &HostName) -> Result<BTreeMap<u32, Qdis
     Ok(payloads.iter().filter_map(|payload| qdisc(payload)).collect())
 }
 
-/// `None` if it is not at the root.
 fn qdisc(payload: &[u8]) -> Option<(u32, QdiscCounters)> {
     let header = payload.get(..size_of::<TcMsg>())?;
-    // struct tcmsg: family and padding, then index, handle and parent.
+    // `struct tcmsg` has the family and padding, then the index, handle and parent.
     let (index, parent) = (read_back::u32_at(&header[4..])?, read_back::u32_at(&header[12..])?);
     if parent != ROOT {
         return None;
@@ -107,9 +106,9 @@ fn qdisc(payload: &[u8]) -> Option<(u32, QdiscCounters)> {
 fn add_queue_counters(found: &mut QdiscCounters, stats: &[u8]) {
     let queue = AttrIter::new(stats).find(|(attribute, _)| *attribute == QUEUE);
     let Some((_, queue)) = queue else { return };
-    // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.
+    // `struct gnet_stats_queue` has the length, backlog, drops, requeues and overlimits.
     let field = |n: usize| queue.get(n * 4..).and_then(read_back::u32_at).unwrap_or_default();
-    // 32-bit counters in the kernel, which wrap.
+    // The kernel's counters have 32 bits and wrap around.
     (found.drops, found.requeues, found.overlimits) = (field(2).into(), field(3).into(), field(4).into());
 }
 

@@ -75,7 +75,7 @@ mod tests {
         for capability in &found {
             assert!(!capability.detail.is_empty(), "{capability:?}");
         }
-        // Where namespaces can be created, so can veth pairs; nothing works without them.
+        // If namespaces can be created, veth pairs can be too. All other capabilities depend on them.
         assert_eq!(found[0].available, sys::userns::has_net_admin(), "{found:?}");
     }
 }

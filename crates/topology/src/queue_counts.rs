@@ -1,5 +1,5 @@
-//! Counters of queues from a driver's statistics, or from the kernel's, to which virtio_net and others report since Linux 6.11
-//! (Documentation/netlink/specs/netdev.yaml).
+//! Per-queue counters, from the driver's own statistics or from the kernel's. Drivers such as virtio_net report to
+//! the latter since Linux 6.11 (Documentation/netlink/specs/netdev.yaml).
 
 use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
@@ -7,7 +7,7 @@ use units::Bytes;
 
 use crate::device_kind::DeviceKind;
 
-/// Receive queues, then transmit queues. Empty if the driver does not count per queue.
+/// The receive queues and the transmit queues. Both are empty if the driver does not count per queue.
 pub(crate) type QueueCounts = [Vec<QueueCounters>; 2];
 
 pub(crate) fn find(
@@ -28,7 +28,7 @@ pub(crate) fn find(
             let replies = kernel_statistics.iter().filter(|reply| reply.queue_type == Some(queue_type));
             replies.for_each(|reply| add(queues, reply));
         }
-        // Drop counters alone do not count as per-queue counters.
+        // Ignore drivers that count only drops per queue.
         if has_no_packets(queues) {
             queues.clear();
         }
@@ -43,7 +43,7 @@ fn has_no_packets(queues: &[QueueCounters]) -> bool {
 fn add(queues: &mut Vec<QueueCounters>, reply: &NetdevQstatsReply) {
     let number = reply.queue_id.and_then(|number| usize::try_from(number).ok());
     let Some(queue) = number.and_then(|number| at(queues, number)) else { return };
-    // Replies have either rx or tx fields.
+    // A reply has either rx or tx fields, never both.
     queue.packets = reply.rx_packets.or(reply.tx_packets).unwrap_or_default();
     queue.bytes = Bytes(reply.rx_bytes.or(reply.tx_bytes).unwrap_or_default());
     queue.dropped = reply.rx_hw_drops.or(reply.tx_hw_drops).unwrap_or(queue.dropped);
@@ -63,8 +63,8 @@ fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u6
     let digits = name.find(|letter: char| !letter.is_ascii_digit())?;
     let number: usize = name[..digits].parse().ok()?;
     let what = name[digits..].trim_start_matches(['_', '.', ':']);
-    // For veth, these include all packets of the queue, with or without an XDP program (veth_xdp_rcv in
-    // drivers/net/veth.c). For other drivers, only those that reached an XDP program.
+    // For veth, the `xdp_` counters include all packets of the queue, with or without an XDP program (veth_xdp_rcv in
+    // drivers/net/veth.c). For other drivers, they include only packets that reached an XDP program.
     let what = if kind == DeviceKind::Veth {
         what.strip_prefix("xdp_").filter(|what| *what != "drops").unwrap_or(what)
     } else {
@@ -115,7 +115,7 @@ mod tests {
         let expected =
             [vec![count(10, 1000, 3), count(20, 2000, 0)], vec![QueueCounters::default(), count(5, 500, 0)]];
         assert_eq!(find(DeviceKind::Virtio, &statistics, &kernel_statistics), expected);
-        // A driver that counts packets itself is not overridden, and no queue has so high a number.
+        // The driver's own counts are not overridden, and queue numbers that are too high are ignored.
         let statistics = [("rx_queue_0_packets".to_owned(), 7)];
         let kernel_statistics = [reply(Rx, 0, 10, 1000), reply(Tx, 5000, 1, 1)];
         assert_eq!(

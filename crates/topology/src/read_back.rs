@@ -51,7 +51,6 @@ pub(crate) struct LinkFacts {
     pub(crate) port_state: Option<u8>,
     pub(crate) qdisc: String,
     pub(crate) sizes: Sizes,
-    /// Attributes specific to its kind (`IFLA_INFO_DATA`).
     pub(crate) data: Vec<u8>,
     pub(crate) counters: DeviceCounters,
 }
@@ -77,7 +76,8 @@ pub(crate) fn links(
     Ok(payloads.iter().filter_map(|payload| link(payload)).map(|link| (link.index, link)).collect())
 }
 
-/// Unlike a dump, these make the kernel process pending carrier events (`linkwatch_sync_dev` in net/core/rtnetlink.c).
+/// Requests single links. Unlike a dump, this makes the kernel process pending carrier events (`linkwatch_sync_dev`
+/// in net/core/rtnetlink.c).
 pub(crate) fn link_requests(indexes: &[u32]) -> Vec<MessageBuilder> {
     let request_for = |index: &u32| {
         let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
@@ -155,7 +155,7 @@ pub(crate) fn requested_link(
 }
 
 impl LinkFacts {
-    /// Tunnels and bridges do not report whether they carry traffic.
+    /// Whether the device can carry traffic. Tunnels and bridges do not report this.
     pub(crate) fn carries(&self) -> bool {
         self.operstate == OPERATIONAL && self.port_state.is_none_or(|state| state == FORWARDING)
     }
@@ -245,7 +245,6 @@ fn take_info(facts: &mut LinkFacts, info: &[u8]) {
     }
 }
 
-/// The first eight fields of `struct rtnl_link_stats64`.
 fn counters(value: &[u8]) -> Option<DeviceCounters> {
     let field = |n: usize| Some(u64::from_ne_bytes(value.get(n * 8..n * 8 + 8)?.try_into().ok()?));
     Some(DeviceCounters {

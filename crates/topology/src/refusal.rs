@@ -1,4 +1,4 @@
-//! An error from the kernel, and which errors mean that the operation is not supported.
+//! Errors from the kernel, including those for unsupported operations.
 
 use std::{fmt, io};
 

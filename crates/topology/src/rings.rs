@@ -1,4 +1,4 @@
-//! Reads queues and rings of a device over ethtool netlink.
+//! Reads the queues and rings of a device over ethtool netlink.
 
 use nlink::netlink::{Connection, Ethtool};
 use samples::RxTx;
@@ -10,7 +10,6 @@ pub(crate) struct QueuesAndRings {
 }
 
 impl QueuesAndRings {
-    /// Values that cannot be read are `None`.
     pub(crate) async fn read(connection: &Connection<Ethtool>, device: &str) -> Self {
         Self { queues: queues(connection, device).await, rings: rings(connection, device).await }
     }
@@ -18,7 +17,7 @@ impl QueuesAndRings {
 
 async fn queues(connection: &Connection<Ethtool>, device: &str) -> Option<RxTx> {
     let channels = connection.get_channels_by_name(device).await.ok()?;
-    // Combined channels count in both directions.
+    // A combined channel counts as both a receive and a transmit queue.
     let pairs = channels.combined_count.unwrap_or(0);
     some(pairs + channels.rx_count.unwrap_or(0), pairs + channels.tx_count.unwrap_or(0))
 }

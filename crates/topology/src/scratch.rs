@@ -1,4 +1,4 @@
-//! Minimal labs for tests of capabilities.
+//! Minimal labs for testing capabilities.
 
 use std::net::Ipv4Addr;
 
@@ -31,7 +31,6 @@ pub(crate) fn wire_with(change: impl FnOnce(&mut Wire)) -> Lab {
     Lab { hosts: vec![named("near"), named("far")], links: vec![wire.into()], ..Lab::default() }
 }
 
-/// The near end has these settings.
 pub(crate) fn configured_wire(settings: DeviceSettings) -> Lab {
     Lab { devices: [(near(), settings)].into(), ..wire() }
 }

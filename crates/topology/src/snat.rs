@@ -1,4 +1,4 @@
-//! Source NAT at a gateway's egress host, with nftables and a counter per rule.
+//! Source NAT on a gateway's egress host, using nftables with a counter per rule.
 
 use nlink::netlink::{
     Connection, Nftables,
@@ -22,7 +22,6 @@ pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Resul
     Ok(namespaces.wait(rules.commit(&connection))?)
 }
 
-/// Counts the first packet of each connection.
 pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64> {
     let connection: Connection<Nftables> = namespaces.nftables(&gateway.egress).ok()?;
     let rules = namespaces.wait(connection.list_rules(TABLE, Family::Ip)).ok()?;

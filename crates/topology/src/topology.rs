@@ -1,6 +1,6 @@
-//! A created lab, removed when dropped.
+//! A lab that has been created. Dropping it removes the lab.
 //!
-//! Calls block and may come from any thread, but not from an async runtime.
+//! Calls block. They may come from any thread, but not from an async runtime.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ pub struct Topology {
     pub(crate) links: Vec<Link>,
     pub(crate) taps: Taps,
     pub(crate) missing: Vec<Missing>,
-    /// Locked during each exchange with the kernel: sockets are not for concurrent use.
+    /// This is locked during each exchange with the kernel, because the sockets do not support concurrent use.
     pub(crate) originals: Mutex<Originals>,
 }
 
@@ -54,7 +54,6 @@ pub struct PresentDevice {
 }
 
 impl Topology {
-    /// `None` if the lab has no such guest.
     pub fn tap(&self, guest: &HostName) -> Option<std::io::Result<Tap>> {
         let nic = link::nic_of(&self.links, guest)?;
         let queues = self.taps.get(&nic.port)?.iter().map(std::fs::File::try_clone).collect();
@@ -91,8 +90,8 @@ impl Topology {
         self.namespaces.iter()
     }
 
-    /// Devices without an entry, and settings that are `None`, are reset to their values at creation. Missing devices are
-    /// skipped.
+    /// Applies the settings. Devices without an entry and settings that are `None` are reset to their values at
+    /// creation. Missing devices are skipped.
     pub fn configure(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<(), ConfigureError> {
         let settings = configure::settings_of_existing(settings, &self.missing);
         configure::configure(&self.namespaces, &self.devices, &mut self.lock(), &settings)
@@ -111,14 +110,13 @@ impl Topology {
         })
     }
 
-    /// Includes hosts with NAT on the path of these devices.
     pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathCounters, ReadError> {
         let _lock = self.lock();
         path_counters::read(&self.namespaces, &self.devices, &self.gateways, devices)
     }
 
     fn lock(&self) -> MutexGuard<'_, Originals> {
-        // A panic leaves no inconsistent state: originals are recorded before changes.
+        // A panic cannot leave the state inconsistent, because the originals are recorded before any change.
         self.originals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

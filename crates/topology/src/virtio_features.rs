@@ -1,4 +1,4 @@
-//! Negotiated features of a virtio network device, read from sysfs and compared with the configuration.
+//! Reads the negotiated features of a virtio network device from sysfs and compares them with the configuration.
 
 use std::{fs, path::Path};
 
@@ -6,8 +6,8 @@ use scenario::{HostName, VirtioNet, link::Nic};
 
 use crate::{error::CreateError, rings::QueuesAndRings};
 
-/// Bits and their names in linux/virtio_net.h, virtio_ring.h and virtio_config.h, in lower case without prefixes such
-/// as `VIRTIO_NET_F_`.
+/// Feature bits and their names from linux/virtio_net.h, virtio_ring.h and virtio_config.h, in lower case without
+/// prefixes.
 const NAMES: [(usize, &str); 36] = [
     (0, "csum"),
     (1, "guest_csum"),
@@ -59,7 +59,7 @@ pub(crate) fn verify(
 ) -> Result<(), CreateError> {
     let host = &nic.at.host;
     for (name, on) in virtio.features() {
-        // If the driver reports no features, none is known to be active.
+        // If the driver reports no features, it is unknown which are active.
         let is_on = features.map(|features| features.iter().any(|feature| feature == name));
         let word = |on: bool| if on { "on" } else { "off" };
         compare(host, name, &word(on), is_on.map(word).as_ref())?;
@@ -92,7 +92,7 @@ fn compare<T: PartialEq + ToString>(
     })
 }
 
-/// The kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
+/// Parses a string of bits, in which the kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
 fn features(bits: &str) -> Option<Vec<String>> {
     let known = |bit: usize| NAMES.iter().find(|(number, _)| *number == bit).map(|(_, name)| *name);
     let name = |bit: usize| known(bit).map_or_else(|| format!("bit {bit}"), str::to_owned);

@@ -1,4 +1,4 @@
-//! Dropping a lab removes it completely. A separate program, because it counts resources of the process.
+//! Tests that dropping a lab removes it. This is a separate binary, because it counts the resources of its process.
 
 #[expect(dead_code, reason = "uses two of the labs")]
 mod support;

@@ -11,9 +11,9 @@ use crate::{
     stop::Stop,
 };
 
-/// Messages per idle timeout: an occasional message does not keep a place.
+/// A client must send this many messages per idle timeout, so that an occasional message does not hold its place.
 const LEAST: u64 = 3;
-/// A rate is computed over at least this many nanoseconds.
+/// The rate is averaged over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +27,6 @@ pub struct Bounds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
     Left,
-    /// It fell silent; over UDP that is the normal end.
     Silent,
     Limit(&'static str),
 }
@@ -50,7 +49,7 @@ impl<'a> Guard<'a> {
         Self { bounds, stop, begun: now, wake: now, last_received, second, last, cpus: BTreeSet::new() }
     }
 
-    /// Usually costs two comparisons. Fails on a stop request.
+    /// Usually costs only two comparisons. Fails if a stop was requested.
     #[inline]
     pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         if counts.received != self.last.1 {
@@ -128,11 +127,9 @@ mod tests {
         let impatient = Bounds { idle: Nanos::from_secs(2), ..FREE };
         check(impatient, 1, Some((20, EndReason::Silent)));
         check(impatient, 2, None);
-        // 2,100 bytes in the first 2.1 s.
         check(Bounds { bytes: Some(Bytes(2_000)), ..FREE }, 10, Some((21, EndReason::Limit("bytes"))));
         let four_seconds = Some(Nanos::from_secs(4));
         check(Bounds { duration: four_seconds, ..FREE }, 10, Some((40, EndReason::Limit("duration"))));
-        // 10 messages of 100 bytes per second are 8,000 bit/s.
         check(Bounds { rate: Some(BitRate(8_000.0)), ..FREE }, 10, None);
         check(Bounds { rate: Some(BitRate(7_999.0)), ..FREE }, 10, Some((10, EndReason::Limit("rate"))));
     }

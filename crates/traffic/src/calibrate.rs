@@ -1,4 +1,4 @@
-//! The cost of basic operations on this machine: reading the clock, a system call, a wake-up.
+//! Measures what basic operations cost on this machine: reading the clock, a system call and a wake-up.
 
 use std::hint::black_box;
 
@@ -6,25 +6,22 @@ use samples::Calibration;
 use sys::clock::{monotonic, set_timer_slack, sleep_until};
 
 const SAMPLES: usize = 51;
-/// Nanoseconds after which fewer samples are used.
+/// Sampling stops early after this many nanoseconds.
 const ENOUGH: u64 = 9_000_000;
-/// Readings or calls per timed batch.
 const TOGETHER: u32 = 64;
-/// Nanoseconds.
 const SLEEP: u64 = 100_000;
 
 #[must_use]
 pub fn calibrate() -> Calibration {
     Calibration {
         clock_ns: median(|| each(monotonic)),
-        // The cheapest system call; neither the kernel nor libc caches it.
+        // The cheapest system call that neither the kernel nor libc caches.
         syscall_ns: median(|| each(std::process::id)),
         wake_ns: wake(),
     }
 }
 
 fn wake() -> f64 {
-    // Without permission, wake-ups have the usual lateness.
     let tight = set_timer_slack(1).is_ok();
     let late = median(|| {
         let deadline = monotonic() + SLEEP;
@@ -32,7 +29,6 @@ fn wake() -> f64 {
         monotonic().saturating_sub(deadline) as f64
     });
     if tight {
-        // Was permitted above.
         let _ = set_timer_slack(0);
     }
     late
@@ -62,7 +58,7 @@ mod tests {
 
     #[test]
     fn measures_all_costs_in_bounded_time() {
-        // Steal time counts as time of the running thread.
+        // Steal time is charged to the running thread.
         plumb_tests::in_one_of_five(costs_are_known);
     }
 

@@ -20,10 +20,9 @@ use crate::{
     stop::Stop,
 };
 
-/// The timeout of a connection and of the server's start signal.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// The longest delay by an earlier connection from the same port.
+/// How long an earlier connection from the same port can delay this one.
 const LINGERING: Nanos = Nanos::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -47,7 +46,7 @@ impl Dial<'_> {
         }
     }
 
-    /// Connects without a handshake. Socket waits are limited to [`TICK`].
+    /// Connects without sending a handshake. Blocking calls on the socket time out after [`TICK`].
     pub fn connect_plain(&self, stop: &Stop) -> Result<TcpStream> {
         let socket = Socket::new(domain(self.server), Type::STREAM, Some(Protocol::TCP))
             .map_err(Error::socket("open a socket to", || self.server.to_string()))?;
@@ -66,13 +65,14 @@ impl Dial<'_> {
         between(self.server, self.bind)
     }
 
-    /// An earlier connection with the same addresses and ports is in TIME-WAIT (EADDRNOTAVAIL). With tcp_tw_reuse the kernel
-    /// allows its reuse after one second.
+    /// EADDRNOTAVAIL means that an earlier connection with the same addresses and ports is in TIME-WAIT. With
+    /// tcp_tw_reuse, the kernel allows reuse after one second.
     fn is_lingering(&self, error: &io::Error) -> bool {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
 
-    /// A connect interrupted by its send timeout continues in the kernel; calling it again waits for it.
+    /// If the send timeout interrupts connect(2), the kernel carries on in the background and another call waits for
+    /// it.
     fn reach(&self, socket: &Socket, stop: &Stop) -> Result<()> {
         let begun = monotonic();
         loop {
@@ -131,7 +131,7 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
 
 fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
-    // Reads what is available: a refusal is sent at once, before the connection is closed.
+    // A refusal is sent all at once before the connection is closed, so this reads whatever is available.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
     let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), reason }
@@ -162,6 +162,5 @@ pub fn give_go(mut socket: &TcpStream, name: &str) -> Result<()> {
 }
 
 pub fn is_under_way(error: &io::Error) -> bool {
-    // EINPROGRESS and EALREADY, which stable std does not name.
     is_wait(error) || matches!(error.raw_os_error(), Some(115 | 114))
 }

@@ -80,7 +80,6 @@ pub fn run_client(
         WorkloadSettings::FirstTouch(load) => {
             first_touch::run(&spec.with(load.clone()), stop, observer).map(Outcome::of_any_kind)
         }
-        // Run from outside, by the process that runs the VM.
         WorkloadSettings::Balloon(_) => {
             let value = spec.load.kind().in_words().join(", ");
             Err(Error::Setting {

@@ -1,10 +1,9 @@
-//! Random bytes from the kernel's system call, which needs no file access.
+//! Random bytes from the getrandom system call, which needs no file access.
 
 pub fn random_bytes(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("without random bytes a process cannot keep a secret");
 }
 
-/// Identifies a client's connections; never zero.
 #[must_use]
 pub fn random_token() -> u64 {
     let mut bytes = [0; 8];

@@ -37,18 +37,16 @@ pub enum Error {
     Iperf3(#[from] codecs::iperf3::Failure),
     #[error("ended by this server's limit on {0}")]
     Limit(&'static str),
-    /// The server no longer has the rights to restart it.
+    /// The server has dropped the privileges needed to restart the helper.
     #[error("{0} has ended; start the server again")]
     HelperEnded(&'static str),
     #[error("stopped before its end")]
     Stopped,
-    /// A defect.
     #[error("the traffic thread of {thread} panicked; please report this")]
     Panicked { thread: String },
 }
 
 impl Error {
-    /// Repeating is pointless.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::System(error) if error.is_unsupported())

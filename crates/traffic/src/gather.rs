@@ -1,4 +1,4 @@
-//! Accepts the connections of a trial. Unknown, slow and duplicate peers do not delay others.
+//! Accepts the connections of a trial. Unknown, slow and duplicate peers do not delay the others.
 
 use std::{
     collections::BTreeMap,
@@ -22,10 +22,10 @@ use crate::{
 
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// The client may first load probes. If the client fails, the server is stopped.
+/// Generous, because the client may have to load probes first. If the client fails, the server is stopped anyway.
 pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// The limit on connections with incomplete handshake; others wait in the kernel.
+/// Maximum number of connections with an incomplete handshake. Further ones wait in the kernel's queue.
 const UNDECIDED: usize = 256;
 const BACKLOG: i32 = 1024;
 
@@ -38,7 +38,6 @@ pub(crate) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<TcpListe
         .map_err(Error::socket("open a socket on", object))?;
     apply(&socket, settings, true)?;
     if address.port() != 0 {
-        // Connections of an earlier trial may be in TIME-WAIT.
         sys::socket::set_reuse_address(&socket, true)?;
     }
     socket.bind(&address.into()).map_err(Error::socket("bind", object))?;
@@ -111,7 +110,6 @@ fn accept(listener: &TcpListener, undecided: &mut Vec<PartialHandshake>) -> Resu
         match listener.accept() {
             Ok((socket, _)) => undecided.extend(PartialHandshake::new(socket)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            // The peer left before accept (accept(2)).
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
             Err(error) => {

@@ -1,13 +1,12 @@
 //! The 32-byte handshake that starts a connection or a greeting.
 //!
-//! Big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4).
+//! All fields are big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4).
 
 use strum::FromRepr;
 use workload::{Direction, Transport};
 
 pub const LENGTH: usize = 32;
 pub(crate) const TOKEN: std::ops::Range<usize> = 8..16;
-/// Sent once all connections are established.
 pub const GO: u8 = b'g';
 
 pub const MAGIC: [u8; 8] = *b"plumbtrf";
@@ -19,7 +18,7 @@ pub enum Purpose {
     Forward = 1,
     Reverse,
     PingPong,
-    /// Unfragmented, in both directions.
+    /// A path MTU probe: datagrams are not fragmented in either direction.
     Probe,
     Connect,
     DatagramsForward,
@@ -55,7 +54,6 @@ impl Handshake {
         bytes
     }
 
-    /// `None` for anything that this version would not encode.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk::<8>()?;
         let (token, rest) = rest.split_first_chunk::<8>()?;

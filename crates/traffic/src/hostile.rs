@@ -1,4 +1,4 @@
-//! Servers that stop, or continue, at the wrong time: clients must still end.
+//! Tests that clients still terminate when a server stops, or carries on, at the wrong time.
 
 use std::{
     io::{Read, Write},
@@ -24,13 +24,11 @@ use crate::{
     testing::{HERE, TOKEN},
 };
 
-/// Several times the longest timeout.
 const WATCHED: Duration = Duration::from_secs(120);
 const SHORT: Nanos = Nanos::from_millis(300);
 const LONG: Nanos = Nanos::from_secs(8);
 const DRIP: Duration = Duration::from_millis(10);
 
-/// The error is empty if the load succeeds.
 struct Case {
     load: WorkloadSettings,
     server: SocketAddr,
@@ -93,7 +91,6 @@ fn drip(mut socket: TcpStream) {
     }
 }
 
-/// The control connection stays open; the others get their response byte by byte.
 fn connections(socket: TcpStream) {
     let mut handshake = [0; LENGTH];
     (&socket).read_exact(&mut handshake).expect("a handshake");
@@ -110,7 +107,6 @@ fn go_and_read(mut socket: TcpStream) {
     keep(socket);
 }
 
-/// Continues reading, but too slowly for the remaining time.
 fn go_and_sip(mut socket: TcpStream) {
     go(&socket);
     while socket.read(&mut [0; 1 << 14]).is_ok_and(|length| length > 0) {
@@ -179,7 +175,6 @@ fn cases() -> Vec<Case> {
     };
     let deaf = || over_udp(|_, _, _| {});
     let (go_on, last) = ("the end of the exchange", "the last replies");
-    // Longer than the timeout for the end of a stream.
     let long = StreamSettings { direction: Direction::Reverse, ..StreamSettings::new(Until::Elapsed(LONG)) };
     let stalled = WorkloadSettings::Stream(long);
     let cases = [
@@ -230,7 +225,7 @@ fn clients_end_despite_misbehaving_servers() {
         let all = cases.len();
         for case in cases {
             let sender = sender.clone();
-            // Not joined, as the test looks for threads that never end.
+            // This thread is not joined, because the test is about threads that never end.
             thread::spawn(move || sender.send(check(&case)));
         }
         let answers = (0..all).map(|ended| {

@@ -1,6 +1,7 @@
-//! Sockets and threads that send and receive: streams, ping-pong and connections.
+//! Sends and receives the traffic of a load: streams, ping-pong and short connections.
 //!
-//! A message costs its send or receive and a clock reading without a system call: measuring loops neither allocate nor lock.
+//! The measuring loops neither allocate nor lock. A message costs one send or receive, and a clock reading without a
+//! system call.
 
 pub mod bounds;
 mod calibrate;

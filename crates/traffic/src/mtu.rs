@@ -16,14 +16,13 @@ use crate::{
     stop::Stop,
 };
 
-/// IPv4 without options (RFC 791) and UDP (RFC 768).
+/// Length of an IPv4 header without options (RFC 791) plus a UDP header (RFC 768).
 const HEADERS: u32 = 20 + 8;
-/// The smallest packet with number and token.
+/// The smallest packet that has room for the message number and the token.
 const SMALLEST: u32 = HEADERS + 16;
-/// The largest IPv4 packet (RFC 791).
 const LARGEST: u32 = 65_535;
 
-/// A fitting packet may be lost by chance, so it gets more attempts.
+/// Packets that should fit are tried more often, since they may also be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 const LARGER: Tries = Tries { count: 2, wait: Nanos::from_millis(150) };
 
@@ -32,7 +31,7 @@ pub struct MtuSpec {
     pub token: u64,
     pub bind: IpAddr,
     pub server: SocketAddr,
-    /// IP packet size in bytes that should pass; one byte more should not.
+    /// The expected MTU in bytes: an IP packet of this size should pass, and a larger one should not.
     pub mtu: u32,
 }
 
@@ -42,7 +41,6 @@ pub struct Passage {
     pub larger_refused: bool,
 }
 
-/// Fails if the server does not reply at all, or the size is invalid.
 pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
     if spec.mtu < SMALLEST || spec.mtu > LARGEST {
         let value = spec.mtu.to_string();
@@ -79,7 +77,7 @@ impl Tries {
             while monotonic() < until {
                 match socket.recv(&mut answer) {
                     Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(true),
-                    // EMSGSIZE here is an ICMP error: the probe did not fit.
+                    // EMSGSIZE here comes from an ICMP error, so the probe did not fit.
                     Err(error) if is_too_long(&error) => return Ok(false),
                     Err(error) if !is_wait(&error) => {
                         return Err(Error::socket("receive a probe from", object)(error));

@@ -7,14 +7,14 @@ use workload::{Direction, Interval, PingPongInterval};
 
 pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Called on the thread that waits for the end, never on a measuring thread.
+/// Events are reported on the thread that waits for the trial to end, never on a measuring thread.
 pub trait Observer {
-    /// All connections are established; data follows.
+    /// All connections are established, and data is about to flow.
     fn started(&self) {}
-    /// Every [`PROGRESS_EVERY`], and after the last thread has ended.
+    /// Called every [`PROGRESS_EVERY`], and again after the last thread has ended.
     fn progress(&self, _progress: Progress) {}
-    /// A remainder below half an interval at the end is merged into the last interval without another event. If the end of the
-    /// stream is noticed late, the last end moves back.
+    /// A final remainder shorter than half an interval is merged into the last interval without another event. If the
+    /// end of the stream is noticed late, the end of the last interval moves back.
     fn interval(&self, _flow: FlowId, _interval: &Interval) {}
     fn ping_interval(&self, _interval: &PingPongInterval) {}
     fn ended(&self) {}
@@ -25,12 +25,11 @@ impl Observer for () {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowId {
     pub id: u32,
-    /// Never `both`.
     pub direction: Direction,
     pub sends: bool,
 }
 
-/// All connections of this end, since the previous event.
+/// Totals over all connections of this end since the previous event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     pub elapsed: Nanos,

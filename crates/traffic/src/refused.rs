@@ -1,13 +1,14 @@
-//! Why a server does not, or no longer, serve a client.
+//! Reasons why a server refuses a client or stops serving it.
 //!
-//! A number in a greeting over UDP. Over TCP, a state and usually an error number, as iperf3's servers send.
+//! Over UDP, the reason is a number in the greeting. Over TCP, it is a state and usually an error number, in the
+//! format that iperf3 servers use.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use strum::FromRepr;
 use thiserror::Error;
 
 pub(crate) const LONGEST: usize = 9;
-/// Error numbers that iperf3 does not use.
+/// Our error numbers start here, above those of iperf3.
 const OURS: i32 = 9000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error, FromRepr)]
@@ -46,7 +47,7 @@ impl RefusalCode {
         self as u64
     }
 
-    /// Unknown numbers only mean a refusal.
+    /// Unknown numbers become an unspecified refusal.
     pub(crate) fn from_code(code: u64) -> Self {
         Self::from_repr(code).unwrap_or(Self::Unspecified)
     }
@@ -66,7 +67,7 @@ impl RefusalCode {
             State::AccessDenied => Some(Self::Busy),
             State::ServerError => Some(match rest.first_chunk().map(|code| i32::from_be_bytes(*code)) {
                 Some(code) if code == ErrorCode::AUTHORIZATION.0 => Self::Address,
-                // The number comes from the peer, so the difference may overflow.
+                // The peer chooses the number, so the subtraction might overflow.
                 Some(code) => Self::from_code(u64::try_from(code.saturating_sub(OURS)).unwrap_or(0)),
                 None => Self::Unspecified,
             }),

@@ -13,16 +13,16 @@ use workload::{SocketFacts, SocketSettings};
 
 use crate::error::{Error, Result};
 
-/// The interval in which loops check for a stop.
+/// How often loops check whether to stop.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// ETIMEDOUT, in contrast, is the end of a connection.
+/// ETIMEDOUT is not included, because it means that the connection is lost.
 pub fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Skips TCP options on a UDP socket. Accepted connections inherit the listener's options. The maximum segment size can only
-/// be set before connecting.
+/// TCP options are skipped on UDP sockets. Accepted connections inherit the listener's options. The maximum segment
+/// size can only be set before connecting.
 pub fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
     let stream = SockRef::from(socket).r#type().is_ok_and(|kind| kind == Type::STREAM);
     if let Some(window) = settings.window {
@@ -59,7 +59,7 @@ fn type_of_service(dscp: u8) -> Result<u8> {
     Err(Error::Setting { setting: "the DSCP", value: dscp.to_string(), allowed: "0 to 63" })
 }
 
-/// Any port, or the requested port plus `number`.
+/// The source port is the requested port plus `number`, or 0 for any port.
 pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
     let Some(first) = settings.source_port else { return Ok(SocketAddr::new(bind, 0)) };
     let port = u32::from(first) + number;
@@ -75,12 +75,13 @@ pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
-/// EMSGSIZE: too large for the path, possibly after an ICMP error for a probe. ENOBUFS: a full device queue.
+/// EMSGSIZE means that the datagram is too large for the path, perhaps after an ICMP error for a probe. ENOBUFS means
+/// that the device's queue is full.
 pub fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(90 | 105))
 }
 
-/// Buffers are auto-tuned, so call it at the end, before closing.
+/// Should be called at the end, right before closing, because the kernel tunes buffer sizes over time.
 pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     SocketFacts {
         congestion: sys::socket::congestion(socket).ok(),

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec<L> {
-    /// Connections without it are closed.
+    /// Connections without this token are closed.
     pub token: u64,
     pub bind: IpAddr,
     pub load: L,

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Ends all loops that have a clone within 100 ms.
+/// A shared stop request. Every loop that holds a clone ends within 100 ms.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,
@@ -13,13 +13,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Discards the measurement.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends a client's load early and keeps the measurement.
+    /// A stop that ends a client's load early but preserves the measurement.
     #[must_use]
     pub fn keeping() -> Self {
         Self { keeps: true, ..Self::default() }

@@ -12,7 +12,7 @@ use units::Bytes;
 use crate::{Observer, Progress};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Tolerance of times on a busy machine, in ns.
+/// Timing tolerance on a busy machine, in nanoseconds.
 pub(crate) const BUSY: u64 = 200_000_000;
 pub(crate) const TOKEN: u64 = 0xFEED_0000_0000_0042;
 

@@ -1,4 +1,4 @@
-//! The threads of an end of a load. The first failure or panic stops the others.
+//! Runs the threads of one end of a load. The first failure or panic stops all of them.
 
 use std::{
     sync::{
@@ -26,7 +26,7 @@ pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
     created: u64,
-    /// 0 before the first connection starts.
+    /// Zero until the first connection starts.
     begun: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
@@ -46,7 +46,7 @@ enum WorkerEvent {
 
 pub(crate) struct Job<'a, T> {
     pub(crate) name: String,
-    /// Thread name; the kernel truncates it to 15 bytes.
+    /// The thread's name, which the kernel truncates to 15 bytes.
     pub(crate) thread: String,
     pub(crate) work: Box<dyn FnOnce() -> Result<T> + Send + 'a>,
 }
@@ -78,7 +78,7 @@ impl<'a> SharedState<'a> {
         self.stop.keeps() && self.stop.is_asked() && !self.failed.load(Ordering::Relaxed)
     }
 
-    /// A stop that keeps the measurement is a regular end.
+    /// Treats a stop that preserves the measurement as a regular end.
     pub(crate) fn ended(&self, done: Result<()>) -> Result<()> {
         match done {
             Err(error) if error.is_stopped() && self.ends_early() => Ok(()),
@@ -95,8 +95,8 @@ impl<'a> SharedState<'a> {
         self.created
     }
 
-    /// The common start of this end's connections. With many threads on few CPUs the last one runs much later, and the total
-    /// must not be divided by its time alone.
+    /// The common start of this end's connections. With many threads on few CPUs, the last thread may run much later,
+    /// and the total must not be divided by its time alone.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,
@@ -116,7 +116,7 @@ impl<'a> SharedState<'a> {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// May wake the watching thread, so call it only a few times per second.
+    /// Call this only a few times per second, because it may wake the watching thread.
     pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
         self.send(WorkerEvent::Interval(flow, interval));
     }
@@ -125,7 +125,6 @@ impl<'a> SharedState<'a> {
         self.send(WorkerEvent::PingInterval(interval));
     }
 
-    /// Returns immediately.
     pub(crate) fn spare_ping_interval(&self) -> Option<PingPongInterval> {
         self.spare.try_lock()?.pop()
     }
@@ -135,7 +134,6 @@ impl<'a> SharedState<'a> {
         self.spare.lock().len()
     }
 
-    /// Writes all of its memory.
     pub(crate) fn store(&self, mut interval: PingPongInterval) {
         interval.round_trips.clear();
         interval.lost = 0;
@@ -151,7 +149,7 @@ impl<'a> SharedState<'a> {
     }
 }
 
-/// Results are in order. Fails with the first failure, ignoring its consequences.
+/// Results are in the order of the jobs. Returns the first failure rather than those that followed from it.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
     shared: &'a SharedState<'a>,
@@ -179,7 +177,7 @@ pub(crate) fn run<'a, T: Send>(
         let outcome = join(threads);
         observer.ended();
         let outcome = failure.map_or(outcome, Err);
-        // After a stop request, failures are its consequences.
+        // Failures after a stop request are a consequence of it.
         outcome.map_err(|error| if shared.stop.is_asked() { Error::Stopped } else { error })
     })
 }
@@ -256,7 +254,6 @@ fn watch(
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
-    // Progress since the last event.
     progress(started, last, shared, observer);
 }
 

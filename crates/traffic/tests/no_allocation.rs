@@ -1,4 +1,4 @@
-//! Messages cause no allocations: ten times the messages, the same number of allocations.
+//! Tests that messages cause no allocations: sending ten times as many must not allocate more.
 
 mod both_ends;
 mod counting;
@@ -6,7 +6,7 @@ mod counting;
 use units::{BitRate, Bytes, Nanos};
 use workload::{Direction, Mode, StreamSettings, Transport, Until, WorkloadSettings};
 
-/// Tolerance for other causes: another reported interval, a longer thread name.
+/// Tolerance for allocations with other causes, such as another reported interval or a longer thread name.
 const CHANCE: u64 = 40;
 
 fn run(load: &StreamSettings, messages: u64) -> (u64, u64) {

@@ -1,4 +1,4 @@
-//! Ping-pong allocates little per interval, and nothing on the measuring thread.
+//! Tests that a ping-pong allocates little per interval, and nothing on the measuring thread.
 
 mod both_ends;
 mod counting;
@@ -6,7 +6,7 @@ mod counting;
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
-/// Tolerance for other causes: a thread on another CPU, a grown list.
+/// Tolerance for allocations with other causes, such as a thread on another CPU or a list that grows.
 const CHANCE: u64 = 40;
 const AN_INTERVAL: u64 = 4;
 

@@ -1,4 +1,4 @@
-//! A round trip allocates nothing: fifty times the time causes no more allocations.
+//! Tests that round trips allocate nothing: running for much longer must not allocate more.
 
 mod both_ends;
 mod counting;
@@ -6,11 +6,10 @@ mod counting;
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, WorkloadSettings};
 
-/// Tolerance for other causes: a thread on another CPU, another block of a channel.
+/// Tolerance for allocations with other causes, such as a thread on another CPU or another block of a channel.
 const CHANCE: u64 = 40;
-/// One allocation in fifty messages would show.
 const MORE: u64 = 2_000;
-/// Seconds; on a busy machine each message of a spinning thread takes a time slice.
+/// In seconds. On a busy machine, each message of a spinning thread takes a time slice.
 const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
@@ -42,12 +41,13 @@ fn loads() -> Vec<PingPongSettings> {
 fn thousands_of_messages_more_take_no_more_memory() {
     plumb_tests::on_loopback(|| {
         for load in loads() {
-            // So short that even where threads wake ten times as slowly later, the long run has many more.
+            // This run is short, so that the long run has many more messages even if threads then wake ten times as
+            // slowly.
             let (taken, few) = run(&load, Nanos::from_millis(20));
             let is_fine = |taken_by_many, many| taken_by_many <= taken + CHANCE && many > few + MORE;
             let (mut taken_by_many, mut many) = (0, 0);
             for seconds in LONG {
-                // Waiting for the other end allocates per poll, independent of messages.
+                // Waiting for the other end allocates once per poll, regardless of messages.
                 (taken_by_many, many) = run(&load, Nanos::from_secs(seconds));
                 if is_fine(taken_by_many, many) {
                     break;

@@ -20,7 +20,7 @@ const UNITS: UnitTable = &[
     ("kbit", 1e3),
     ("Mbit", 1e6),
     ("Gbit", 1e9),
-    // iperf3's -b accepts these.
+    // These are accepted by iperf3's -b.
     ("K", 1e3),
     ("M", 1e6),
     ("G", 1e9),
@@ -32,7 +32,7 @@ const UNITS: UnitTable = &[
 pub struct BitRate(pub f64);
 
 impl BitRate {
-    /// Zero if `elapsed` is zero.
+    /// Returns zero if `elapsed` is zero.
     #[must_use]
     pub fn of(bytes: Bytes, elapsed: Nanos) -> Self {
         if elapsed.0 == 0 { Self(0.0) } else { Self(bytes.0 as f64 * 8.0 / elapsed.seconds()) }

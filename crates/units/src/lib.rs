@@ -1,5 +1,5 @@
-//! Quantities with units. In memory and in JSON, a plain number in the base unit (bytes, bits per second, nanoseconds); text
-//! has a suffix.
+//! Quantities with units. In memory and in JSON they are plain numbers in the base unit (bytes, bits per second,
+//! nanoseconds). In text they have a suffix.
 
 mod bitrate;
 mod bytes;

@@ -15,10 +15,10 @@ pub enum ParseQuantityError {
     OutOfRange { text: String, example: &'static str },
 }
 
-/// Spelling and size in base units.
+/// The spelling of each unit, and its size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// Parses into base units. A bare number has the unit spelled `""`, if the table lists it.
+/// A number without a suffix has the unit spelled `""`, if the table has one.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,

@@ -1,4 +1,4 @@
-//! Shares and ratios, and significant digits.
+//! Fractions, ratios and significant digits.
 
 use std::{fmt, str::FromStr};
 
@@ -27,7 +27,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// 0 to 1. Printed as `94 %`; rounded down above 99 %, so that it never shows 100 %.
+/// A confidence from 0 to 1. Printed as `94 %`, and rounded down above 99 % so that it never shows 100 %.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence(pub f64);
 
@@ -39,7 +39,7 @@ impl fmt::Display for Confidence {
     }
 }
 
-/// Prints `9.41`, `94.1`, `941`, never an exponent.
+/// Formats a number with this many significant digits (`9.41`, `94.1`, `941`), never with an exponent.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {

@@ -11,11 +11,11 @@ use crate::{tls::Tls, token::Token};
 #[derive(Debug)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// A file or a database address, which may contain a password.
+    /// A file, or a database address that may contain a password.
     pub store: PathBuf,
-    /// `None` for plain HTTP.
+    /// `None` means plain HTTP.
     pub tls: Option<Tls>,
-    /// `None` is allowed on loopback only.
+    /// `None` is only allowed on loopback.
     pub token: Option<Token>,
     /// IP addresses and `localhost` are always allowed.
     pub names: Vec<String>,

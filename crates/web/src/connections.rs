@@ -1,9 +1,10 @@
-//! Limits open connections. Over a limit, the oldest one of that address, or of the busiest address, is closed.
+//! Limits the number of open connections. When a limit is exceeded, the oldest connection from the same
+//! address, or from the busiest address, is closed.
 
 use budgets::{Amounts, Budget, Exhausted, Share, Source};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// A browser opens six connections. A proxy opens one per reader that follows a run.
+/// A browser opens six connections. A proxy opens one for each reader that follows a run.
 const LIMITS: Budget = Budget { address: 64, server: 256 };
 
 pub(crate) struct Connections {

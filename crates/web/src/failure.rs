@@ -1,4 +1,4 @@
-//! Error pages, with advice.
+//! Error pages, which include advice.
 
 use axum::{
     http::StatusCode,

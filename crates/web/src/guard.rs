@@ -18,13 +18,13 @@ use crate::{
     site::Site,
 };
 
-/// The limit for silence on a connection, headers, forms and unread responses.
+/// The timeout for idle connections, headers, forms and unread responses.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// Allows only scripts, styles and images of this server.
+/// Only allows scripts, styles and images from this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// `same-origin`: without a referrer, forms would send no origin.
+/// `same-origin` is required because forms would otherwise send no origin.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
@@ -34,7 +34,6 @@ const HEADERS: [(HeaderName, &str); 4] = [
 
 pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = match check(&site, &request) {
-        // Only its headers have been read.
         Ok(()) if is_question(request.method()) => next.run(request).await,
         Ok(()) => timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
             Failure::new(StatusCode::REQUEST_TIMEOUT, "the form did not arrive in time").into_response()
@@ -75,7 +74,7 @@ fn is_question(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Browsers send the origin with all forms.
+/// Browsers send the origin with every form.
 fn is_from(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &header::ORIGIN).and_then(|origin| origin.split_once("://"));
     origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))

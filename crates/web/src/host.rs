@@ -1,5 +1,5 @@
-//! Checks the `Host` of requests. Otherwise a name that resolves to this machine (DNS rebinding) would make an attacker's page
-//! same-origin.
+//! Checks the `Host` header of requests. Without this, an attacker could make a page same-origin through a
+//! name that resolves to this machine (DNS rebinding).
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use axum::http::uri::Authority;
 
 pub(crate) fn is_ours(host: &str, names: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
-    // Browsers send no user name in `Host`.
+    // Browsers do not send a user name in `Host`.
     if authority.as_str().contains('@') {
         return false;
     }

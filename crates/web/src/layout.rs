@@ -1,4 +1,4 @@
-//! The navigation bar of pages, and the bar of a run.
+//! The navigation bar of all pages, and the bar of a run.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ use crate::{
     site::Site,
 };
 
-/// Inlined into reports, because their policy allows no files.
+/// Inlined into reports, because their policy does not allow files.
 pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

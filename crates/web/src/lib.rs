@@ -1,4 +1,4 @@
-//! The web pages over the store. Owns HTTP, HTML and access control.
+//! The web pages for the store, including HTTP, HTML and access control.
 
 mod config;
 mod connections;

@@ -1,4 +1,4 @@
-//! URLs of pages. Names of runs are arbitrary.
+//! URLs of pages. Run names may contain any characters.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,6 @@ use samples::RunId;
 
 use crate::config::Rendition;
 
-/// RFC 3986.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(crate) const RUNS: &str = "/";

@@ -20,7 +20,7 @@ use crate::{
     serve::{ServeError, accept, connection},
 };
 
-/// The text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+/// The Prometheus text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 pub(crate) const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl MetricsEndpoint {
 
 impl Drop for MetricsEndpoint {
     fn drop(&mut self) {
-        // Fails if the thread has exited.
+        // This fails if the thread has already exited.
         let _ = self.ends.send(true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -124,7 +124,6 @@ mod tests {
         let address = endpoint.address();
         let taken = MetricsEndpoint::listen(address, String::new).expect_err("it is taken").to_string();
         assert!(taken.contains(&format!("cannot listen at {address}")), "{taken}");
-        // An open connection does not delay the end.
         let open = net::TcpStream::connect(address).expect("it listens");
         drop(endpoint);
         drop(open);

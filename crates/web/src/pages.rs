@@ -1,4 +1,4 @@
-//! The pages, one file each, and their routes.
+//! The pages and their routes. Each page has its own file.
 
 mod assets;
 mod compare;

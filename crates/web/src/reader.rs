@@ -1,4 +1,4 @@
-//! Recognizes readers by token or session cookie.
+//! Recognizes readers by their token or session cookie.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -66,7 +66,8 @@ pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &s
     pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
 }
 
-/// Cookies are shared by all ports, so pages of several stores would overwrite each other's cookies.
+/// Cookies are shared by all ports of a host, so with a fixed name, pages of several stores would overwrite
+/// each other's cookies.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("plumb-web-{port}")
 }

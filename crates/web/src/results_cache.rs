@@ -1,4 +1,4 @@
-//! Caches results of runs, so that a history reads each run once.
+//! Caches the results of runs, so that a history reads each run only once.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use store::{RunListing, Store, StoreError};
 /// The cache is cleared when full.
 const MOST: usize = 1000;
 
-/// A run may be removed and its name reused, so this includes the number of trials.
+/// Includes the number of trials, because a run may be removed and its name reused.
 type Key = (RunId, i64, u32);
 
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl ResultsCache {
         if let Some(results) = self.0.lock().get(&key) {
             return Ok(Arc::clone(results));
         }
-        // Not while holding the lock.
+        // Computed without holding the lock.
         let results = Arc::new(analysis::run_results(&store.load(&run.id)?));
         let mut entries = self.0.lock();
         if entries.len() >= MOST {

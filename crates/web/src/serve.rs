@@ -48,12 +48,12 @@ use crate::{
 
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// An older connection accepts no further request; at twice that age a response ends. A browser that follows a run reconnects.
+/// Older connections accept no further requests, and at twice this age their responses are ended. A browser
+/// that is following a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 const GRACE: Duration = Duration::from_secs(1);
 /// Additional time for open store connections.
 const READING: Duration = Duration::from_millis(250);
-/// Waits after a failed accept, e.g. without free descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Error)]
@@ -78,7 +78,7 @@ pub fn serve(
     if config.token.is_none() && !address.ip().is_loopback() {
         return Err(ServeError::Open { address });
     }
-    // Report problems at start instead of on every page.
+    // Reports problems at startup instead of on every page.
     drop(Store::open(&config.store)?);
     let store = Location::parse(&config.store)?;
     let failed = |source| ServeError::Runtime { store: store.clone(), source };
@@ -117,7 +117,7 @@ async fn serve_until(
         }) => {}
     }
     drop(listener);
-    // Fails if the receiver is gone.
+    // This fails if the receiver is gone.
     let _ = ends.send(true);
     let _ = timeout(GRACE, connections.ended()).await;
     let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
@@ -132,7 +132,6 @@ pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                // Not essential.
                 let _ = stream.set_nodelay(true);
                 let _ = sys::socket::set_keepalive(&stream, PATIENCE);
                 let source = peer.ip().into();
@@ -147,7 +146,7 @@ async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, 
     let mut stop = site.stop.clone();
     match &site.config.tls {
         None => connection(stream, source, router, stop).await,
-        // Close other connections: a reply would be unencrypted.
+        // Other connections are closed, because a reply would be unencrypted.
         Some(tls) => {
             let accepted = tokio::select! {
                 accepted = tls.accept(stream, HANDSHAKE) => accepted,
@@ -255,7 +254,8 @@ mod tests {
         answer.starts_with(b"HTTP/1.1 200")
     }
 
-    /// Silent connections, half a head, a head alone, half a form, and unread responses.
+    /// Tests idle connections, a partial header, a header without a body, a partial form, and unread
+    /// responses.
     #[test]
     fn idle_connections_do_not_block_others() {
         let attacks: [String; 5] = [
@@ -270,7 +270,7 @@ mod tests {
                 let flood = |_| {
                     let mut stream = from(1, server);
                     stream.set_nonblocking(true).expect("a socket");
-                    // Fails when the buffers are full.
+                    // This fails once the buffers are full.
                     let _ = stream.write(attack.as_bytes());
                     stream
                 };
@@ -283,8 +283,8 @@ mod tests {
         });
     }
 
-    /// Attackers send a small request before they time out and reconnect when closed: from one address, and from enough
-    /// addresses to fill the server.
+    /// The attackers send a small request shortly before they time out, and reconnect when they are closed.
+    /// They use either a single address, or enough addresses to fill the server.
     #[test]
     fn slow_connections_do_not_block_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {

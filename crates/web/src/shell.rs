@@ -1,4 +1,4 @@
-//! The outermost HTML of all pages.
+//! The outer HTML of all pages.
 
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};

@@ -1,4 +1,4 @@
-//! Random cookies of signed-in readers, and limits on wrong tokens.
+//! Random cookies for readers who have signed in, and limits on wrong tokens.
 
 use std::collections::VecDeque;
 
@@ -8,16 +8,15 @@ use parking_lot::Mutex;
 
 use crate::token::{self, TokenError};
 
-/// A day, in ns.
+/// A day, in nanoseconds.
 const VALID: u64 = 86_400_000_000_000;
-/// The oldest reader has to sign in again.
+/// Beyond this, the reader who signed in first has to sign in again.
 const MOST: usize = 1000;
-/// Bytes.
 const ENTROPY: usize = 32;
-/// Tokens per wrong password: a burst of ten per address, then one every ten seconds.
+/// Tokens per wrong password. This allows a burst of ten per address, then one every ten seconds.
 const WRONG: u64 = 10;
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
-/// A burst of 100, then two per second.
+/// This allows a burst of 100, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
 
 pub(crate) struct SignIns {
@@ -25,7 +24,7 @@ pub(crate) struct SignIns {
     wrong: Mutex<Rates>,
 }
 
-/// Stored as a digest, so that timing reveals nothing about the cookie.
+/// Stored as a hash, so that timing reveals nothing about the cookie.
 struct Cookie {
     digest: [u8; 32],
     until: u64,

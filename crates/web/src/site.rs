@@ -1,4 +1,4 @@
-//! Configuration, store and sign-ins, which all pages share.
+//! The configuration, store and sign-ins, which are shared by all pages.
 
 use std::sync::Arc;
 
@@ -17,7 +17,6 @@ use crate::{
     sign_ins::SignIns,
 };
 
-/// Concurrent requests that read the store.
 pub(crate) const MOST_READINGS: usize = 4;
 const MOST_IDLE: usize = 4;
 
@@ -28,11 +27,11 @@ pub(crate) struct Site {
     pub(crate) sign_ins: SignIns,
     /// A store file is opened for each read, because it may be replaced.
     ///
-    /// **Trap:** a connection must be dropped on a thread that may block, not on the server's.
+    /// **Trap:** connections must be dropped on a thread that may block, not on one of the server's.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for a permit before it takes a thread: a closed connection leaves no work behind.
+    /// A request waits for a permit before it takes a thread, so that a closed connection leaves no work
+    /// behind.
     readings: Arc<Semaphore>,
-    /// Becomes true at shutdown.
     pub(crate) stop: watch::Receiver<bool>,
 }
 
@@ -50,11 +49,11 @@ impl Site {
     }
 
     pub(crate) async fn stopped(&self) {
-        // A dropped sender means shutdown as well.
+        // A dropped sender also means shutdown.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// Runs on a blocking thread with a separate connection, so that reads do not delay writes.
+    /// Runs on a blocking thread with its own connection, so that reads do not delay writes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,

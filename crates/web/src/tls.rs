@@ -1,4 +1,4 @@
-//! Certificate and key for TLS, in PEM (RFC 7468).
+//! The TLS certificate and key, in PEM format (RFC 7468).
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ pub enum TlsError {
 }
 
 impl Tls {
-    /// Intermediate certificates follow the certificate. Fails if it does not match the key.
+    /// The certificate is followed by intermediate certificates. Fails if it does not match the key.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
         let chain = chain.map_err(|error| TlsError::Certificate(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! The token for readers. Digests are compared in constant time.
+//! The access token for readers. Hashes are compared in constant time.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
@@ -6,10 +6,8 @@ use subtle::ConstantTimeEq;
 use thiserror::Error;
 
 const SHORTEST: usize = 16;
-/// Bytes.
 const CHANCE: usize = 24;
 
-/// A digest.
 pub struct Token([u8; 32]);
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -23,7 +21,6 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// Ignores surrounding spaces.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         let length = text.chars().count();

@@ -1,11 +1,11 @@
-//! Columns of wide tables.
+//! The columns of wide tables.
 
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
     pub name: &'static str,
-    /// Empty if there is none, or if the name implies it.
+    /// The unit, or empty if there is none or the name implies it.
     pub unit: &'static str,
-    /// The value in a row; `None` if unknown, never a zero instead.
+    /// Returns `None` if the value is unknown, never zero.
     pub of: fn(&R) -> Option<String>,
 }
 
@@ -15,13 +15,11 @@ impl<R: ?Sized> Column<R> {
         Self { name, unit, of }
     }
 
-    /// E.g. `measured_ns`.
     #[must_use]
     pub fn head(&self) -> String {
         if self.unit.is_empty() { self.name.to_owned() } else { format!("{}_{}", self.name, self.unit) }
     }
 
-    /// The value in the column with this heading; `None` if there is no such column.
     pub fn cell(columns: &[Self], head: &str, row: &R) -> Option<String> {
         columns.iter().find(|column| column.head() == head).and_then(|column| (column.of)(row))
     }

@@ -1,4 +1,4 @@
-//! Latency histograms (HdrHistogram). They are merged; percentiles are never averaged.
+//! Latency histograms (HdrHistogram). Histograms are merged rather than averaging their percentiles.
 
 use std::borrow::Cow;
 
@@ -12,41 +12,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use units::Nanos;
 
-/// One minute; longer times are recorded as this.
+/// One minute, in nanoseconds. Longer times are recorded as one minute.
 const LONGEST: u64 = 60_000_000_000;
 const DIGITS: u8 = 3;
-/// Start of the V2 encoding (HdrHistogram's `V2EncodingCookieBase
-/// 0x10`).
+/// The start of the V2 encoding (HdrHistogram's `V2EncodingCookieBase | 0x10`).
 const COOKIE: u32 = 0x1c84_9313;
-/// Cookie, length of the counts, offset, digits (4 bytes each); lowest and highest value, ratio (8 bytes each).
+/// The header: cookie, length of the counts, offset and digits (4 bytes each), lowest value, highest value and ratio
+/// (8 bytes each).
 const HEAD: usize = 40;
-/// Bounds the sums of many histograms.
+/// Ensures that the sum of many histograms does not overflow.
 const MAX_COUNT: u64 = 1 << 50;
 
 /// A distribution of times from 1 ns to one minute, with three significant digits.
 ///
-/// Takes about 220 KB, or only what its content needs once [packed](Self::packed). In JSON: HdrHistogram's V2 encoding
-/// (<https://github.com/HdrHistogram/HdrHistogram>) in base64.
+/// It takes about 220 KB, or only what its content needs once [packed](Self::packed). The JSON form is HdrHistogram's
+/// V2 encoding (<https://github.com/HdrHistogram/HdrHistogram>) in base64.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(transparent)]
 pub struct LatencyHistogram(#[schemars(with = "String")] Form);
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// Recording is cheap.
     Open(Histogram<u64>),
-    /// A valid V2 encoding.
     Packed(Box<[u8]>),
 }
 
 impl LatencyHistogram {
-    /// Allocates all its memory.
+    /// Allocates all of its memory.
     #[must_use]
     pub fn new() -> Self {
         Self(Form::Open(empty()))
     }
 
-    /// Does not allocate, unless packed.
+    /// Does not allocate unless the histogram is packed.
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
         self.open().saturating_record(nanos.0);
@@ -56,7 +54,7 @@ impl LatencyHistogram {
         self.open().saturating_record_n(nanos.0, times);
     }
 
-    /// Keeps the memory, with all pages mapped.
+    /// Retains the memory, with all pages mapped.
     pub fn clear(&mut self) {
         self.open().reset();
     }
@@ -65,7 +63,7 @@ impl LatencyHistogram {
         self.open().add(&*other.read()).expect("both have the same bounds");
     }
 
-    /// Takes a few KB. Each access takes some ten microseconds longer.
+    /// Returns a copy that takes only a few KB, but is some ten microseconds slower to access.
     #[must_use]
     pub fn packed(&self) -> Self {
         match &self.0 {
@@ -79,38 +77,37 @@ impl LatencyHistogram {
         self.read().len()
     }
 
-    /// `share` is 0 to 1; `None` if empty.
+    /// `share` is from 0 to 1. Returns `None` if the histogram is empty.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
-    /// Exact to the histogram's resolution; `None` if empty.
+    /// Exact to the histogram's resolution, or `None` if it is empty.
     #[must_use]
     pub fn min(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.min()))
     }
 
-    /// Exact to the histogram's resolution; `None` if empty.
+    /// Exact to the histogram's resolution, or `None` if it is empty.
     #[must_use]
     pub fn max(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.max()))
     }
 
-    /// Times with their counts, in order.
     #[must_use]
     pub fn counts(&self) -> Vec<(Nanos, u64)> {
         let recorded = |step: IterationValue<u64>| (Nanos(step.value_iterated_to()), step.count_at_value());
         self.read().iter_recorded().map(recorded).collect()
     }
 
-    /// Nanoseconds; `None` if empty.
+    /// In nanoseconds, or `None` if the histogram is empty.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         self.unless_empty(Histogram::mean)
     }
 
-    /// Nanoseconds; `None` if empty.
+    /// In nanoseconds, or `None` if the histogram is empty.
     #[must_use]
     pub fn standard_deviation(&self) -> Option<f64> {
         self.unless_empty(Histogram::stdev)
@@ -169,7 +166,7 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
     }
 }
 
-/// Saves memory where many histograms are read.
+/// Reads a histogram in packed form, which saves memory if there are many.
 pub(crate) fn read_packed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LatencyHistogram, D::Error> {
     LatencyHistogram::deserialize(deserializer).map(|histogram| histogram.packed())
 }
@@ -193,7 +190,8 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
-/// Checks the header, which may come from another machine, because the decoder allocates memory according to it.
+/// Checks the header before decoding, because it may come from another machine and the decoder allocates as much
+/// memory as it asks for.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "too long".to_owned())?;
     if !bytes.starts_with(&head(counts)) {
@@ -270,7 +268,6 @@ mod tests {
     fn rejects_foreign_bounds_and_lengths() {
         let good = encode(&of(&[1, 5000, 70_000_000]).open().clone());
         assert!(decode(&good).is_ok());
-        // Length of the counts, digits, lowest and highest value, ratio.
         for (place, value) in [(4, 0x7f), (15, 5), (15, 1), (23, 2), (24, 0x7f), (32, 0)] {
             let mut bad = good.clone();
             bad[place] = value;

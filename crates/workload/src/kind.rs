@@ -1,4 +1,4 @@
-//! The kinds of workload, and the interface of each.
+//! The kinds of workload, and the traits that they implement.
 
 pub(crate) mod balloon;
 pub(crate) mod connect;
@@ -30,15 +30,15 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadKind {
-    /// Bulk transfer over TCP or UDP: throughput.
+    /// Bulk transfer over TCP or UDP, to measure throughput.
     Stream,
-    /// Messages and their replies: round-trip latency.
+    /// Messages and their replies, to measure round-trip latency.
     PingPong,
-    /// Short-lived TCP connections with one request and one response: connection rate.
+    /// Short-lived TCP connections with one request and one response each, to measure the connection rate.
     Connect,
-    /// First touch of memory: rate. Single-ended, on a host.
+    /// Memory touched for the first time on a single host, to measure the rate.
     FirstTouch,
-    /// Memory reclaimed from a virtual machine, or given back: rate. Single-ended, in the virtual machine.
+    /// Memory reclaimed from a virtual machine or given back to it, to measure the rate.
     Balloon,
 }
 
@@ -57,7 +57,6 @@ impl WorkloadKind {
     }
 }
 
-/// The settings of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSettings {
@@ -93,7 +92,6 @@ impl WorkloadSettings {
 
 pub trait KindSettings {
     fn metric(&self) -> Metric;
-    /// `None` without sockets.
     fn transport(&self) -> Option<Transport> {
         None
     }
@@ -106,22 +104,21 @@ pub trait KindSettings {
     fn has_peer(&self) -> bool {
         self.transport().is_some()
     }
-    /// The measured time; `None` if the workload ends after a number of bytes.
+    /// The measured time. `None` if the workload ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
-    /// The measured time and the warm-up; `None` if the workload ends after a number of bytes.
+    /// The measured time plus the warm-up, if known in advance.
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
     }
-    /// The total, and the limit per second, if any.
     fn sends(&self) -> Option<(Bytes, Option<f64>)> {
         None
     }
-    /// Payload per direction; `None` if unlimited.
+    /// The payload rate limit per direction, or `None` if unlimited.
     fn sends_at_most(&self) -> Option<BitRate>;
     fn warmup(&self) -> Nanos;
     fn interval(&self) -> Nanos;
     fn threads(&self) -> usize;
-    /// Both ends poll without sleeping, so they cannot share a CPU.
+    /// Whether both ends poll without sleeping, so that they cannot share a CPU.
     fn spins(&self) -> bool {
         false
     }
@@ -132,25 +129,23 @@ pub trait KindSettings {
         let _ = bytes;
         false
     }
-    /// Payload; `None` without datagrams.
+    /// The payload of a datagram, or `None` if the workload sends none.
     fn datagram(&self) -> Option<Bytes> {
         None
     }
     fn in_words(&self) -> Vec<String>;
-    /// `received` and `done`, the number of operations, are for `time`.
+    /// The current rate, given what was received and the number of operations done during `time`.
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate>;
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRate {
-    /// Bits, bytes or operations. Comparable within a trial.
+    /// Bits, bytes or operations per second. Values are comparable only within a trial.
     pub per_second: f64,
-    /// E.g. `9.41 Gbit/s`.
     pub text: String,
 }
 
 impl LiveRate {
-    /// `None` if there are none yet.
     pub(crate) fn of_things(done: u64, time: Nanos, things: &str) -> Option<Self> {
         let per_second = (done > 0).then(|| done as f64 / time.seconds())?;
         Some(Self { per_second, text: format!("{per_second:.0} {things}/s") })
@@ -183,7 +178,7 @@ pub enum EndMeasurement {
 }
 
 impl EndMeasurement {
-    /// Combines the records of both ends. Fails if they are of different traffic.
+    /// Combines the records of both ends. Fails if they do not belong to the same traffic.
     pub fn together(self, server: Self) -> Result<Measurement, String> {
         match self {
             Self::Stream(client) => match server {
@@ -240,7 +235,6 @@ impl EndMeasurement {
     }
 }
 
-/// The measurement of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial: boxing would save nothing")]
@@ -272,7 +266,7 @@ impl Measurement {
         }
     }
 
-    /// `None` if missing, or for another metric.
+    /// Returns `None` if the value is missing or belongs to another metric.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
         let kind = self.kind();
@@ -300,25 +294,22 @@ impl Measurement {
 
 pub trait KindMeasurement {
     fn metric(&self) -> Metric;
-    /// The value in the metric's unit; `None` if nothing was measured.
     fn value(&self) -> Option<f64>;
-    /// Work including the warm-up; `None` if there is none, or if it has two different units.
+    /// The work done, including the warm-up. `None` if there was none, or if it has two different units.
     fn work(&self) -> Option<(Work, f64)>;
-    /// Payload of both ends, including the warm-up. Zero for single-ended workloads.
+    /// The payload sent by both ends, including the warm-up. Zero for single-ended workloads.
     fn sent(&self, settings: &WorkloadSettings) -> Bytes {
         let _ = settings;
         Bytes(0)
     }
-    /// The duration at the end that deviates most from `asked`; `None` if unknown.
+    /// The duration measured by the end that deviates most from `asked`, or `None` if unknown.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     fn is_void(&self) -> bool;
-    /// Why there is no value.
     fn why_no_value(&self) -> &'static str;
     fn in_a_word(&self) -> String;
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
         Vec::new()
     }
-    /// `None` if there is no such column or value.
     fn column(&self, head: &str) -> Option<String> {
         let _ = head;
         None

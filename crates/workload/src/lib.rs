@@ -1,4 +1,4 @@
-//! Workloads and their measurements, one module per kind.
+//! Workloads and their measurements, with one module per kind.
 
 mod column;
 mod histogram;

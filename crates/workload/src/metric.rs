@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes, Nanos, significant};
 
-/// The metric of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -27,7 +26,6 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// In a sentence: `round trip`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,7 +40,6 @@ impl Metric {
         }
     }
 
-    /// The table heading: `Median round trip`.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -57,7 +54,7 @@ impl Metric {
         }
     }
 
-    /// The name with the better direction: `median round trip, less is better`.
+    /// The name and which direction is better, e.g. `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
         match self {
@@ -72,7 +69,7 @@ impl Metric {
         }
     }
 
-    /// The reference of a share: `of the median round trip`.
+    /// What a percentage refers to, e.g. `of the median round trip`.
     #[must_use]
     pub const fn share(self) -> &'static str {
         match self {
@@ -84,7 +81,7 @@ impl Metric {
         }
     }
 
-    /// `None` if neither is.
+    /// Returns `None` if neither direction is better.
     #[must_use]
     pub const fn more_is_better(self) -> Option<bool> {
         match self {
@@ -109,7 +106,7 @@ impl Metric {
         }
     }
 
-    /// E.g. `9.41 Gbit/s`, `49.3 µs`, `512 connections/s`.
+    /// Formats a value, e.g. `9.41 Gbit/s`, `49.3 µs` or `512 connections/s`.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self.quantity() {
@@ -137,9 +134,9 @@ pub enum Quantity {
     Time,
     /// Messages, transactions or connections per second.
     PerSecond,
-    /// A fraction, 0 to 1: of a machine's CPUs, or as given by `name`.
+    /// A fraction from 0 to 1, either of a machine's CPUs or as described by `name`.
     Share,
-    /// A count: retransmits, system calls.
+    /// A count, such as retransmits or system calls.
     Count,
     /// Bytes.
     Size,

@@ -1,4 +1,4 @@
-//! CPU placement of the threads of both ends.
+//! Where the threads of both ends run.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Socket options of a workload, and what the kernel set on the socket and thread.
+//! The requested and actual socket options of a workload.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,11 @@ pub struct SocketSettings {
     pub dscp: Option<u8>,
     /// TCP_NODELAY: send small messages immediately. Enabled by default for ping-pongs.
     pub nodelay: Option<bool>,
-    /// Client port of the first connection; further connections use the following ports. Default: chosen by the kernel.
+    /// Client port of the first connection; further connections use the following ports. Default: chosen by the
+    /// kernel.
     pub source_port: Option<u16>,
-    /// Port that the trial's server listens on. Default: chosen by the kernel. A standing server has its own port.
+    /// Port on which the trial's server listens. Default: chosen by the kernel. A long-running server uses its own
+    /// port.
     pub server_port: Option<u16>,
     /// How long a receive may busy-poll the device queue (SO_BUSY_POLL; whole microseconds).
     pub busy_poll: Option<Nanos>,
@@ -47,8 +49,8 @@ pub struct SocketFacts {
     pub congestion: Option<String>,
     /// TCP maximum segment size for sending.
     pub mss: Option<u32>,
-    /// Send buffer, as counted by the kernel. In limit mode with zero-copy over a short path, it is bounded unless the
-    /// workload sets a window.
+    /// Send buffer, as counted by the kernel. In limit mode with zero-copy over a short path, it is bounded unless
+    /// the workload sets a window.
     pub send_buffer: Option<Bytes>,
     /// Receive buffer, as counted by the kernel.
     pub receive_buffer: Option<Bytes>,
@@ -60,9 +62,9 @@ pub struct SocketFacts {
     pub zero_copy: bool,
     /// Maximum datagrams per send call (UDP_SEGMENT), or the most returned by one receive (UDP_GRO).
     pub segments: Option<u32>,
-    /// CPUs that its thread was pinned to.
+    /// CPUs that the socket's thread was pinned to.
     pub cpus: Option<Vec<u32>>,
-    /// CPUs that its thread ran on, sampled a few times per second.
+    /// CPUs that the socket's thread ran on, sampled a few times per second.
     pub ran_on: Vec<u32>,
     /// Both addresses as this end sees them, `local -> remote`.
     pub addresses: Option<String>,

@@ -1,4 +1,4 @@
-//! Units of work for costs.
+//! The units of work to which costs are related.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Faults in a fleet, caused and repaired.
+//! Faults in a fleet, which are caused and then repaired.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use crate::kills::{kill, sent};
 pub enum Fault {
     KilledController,
     StoppedController,
-    /// The second one resumes the run as soon as the database has crashed under the first and is back: either may get the run.
+    /// The second controller resumes the run as soon as the database has crashed under the first and is back. Either
+    /// may get the run.
     SecondController,
     KilledMember,
     StoppedMember,
     KilledAgent,
     StoppedAgent,
-    /// A host's bridge port is down.
     PulledCable,
     KilledServer,
     StoppedServer,
     CrashedDatabase,
     StoppedDatabase,
-    /// Two halves of the hosts cannot reach each other; all of them reach the NATS server.
+    /// Two halves of the hosts cannot reach each other, but all of them reach the NATS server.
     PartedHosts,
 }
 
@@ -42,7 +42,7 @@ impl Fault {
         Self::PartedHosts,
     ];
 
-    /// Causes the fault and repairs it after this time. Meanwhile the run is resumed whenever it exits.
+    /// Causes the fault and repairs it after this time. Until then, the run is resumed whenever it exits.
     pub(super) fn make(self, fault_run: &mut FaultRun, lasts: Duration) {
         let host = fault_run.random.below(HOSTS);
         match self {
@@ -120,9 +120,9 @@ fn crash_database(fault_run: &mut FaultRun, lasts: Duration) {
 }
 
 /// Stops processes for a while. A process that dies in that time is not our child or is still held by its guard, so
-/// its pid is not reused yet.
+/// its PID is not reused yet.
 fn stop(fault_run: &mut FaultRun, processes: &[u32], lasts: Duration) {
-    // It may have just exited by itself.
+    // A process may have just exited by itself.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();
     let _ = send("STOP");
     fault_run.pass(lasts);

@@ -1,4 +1,4 @@
-//! Checks of the store, the bridge and the hosts after a storm of faults.
+//! Checks the store, the bridge and the hosts after a storm of faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,12 +8,10 @@ use std::{
 
 use crate::{Connection, Network, PostgresServer};
 
-/// The least bytes of a measured stream; the MTU probe sends less.
+/// Minimum bytes of a measured stream. The MTU probe sends less.
 const STREAM: u64 = 30_000;
-/// The sandbox's first.
 const DATABASE: &str = "runs0";
 
-/// The result and a checksum of the record, by position in the plan.
 #[derive(Debug, Default)]
 pub(super) struct StoredTrials {
     planned: usize,
@@ -87,7 +85,7 @@ impl fmt::Display for StoredTrials {
     }
 }
 
-/// Last address bytes, e.g. `[1, 2]` for `...b-to-a...`.
+/// Returns the last bytes of the addresses, e.g. `[1, 2]` for `...b-to-a...`.
 fn hosts_of(result: &str) -> [u8; 2] {
     let (from, to) = result.split_once("-to-").expect("a result of a pair");
     let number = |name: Option<u8>| name.expect("a host has a name") - b'a' + 1;
@@ -99,7 +97,6 @@ fn hosts_of(result: &str) -> [u8; 2] {
 pub(super) fn sharing(connections: &[Connection]) -> Vec<[&Connection; 2]> {
     let mut shared = Vec::new();
     let mut open: Vec<&Connection> = Vec::new();
-    // Sorted by start.
     for next in connections {
         open.retain(|other| other.ended > next.begun);
         shared.extend(open.iter().filter(|other| next.shares_a_host(other)).map(|other| [*other, next]));

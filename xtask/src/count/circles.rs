@@ -1,8 +1,8 @@
-//! Cycles of modules inside a crate.
+//! Dependency cycles between the modules of a crate.
 //!
-//! A module is one with a file. It depends on the module in which one of its paths ends, if the path starts with `crate`,
-//! `super`, `self` or the name of a child module. Re-exports (`use`) are followed to their origin. The use of child modules
-//! does not count.
+//! Only modules with a file are considered. A module depends on the module in which one of its paths ends, if the
+//! path starts with `crate`, `super`, `self` or the name of a child module. Re-exports (`use`) are followed to their
+//! origin. The use of child modules does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,6 @@ impl CrateMap {
         circle.iter().map(ties_of).collect()
     }
 
-    /// Follows re-exports.
     fn target(&self, path: &Name, most: u8) -> Option<&Name> {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;
         let (module, uses) = self.modules.get_key_value(&path[..depth])?;

@@ -1,15 +1,15 @@
-//! Types without a noun in their names: participles and question words.
+//! Finds types without a noun in their names: participles and question words.
 
 use syn::Item;
 
 use crate::source::{Module, Source};
 
-/// Participles that do not even work before a noun.
+/// Participles that are not allowed even before a noun.
 const NEVER: &[&str] = &[
     "Beside", "By", "Came", "Heard", "Held", "How", "Kept", "Made", "Said", "Seen", "Told", "What", "When",
     "Where", "Which", "Who", "Whose", "Why",
 ];
-/// Participles not allowed at the end of a name.
+/// Participles that are not allowed at the end of a name.
 const IRREGULAR: &[&str] = &[
     "Bound", "Built", "Drawn", "Found", "Given", "Gone", "Known", "Left", "Lost", "Meant", "Met", "Put",
     "Read", "Sent", "Shown", "Spent", "Split", "Spoken", "Stood", "Taken", "Thrown", "Torn", "Written",
@@ -49,7 +49,7 @@ fn is_participle(word: &str) -> bool {
     IRREGULAR.contains(&word) || word.ends_with("ed") && !NOUNS.contains(&word)
 }
 
-/// `PlannedTrial` gives `Planned` and `Trial`; consecutive capitals stay together.
+/// Splits `PlannedTrial` into `Planned` and `Trial`. Consecutive capitals stay together.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;

@@ -1,4 +1,4 @@
-//! Rule `cycles`: no more dependency cycles of modules inside crates than today. The limit only falls.
+//! Rule `cycles`: the number of dependency cycles between modules of a crate does not grow. The limit may only fall.
 
 use anyhow::Result;
 

@@ -1,4 +1,5 @@
-//! Rule `deny`: dependencies are as deny.toml requires. Advisories change without a change here, so they are left out.
+//! Rule `deny`: dependencies meet the requirements of deny.toml. Advisories are left out, because they change without
+//! a change here.
 
 use std::process::Command;
 

@@ -37,7 +37,6 @@ fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
     lines
 }
 
-/// One line per file: its first place and the number of further ones.
 fn places(found: &Found<'_>) -> impl Iterator<Item = String> {
     found.iter().filter_map(|(file, places)| {
         let (line, what) = places.first()?;
@@ -147,7 +146,7 @@ mod tests {
             module("fourth", "f.rs", "use third::Kind;\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }"),
         ];
         let source = Source { modules };
-        // `third` is not in the table, and its enum is different from that of `upper`.
+        // `third` is not in the table, and its enum differs from that of `upper`.
         assert_eq!(matches::find(&Declared::of(&LINK, &source), &source).len(), 0);
     }
 

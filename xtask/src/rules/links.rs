@@ -1,4 +1,4 @@
-//! Rule `links`: relative links and anchors in Markdown exist.
+//! Rule `links`: the targets of relative links and anchors in Markdown exist.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -46,7 +46,7 @@ fn resolved(page: &str, file: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Inline, outside code, with their lines; without addresses of other sites.
+/// Returns inline links outside code, with their lines. Skips addresses on other sites.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -59,7 +59,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Makes anchors as forges do: lower case, spaces as hyphens, without punctuation.
+/// Creates anchors as code forges do: in lower case, without punctuation, and with hyphens for spaces.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
     headings

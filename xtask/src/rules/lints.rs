@@ -1,4 +1,4 @@
-//! Rule `clippy`: no lint of the workspace fires in any target.
+//! Rule `clippy`: the workspace lints pass in all targets.
 
 use anyhow::{Context, Result};
 

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "use a path relative to the project, or a standard name";
 
-/// Folders of every machine, so that a checkout below them is not specific to one.
+/// These folders exist on every machine, so a checkout below them is not specific to one.
 const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "sys", "usr", "var"];
 
 const NEEDED: &[(&str, &str)] = &[];
@@ -28,7 +28,6 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, places))
 }
 
-/// Code may need the scratch folder; prose may not.
 fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> {
     let homes = ["home", "root", "Users"].map(|name| format!("/{name}/"));
     let home = homes.iter().any(|path| stands_alone(line, path)).then_some("home folder");
@@ -37,7 +36,7 @@ fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> 
     home.or(scratch).or(mine)
 }
 
-/// `path` must not continue a longer path.
+/// Whether `path` does not continue a longer path.
 fn stands_alone(line: &str, path: &str) -> bool {
     let joins =
         |before: char| before.is_alphanumeric() || matches!(before, '_' | '-' | '.' | '}' | ')' | '*');
@@ -48,7 +47,7 @@ fn marks_of_this_machine(root: &Path) -> Vec<String> {
     let top = root.iter().nth(1).and_then(|part| part.to_str());
     let ours = top.filter(|name| !STANDARD.contains(name) && *name != "tmp").map(|name| format!("/{name}/"));
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    // A plain word may be a host name and also an ordinary word.
+    // A host name that is a plain word may also occur as an ordinary word.
     let host = Some(host.trim().to_owned())
         .filter(|name| name.len() > 7 && name.contains(|c: char| c.is_ascii_digit()));
     ours.into_iter().chain(host).collect()

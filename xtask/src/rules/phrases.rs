@@ -1,4 +1,4 @@
-//! Rule `phrases`: output, help, documents and comments use the field's terms.
+//! Rule `phrases`: output, help, documents and comments use standard terms.
 
 use anyhow::Result;
 
@@ -32,7 +32,7 @@ const PRIVATE: &[(&str, &str)] = &[
 
 const ADVICE: &str = "use the field's term";
 
-/// Contains the list above.
+/// This file contains the list above, so it is skipped.
 const OWN: &str = file!();
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
@@ -45,7 +45,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, places))
 }
 
-/// A phrase may be broken anywhere, in comments and in strings.
+/// Joins lines, because a phrase may be broken anywhere.
 fn flat(text: &str) -> String {
     let marks = |line: &str| {
         line.trim().trim_start_matches(['/', '!', '#', '>']).trim_end_matches('\\').trim().to_owned()

@@ -9,10 +9,9 @@ use super::Verdict;
 use crate::prose::{self, Kind};
 use crate::workspace::Workspace;
 
-/// Markers per 1,000 words.
 const CEILING: usize = 8;
 
-/// Only lower these, and delete lines; `cargo xtask count` prints the rates.
+/// Only lower these numbers or delete lines.
 #[rustfmt::skip]
 const HIGHER: &[(&str, usize)] = &[
     ("analysis", 100),
@@ -20,14 +19,13 @@ const HIGHER: &[(&str, usize)] = &[
     ("stats", 100),
 ];
 
-/// One phrase in a short text is a high rate.
+/// In a short text, a single phrase already makes a high rate.
 const ALWAYS_ALLOWED: usize = 3;
 
 const SHOWN: usize = 8;
 
 const ADVICE: &str = "reword the lines below in plain English: subject, verb, object, and the field's terms";
 
-/// Lower-case phrases, one per line.
 const MARKERS: &str = include_str!("plain_words.txt");
 
 static MARKERS_BY_WORD: LazyLock<HashMap<&str, Vec<Vec<&str>>>> = LazyLock::new(|| {
@@ -44,7 +42,6 @@ type Rates = BTreeMap<(String, Kind), Rate>;
 pub(crate) struct Rate {
     words: usize,
     markers: usize,
-    /// Number of markers and place of each line that has any.
     lines: Vec<(usize, String)>,
 }
 
@@ -62,7 +59,6 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, complaints(rates(workspace)?, HIGHER)))
 }
 
-/// Markers per 1,000 words, one line per area and kind.
 pub(crate) fn shown(workspace: &Workspace) -> Result<Vec<String>> {
     let line = |((area, kind), rate): (&(String, Kind), &Rate)| {
         let kind = format!("{kind:?}").to_lowercase();
@@ -87,7 +83,7 @@ fn rates(workspace: &Workspace) -> Result<Rates> {
     Ok(rates)
 }
 
-/// Captures of other tools, and printed reports.
+/// Whether the file contains output captured from other tools, or printed reports.
 fn is_data(path: &str) -> bool {
     path.contains("/tests/data/")
         || path.contains("/captures/")
@@ -95,7 +91,6 @@ fn is_data(path: &str) -> bool {
         || file!().ends_with(path)
 }
 
-/// The crate, the top-level folder, or the file at the top.
 fn area(path: &str) -> &str {
     let inner = path.strip_prefix("crates/").unwrap_or(path);
     inner.split('/').next().unwrap_or(inner)
@@ -117,7 +112,7 @@ fn complaints(rates: Rates, higher: &[(&str, usize)]) -> Vec<String> {
     places
 }
 
-/// Ignores code in backticks, names in braces, and addresses. The longest of overlapping markers counts.
+/// Ignores code in backticks, names in braces, and addresses. Of overlapping markers, the longest counts.
 fn count(text: &str) -> (usize, usize) {
     let without_code = text.split('`').step_by(2);
     let pieces = without_code.flat_map(|text| text.split('{')).map(|piece| match piece.split_once('}') {

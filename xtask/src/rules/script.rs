@@ -1,4 +1,4 @@
-//! Rule `script`: the script of report pages is up to date with its typed source.
+//! Rule `script`: the script of report pages is up to date with its TypeScript source.
 
 use std::fs;
 

@@ -14,37 +14,36 @@ use crate::workspace::Workspace;
 const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
                       xtask/src/rules/shapes.rs";
 
-/// Smaller shapes may be equal by chance.
+/// Smaller shapes may match by chance.
 const LEAST_FIELDS: usize = 2;
-/// Equal field names at which types no longer matter, and equal variant names at which one enum may carry nothing and so list
-/// the other's words.
+/// With at least this many equal names, field types are ignored, and an enum without data matches one with data.
 const NAMES_SUFFICE: usize = 3;
 
-/// Types, or modules of types, as `crate::module::Type`, that may have an equal in another crate.
+/// Types, or modules of types, as `crate::module::Type`, that may have a twin in another crate.
 const TWINS: &[&str] = &[
-    // A keyword of the document still has an enum next to the model's.
+    // The document format still needs an enum next to the model's.
     "scenario::document",
-    // One is the plan's, one the record's, which is read without the scenario's types.
+    // One type is the plan's. The other is the record's, which is read without the scenario's types.
     "samples::run::PathRecord",
-    // Kernel data is parsed into one type and recorded in another.
+    // Kernel data is parsed into one type and recorded in the other.
     "probe::vm::threads::Reading",
     // A report is copied field by field from the traffic's measurements.
     "protocol::message",
-    // Stats works on plain numbers; the type of findings has a schema, and neither crate may use the other.
+    // Stats works on plain numbers. The findings' type has a schema, and neither crate may use the other.
     "findings::estimate::Interval",
-    // A check of doctor is a capability or a possible link, and its names are printed.
+    // A doctor check is a capability or a possible link, and its names are printed.
     "cli::commands::doctor::check::Status",
-    // Locks of a file and of a run are equal, but their crates may not depend on each other.
+    // File locks and run locks are equal, but their crates may not depend on each other.
     "memory::lock::MemoryLock",
-    // It has the inputs of each method from a running machine.
+    // It holds the inputs of each method, taken from a running machine.
     "memory::running::means::Means",
     // A line of the screen, sorted by its fields in this order.
     "cli::live::stream::Key",
-    // One pair belongs to a command, the other to a trial.
+    // One pair belongs to a command and the other to a trial.
     "cli::pin::Cpus",
-    // The other one has atomics for several threads.
+    // The other type has atomics for several threads.
     "codecs::sockperf::stream::Counts",
-    // A gate cannot decide a measured result; the other one was skipped.
+    // In one case, a gate cannot decide a measured result. In the other, the result was skipped.
     "findings::comparison::OpenQuestion",
 ];
 
@@ -75,7 +74,6 @@ struct Shape<'a> {
     krate: &'a str,
     path: String,
     file: &'a str,
-    /// Data about each variant is not a list of its words.
     is_kind: bool,
     parts: Parts,
 }

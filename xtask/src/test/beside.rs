@@ -5,8 +5,8 @@ use std::thread;
 
 use anyhow::Result;
 
-/// Takes items as they arrive, `at_once` at a time. `show` gets the output of an item at its end. Returns whether all
-/// succeeded.
+/// Runs up to `at_once` items at a time, in order of arrival. `show` receives an item's output when the item ends.
+/// Returns whether all succeeded.
 pub(crate) fn run<T: Send>(
     programs: mpsc::Receiver<T>,
     at_once: usize,

@@ -1,4 +1,4 @@
-//! Test programs: built by one `cargo test` and run in the same way.
+//! Test programs, which are built by one `cargo test` and run in the same way.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Seek};
@@ -15,11 +15,11 @@ pub(crate) struct Program {
     path: PathBuf,
     folder: PathBuf,
     part: Vec<String>,
-    /// The package sets `[package.metadata.tests] threads = N`.
+    /// Set by `[package.metadata.tests] threads = N`.
     threads: Option<u64>,
 }
 
-/// Passes on each package as soon as it is built: long ones first, and the others while those run.
+/// Hands over each program as soon as it is built, starting with the long ones.
 pub(crate) fn build(
     workspace: &Workspace,
     packages: &[String],
@@ -40,7 +40,7 @@ pub(crate) fn build(
         first.sort_by_key(|artifact| long.iter().position(|name| *name == artifact.target.name));
         let parts = first.into_iter().flat_map(|artifact| parts(artifact).into_iter().enumerate());
         let mut parts: Vec<(usize, Program)> = parts.collect();
-        // The first part of each is its longest.
+        // The first part of each program takes longest.
         parts.sort_by_key(|(place, _)| *place);
         parts.into_iter().for_each(|(_, program)| hand_over(program));
     }
@@ -66,8 +66,8 @@ impl Program {
             part: part.iter().map(|&word| word.to_owned()).collect(),
             threads: package.metadata["tests"]["threads"].as_u64(),
         };
-        // `apart = { PROGRAM = ["WORD", ...] }`: tests with one of these words in their names run in parallel with the
-        // others, each test once.
+        // With `apart = { PROGRAM = ["WORD", ...] }`, tests with one of these words in their names run in parallel
+        // with the others. Each test runs once.
         let words = package.metadata["tests"]["apart"][&target.name].as_array();
         let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
         let part = |last: Option<usize>| {
@@ -77,12 +77,11 @@ impl Program {
         std::iter::once(None).chain((0..words.len()).map(Some)).map(part).collect()
     }
 
-    /// Each program once and complete: a test given by name is in one of its parts.
+    /// Keeps one part of each program and makes it run all tests.
     pub(crate) fn whole(self) -> Option<Self> {
         self.part.first().is_none_or(|word| word == "--skip").then_some(Self { part: Vec::new(), ..self })
     }
 
-    /// Passes on every output line, including the exit. Returns whether the program succeeded.
     pub(crate) fn run(&self, arguments: &[String], lines: &mut dyn FnMut(&str)) -> Result<bool> {
         let mut command = Command::new(&self.path);
         command.args(&self.part).args(arguments);
@@ -91,13 +90,13 @@ impl Program {
     }
 }
 
-/// `[package.metadata.tests] long = [...]` names the slow test programs of a package, the slowest first.
+/// `[package.metadata.tests] long = [...]` lists the slow test programs of a package, slowest first.
 fn long(package: &Package) -> impl Iterator<Item = &str> {
     package.metadata["tests"]["long"].as_array().into_iter().flatten().filter_map(|name| name.as_str())
 }
 
 fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
-    // Not a pipe: a pipe would stay open until the last process that a failed test left behind.
+    // A pipe would stay open until the last process left behind by a failed test exits, so use a file.
     let mut output = tempfile::tempfile().context("create a file for the output of tests")?;
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
     command.stdout(output.try_clone()?).stderr(output.try_clone()?);

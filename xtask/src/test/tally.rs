@@ -1,4 +1,4 @@
-//! Counts tests from the output of libtest and libtest-mimic. A test that detects at run time that it cannot run prints
+//! Counts tests in the output of libtest and libtest-mimic. A test that detects at run time that it cannot run prints
 //! `skipped: NAME: REASON`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ impl Tally {
             self.close_program();
             self.program.is_running = true;
         } else if let Some([passed, failed, ignored]) = result_in(line) {
-            // A test that returned early counts as passed in its program, but as skipped here.
+            // A test that returned early has passed for its program, but counts as skipped here.
             let early = self.program.ended_early().min(passed);
             self.passed += passed - early;
             self.failed += failed;
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Programs that crashed or did not build count as a failure.
+    /// A program that crashed or did not build counts as a failure.
     pub(crate) fn end(&mut self, good: bool) {
         self.close_program();
         if !good && self.failed == 0 {
@@ -97,13 +97,13 @@ fn result_in(line: &str) -> Option<[usize; 3]> {
     Some([count("passed")?, count("failed")?, count("ignored")?])
 }
 
-/// libtest-mimic puts the kind of test before the name as `[KIND]`.
+/// libtest-mimic prints the kind of test before the name as `[KIND]`.
 fn test_in(line: &str) -> Option<(&str, &str)> {
     let (name, said) = line.strip_prefix("test ")?.split_once(" ... ")?;
     Some((name.trim().rsplit("] ").next()?, said))
 }
 
-/// May be empty: libtest prints `ignored, REASON`, libtest-mimic `ignored (REASON)`.
+/// The reason may be empty. libtest prints `ignored, REASON`, and libtest-mimic prints `ignored (REASON)`.
 fn ignored_in(said: &str) -> Option<&str> {
     let reason = said.strip_prefix("ignored")?;
     Some(

@@ -1,4 +1,4 @@
-//! `probe-mtu`: checks the packet size of a path.
+//! `probe-mtu`: tests which packet size a path can carry.
 
 use std::net::SocketAddr;
 

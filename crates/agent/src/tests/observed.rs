@@ -1,4 +1,4 @@
-//! Tests with real probes, if this process may load them.
+//! Tests with real probes, if this process is allowed to load them.
 
 use protocol::{Observation, ObserveOrder, Observing, Subject};
 use samples::{CpuConsumer, ProbeKind};
@@ -7,7 +7,6 @@ use workload::Measurement;
 use super::*;
 
 fn observe(token: Token) -> Order {
-    // The agents of these tests are threads of one process, which counts as the client.
     let subjects = vec![Subject::of(CpuConsumer::Client, vec![std::process::id()], true)];
     let probes = vec![ProbeKind::Cpu, ProbeKind::Syscalls];
     Order::Observe(ObserveOrder { token, probes, subjects, latency_breakdown: None })

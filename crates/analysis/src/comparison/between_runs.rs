@@ -1,10 +1,11 @@
-//! Judges a result with the noise between runs of its scenario.
+//! Judges a result by the noise between runs of its scenario.
 
 use stats::{BetweenRuns, Estimate, multiple, verdict};
 
 use crate::words::percent;
 
-/// Probability of each ratio under the noise between runs, adjusted for the number of results; `None` without noise or ratio.
+/// P-value of each ratio given the noise between runs, adjusted for the number of results. `None` if the noise or
+/// ratio is unknown.
 pub(super) fn chances(results: impl Iterator<Item = (Option<BetweenRuns>, Option<f64>)>) -> Vec<Option<f64>> {
     let raw: Vec<Option<f64>> = results.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
@@ -12,8 +13,8 @@ pub(super) fn chances(results: impl Iterator<Item = (Option<BetweenRuns>, Option
     raw.into_iter().map(|p| p.and_then(|_| adjusted.next())).collect()
 }
 
-/// Whether a ratio is within the noise between runs: its interval is, or the ratio itself is within the observed differences
-/// between runs, which already include the noise of trials.
+/// Returns whether a ratio is within the noise between runs. Either its interval is, or the ratio itself is within
+/// the observed differences, which already include the noise of trials.
 pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &BetweenRuns) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {
@@ -33,7 +34,6 @@ pub(super) fn left_open((low, high): (String, String), runs: &BetweenRuns) -> St
     )
 }
 
-/// As findings hold it.
 pub(super) fn named(runs: BetweenRuns) -> findings::BetweenRuns {
     findings::BetweenRuns { floor: runs.relative, runs: u32::try_from(runs.runs).unwrap_or(u32::MAX) }
 }

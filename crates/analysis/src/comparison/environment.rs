@@ -1,4 +1,4 @@
-//! The environments of two runs, where they differ: machine, tool, scenario, settings.
+//! Differences between the environments of two runs: machine, tool, scenario and settings.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::{
     settings::{self, differs},
 };
 
-/// A difference of the load average, for each CPU, that something else on the machine must have made.
+/// Difference of the load average per CPU that indicates other work on the machine.
 const MUCH_LOAD: f64 = 0.25;
 /// Differences in the machine's basic speed up to this factor are ignored.
 const ALIKE_STEPS: f64 = 1.25;
@@ -21,10 +21,8 @@ const SCENARIO_TEXT: &str = "scenario text";
 const CPU_MODEL: &str = "CPU model";
 const CPUS: &str = "CPUs";
 const ARCHITECTURE: &str = "architecture";
-/// Load that may also vary between runs of one scenario.
 pub(super) const LOAD_AVERAGE: &str = "load average before the run";
 
-/// All differences, most significant first.
 pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {
     let mut changes = of_runs(a, b);
     if let (Some(a), Some(b)) = (&a.header.environment, &b.header.environment) {
@@ -32,7 +30,7 @@ pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> V
     }
     let settings = settings::changes(pairs);
     if settings.iter().any(|change| change.important) {
-        // Its relevant parts are listed separately.
+        // The text's relevant parts are listed separately.
         changes
             .iter_mut()
             .filter(|change| change.property == SCENARIO_TEXT)
@@ -43,7 +41,6 @@ pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> V
     changes
 }
 
-/// Whether the runs were made on different machines, as far as that is known.
 pub(super) fn other_machine(comparison: &RunComparison) -> bool {
     comparison
         .environment_changes
@@ -51,7 +48,6 @@ pub(super) fn other_machine(comparison: &RunComparison) -> bool {
         .any(|change| [CPU_MODEL, CPUS, ARCHITECTURE].contains(&change.property.as_str()))
 }
 
-/// Whether the scenarios have different names.
 pub(super) fn other_scenario(comparison: &RunComparison) -> bool {
     comparison.environment_changes.iter().any(|change| change.property == SCENARIO)
 }
@@ -72,12 +68,11 @@ fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<EnvironmentChange> {
     .collect()
 }
 
-/// Completed blocks, possibly fewer than planned.
 fn blocks(record: &RunRecord) -> usize {
     record.trials.iter().map(|trial| trial.block).collect::<BTreeSet<_>>().len()
 }
 
-/// Name and text; imported logs have no scenario.
+/// Scenario name and text. Imported logs have no scenario.
 fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<EnvironmentChange>; 2] {
     if a.origin.imported().is_some() || b.origin.imported().is_some() {
         return [None, None];
@@ -134,7 +129,7 @@ fn load_average(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     differs(LOAD_AVERAGE, words(a)?, words(b)?, true)
 }
 
-/// Basic speed of the machine, from the engine's overhead.
+/// Basic speed of the machine, taken from the measurement engine's overhead.
 fn steps(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     let cost = |it: &Environment| it.engine.map(|engine| engine.syscall_ns).filter(|cost| *cost > 0.0);
     let (one, other) = (cost(a)?, cost(b)?);

@@ -1,19 +1,19 @@
-//! Noise between two runs: [`noise::USUAL_BETWEEN_RUNS`] combined with the precision of the medians, or with the baseline's
-//! noise if that is larger.
+//! Noise floor between two runs: [`noise::USUAL_BETWEEN_RUNS`] combined with the precision of the medians, or with
+//! the baseline's noise if that is larger.
 
 use stats::{interval, noise};
 
 use super::matching::Pair;
 use crate::{fits::Fits, observations::Observations, single_trial, words::percent};
 
-/// Limit for the baseline's noise, as a multiple of the result's own noise.
+/// Upper limit for the baseline's noise, as a multiple of the result's own noise.
 const MOST_OF_OWN: f64 = 2.0;
-/// Confidence of how well a run knows a median, where its trials suffice: from six on, one outlier does not count.
+/// Confidence of the interval that gives a median's precision. With six trials or more, it ignores one outlier.
 const REACH: f64 = 0.75;
 
-/// Noise floor of a result; `None` if the precision of its median is unknown. For other tools, only the assumed noise between
-/// runs. The baseline's noise is limited to [`MOST_OF_OWN`] times the result's own, because a noisy baseline says little about
-/// a quiet result.
+/// Returns the noise floor of a result, or `None` if the precision of its median is unknown. For other tools, this is
+/// just the assumed noise between runs. The baseline's noise is capped at [`MOST_OF_OWN`] times the result's own,
+/// because a noisy baseline says little about a quiet result.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
     if single_trial::is_told(a) || single_trial::is_told(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);
@@ -22,7 +22,6 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 
     Some(noise::USUAL_BETWEEN_RUNS.hypot(baseline.clamp(own, MOST_OF_OWN * own)))
 }
 
-/// Limitation if the baseline's noise was limited.
 pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<String> {
     let shortened = pairs.iter().filter_map(|(a, b)| {
         let (most, baseline) = (MOST_OF_OWN * own(a, b)?, of_baselines(a, noise));
@@ -45,7 +44,7 @@ pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<St
     })
 }
 
-/// How well the worse of the runs knows the result's median.
+/// Half-width of the median's interval in the less precise run.
 fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
     if a.metric != b.metric || single_trial::is_told(a) || single_trial::is_told(b) {
         return None;
@@ -53,13 +52,11 @@ fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
     Some(reach(&a.values())?.max(reach(&b.values())?))
 }
 
-/// Noise floor of the workload's baselines; 0 if unknown.
 fn of_baselines(a: &Observations<'_>, noise: &[Fits; 2]) -> f64 {
     let known = noise.iter().filter_map(|run| run.floor(&a.record.workload));
     known.map(|floor| floor.relative).fold(0.0, f64::max)
 }
 
-/// Half-width of a median's interval.
 fn reach(values: &[f64]) -> Option<f64> {
     let estimate = interval::median_estimate(values, REACH)?;
     let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;

@@ -1,4 +1,4 @@
-//! Whether a run lost more than it may.
+//! Decides whether a run lost more than it may.
 
 use findings::{Gate, GateOutcome, OpenQuestion, ResultComparison, RunComparison, Verdict};
 use stats::{Estimate, Interval, ab, verdict};
@@ -6,9 +6,10 @@ use stats::{Estimate, Interval, ab, verdict};
 use super::environment;
 use crate::words::percent;
 
-/// Checks run B against run A for regressions beyond `threshold` (0.05 is 5 %). Fails if a result is worse and the interval of
-/// its ratio, widened by the noise, is beyond the threshold, or if nothing arrives any more. Passes if the intervals of all
-/// results of A are within it. Otherwise, or for different machines or scenarios, it is undecided.
+/// Checks run B against run A for regressions beyond `threshold` (0.05 is 5 %). The gate fails if the interval of a
+/// result's ratio, widened by the noise, is beyond the threshold, or if no data arrives any more. It passes if the
+/// intervals of all results of A are within the threshold. Otherwise, and for different machines or scenarios, it is
+/// undecided.
 #[must_use]
 pub fn gate(comparison: &RunComparison, threshold: f64) -> Gate {
     let apart = incomparable(comparison);
@@ -34,7 +35,6 @@ fn undecided(result: &str, reason: &str) -> OpenQuestion {
     OpenQuestion { result: result.to_owned(), reason: reason.to_owned() }
 }
 
-/// Why no loss of any result follows from these runs.
 fn incomparable(comparison: &RunComparison) -> Option<&'static str> {
     if environment::other_machine(comparison) {
         return Some("The runs were made on different machines.");
@@ -42,11 +42,9 @@ fn incomparable(comparison: &RunComparison) -> Option<&'static str> {
     environment::other_scenario(comparison).then_some("The runs have different scenarios.")
 }
 
-/// Whether a result lost more than the threshold.
 enum Loss {
     Established,
     Excluded,
-    /// Reason for being undecided.
     Open(String),
 }
 
@@ -99,12 +97,11 @@ fn open(result: &ResultComparison, change: &Interval, threshold: f64) -> String 
     )
 }
 
-/// A threshold as given by the user: `5 %`.
 fn asked(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// Remaining performance, from minimum to maximum.
+/// Interval of the remaining performance.
 fn change(result: &ResultComparison) -> Option<Interval> {
     let comparison = result.comparison.as_ref()?;
     let more = result.metric.more_is_better()?;

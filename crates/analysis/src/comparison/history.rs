@@ -1,4 +1,4 @@
-//! Further runs of A's scenario and the noise between them.
+//! Further runs of A's scenario, and the noise between them.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,22 @@ use crate::{
     observations::{self, Observations},
 };
 
-/// Runs with fewer trials of a result than this share of A's mostly show the noise of trials.
+/// Minimum number of trials as a fraction of A's. Runs with fewer trials mostly show the noise of trials.
 const ENOUGH_TRIALS: f64 = 0.5;
 
-/// By A's results.
 type Values = BTreeMap<String, f64>;
 
 /// Comparable runs, with their values for A's results.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// A among them, oldest first; empty where no other fits.
+    /// The runs including A, oldest first. Empty if no other run is comparable.
     pub(super) runs: Vec<RunId>,
-    /// By A's results.
     learned: BTreeMap<String, BetweenRuns>,
 }
 
 impl History {
-    /// Selects runs of the same scenario and environment measured by plumb, except B, which is being judged.
+    /// Selects runs of the same scenario and environment that were measured by plumb. B is excluded, because it is
+    /// being judged.
     pub(super) fn of(
         a: &RunRecord,
         b: &RunRecord,
@@ -56,13 +55,11 @@ impl History {
         }
     }
 
-    /// Noise between runs for a result of A.
     pub(super) fn learned(&self, result: &Observations<'_>) -> Option<BetweenRuns> {
         self.learned.get(&result.record.id).copied()
     }
 }
 
-/// A run's values for A's results; `None` if it is not comparable.
 fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observations<'_>]) -> Option<Values> {
     let (of_a, of_b, of_it) = (&a.header, &b.header, &other.header);
     if [&of_a.id, &of_b.id].contains(&&of_it.id) || !is_of_one_scenario(of_a, of_it) {
@@ -76,7 +73,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs, &Fits::of(&gathered)))
 }
 
-/// Both measured by plumb on a known, equal machine, without remedies.
+/// Returns whether plumb measured both on a known, equal machine and without remedies.
 fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     let measured = |run: &RunHeader| {
         run.origin.imported().is_none() && run.remedy_trials.is_none() && run.environment.is_some()
@@ -85,7 +82,6 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
-/// Values of A's results in a run with enough trials.
 fn values(pairs: Vec<matching::Pair<'_, '_>>, fits: &Fits) -> Values {
     let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();

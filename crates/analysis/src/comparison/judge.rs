@@ -1,5 +1,6 @@
-//! Judges the ratio of two runs per result. Trials of different runs are not paired, and common effects within a run
-//! (placement, addresses, neighbours) are not part of the spread of its trials; the noise floor accounts for them.
+//! Judges the ratio of two runs for each result. Trials of different runs are not paired. Effects common to a whole
+//! run (placement, addresses, neighbours) do not show in the scatter of its trials, so the noise floor accounts for
+//! them.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, BetweenRuns, Level, ab, noise, sweep, verdict};
@@ -13,20 +14,19 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// Wider intervals are never called the same, whatever the noise.
+/// A wider interval is never `same`, whatever the noise.
 const MOST_OPEN: f64 = 0.35;
 
-/// Minimum trials per run for a permutation test: 2 of C(8, 4) = 70.
+/// Minimum number of trials per run for a permutation test, whose smallest p is then 2 / C(8, 4) = 2 / 70.
 const ENOUGH: usize = 4;
 
-/// Every result of both runs, in the order of A.
 pub(super) fn results(
     pairs: &[Pair<'_, '_>],
     floors: &[Fits; 2],
     history: &History,
 ) -> Vec<ResultComparison> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
-    // Corrects for the number of results.
+    // Adjusted for the number of results.
     let among_runs =
         between_runs::chances(looks.iter().map(|look| (look.learned, look.trials.map(|it| it.ratio.value))));
     let p = chances(pairs)
@@ -43,7 +43,7 @@ pub(super) fn results(
     looks.iter().zip(p).filter_map(judged).collect()
 }
 
-/// P-value of every pair; results of one workload are expected to have similar noise.
+/// Returns the p-value of every pair. Results of one workload are expected to have similar noise.
 fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     let mut workloads: Vec<&str> = Vec::new();
     let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
@@ -62,12 +62,11 @@ fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     sweep::p(&results)
 }
 
-/// Values of both runs; `None` for different metrics.
 fn one_metric(a: &Observations<'_>, b: &Observations<'_>) -> [Vec<f64>; 2] {
     if a.metric == b.metric { [a.values(), b.values()] } else { Default::default() }
 }
 
-/// Evidence from the trials of a result, before adjusting for other results.
+/// Evidence from a result's trials, before the adjustment for other results.
 struct Look<'m> {
     a: &'m Observations<'m>,
     b: &'m Observations<'m>,
@@ -89,7 +88,7 @@ impl<'m> Look<'m> {
         let levels = Level::of(&a.values()).zip(Level::of(&b.values())).map(|(a, b)| [a, b]);
         let judged = |floor| ab::judge(&a.values(), &b.values(), floor);
         let trials = floor.filter(|_| !few).and_then(judged);
-        // A value of the run's fit would bring the noise of its baseline into the comparison.
+        // A value from the run's fit would add the noise of its baseline to the comparison.
         let of = |result| single_trial::estimate(result).or_else(|| compare::estimate(&result.values()));
         let values = [of(a), of(b)];
         Self { a, b, floor, learned, trials, values, levels }
@@ -123,7 +122,8 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// `others`: disturbances in A and in B. The text is equal for all results, so that it is shown once.
+    /// `others` names the disturbing processes in A and in B. The text is the same for all results, so that it is
+    /// shown only once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
         let disturbed = runs.into_iter().filter(|(_, result, _)| disturbance::is_mostly_disturbed(result));
@@ -137,7 +137,6 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// B over A.
     fn comparison(&self, p: Option<f64>) -> Option<Comparison> {
         if self.a.metric != self.b.metric {
             return None;
@@ -158,7 +157,7 @@ impl<'m> Look<'m> {
         Some(compare::comparison(&judged.ratio, difference, self.values[0]?.median))
     }
 
-    /// Too few trials to know their variation: judged by a tolerance.
+    /// Uses a tolerance because there are too few trials to estimate their noise.
     fn of_few(&self) -> Option<Comparison> {
         let [of_a, of_b] = self.levels.as_ref()?;
         let mut comparison = single_trial::compare((self.b, of_b), (self.a, of_a))?;
@@ -208,7 +207,7 @@ impl<'m> Look<'m> {
         }
     }
 
-    /// Remaining uncertainty of a `same`, if it is large or based on a tolerance.
+    /// Returns the remaining uncertainty of a `same`, if it is large or based on a tolerance.
     fn left_open(&self, comparison: &Comparison) -> Option<String> {
         let interval = comparison.ratio_interval?;
         let (low, high) = (percent(interval.low), percent(interval.high));
@@ -226,7 +225,6 @@ impl<'m> Look<'m> {
         (most > MARGIN).then(|| { let (low, high) = (findings::change(interval.low), findings::change(interval.high)); format!("Change between {low} and {high}: undecided; more trials would narrow it, and beyond {} nothing is called `same`.", percent(MOST_OPEN)) })
     }
 
-    /// Reason for being undecided.
     fn open(&self, comparison: &Comparison, p: Option<f64>) -> String {
         let (a, b) = (self.a.points.len(), self.b.points.len());
         let Some(interval) = comparison.ratio_interval else {
@@ -274,7 +272,7 @@ impl<'m> Look<'m> {
     }
 }
 
-/// Whether an interval is sure and narrow enough to call anything the same.
+/// Returns whether an interval has enough confidence and is narrow enough to call the runs the same.
 fn is_telling(ratio: &stats::Estimate) -> bool {
     let bound = 1.0 + MOST_OPEN;
     let tells = |interval: &stats::Interval| {
@@ -283,7 +281,7 @@ fn is_telling(ratio: &stats::Estimate) -> bool {
     ratio.interval.as_ref().is_some_and(tells)
 }
 
-/// Whether no difference is visible, and none beyond the usual noise of trials is possible.
+/// Returns whether there is no visible difference, and none beyond the usual noise of trials is possible.
 fn is_near(ratio: &stats::Estimate, floor: f64) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {

@@ -2,10 +2,8 @@
 
 use crate::observations::Observations;
 
-/// A result in both runs.
 pub(super) type Pair<'m, 'a> = (&'m Observations<'a>, &'m Observations<'a>);
 
-/// Common and unmatched results.
 pub(super) struct Matching<'m, 'a> {
     /// In the order of A.
     pub(super) pairs: Vec<Pair<'m, 'a>>,
@@ -13,11 +11,11 @@ pub(super) struct Matching<'m, 'a> {
     pub(super) only_b: Vec<String>,
 }
 
-/// Matches measured results by their identity, else by path, workload and levels.
+/// Matches measured results by identifier, or else by path, workload and levels.
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];
-    // Equal identifiers first, so that a renamed result does not take the partner of another.
+    // Match equal identifiers first, so that a renamed result does not take the partner of another.
     let by_id: Vec<Option<usize>> =
         a.iter().map(|result| take(&mut taken, b, |it| it.record.id == result.record.id)).collect();
     for (result, found) in a.iter().zip(by_id) {

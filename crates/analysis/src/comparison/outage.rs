@@ -1,16 +1,16 @@
-//! Results through which nothing came in one run and something in the other: of these there is no ratio, and yet no warning.
+//! Results that received data in only one of the runs. They have no ratio, but must not go unnoticed.
 
 use findings::{Basis, Estimate, ResultComparison, Verdict};
 use samples::{Arm, RunRecord};
 
 use crate::{compare, observations::Observations, words::count};
 
-/// In fewer trials silence may be chance.
+/// With fewer trials, an outage may be chance.
 const ENOUGH: usize = 4;
 
-/// Verdict if all trials of one run received data and none of the other.
+/// Returns a verdict if all trials of one run received data and no trial of the other did.
 pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Verdict, String)> {
-    // A time of nothing is no silence.
+    // A duration of zero is not an outage.
     a.metric.more_is_better().filter(|more| *more)?;
     let (a, b) = (a.values(), b.values());
     if passes(&a) && is_silent(&b) {
@@ -19,7 +19,7 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Ver
     (is_silent(&a) && passes(&b)).then(|| (Verdict::Better, words("A", a.len(), "B", b.len())))
 }
 
-/// Results of A that B attempted often enough without receiving data.
+/// Returns the results of A for which B received no data in enough attempts.
 pub(super) fn silent(a: &[Observations<'_>], b: &RunRecord, only_a: &[String]) -> Vec<ResultComparison> {
     a.iter()
         .filter(|result| only_a.contains(&result.record.id))

@@ -1,4 +1,4 @@
-//! Differences in load, placement, sockets and devices between the results of two runs, each listed once.
+//! Differences in load, placement, sockets and devices between the results of two runs. Each is listed once.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,11 @@ use crate::{
     workload_summary,
 };
 
-/// More differences of offloads at one device are counted, not listed.
+/// If more offloads than this differ on a device, they are counted instead of listed.
 const MOST_OFFLOADS: usize = 4;
 /// Offloads that affect packet sizes or checksums.
 const WEIGHTY: [&str; 5] = ["segmentation", "gro", "gso", "checksum", "scatter"];
 
-/// Every difference, in the order of the results.
 pub(super) fn changes(pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {
     let mut found: Vec<(EnvironmentChange, Vec<&str>)> = Vec::new();
     for (a, b) in pairs {
@@ -32,7 +31,7 @@ pub(super) fn changes(pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {
     found.into_iter().map(|(change, results)| in_results(change, &results, pairs.len())).collect()
 }
 
-/// Names the results that show it, unless all do.
+/// Names the affected results, unless all of them are.
 fn in_results(change: EnvironmentChange, results: &[&str], all: usize) -> EnvironmentChange {
     if results.len() == all {
         return change;
@@ -55,7 +54,7 @@ fn of_result(a: &Observations<'_>, b: &Observations<'_>) -> Vec<EnvironmentChang
     changes
 }
 
-/// Effective settings, which may differ from the requested ones.
+/// Compares the effective settings, which may differ from the requested ones.
 fn congestion(a: &Observations<'_>, b: &Observations<'_>) -> Option<EnvironmentChange> {
     let given = |result: &Observations<'_>| {
         let ends = sockets::ends(result.trials().map(|trial| &trial.measurement));
@@ -75,7 +74,7 @@ fn devices(a: &Observations<'_>, b: &Observations<'_>) -> Vec<EnvironmentChange>
         devices.iter().map(|device| (device.device.clone(), device.clone())).collect()
     };
     let (one, mut other) = (of(a), of(b));
-    // Logs of other tools have no devices.
+    // Logs from other tools have no devices.
     if one.is_empty() || other.is_empty() {
         return Vec::new();
     }
@@ -99,7 +98,7 @@ fn devices(a: &Observations<'_>, b: &Observations<'_>) -> Vec<EnvironmentChange>
 fn of_device(a: &DeviceState, b: &DeviceState) -> Vec<EnvironmentChange> {
     let of = |what: &str| format!("{what} of {}", a.device);
     let kind = differs(&of("kind"), a.kind.clone(), b.kind.clone(), true);
-    // Settings missing in one run do not count as different.
+    // A setting that is missing in one run does not count as different.
     let setting =
         |fact: samples::DeviceSettingFact| differs(&of(fact.noun), (fact.of)(a)?, (fact.of)(b)?, true);
     let settings = DeviceState::SETTINGS.into_iter().filter_map(setting);
@@ -129,7 +128,6 @@ fn offloads(a: &DeviceState, b: &DeviceState) -> Vec<EnvironmentChange> {
     vec![EnvironmentChange { property, a, b, important }]
 }
 
-/// A change, when the two differ.
 pub(crate) fn differs(what: &str, a: String, b: String, important: bool) -> Option<EnvironmentChange> {
     (a != b).then(|| EnvironmentChange { property: what.to_owned(), a, b, important })
 }

@@ -1,4 +1,4 @@
-//! Runs against each other: what is called what, and what is said before.
+//! Tests for the verdicts and limitations of run comparisons.
 
 mod between_runs;
 mod disturbed;
@@ -12,23 +12,21 @@ use workload::{LatencyHistogram, Measurement, PingPongData, Quantity};
 use super::*;
 use crate::fixtures::{Fixture, device, ping_of, reported_of, stream_at, stream_of};
 
-/// Without further runs to learn from.
 fn compare(a: &RunRecord, b: &RunRecord) -> RunComparison {
     super::comparison(a, b, &[])
 }
 
-/// How the values of a run vary, as shares of them.
+/// Relative noise of a run's values.
 #[derive(Clone, Copy)]
 struct Noise {
-    /// From one trial to the next.
+    /// Between trials.
     trial: f64,
-    /// From one block to the next, alike in all results.
+    /// Between blocks, common to all results.
     block: f64,
-    /// From one run to the next, in each result.
+    /// Between runs, separately for each result.
     run: f64,
 }
 
-/// Normal deviates, the same for the same seed.
 struct Draw(u64);
 
 impl Draw {
@@ -41,14 +39,14 @@ impl Draw {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// About `1 + deviation * normal`: twelve uniform values added up.
+    /// About `1 + deviation * normal`, from the sum of twelve uniform values.
     fn about_one(&mut self, deviation: f64) -> f64 {
         let normal: f64 = (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0;
         (deviation * normal).exp()
     }
 }
 
-/// A trial whose only round trip takes so long: its histogram is quickly made.
+/// A trial with a single round trip, which keeps the histogram cheap.
 fn round_trip(nanos: f64) -> Measurement {
     let mut round_trips = LatencyHistogram::new();
     round_trips.record(Nanos(nanos as u64));
@@ -61,7 +59,7 @@ fn round_trip(nanos: f64) -> Measurement {
 
 const CELLS: [&str; 4] = ["plain/bulk", "tunnel/bulk", "plain/ping", "tunnel/ping"];
 
-/// A run of four results, of which the tunnelled bulk keeps `share` of its rate.
+/// A run with four results, in which the tunnelled bulk transfer reaches `share` of its rate.
 fn run(blocks: u32, seed: u64, noise: Noise, share: f64) -> Fixture {
     let mut draw = Draw(seed);
     let mut run = Fixture::new(blocks);
@@ -202,7 +200,6 @@ fn many_results_make_each_alarm_harder_and_a_loss_of_all_is_found() {
     );
 }
 
-/// A run of twenty results with five trials each, of which the fourth keeps `share` of its rate.
 fn twenty(seed: u64, noise: Noise, share: f64) -> Fixture {
     let mut draw = Draw(seed);
     let mut run = Fixture::new(5);
@@ -508,7 +505,6 @@ fn a_same_that_leaves_much_open_says_how_much() {
     );
 }
 
-/// An imported run of one trial.
 fn imported(measurement: Measurement) -> Fixture {
     let mut run = Fixture::new(1);
     run.path("a-to-b", &[]).told("a-to-b", "tcp", &[], measurement);

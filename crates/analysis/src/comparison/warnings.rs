@@ -1,4 +1,4 @@
-//! Limitations of a comparison, in full sentences.
+//! Limitations of a comparison, as full sentences.
 
 use findings::{EnvironmentChange, ResultComparison, RunComparison};
 use samples::{RunRecord, RunState};
@@ -9,10 +9,9 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// Noise that may hide a regression.
+/// Noise at which a regression may go unnoticed.
 const MUCH_NOISE: f64 = 0.1;
 
-/// All limitations, general ones first.
 pub(super) fn limitations(a: &RunRecord, b: &RunRecord, comparison: &RunComparison) -> Vec<String> {
     let mut limitations = Vec::new();
     limitations.extend(nothing_in_common(comparison));
@@ -103,7 +102,7 @@ fn noisy(comparison: &RunComparison) -> Option<String> {
     })
 }
 
-/// Whether it was judged by a tolerance.
+/// Returns whether a tolerance was used to judge the result.
 fn is_of_few(result: &ResultComparison) -> bool {
     result.p.is_none() && result.comparison.is_some_and(|it| it.ratio_interval.is_some())
 }

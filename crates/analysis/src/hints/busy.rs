@@ -1,4 +1,4 @@
-//! `generator-limited` and `receiver-limited`: a thread of ours had no time left.
+//! `generator-limited` and `receiver-limited`: one of our threads used all of its CPU.
 
 use findings::{Evidence, Finding, Severity};
 use samples::ValidityWarning;

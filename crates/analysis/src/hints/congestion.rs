@@ -1,4 +1,4 @@
-//! `slow-congestion-control`: bbr paces although a fast path could carry bursts.
+//! `slow-congestion-control`: BBR paces although the path is fast enough for bursts.
 
 use findings::{Finding, Severity};
 
@@ -28,7 +28,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// The same client with another congestion control; a peer is an address with its port.
+/// Repeats the client command with another congestion control. A peer is an address with a port.
 fn again(peer: &str) -> String {
     match peer.rsplit_once(':') {
         Some((host, port)) => {

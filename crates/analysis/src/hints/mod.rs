@@ -1,7 +1,7 @@
-//! Likely bottlenecks of a single trial and their remedies, one rule per file.
+//! Finds likely bottlenecks of a single trial and suggests remedies. There is one rule per file.
 //!
-//! Comparisons with a baseline are in `rules`. Each hint is documented in docs/findings/ID.md; a rule of the same name
-//! shares the page.
+//! Comparisons with a baseline are in `rules`. Each hint is documented in docs/findings/ID.md, which it shares with
+//! the rule of the same name.
 
 mod busy;
 mod congestion;
@@ -19,7 +19,7 @@ use crate::{
     single_measurement::Single,
 };
 
-/// A trial, its machine and the warnings so far.
+/// A trial with its machine and the warnings found so far.
 pub(crate) struct SingleTrial<'a> {
     pub(crate) single: &'a Single<'a>,
     pub(crate) summary: &'a SingleMeasurement,
@@ -37,7 +37,6 @@ impl Subject for SingleTrial<'_> {
 
 type Rule = rule::Rule<SingleTrial<'static>>;
 
-/// Every hint.
 pub(crate) const ALL: &[Rule] = &[
     retransmits::RULE,
     small_buffers::RULE,

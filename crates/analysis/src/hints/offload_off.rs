@@ -1,4 +1,4 @@
-//! `offload-off`: a device on the way builds or takes no large packets.
+//! `offload-off`: a device on the path does not build or accept large packets.
 
 use findings::{Evidence, Finding, Severity};
 use samples::DeviceState;
@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule { id: "offload-off", look };
 /// Offloads that matter for streams.
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
 
-/// The finding for a server, which only knows its received and sent packets.
+/// The finding for a single device, for use by a server.
 #[must_use]
 pub fn offloads_off(device: &DeviceState) -> Option<Finding> {
     RULE.named(of_devices(std::slice::from_ref(device))).pop()
@@ -24,7 +24,6 @@ fn look(trial: &SingleTrial<'_>) -> Vec<Finding> {
     of_devices(trial.single.devices)
 }
 
-/// Whether packets can be merged: messages of a single packet cannot.
 fn sends_many(single: &Single<'_>) -> bool {
     let packet = single.devices.iter().map(|device| u64::from(device.mtu)).min().unwrap_or(u64::MAX);
     single.load.kind().fills_packets_of(packet)
@@ -50,10 +49,9 @@ fn of_devices(devices: &[DeviceState]) -> Vec<Finding> {
     vec![finding]
 }
 
-/// The wanted ones that the kernel reported, and reported off.
 fn off(device: &DeviceState) -> Vec<&'static str> {
-    // A pair hands large packets over whole: it is made with GRO off (veth_newlink in drivers/net/veth.c), and
-    // needs none.
+    // A veth pair passes large packets on whole. It is created with GRO off (veth_newlink in drivers/net/veth.c) and
+    // does not need it.
     let needless = |feature: &str| feature == "rx-gro" && device.kind == "veth";
     let is_off = |feature: &&str| device.features.get(*feature) == Some(&false) && !needless(feature);
     WANTED.into_iter().filter(is_off).collect()

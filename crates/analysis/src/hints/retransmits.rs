@@ -1,4 +1,4 @@
-//! `retransmits`: many of the segments were sent again.
+//! `retransmits`: many segments were retransmitted.
 
 use findings::{Evidence, Finding, SingleStream};
 

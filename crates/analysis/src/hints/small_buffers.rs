@@ -1,4 +1,4 @@
-//! `small-buffers`: a socket's buffer, and not the path, held the sender back.
+//! `small-buffers`: the sender was limited by a socket buffer rather than the path.
 
 use findings::{Evidence, Finding, Severity, SingleMeasurement};
 use units::Bytes;

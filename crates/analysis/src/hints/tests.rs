@@ -1,4 +1,4 @@
-//! Every hint against a trial that gives it, a near one that does not, and its page.
+//! Tests every hint with a trial that triggers it and a similar one that does not, and checks its documentation page.
 
 use findings::{Finding, Severity};
 use samples::{DeviceState, Environment, UnixMillis, ValidityWarning};
@@ -11,7 +11,6 @@ use crate::{
     single_measurement::single_measurement,
 };
 
-/// A trial of a steady stream that a case changes.
 struct Trial {
     load: WorkloadSettings,
     measurement: Measurement,
@@ -29,7 +28,6 @@ impl Trial {
         trial
     }
 
-    /// Changes what TCP_INFO said of each interval after the warm-up, and the sender's socket.
     fn tcp(&mut self, change: impl Fn(&mut workload::TcpSample)) {
         let Measurement::Stream(data) = &mut self.measurement else { unreachable!("it is a stream") };
         data.flows[0].sender.intervals.iter_mut().filter_map(|it| it.tcp.as_mut()).for_each(change);
@@ -93,7 +91,7 @@ const CASES: &[Case] = &[
             trial.window(65_536);
             trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100));
         },
-        // A buffer that grows is full whenever the path is the limit.
+        // An autotuned buffer is full whenever the path is the bottleneck.
         spared: |trial| trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100)),
         severity: Severity::Warning,
         says: &["The send buffer (64.0 KiB requested", "the sender for 40.0 %", "Leave the window unset"],
@@ -110,7 +108,7 @@ const CASES: &[Case] = &[
         given: |trial| {
             trial.devices = vec![device("vxlan", 1450, &[("rx-gro", false), ("tx-tcp-segmentation", true)])];
         },
-        // A pair is made with GRO off, and needs none.
+        // A veth pair is created with GRO off and does not need it.
         spared: |trial| {
             trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-gre-segmentation", false)])];
         },

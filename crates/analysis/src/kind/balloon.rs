@@ -1,4 +1,4 @@
-//! The memory that moved in a result.
+//! Memory moved by a balloon workload.
 
 use findings::{BalloonSummary, SingleOutcome};
 use samples::CpuUsage;
@@ -7,19 +7,18 @@ use workload::{BalloonData, Work};
 use super::KindAnalysis;
 use crate::{observations::Observations, series::Series};
 
-/// A move is one sample: that it slows down on its way, as memory becomes short, is no drift of the machine's.
+/// Each move is a single sample. If it slows down as memory becomes scarce, that is not a drift of the machine.
 impl KindAnalysis for BalloonData {
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         Some(usage.own_cpus()? / self.rate()? * Work::Memory.for_cpu().0)
     }
 
-    /// No command measures it without a scenario.
+    /// No command measures this without a scenario.
     fn alone(&self, _: &Series) -> Option<SingleOutcome> {
         None
     }
 }
 
-/// `None` if no memory moved.
 pub(crate) fn summary(result: &Observations<'_>) -> Option<BalloonSummary> {
     let all: Vec<&BalloonData> =
         result.trials().filter_map(|trial| BalloonData::of(&trial.measurement)).collect();

@@ -1,4 +1,4 @@
-//! The connections of a result: histograms merged, failures added up.
+//! Connections of a result: histograms are merged and failures added up.
 
 use findings::{ConnectSummary, SingleConnect, SingleOutcome, SingleRate};
 use samples::{Arm, CpuUsage};
@@ -33,9 +33,8 @@ impl KindAnalysis for ConnectData {
     }
 }
 
-/// The connections of all trials of a result; `None` when there are none.
 pub(crate) fn summary(result: &Observations<'_>) -> Option<ConnectSummary> {
-    // Trials in which none succeeded count too: they are where most failed.
+    // Include trials without a successful connection, because most failures are in them.
     let barren = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     together(
         &result
@@ -46,7 +45,6 @@ pub(crate) fn summary(result: &Observations<'_>) -> Option<ConnectSummary> {
     )
 }
 
-/// Several as one; `None` when no connection succeeded.
 pub(crate) fn together(all: &[&ConnectData]) -> Option<ConnectSummary> {
     Some(ConnectSummary {
         connects: distribution::of(&distribution::merged(all.iter().map(|data| &data.connects)))?,

@@ -1,4 +1,4 @@
-//! The first touches of a result: page faults added up.
+//! First-touch results: page faults are added up.
 
 use findings::{FirstTouchSummary, SingleOutcome};
 use samples::CpuUsage;
@@ -20,20 +20,19 @@ impl KindAnalysis for FirstTouchData {
         Series { of: "client", length: asked, rates: whole.filter_map(FirstTouchInterval::rate).collect() }
     }
 
-    /// With mapping the memory and giving it back.
+    /// Includes mapping and unmapping the memory.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let rate = (self.touched.0 > 0 && self.elapsed.0 > 0)
             .then(|| self.touched.0 as f64 / self.elapsed.seconds())?;
         Some(usage.own_cpus()? / rate * Work::Memory.for_cpu().0)
     }
 
-    /// No command measures it without a scenario.
+    /// No command measures this without a scenario.
     fn alone(&self, _: &Series) -> Option<SingleOutcome> {
         None
     }
 }
 
-/// The first touches of all trials of a result; `None` when nothing was touched.
 pub(crate) fn summary(result: &Observations<'_>) -> Option<FirstTouchSummary> {
     let all: Vec<&FirstTouchData> =
         result.trials().filter_map(|trial| FirstTouchData::of(&trial.measurement)).collect();

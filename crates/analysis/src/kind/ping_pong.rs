@@ -1,4 +1,4 @@
-//! Round trips of a result, open-loop schedule and concurrent stream.
+//! Round trips of a result, with its open-loop schedule and concurrent stream.
 
 use findings::{LatencySummary, OpenLoopSummary, SingleOutcome};
 use samples::{Arm, CpuUsage, Trial};
@@ -18,8 +18,8 @@ impl KindAnalysis for PingPongData {
         (SamplingUnit::RoundTrips, modality::points(&self.round_trips))
     }
 
-    /// The histogram excludes the warm-up, so CPU time is taken as a rate. With a concurrent stream most of it belongs to the
-    /// stream.
+    /// The histogram excludes the warm-up, so CPU time is used as a rate. With a concurrent stream, most CPU time
+    /// belongs to the stream.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();
         (count > 0 && self.under.is_none()).then_some(())?;
@@ -31,15 +31,13 @@ impl KindAnalysis for PingPongData {
     }
 }
 
-/// The round trips of all trials of a result; `None` when there are none.
 pub(crate) fn summary(result: &Observations<'_>) -> Option<LatencySummary> {
-    // Trials from which nothing came back count too: they are where most was lost.
+    // Include trials without a reply, because most losses are in them.
     let silent = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     let all: Vec<&PingPongData> = result.trials().chain(silent).filter_map(ping_pong).collect();
     together(&all)
 }
 
-/// Ping-pongs as one; `None` when nothing came back from any.
 pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
     let histogram = distribution::merged(all.iter().map(|data| &data.round_trips));
     let answered = all.iter().filter(|data| data.round_trips.count() > 0);
@@ -57,12 +55,10 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
     })
 }
 
-/// The round trips of a trial; `None` when it was no ping-pong.
 pub(crate) fn ping_pong(trial: &Trial) -> Option<&PingPongData> {
     PingPongData::of(&trial.measurement)
 }
 
-/// Total over the trials; `None` if unknown for one of them.
 fn all_of(all: &[&PingPongData], count: fn(&PingPongData) -> Option<u64>) -> Option<u64> {
     all.iter().try_fold(0u64, |sum, data| Some(sum.saturating_add(count(data)?)))
 }
@@ -78,7 +74,6 @@ fn open_loop(all: &[&PingPongData]) -> Option<OpenLoopSummary> {
     })
 }
 
-/// Rate of the concurrent stream, in bits per second.
 fn beside(data: &PingPongData) -> Option<f64> {
     stream::received(&data.under.as_ref()?.flows, None)
 }

@@ -1,4 +1,4 @@
-//! Columns reported by another tool: medians over the trials.
+//! Columns reported by another tool, as medians over the trials.
 
 use findings::{ConsumerCost, ConsumerUnit, SingleOutcome};
 use samples::CpuUsage;
@@ -22,7 +22,7 @@ impl KindAnalysis for ReportedData {
     }
 }
 
-/// Owner of a CPU column such as `Server VM CPU`; `None` for other columns.
+/// Owner of a CPU column such as `Server VM CPU`, or `None` for other columns.
 fn consumer(column: &ReportedValue) -> Option<ConsumerCost> {
     let is_cpu = |word: &&str| word.eq_ignore_ascii_case("cpu") || word.eq_ignore_ascii_case("cpus");
     if column.quantity != Quantity::Share || !column.name.split_whitespace().any(|word| is_cpu(&word)) {
@@ -33,7 +33,6 @@ fn consumer(column: &ReportedValue) -> Option<ConsumerCost> {
     Some(ConsumerCost { consumer, value: column.value, unit: ConsumerUnit::Share })
 }
 
-/// All columns in order of appearance; empty for measured results.
 pub(crate) fn columns(result: &Observations<'_>) -> Vec<ReportedValue> {
     let rows: Vec<&ReportedData> =
         result.trials().filter_map(|trial| ReportedData::of(&trial.measurement)).collect();

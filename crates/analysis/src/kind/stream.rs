@@ -1,4 +1,4 @@
-//! Stream details besides the metric: both ends and directions, TCP_INFO, datagrams.
+//! Stream details besides the metric: both ends and directions, TCP_INFO and datagrams.
 
 use findings::{
     DatagramSummary, Distribution, Estimate, SingleFlow, SingleOutcome, SingleRate, SingleStream,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl KindAnalysis for StreamData {
-    /// The receivers' intervals, or the senders' if a receiver reported only a total.
+    /// Uses the receivers' intervals, or the senders' if a receiver reported only a total.
     fn series(&self, asked: Option<Nanos>) -> Series {
         let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
         let (of, ends): (_, Vec<&EndSeries>) = if self.flows.iter().all(told) {
@@ -32,7 +32,7 @@ impl KindAnalysis for StreamData {
         Series { of, length, rates: together(&ends, length) }
     }
 
-    /// The CPU counters span the warm-up, so its bytes count as well.
+    /// The CPU counters include the warm-up, so its bytes count as well.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let (work, bytes) = self.work()?;
         Some(usage.own_cpus()? * usage.machine.elapsed.seconds() / bytes * work.for_cpu().0)
@@ -43,12 +43,10 @@ impl KindAnalysis for StreamData {
     }
 }
 
-/// The streams of a result with this value; `None` when no trial has one.
 pub(crate) fn summary(result: &Observations<'_>, value: Estimate) -> Option<StreamSummary> {
     let trials: Vec<&[Flow]> = result.trials().map(flows).filter(|flows| !flows.is_empty()).collect();
     (!trials.is_empty()).then(|| StreamSummary {
         sent: over_trials(result, sent),
-        // Based on the sent rate if no receiver reported.
         received: trials.iter().any(|flows| received(flows, None).is_some()).then_some(value),
         forward: over_trials(result, |flows| received(flows, Some(Direction::Forward))),
         reverse: over_trials(result, |flows| received(flows, Some(Direction::Reverse))),
@@ -59,18 +57,16 @@ pub(crate) fn summary(result: &Observations<'_>, value: Estimate) -> Option<Stre
     })
 }
 
-/// Whether the intervals contain so few datagrams that counts look like levels.
+/// Returns whether intervals contain so few datagrams that single datagrams look like levels.
 pub(crate) fn is_granular(result: &Observations<'_>, series: &Series) -> bool {
     let load = result.record.sent.load();
     load.is_some_and(|load| modality::is_granular(load, series.length, &series.rates))
 }
 
-/// The connections of a trial; none when it was no stream.
 pub(crate) fn flows(trial: &Trial) -> &[Flow] {
     StreamData::of(&trial.measurement).map_or(&[], |data| &data.flows)
 }
 
-/// TCP_INFO over these trials; `None` if neither end has it.
 pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     let senders = samples(trials, |flow| &flow.sender);
     let receivers = samples(trials, |flow| &flow.receiver);
@@ -79,7 +75,7 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     }
     let sum =
         |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
-    // Other tools' servers report only retransmits; other zeros mean unknown.
+    // Other tools' servers report only retransmits, so a zero elsewhere means unknown.
     let windows = || senders.iter().map(|tcp| tcp.cwnd).filter(|window| window.0 > 0);
     let rtts = senders.iter().map(|tcp| tcp.rtt.0 as f64).filter(|rtt| *rtt > 0.0);
     let all_time: Nanos =
@@ -101,7 +97,6 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     })
 }
 
-/// Datagrams of these trials; `None` without any.
 pub(crate) fn datagrams(trials: &[&[Flow]]) -> Option<DatagramSummary> {
     let all = |end: fn(&Flow) -> &EndSeries| flows_of(trials).filter_map(move |flow| end(flow).datagrams());
     let received: Vec<DatagramSample> = all(|flow| &flow.receiver).collect();
@@ -121,7 +116,6 @@ pub(crate) fn datagrams(trials: &[&[Flow]]) -> Option<DatagramSummary> {
     })
 }
 
-/// How late the messages of senders with a rate left; `None` when no sender had one.
 pub(crate) fn lateness(trials: &[&[Flow]]) -> Option<Distribution> {
     let late = flows_of(trials).filter_map(|flow| flow.sender.lateness.as_ref());
     distribution::of(&distribution::merged(late))
@@ -142,7 +136,6 @@ fn samples(trials: &[&[Flow]], end: fn(&Flow) -> &EndSeries) -> Vec<TcpSample> {
     flows_of(trials).flat_map(|flow| end(flow).measured()).filter_map(|interval| interval.tcp).collect()
 }
 
-/// Whether the values come directly from the kernel.
 fn is_whole(samples: &[TcpSample]) -> bool {
     samples.iter().any(TcpSample::is_whole)
 }
@@ -163,12 +156,11 @@ fn stability(result: &Observations<'_>) -> Option<f64> {
     describe::median(&spreads)
 }
 
-/// Received rate of a direction, or of all, after the warm-up, in bits per second; `None` without data.
+/// Rate received in one direction or in total after the warm-up, in bits per second. `None` without data.
 pub(crate) fn received(flows: &[Flow], direction: Option<Direction>) -> Option<f64> {
     total(flows, direction, |flow| &flow.receiver)
 }
 
-/// Rate accepted by the senders' sockets after the warm-up, in bits per second.
 fn sent(flows: &[Flow]) -> Option<f64> {
     total(flows, None, |flow| &flow.sender)
 }
@@ -183,11 +175,11 @@ fn total(flows: &[Flow], direction: Option<Direction>, end: fn(&Flow) -> &EndSer
     ends().any(|series| series.elapsed().0 > 0).then(|| EndSeries::rate_together(ends()).0)
 }
 
-/// The rate of these ends together in each interval after the warm-up, in bits per second.
+/// Combined rate of these ends in each interval after the warm-up, in bits per second.
 fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
     let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
     let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
-    // Matched first, so that the sums cover the same time.
+    // Match intervals first, so that each sum covers the same time.
     (0..shortest)
         .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
         .filter(|together| together.iter().all(|interval| length(interval).0 >= asked.0 / 2))

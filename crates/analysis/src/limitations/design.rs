@@ -1,4 +1,4 @@
-//! Limitations from the design of a run: results that ran out of time, and many individual comparisons.
+//! Limitations caused by the design of a run: results that ran out of time, and large numbers of comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +10,16 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// The most of which a comparison finds a difference where there is none; a test of `stats` holds it.
+/// Upper bound of the false-alarm rate of a comparison. A test in `stats` checks it.
 const FALSE_ALARMS: f64 = 0.05;
-/// A smaller share of chance findings is not misleading.
+/// A smaller fraction of chance findings is not misleading.
 const MUCH_CHANCE: f64 = 0.2;
 
-/// Every limitation that applies.
 pub(super) fn limitations(record: &RunRecord, findings: &Findings) -> Vec<String> {
     out_of_time(record).into_iter().chain(without_cpu(record)).chain(many_comparisons(findings)).collect()
 }
 
-/// Without CPU time for all competing results, the design ranks them by value only.
+/// Unless CPU time is known for all competing results, the design ranks them by value only.
 fn without_cpu(record: &RunRecord) -> Option<String> {
     let design = &record.header.design;
     if !design.is_adaptive() || design.until_clear || design.objective == Objective::Max {
@@ -61,8 +60,9 @@ fn out_of_time(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// With few blocks no correction for multiple comparisons could establish anything, so the expected number of chance findings
-/// is reported instead (Benjamini and Hochberg, Journal of the Royal Statistical Society B 57, 1995).
+/// With few blocks, a correction for multiple comparisons would leave nothing significant, so the expected number of
+/// false discoveries is reported instead (Benjamini and Hochberg, Journal of the Royal Statistical Society B 57,
+/// 1995).
 fn many_comparisons(findings: &Findings) -> Option<String> {
     let all = comparisons(findings);
     let found = all.iter().filter(|(_, _, is_found)| *is_found).count();
@@ -79,7 +79,6 @@ fn many_comparisons(findings: &Findings) -> Option<String> {
     })
 }
 
-/// All comparisons with enough trials, once: both sides and whether the difference is significant.
 fn comparisons(findings: &Findings) -> BTreeSet<(&str, &str, bool)> {
     judged::all(findings).filter_map(judged).collect()
 }

@@ -1,4 +1,4 @@
-//! Other work on the machine during trials, and the affected trials.
+//! Reports other work on the machine during trials, and the affected trials.
 
 use samples::{DiscardedAttempt, RunRecord, Trial};
 
@@ -69,14 +69,13 @@ mod tests {
     fn a_disturbed_trial_among_others_is_left_out_and_its_disturber_named() {
         let said = said(|trial| trial.warnings.extend((trial.block == 2).then(|| disturbed(1.2))));
         let [left_out] = &said[..] else { panic!("{said:#?}") };
-        // With its repetition.
         assert!(
             left_out.starts_with("2 trials disturbed by other work (`cc1` used up to 1.20 CPUs)"),
             "{left_out}"
         );
     }
 
-    /// Four pairs of a trial and its repetition tell no noise floor.
+    /// Four pairs of a trial and its repetition are too few for a noise floor.
     #[test]
     fn one_of_five_repetitions_stays_however_many_trials_measure() {
         let of = |arm| {

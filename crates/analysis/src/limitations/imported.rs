@@ -9,7 +9,6 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// Limitations of an imported run; empty for a measured one.
 pub(super) fn limitations(record: &RunRecord, measured: &[Observations<'_>]) -> Vec<String> {
     let mut limitations = Vec::new();
     limitations.extend(record.header.origin.imported().map(unknown));

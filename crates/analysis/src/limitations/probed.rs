@@ -1,4 +1,4 @@
-//! Missing probe data: lost events and trials without a value.
+//! Reports missing probe data: lost events, and trials without a value.
 
 use findings::Findings;
 use samples::ProbeKind;
@@ -8,7 +8,6 @@ use crate::{
     words::{count, list},
 };
 
-/// Every limitation that applies.
 pub(super) fn limitations(measured: &[Observations<'_>], findings: &Findings) -> Vec<String> {
     without_value(measured)
         .into_iter()

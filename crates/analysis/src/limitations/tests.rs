@@ -1,4 +1,4 @@
-//! Every limitation, with the run that calls for it; an ordinary run calls for none.
+//! Tests every limitation with a run that triggers it. An ordinary run triggers none.
 
 use samples::{CpuUsage, EndReason, Objective, ResultEnd, RunState, WorkloadSource};
 use workload::{Measurement, Quantity, WorkloadSettings};
@@ -122,7 +122,6 @@ fn bimodal_on_free_cpus_are_the_placements_doing() {
     check(free, &["the ends of vxlan-to-vxlan/ping"]);
 }
 
-/// The warm-up and so many intervals about each rate.
 fn about(rates: &[f64]) -> Measurement {
     let one = |rate: f64| (0..30).map(move |at| rate * [0.99, 1.0, 1.01][at % 3]);
     stream_at(&[rates[0]].into_iter().chain(rates.iter().copied().flat_map(one)).collect::<Vec<_>>())

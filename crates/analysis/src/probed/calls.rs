@@ -6,7 +6,6 @@ use samples::{ProbeKind, ProbeResults, SyscallCount};
 use super::{ProbedTrial, volume};
 use crate::syscalls::add;
 
-/// `None` without counted calls or work.
 pub(super) fn rates(
     probes: &[ProbeKind],
     watched: &[ProbedTrial<'_>],
@@ -38,7 +37,6 @@ pub(super) fn rates(
     Some(CallRates { work, carried, each, ends, all, processes })
 }
 
-/// Merges the calls of threads by process.
 fn processes(syscalls: &[SyscallCount], ends: &[EndCalls], carried: f64) -> Vec<ProcessCalls> {
     let mut all: Vec<ProcessCalls> = Vec::new();
     for count in syscalls {
@@ -65,7 +63,6 @@ fn processes(syscalls: &[SyscallCount], ends: &[EndCalls], carried: f64) -> Vec<
     all
 }
 
-/// Whether there were none, and not only none that anybody counted.
 fn is_counted(probes: &[ProbeKind], seen: &ProbeResults) -> bool {
     let has_failed = seen.failed.iter().any(|failed| failed.probe == ProbeKind::Syscalls);
     let is_full = seen.overflowed.iter().any(|overflow| overflow.probe == ProbeKind::Syscalls);

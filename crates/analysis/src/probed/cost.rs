@@ -1,4 +1,4 @@
-//! Probe cost: probed vs unprobed trials in the same blocks.
+//! Probe cost: compares probed and unprobed trials within blocks.
 
 use findings::{CpuProbeCost, Interval, ProbeCost};
 use samples::Trial;
@@ -11,7 +11,6 @@ use crate::{
     observations::{self, Observations},
 };
 
-/// One cost for each workload that has a pair of trials, in the order of the scenario.
 pub(super) fn costs(measured: &[Observations<'_>]) -> Vec<ProbeCost> {
     let mut workloads: Vec<&str> = Vec::new();
     for result in measured.iter().filter(|result| !result.probed.is_empty()) {
@@ -50,7 +49,6 @@ fn less_is_better(metric: Metric) -> bool {
     metric.more_is_better() == Some(false)
 }
 
-/// Transforms an interval; its ends may swap.
 fn turned(interval: Interval, of: impl Fn(f64) -> f64) -> Interval {
     let (one, other) = (of(interval.low), of(interval.high));
     Interval { low: one.min(other), high: one.max(other), ..interval }
@@ -71,7 +69,6 @@ fn cpu_cost(results: &[&Observations<'_>]) -> Option<CpuProbeCost> {
     })
 }
 
-/// CPU time per unit of work, according to the kernel.
 fn spent(trial: &Trial) -> Option<f64> {
     let cost = cpu::of_one(&trial.measurement, &trial.cpu);
     let spent = cost.per_work?.seconds;

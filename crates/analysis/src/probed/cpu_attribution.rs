@@ -1,5 +1,5 @@
-//! CPU attribution over probed trials, compared with the kernel's busy time. Times of all trials are added up before dividing,
-//! because medians of owners would not add up to the median of busy.
+//! CPU attribution over the probed trials, compared with the kernel's busy time. Times are added over all trials
+//! before dividing, because medians by owner would not add up to the median busy time.
 
 use findings::{ConsumerPart, ConsumerTime, CpuAttribution, MachineTimes};
 use samples::{AttributedCpu, ConsumerShare, CpuConsumer, Trial};
@@ -8,7 +8,7 @@ use units::Nanos;
 use super::{ProbedTrial, volume};
 use crate::guest_cpu;
 
-/// Who works for the guests of a host: the monitors' own threads, vhost, and the host's kernel.
+/// Owners that work for the guests of a host: the monitors' own threads, vhost, and the host's kernel.
 const CARRIERS: [CpuConsumer; 6] = [
     CpuConsumer::Vmm,
     CpuConsumer::Vhost,
@@ -18,7 +18,6 @@ const CARRIERS: [CpuConsumer; 6] = [
     CpuConsumer::Kernel,
 ];
 
-/// `None` without CPU attribution.
 pub(super) fn by_owner(watched: &[ProbedTrial<'_>]) -> Option<CpuAttribution> {
     let known: Vec<(&Trial, &AttributedCpu)> =
         watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.cpu.as_ref()?))).collect();
@@ -61,7 +60,6 @@ pub(super) fn by_owner(watched: &[ProbedTrial<'_>]) -> Option<CpuAttribution> {
     })
 }
 
-/// Virtual machines and hypervisor; `None` without virtual machines.
 fn machines(consumers: &[ConsumerTime]) -> Option<MachineTimes> {
     let had =
         |consumer: CpuConsumer| consumers.iter().find(|time| time.consumer == consumer).map(|time| time.cpus);
@@ -74,7 +72,6 @@ fn machines(consumers: &[ConsumerTime]) -> Option<MachineTimes> {
     })
 }
 
-/// The share of a trial's busy time that no owner explains; `None` where the kernel counted none.
 pub(super) fn unexplained(cpu: &AttributedCpu) -> Option<f64> {
     let busy = cpu.busy.seconds();
     (busy > 0.0).then(|| share(busy - attributed(cpu).seconds(), busy))
@@ -88,13 +85,9 @@ fn share(part: f64, of: f64) -> f64 {
     if of > 0.0 { part / of } else { 0.0 }
 }
 
-/// Divisor of times.
 struct Scale {
-    /// Seconds of all trials.
     elapsed: f64,
-    /// Busy CPU-seconds of all trials.
     busy: f64,
-    /// Units of work that they carried.
     units: Option<f64>,
 }
 

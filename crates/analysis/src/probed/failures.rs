@@ -3,12 +3,11 @@
 use findings::FailedProbe;
 use samples::{Arm, MissingProbe, ProbeKind, RunRecord, Trial};
 
-/// Probes missing in some probed trials, by kind.
+/// Probes that were missing in some probed trials, by kind.
 pub(super) fn during_run(record: &RunRecord) -> Vec<FailedProbe> {
     ProbeKind::ALL.into_iter().filter_map(|probe| failed(record, probe)).collect()
 }
 
-/// Probes present in at least one probed trial.
 pub(super) fn used(record: &RunRecord, probes: &[ProbeKind]) -> Vec<ProbeKind> {
     let has = |probe: ProbeKind| watched(record).any(|trial| lack(trial, probe).is_none());
     let nothing_yet = watched(record).next().is_none();
@@ -29,7 +28,6 @@ fn failed(record: &RunRecord, probe: ProbeKind) -> Option<FailedProbe> {
     })
 }
 
-/// In the order in which they were made.
 fn watched(record: &RunRecord) -> impl Iterator<Item = &Trial> {
     record.trials.iter().filter(|trial| trial.arm == Arm::Probed)
 }

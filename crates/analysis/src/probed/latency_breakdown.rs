@@ -1,4 +1,4 @@
-//! The ways of messages of all probed trials as one: equal steps merged, their medians compared with the round trip.
+//! Latency breakdown over all probed trials: equal steps are merged, and their medians compared with the round trip.
 
 use findings::{LatencyBreakdown, Leg, StepSummary};
 use samples::{HopEvent, HopPoint, MessagePath, Trial};
@@ -9,10 +9,9 @@ use workload::LatencyHistogram;
 use super::{ProbedTrial, steps::Steps};
 use crate::{distribution, kind::ping_pong::ping_pong, observations::Observations};
 
-/// A trial with followed messages and their path.
 type TracedTrial<'a> = (&'a Trial, &'a MessagePath);
 
-/// The way that most messages took; `None` where none was followed.
+/// The path that most messages took, or `None` if none were traced.
 pub(super) fn together(result: &Observations<'_>, watched: &[ProbedTrial<'_>]) -> Option<LatencyBreakdown> {
     let all: Vec<TracedTrial<'_>> =
         watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.latency_breakdown.as_ref()?))).collect();
@@ -44,7 +43,6 @@ pub(super) fn together(result: &Observations<'_>, watched: &[ProbedTrial<'_>]) -
     })
 }
 
-/// A trial along the most frequent path.
 fn most_taken<'a>(all: &[TracedTrial<'a>]) -> Option<&'a MessagePath> {
     let followed = |latency_breakdown: &MessagePath| -> u64 {
         all.iter()
@@ -56,7 +54,7 @@ fn most_taken<'a>(all: &[TracedTrial<'a>]) -> Option<&'a MessagePath> {
         .iter()
         .map(|(_, latency_breakdown)| *latency_breakdown)
         .filter(|latency_breakdown| latency_breakdown.followed > 0 && !latency_breakdown.steps.is_empty());
-    // The first of equals, so that equal records give equal findings.
+    // Takes the first of equals, so that equal records give equal findings.
     known.rev().max_by_key(|latency_breakdown| followed(latency_breakdown))
 }
 
@@ -117,12 +115,10 @@ fn unexplained_in_trial(taken: &[TracedTrial<'_>]) -> Option<f64> {
     describe::median(&taken.iter().filter_map(rest).collect::<Vec<_>>())
 }
 
-/// The median round trip of a trial as the engine measured it, or else as the probe saw it.
 fn reference(trial: &Trial, latency_breakdown: &MessagePath) -> Option<Nanos> {
     round_trips(trial).and_then(|times| times.quantile(0.5)).or(latency_breakdown.round_trip.quantile(0.5))
 }
 
-/// Share of a step in its trial's round trip.
 fn share_in((trial, latency_breakdown): &TracedTrial<'_>, index: usize) -> Option<f64> {
     Some(of(latency_breakdown.steps[index].times.quantile(0.5)?, reference(trial, latency_breakdown)?))
 }

@@ -7,11 +7,10 @@ use samples::{HopEvent, HopPoint, MessagePath, Trial};
 
 use crate::observations::Observations;
 
-/// Knowledge of the path for naming steps.
 pub(super) struct Steps<'a> {
-    /// Bridges by host that packets pass without a point of their own.
+    /// By host, bridges that packets pass without a probe point.
     bridges: BTreeMap<&'a str, &'a str>,
-    /// Hosts that translate addresses.
+    /// Hosts with network address translation.
     translating: Vec<&'a str>,
 }
 
@@ -41,7 +40,6 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Kind and name of a step.
     pub(super) fn named(&self, from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         let there = from.device.as_deref().zip(to.device.as_deref());
         let same_host = there.is_some_and(|(from, to)| host(from) == host(to));
@@ -62,7 +60,6 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// From the incoming to the outgoing device.
     fn through(&self, from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         let name = from.device.as_deref().and_then(host).unwrap_or("?");
         if !is(from, "bridge")
@@ -76,7 +73,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// From a device that others carry to the one below it.
+/// From a device down to the one that carries it.
 fn down(from: &HopPoint) -> (StepKind, String) {
     match from.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(from))),
@@ -87,7 +84,7 @@ fn down(from: &HopPoint) -> (StepKind, String) {
     }
 }
 
-/// From a device to an underlying one.
+/// From a device up to the one that it carries.
 fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
     match to.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(to))),

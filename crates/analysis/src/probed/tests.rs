@@ -1,4 +1,4 @@
-//! Made records against what is said of what probes saw.
+//! Tests for the analysis of probe data, with hand-written records.
 
 use findings::{Findings, GuestTime, Leg, ResultSummary, StepKind};
 use samples::{
@@ -122,14 +122,14 @@ fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
         result(&findings, BULK).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("it is known");
     let sum: f64 = cpu.consumers.iter().map(|consumer| consumer.cpus).sum();
     assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.attributed), "{cpu:?}");
-    // 1600 ms of the client in four trials of two seconds; 400 ms that nobody had.
+    // The client has 1600 ms in four trials of two seconds. 400 ms are unattributed.
     assert_eq!(cpu.consumers[0].consumer, CpuConsumer::Client);
     assert!(near(cpu.consumers[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
     assert!(near(cpu.unexplained_share, 0.4 / 3.6) && near(cpu.steal, 0.01), "{cpu:?}");
     let softirq = &cpu.consumers[1];
     let parts: Vec<_> = softirq.parts.iter().map(|part| (part.cpu, (part.cpus * 1000.0).round())).collect();
     assert_eq!(parts, [(Some(0), 150.0), (Some(1), 50.0)]);
-    // Five quarters of a second of 10^9 bytes each, the warm-up's included.
+    // Five intervals of 250 ms at 10^9 bytes per second, including the warm-up.
     let cost = cpu.consumers[0].cost.expect("bytes flowed");
     assert!((cost / (1.6 / 5.0) - 1.0).abs() < 0.01 && cpu.work == Some(Work::Bytes), "{cost}");
 }
@@ -193,7 +193,7 @@ fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() 
     let mut run = run(2);
     run.each(PING, |trial| {
         if let Measurement::PingPong(data) = &mut trial.measurement {
-            // 1000 after the warm-up, 1250 with it.
+            // 1000 after the warm-up, 1250 including it.
             let mut all = LatencyHistogram::new();
             all.record_many(Nanos(20_000), 1250);
             data.intervals = vec![workload::PingPongInterval {
@@ -224,7 +224,7 @@ fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() 
 fn a_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
     let mut run = run(6);
     run.each(BULK, |trial| {
-        // The machine drifts by half; the probe always takes two percent.
+        // The machine drifts by half, while the probe always costs two percent.
         let drift = 8e9 * (1.0 + 0.1 * f64::from(trial.block));
         trial.measurement = stream_of(if trial.arm == Arm::Probed { drift * 0.98 } else { drift });
     });
@@ -237,7 +237,7 @@ fn a_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
     assert!((stream.cost - 0.02).abs() < 1e-6 && (ping.cost - 0.05).abs() < 1e-3, "{costs:#?}");
     assert!(interval.low <= stream.cost && stream.cost <= interval.high, "{stream:#?}");
     assert!((interval.high - interval.low) < 1e-6 && stream.pairs == 6, "{stream:#?}");
-    // The same CPU time for less.
+    // The same CPU time for less work.
     assert!((stream.cpu.expect("the machine is known").cost - (1.0 / 0.98 - 1.0)).abs() < 1e-6);
 }
 
@@ -246,7 +246,7 @@ fn point(event: HopEvent, device: &str, kind: &str) -> HopPoint {
     HopPoint { event, device: some(device), kind: some(kind) }
 }
 
-/// From a pod over its bridge and a tunnel to a host that translates, and to the server there.
+/// From a pod over its bridge and a tunnel to a host with address translation, and on to the server there.
 fn points() -> Vec<HopPoint> {
     use HopEvent::{ClientReceives, ClientSends, Queued, Received, ServerReceives, ServerSends, Transmitted};
     vec![
@@ -354,7 +354,7 @@ fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
     });
     let findings = analyse(&run.record);
     let latency_breakdown = result(&findings, PING).latency_breakdown().expect("messages were followed");
-    // Of five trials one took another way, and of the others one was slower.
+    // One of five trials took another path, and one of the others was slower.
     assert_eq!(
         (latency_breakdown.followed, latency_breakdown.not_followed, latency_breakdown.steps.len()),
         (400, 2 * 4 + 152, 16)
@@ -365,14 +365,14 @@ fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
             .iter()
             .all(|step| step.p50.0.abs_diff(1000) < 2 && step.p99.0.abs_diff(3000) < 3)
     );
-    // The engine's median is that of the probed trials, and not of those that measure the result.
+    // The engine's median comes from the probed trials rather than the measuring ones.
     let engine = latency_breakdown.engine.expect("round trips were made").0 as f64;
     assert!((engine / 20_000.0 - 1.0).abs() < 0.01, "{engine}");
     assert!(
         (latency_breakdown.unexplained - (1.0 - 16_000.0 / engine)).abs() < 0.01,
         "{latency_breakdown:?}"
     );
-    // Within the slow trial the sum is 48 µs, within each of the others 16.
+    // The sum is 48 µs in the slow trial and 16 in each of the others.
     assert!(
         (latency_breakdown.unexplained_in_trial - (1.0 - 16_000.0 / engine)).abs() < 0.01,
         "{latency_breakdown:?}"

@@ -1,9 +1,8 @@
-//! Work of a trial including the warm-up, which probes see too.
+//! Work done in a trial, including the warm-up, because probes see it too.
 
 use samples::Trial;
 use workload::Work;
 
-/// Total work of trials; `None` if unknown for one of them.
 pub(super) fn together<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<(Work, f64)> {
     let each: Vec<(Work, f64)> =
         trials.map(|trial| trial.measurement.kind().work()).collect::<Option<_>>()?;

@@ -1,4 +1,4 @@
-//! Chooses a setting per objective. Texts are in `reasons`.
+//! Chooses a setting for each objective. The reasons are worded in `reasons`.
 
 use findings::{FrontierPoint, Knee, Objective, Recommendation};
 
@@ -8,7 +8,7 @@ use super::{
     sweep::{Choice, Setting, Sweep},
 };
 
-/// A recommendation for each objective that the numbers suffice for: without CPU time only for the most.
+/// Returns a recommendation for each objective that the data allows. Without CPU time, that is only the maximum.
 pub(super) fn recommendations(
     sweep: &Sweep<'_>,
     knees: &[Knee],
@@ -36,7 +36,6 @@ pub(super) fn recommendations(
     choices.into_iter().flatten().map(told).collect()
 }
 
-/// The cheapest setting tied with the best one.
 fn most(sweep: &Sweep<'_>) -> Option<Choice> {
     let goods: Vec<(f64, Vec<f64>)> =
         sweep.settings.iter().map(|setting| (setting.good(), setting.goods.clone())).collect();
@@ -56,10 +55,8 @@ fn most(sweep: &Sweep<'_>) -> Option<Choice> {
     })
 }
 
-/// A score and its values by trial.
 type Score = (f64, Vec<f64>);
 
-/// The one with the best score by CPU time of those near enough to the best.
 fn by_cpu(
     sweep: &Sweep<'_>,
     objective: Objective,
@@ -84,7 +81,7 @@ fn by_cpu(
     })
 }
 
-/// The reciprocal of the CPU time, in total and of each trial.
+/// Reciprocal of the CPU time, in total and for each trial.
 fn thrift(setting: &Setting<'_>) -> Option<(f64, Vec<f64>)> {
     let cpu = setting.cpu.as_ref()?;
     Some((cpu.total.recip(), cpu.trials.iter().map(|cpu| cpu.recip()).collect()))

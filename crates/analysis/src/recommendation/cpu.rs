@@ -1,4 +1,4 @@
-//! Total CPU time of settings, over the owners known for all of them.
+//! Total CPU time of settings, over the owners that are known for all of them.
 
 use findings::{ConsumerCost, ConsumerUnit};
 use samples::Trial;
@@ -8,17 +8,14 @@ use crate::{
     observations::Observations,
 };
 
-/// CPU time of a setting.
 pub(super) struct Cpu {
-    /// All owners added; positive.
     pub(super) total: f64,
-    /// The median over the trials, by owner.
+    /// Median over the trials, by owner.
     pub(super) consumers: Vec<ConsumerCost>,
-    /// All owners added, trial by trial.
     pub(super) trials: Vec<f64>,
 }
 
-/// Owners known for every result, in one unit. The machine's time includes its threads.
+/// Returns the owners known for every result in one unit. The machine's time includes its threads.
 pub(super) fn consumers(results: &[&Observations<'_>]) -> (Vec<String>, Option<ConsumerUnit>) {
     let all: Vec<Vec<ConsumerCost>> = results.iter().map(|result| cpu_attribution::costs(result)).collect();
     let Some(first) = all.first().and_then(|costs| costs.last().or(costs.first())) else {
@@ -38,7 +35,6 @@ pub(super) fn consumers(results: &[&Observations<'_>]) -> (Vec<String>, Option<C
     (names, unit)
 }
 
-/// CPU time of a result; `None` without owners, or when they spent none that could be seen.
 pub(super) fn of(result: &Observations<'_>, names: &[String]) -> Option<Cpu> {
     let consumers: Vec<ConsumerCost> =
         cpu_attribution::costs(result).into_iter().filter(|cost| names.contains(&cost.consumer)).collect();

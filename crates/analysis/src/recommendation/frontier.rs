@@ -1,4 +1,4 @@
-//! The settings that no other one beats in both the metric and CPU time.
+//! The settings that no other setting beats in both the metric and CPU time.
 
 use findings::FrontierPoint;
 
@@ -7,10 +7,9 @@ use super::{
     sweep::{Setting, Sweep},
 };
 
-/// Smaller steps in CPU time are noise and have no marginal gain.
+/// Minimum relative step in CPU time. Smaller ones are noise and have no marginal gain.
 const LEAST_STEP: f64 = 0.01;
 
-/// The efficient frontier from the cheapest up; empty when no CPU time is known.
 pub(super) fn frontier(sweep: &Sweep<'_>) -> Vec<FrontierPoint> {
     let settings = sweep.settings.iter();
     let mut settings: Vec<(&Setting<'_>, &Cpu)> =

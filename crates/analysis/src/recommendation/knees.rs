@@ -1,4 +1,4 @@
-//! Finds the level of a factor from which raising it further gains nothing.
+//! Finds the level of a factor beyond which there is no further gain.
 
 use findings::Knee;
 use stats::curve;
@@ -6,10 +6,9 @@ use stats::curve;
 use super::sweep::{Factor, Setting, Sweep};
 use crate::compare;
 
-/// A knee of fewer levels would be one of its ends.
+/// Minimum number of levels. With fewer, the knee would be one of the ends.
 const FEWEST_LEVELS: usize = 3;
 
-/// Knees of all factors with enough levels.
 pub(super) fn knees(sweep: &Sweep<'_>) -> Vec<Knee> {
     let factors = sweep.factors.iter().filter(|factor| factor.levels.len() >= FEWEST_LEVELS);
     factors.filter_map(|factor| knee(sweep, factor)).collect()
@@ -19,7 +18,7 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
     let at = |number| sweep.settings.iter().filter(move |it| it.number(factor.name) == Some(number));
     let best: Vec<(&str, &Setting<'_>)> =
         factor.levels.iter().filter_map(|(number, label)| Some((*label, best_of(at(*number))?))).collect();
-    // The best setting at a level may be chance, so all are used.
+    // The best setting at a level may be best by chance, so all settings are passed.
     let goods = |number| at(number).map(|setting| setting.goods.clone()).collect();
     let goods: Vec<Vec<Vec<f64>>> = factor.levels.iter().map(|(number, _)| goods(*number)).collect();
     let found = curve::plateau_of_best(&goods)?;
@@ -38,7 +37,6 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
     })
 }
 
-/// Best setting at a level, over the other factors.
 fn best_of<'s, 'a: 's>(settings: impl Iterator<Item = &'s Setting<'a>>) -> Option<&'s Setting<'a>> {
     settings.max_by(|one, other| one.good().total_cmp(&other.good()))
 }

@@ -1,6 +1,6 @@
-//! The number in a factor's level, for ordering.
+//! Parses the number in a factor's level, for ordering.
 
-/// Number in a label such as `8`, `128K`, `9000`, `4x (capped at 128)` or `20 ms`; `None` without one.
+/// Returns the number in a label such as `8`, `128K`, `9000`, `4x (capped at 128)` or `20 ms`, if any.
 pub(super) fn of(label: &str) -> Option<f64> {
     let label = label.trim();
     let end = label.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(label.len());

@@ -1,4 +1,4 @@
-//! Why a setting was recommended and no other, in sentences with the numbers. Chooses nothing.
+//! Explains in sentences with numbers why a setting was recommended over the others.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,9 @@ use super::{
 };
 use crate::words::{self, count, list, percent};
 
-/// CPU times that differ by no more than this share are no reason to choose one.
+/// Relative difference of CPU times that is too small to be a reason.
 const ALIKE_CPU: f64 = 0.02;
 
-/// The reasons for a choice, the main one first.
 pub(super) fn sentences(
     sweep: &Sweep<'_>,
     choice: &Choice,
@@ -41,13 +40,11 @@ pub(super) fn sentences(
     sentences
 }
 
-/// Settings that could not take part.
 fn left_out(sweep: &Sweep<'_>) -> Option<String> {
     (!sweep.silent.is_empty())
         .then(|| format!("Excluded because nothing arrived in at least one trial: {}.", list(&sweep.silent)))
 }
 
-/// Mentions equal CPU time of all settings.
 fn alike_cpu(sweep: &Sweep<'_>) -> Option<String> {
     let costs: Option<Vec<f64>> =
         sweep.settings.iter().map(|setting| Some(setting.cpu.as_ref()?.total)).collect();
@@ -137,7 +134,6 @@ impl Reasons<'_, '_> {
         )
     }
 
-    /// The frontier on both sides of the chosen setting.
     fn steps(&self, frontier: &[FrontierPoint]) -> Vec<String> {
         let Some(at) = frontier.iter().position(|point| point.result == self.setting.result.id) else {
             return Vec::new();
@@ -181,13 +177,11 @@ impl Reasons<'_, '_> {
         format!("Plateau from {factor}={level} on{open}: {plateau}{}.", falls.unwrap_or_default())
     }
 
-    /// How ties were found where nothing was repeated.
     fn ties(&self) -> Option<String> {
         let tolerance = self.choice.tolerance.filter(|_| !self.choice.ties.is_empty())?;
         Some(format!("Single measurements that differ by less than {} count as tied.", percent(tolerance)))
     }
 
-    /// Owners of the CPU time, and whether one of them leads to another setting.
     fn consumers(&self) -> Vec<String> {
         let Some(cpu) = &self.setting.cpu else { return Vec::new() };
         let consumers: Vec<String> = cpu
@@ -213,7 +207,7 @@ impl Reasons<'_, '_> {
         said
     }
 
-    /// The setting by this owner's CPU time, if different.
+    /// Names the setting that this owner's CPU time would favour, if it is a different one.
     fn by_one(&self, consumer: &str) -> Option<String> {
         let score = |setting: &Setting<'_>| {
             let cost = setting.cpu.as_ref()?.consumers.iter().find(|cost| cost.consumer == consumer)?.value;
@@ -226,7 +220,6 @@ impl Reasons<'_, '_> {
             .then(|| format!("the CPU time of {consumer} alone leads to {}", name(&first.result.levels)))
     }
 
-    /// The other considered settings, the highest score first.
     fn others_by(&self, score: impl Fn(&Setting<'_>) -> Option<f64>) -> Vec<&Setting<'_>> {
         let others = self.choice.considered.iter().filter(|place| **place != self.choice.chosen);
         let mut scored: Vec<(f64, &Setting<'_>)> = others
@@ -250,7 +243,7 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// Efficiency, the number that settings are ranked by: value per CPU time, or value times CPU time where less is better.
+    /// Efficiency, which settings are ranked by: value per CPU time, or value times CPU time if less is better.
     fn yields(&self, setting: &Setting<'_>) -> String {
         let Some((efficiency, _)) = setting.efficiency() else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();
@@ -267,7 +260,6 @@ impl Reasons<'_, '_> {
         }
     }
 
-    /// Unit of CPU time for efficiency, and its name.
     fn unit(&self) -> (f64, &'static str) {
         match self.sweep.unit {
             Some(ConsumerUnit::Share) => (0.01, "1 % of CPU"),

@@ -2,26 +2,26 @@
 
 use stats::{Contest, curve, describe};
 
-/// Settings below this share of another are never tied with it.
+/// Settings are only tied if the lower score is at least this fraction of the higher one.
 const NEAR: f64 = 0.9;
 /// Two-sided 95 % point of the normal distribution.
 const NORMAL_95: f64 = 1.96;
 
-/// Settings by their place, each with the scores of its trials; a higher score is better.
+/// Settings by index, with the scores of their trials. A higher score is better.
 pub(super) struct Apart {
     scores: Vec<f64>,
     by: Basis,
 }
 
 enum Basis {
-    /// Trials were repeated.
     Trials(Contest),
-    /// Without repetition: differences of logarithms up to this value are noise.
+    /// With a single trial, log differences up to this value are treated as noise.
     Tolerance(f64),
 }
 
 impl Apart {
-    /// Each setting's score and those of its trials, all positive. A setting without trials is below all others.
+    /// Takes each setting's score and those of its trials, all positive. A setting without trials is below all
+    /// others.
     pub(super) fn of(settings: &[(f64, Vec<f64>)]) -> Self {
         let logs: Vec<Vec<f64>> =
             settings.iter().map(|(_, trials)| trials.iter().map(|score| score.ln()).collect()).collect();
@@ -34,13 +34,11 @@ impl Apart {
         Self { scores, by }
     }
 
-    /// The place of the highest score; `None` when there is none.
     pub(super) fn best(&self) -> Option<usize> {
         let scored = self.scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
         scored.max_by(|one, other| one.1.total_cmp(other.1)).map(|(place, _)| place)
     }
 
-    /// Whether `one` is tied with `other`.
     pub(super) fn is_like(&self, one: usize, other: usize) -> bool {
         let (low, high) =
             (self.scores[one].min(self.scores[other]), self.scores[one].max(self.scores[other]));
@@ -55,7 +53,6 @@ impl Apart {
         }
     }
 
-    /// Noise of single measurements as a share; `None` with repeated trials.
     pub(super) fn tolerance(&self) -> Option<f64> {
         match self.by {
             Basis::Trials(_) => None,
@@ -64,7 +61,7 @@ impl Apart {
     }
 }
 
-/// Noise estimated from the settings near the best, which differ little otherwise.
+/// Estimates the noise from the settings near the best, on the assumption that they differ little otherwise.
 fn scatter(scores: &[f64]) -> f64 {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let near: Vec<f64> = scores

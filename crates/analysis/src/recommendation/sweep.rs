@@ -1,4 +1,4 @@
-//! Results of one workload and path as settings of a sweep.
+//! The results of one workload and path as the settings of a sweep.
 
 use std::collections::BTreeMap;
 
@@ -12,47 +12,40 @@ use super::{
 };
 use crate::{compare, fits::Fits, observations::Observations};
 
-/// Fewer settings are no sweep.
 const FEWEST: usize = 3;
 
 pub(super) struct Sweep<'a> {
     pub(super) workload: &'a str,
     pub(super) path: &'a str,
     pub(super) metric: Metric,
-    /// In the order of the scenario.
     pub(super) settings: Vec<Setting<'a>>,
-    /// Results that are none, since a trial of theirs brought nothing.
+    /// Results that are excluded because a trial received no data.
     pub(super) silent: Vec<&'a str>,
-    /// Numeric factors with sorted levels.
     pub(super) factors: Vec<Factor<'a>>,
-    /// Owners of CPU time known for every setting; empty if not recorded.
+    /// Owners with known CPU time for every setting. Empty if not recorded.
     pub(super) consumers: Vec<String>,
-    /// Unit of their time.
     pub(super) unit: Option<ConsumerUnit>,
 }
 
-/// A numeric factor.
 pub(super) struct Factor<'a> {
     pub(super) name: &'a str,
     /// Number and first label of each level.
     pub(super) levels: Vec<(f64, &'a str)>,
 }
 
-/// One result of a sweep.
 pub(super) struct Setting<'a> {
     pub(super) result: &'a ResultRecord,
-    /// In the metric's unit; positive.
     pub(super) value: f64,
-    /// Whether a higher value is better.
     more: bool,
-    /// Each trial's goodness: its value, or its reciprocal where less is better.
+    /// Goodness of each trial: its value, or the reciprocal if less is better.
     pub(super) goods: Vec<f64>,
-    /// `None` when it is not known of every setting.
+    /// `None` unless it is known for every setting.
     pub(super) cpu: Option<Cpu>,
 }
 
 impl<'a> Sweep<'a> {
-    /// `None` without a sweep: too few results, no numeric factor, or a metric without a better direction.
+    /// Returns `None` without a sweep, i.e. with too few results, no numeric factor, or a metric without a better
+    /// direction.
     pub(super) fn of(
         workload: &'a str,
         path: &'a str,
@@ -71,7 +64,7 @@ impl<'a> Sweep<'a> {
             results.iter().filter_map(|result| Setting::of(result, more, &consumers, fits)).collect();
         let is_silent = |result: &&&Observations<'_>| result.points.values().any(|point| point.value <= 0.0);
         let silent = results.iter().filter(is_silent).map(|result| result.record.id.as_str()).collect();
-        // Results from different files or sections have unknown differences.
+        // Results from different files or sections may differ in unknown ways.
         let place = |result: &Observations<'_>, level: &str| result.record.levels.get(level).cloned();
         let apart =
             |level: &str| results.iter().any(|result| place(result, level) != place(results[0], level));
@@ -83,12 +76,10 @@ impl<'a> Sweep<'a> {
         (sweep.settings.len() >= FEWEST && !sweep.factors.is_empty()).then_some(sweep)
     }
 
-    /// Whether a higher value is better.
     pub(super) fn more_is_better(&self) -> bool {
         self.metric.more_is_better().unwrap_or(true)
     }
 
-    /// A goodness as a value of the metric, and the other way round.
     pub(super) fn value_of(&self, good: f64) -> f64 {
         if self.more_is_better() { good } else { good.recip() }
     }
@@ -107,12 +98,10 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// Its value, or the reciprocal where less is better.
     pub(super) fn good(&self) -> f64 {
         if self.more { self.value } else { self.value.recip() }
     }
 
-    /// Goodness per CPU time of each trial, if its CPU time is known, and the estimate from them.
     pub(super) fn efficiency(&self) -> Option<(f64, Vec<f64>)> {
         let cpu = self.cpu.as_ref()?;
         if cpu.trials.len() != self.goods.len() {
@@ -123,13 +112,11 @@ impl<'a> Setting<'a> {
         Some((compare::estimate(&trials)?.median, trials))
     }
 
-    /// Its level's number of a factor.
     pub(super) fn number(&self, factor: &str) -> Option<f64> {
         self.result.levels.get(factor).and_then(|label| number::of(label))
     }
 }
 
-/// Factors with at least two levels, all numeric.
 fn factors<'a>(settings: &[Setting<'a>]) -> Vec<Factor<'a>> {
     let mut levels: BTreeMap<&'a str, Option<Vec<(f64, &'a str)>>> = BTreeMap::new();
     for (factor, label) in settings.iter().flat_map(|setting| &setting.result.levels) {
@@ -152,14 +139,12 @@ fn factors<'a>(settings: &[Setting<'a>]) -> Vec<Factor<'a>> {
         .collect()
 }
 
-/// The chosen setting for an objective, by index.
+/// The setting chosen for an objective, by index.
 pub(super) struct Choice {
     pub(super) objective: Objective,
     pub(super) chosen: usize,
-    /// Settings within the objective's share of the best value.
+    /// Settings within the objective's fraction of the best value.
     pub(super) considered: Vec<usize>,
-    /// Settings statistically tied with the chosen one.
     pub(super) ties: Vec<usize>,
-    /// Noise of single measurements; `None` with repeated trials.
     pub(super) tolerance: Option<f64>,
 }

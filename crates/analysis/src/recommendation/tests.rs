@@ -1,4 +1,4 @@
-//! Sweeps and what they come to.
+//! Tests the recommendations for various sweeps.
 
 use findings::{Objective, Recommendation};
 use workload::Quantity;
@@ -9,10 +9,10 @@ use crate::{
     fixtures::{Fixture, reported_of, stream_at},
 };
 
-/// The table of a published sweep; its head names the source.
+/// The table of a published sweep. Its header names the source.
 const TABLE: &str = include_str!("../../tests/data/queues_by_streams.tsv");
 
-/// The published table as an import makes it: a result a row, a column each for rate and CPU.
+/// The published table as imported, with one result per row and columns for rate and CPU.
 fn published() -> Answer {
     let mut run = Fixture::new(1);
     run.path("bridge", &[]);
@@ -97,7 +97,6 @@ fn the_most_is_the_cheapest_of_those_near_the_best() {
     assert_eq!(setting(&thrifty.levels), ("8", "8"), "{thrifty:#?}");
 }
 
-/// A measured sweep of streams whose trials repeat, at these rates and busy CPUs.
 fn swept(levels: &[(&str, f64, f64)], blocks: u32) -> Vec<Answer> {
     let mut run = Fixture::new(blocks);
     run.path("plain", &["wire"]);

@@ -1,4 +1,4 @@
-//! `backlog-drops`: a CPU's queue of packets that wait for a soft interrupt was full, and packets were dropped.
+//! `backlog-drops`: packets were dropped because a CPU's backlog queue was full.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::SoftnetCounters;
@@ -8,12 +8,11 @@ use crate::words::{count, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "backlog-drops", look };
 
-/// From this share of the packets on it is worth acting on.
+/// Fraction of lost packets at which it becomes worth acting on.
 const MUCH: f64 = 1e-4;
 
 type BacklogDrops<'a> = (&'a ResultSummary, SoftnetCounters);
 
-/// One finding for all results, naming the one with the largest loss.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let counted = context
         .findings
@@ -29,7 +28,7 @@ fn share(softnet: &SoftnetCounters) -> f64 {
     softnet.dropped as f64 / softnet.processed.saturating_add(softnet.dropped).max(1) as f64
 }
 
-/// Whether a device of the path lost packets as well: else another program's may have been dropped.
+/// Returns whether a device on the path lost packets as well. Otherwise the drops may belong to another program.
 fn is_on_path(result: &ResultSummary) -> bool {
     let mut devices = result.counters.iter().flat_map(|counters| &counters.devices);
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)

@@ -16,26 +16,25 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "below-expected", look };
 
-/// Minimum received share of the requested rate.
+/// Minimum fraction of the requested rate that should arrive.
 const OF_ASKED: f64 = 0.95;
-/// Of a link's rate, this share is payload: TCP over Ethernet at MTU 1500 has 0.94, and a little may be lost.
+/// Minimum fraction of a link's rate that should arrive as payload. TCP over Ethernet with MTU 1500 has at most 0.94.
 const OF_LINK: f64 = 0.9;
 /// Factors whose levels are link rates.
 const LINKS: [&str; 6] = ["link", "link-rate", "link-speed", "nic", "wire", "wire-rate"];
-/// A round trip wakes a thread and makes two calls at each end. Beyond this multiple something else is slow.
+/// Maximum round trip as a multiple of the cost of a wake-up and two system calls at each end. Beyond this, something
+/// else is slow.
 const TIMES_THE_FLOOR: f64 = 4.0;
 
-/// A reason to expect more of a baseline.
 struct Short {
     result: String,
-    /// The claim, without its end.
+    /// The claim without its ending.
     claim: String,
     evidence: Evidence,
     sure: bool,
     limitation: Option<&'static str>,
 }
 
-/// One finding per run, significant ones first.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let baselines = context.results().filter(|(result, _)| result.baseline);
     let mut found: Vec<Short> = baselines
@@ -49,14 +48,12 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
-/// Senders had a rate, and it did not arrive.
 fn of_asked(result: &ResultSummary, measured: &Observations<'_>) -> Option<Short> {
     let load = measured.asked()?;
     let asked = BitRate(load.rate?.0 * f64::from(load.connections()));
     short_of(result, asked, OF_ASKED, "requested", "requested rate")
 }
 
-/// The link rate comes from a factor level.
 fn of_link(result: &ResultSummary) -> Option<Short> {
     let (factor, level) =
         result.levels.iter().find(|(factor, _)| LINKS.contains(&factor.to_lowercase().as_str()))?;
@@ -85,7 +82,7 @@ fn short_of(result: &ResultSummary, wanted: BitRate, share: f64, has: &str, what
     })
 }
 
-/// Time for wake-ups and system calls on this machine.
+/// Time for the wake-ups and system calls on this machine.
 fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Context<'_>) -> Option<Short> {
     let load = measured.record.sent.load().and_then(PingPongSettings::of)?;
     let engine = context.findings.run.environment.as_ref()?.engine?;
@@ -106,7 +103,7 @@ fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Conte
     })
 }
 
-/// A path that has more layers than the baseline, the lowest step, and does better all the same.
+/// Finds paths that have more layers than the baseline and yet perform better.
 fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
     let is_baseline = |step: &&CostStep| {
         context.findings.run.paths.iter().any(|path| path.baseline && path.name == step.path)

@@ -13,10 +13,9 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "bimodal", look };
 
-/// More jumps of a trial than this are two levels that it went back and forth between.
+/// With more jumps than this, a trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
 
-/// One finding for all results, with the levels of each as evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found: Vec<(&Observations<'_>, Modality)> = context
         .results()
@@ -27,7 +26,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     widest.map(|widest| finding(widest, &found, &context.findings.run.id)).into_iter().collect()
 }
 
-/// Levels explained by a few shifts within trials are left to `level-shift`.
+/// Level shifts within trials explain some bimodal results. They are left to `level-shift`.
 fn unexplained(result: &ResultSummary, modality: Modality) -> Option<Modality> {
     let most = result
         .shifts
@@ -75,7 +74,7 @@ fn finding(
     }
 }
 
-/// The published number: the median over trials, or the mean of a single stream.
+/// The published number: the median over the trials, or the mean of a single stream.
 fn shown<'a>(result: &Observations<'_>, median: &'a str, average: &'a str) -> &'a str {
     if result.points.len() == 1 && result.metric != Metric::RoundTrip { average } else { median }
 }
@@ -94,7 +93,6 @@ fn evidence(result: &Observations<'_>, modality: &Modality) -> Evidence {
         .text(format!(" at {high}"))
 }
 
-/// `run`: where the series of its trials can be drawn.
 fn remedy(free: bool, run: Option<&RunId>) -> Remedy {
     let action = if free {
         "Fix the placement of both ends (`placement` in a scenario, `-A` of `plumb client`) and measure again. \

@@ -1,4 +1,4 @@
-//! `buffer-limited`: a socket's buffer, and not the path, held the senders back.
+//! `buffer-limited`: the senders were limited by a socket buffer rather than the path.
 
 use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 use samples::{CpuUsage, ThreadRole, WorkloadSource};
@@ -16,27 +16,25 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "buffer-limited", look };
 
-/// A share of the time that is no accident.
+/// Minimum fraction of the time that is significant.
 pub(crate) const MUCH: f64 = 0.1;
 
-/// A buffer limiting the sender for this share of time determines the throughput.
+/// A buffer that limits the sender for this fraction of the time determines the throughput.
 const HALF: f64 = 0.5;
 
-/// Above this, a receiving thread or machine has no time to read, and the buffer is full because of it.
+/// Above this utilization, a receiving thread or machine has no time to read, which fills the buffer.
 const BUSY: f64 = 0.85;
 
-/// Which buffer holds a sender back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Buffer {
-    /// The receiver's: the window that it offers.
+    /// The receiver's buffer, through the advertised window.
     Receive,
-    /// The sender's own.
     Send,
 }
 
 impl Buffer {
-    /// The buffer that limited longer, and its share of the time. A growing send buffer is full whenever the path is the
-    /// limit, so only a fixed one counts.
+    /// Returns the buffer that limited longer, and the fraction of the time. An autotuned send buffer is full
+    /// whenever the path is the bottleneck, so only a fixed one counts.
     pub(crate) fn that_holds(tcp: &TcpSummary, fixed: bool) -> Option<(Self, f64)> {
         let (receive, send) = (tcp.receive_window_limited?, tcp.send_buffer_limited?);
         if receive >= send { Some((Self::Receive, receive)) } else { fixed.then_some((Self::Send, send)) }
@@ -49,7 +47,6 @@ impl Buffer {
         }
     }
 
-    /// The end with the buffer.
     pub(crate) const fn end(self) -> &'static str {
         match self {
             Self::Receive => "receiver",
@@ -58,7 +55,7 @@ impl Buffer {
     }
 }
 
-/// Whether the receivers had time to read, so that a full window is not their fault; `None` if unknown.
+/// Returns whether the receivers had time to read, in which case a full window is not their fault. `None` if unknown.
 pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
     let share = |busy: Nanos, elapsed: Nanos| (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds());
     let receivers = usage.threads.iter().filter(|thread| thread.role == ThreadRole::Receive);
@@ -68,18 +65,15 @@ pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
     Some(busiest < BUSY && machine.is_none_or(|busy| busy < BUSY))
 }
 
-/// A result that is held back.
 struct LimitedResult<'a> {
     result: &'a ResultSummary,
     buffer: Buffer,
     share: Above,
-    /// Requested size.
     fixed: Option<Bytes>,
-    /// Of a receive window, whether the receivers had time to read, where that is known.
+    /// For a receive window, whether the receivers had time to read. `None` if unknown.
     in_time: Option<bool>,
 }
 
-/// One finding for all results, naming the one limited longest.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<LimitedResult<'_>> =
         context.results().filter_map(|(result, measured)| held(result, measured)).collect();
@@ -110,7 +104,6 @@ fn held<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Li
     (in_time != Some(false)).then_some(LimitedResult { result, buffer, share, fixed, in_time })
 }
 
-/// Whether the receivers had time in at least half of the trials; `None` if unknown.
 fn receivers(measured: &Observations<'_>) -> Option<bool> {
     let told: Vec<bool> = measured.trials().filter_map(|trial| receivers_had_time(&trial.cpu)).collect();
     let in_time = told.iter().filter(|in_time| **in_time).count();
@@ -130,7 +123,7 @@ fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Finding {
     };
     Finding {
         id: String::new(),
-        // A receiver with unknown CPU time may be the cause, unless the window was set explicitly.
+        // If its CPU time is unknown, the receiver may be the cause unless the window was set explicitly.
         severity: if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
             Severity::Warning
         } else {

@@ -1,4 +1,4 @@
-//! `contamination`: pairs of hosts got less when measured at the same time than separately.
+//! `contamination`: pairs of hosts got less when measured simultaneously than separately.
 
 use findings::{Contamination, Evidence, Finding, PairMatrix, Remedy, Severity};
 
@@ -9,7 +9,6 @@ use super::{
 
 pub(crate) const RULE: Rule = Rule { id: "contamination", look };
 
-/// One finding per matrix.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     context.findings.matrices.iter().filter_map(finding).collect()
 }

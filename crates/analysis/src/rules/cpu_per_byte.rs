@@ -1,4 +1,5 @@
-//! `cpu-per-byte`: a path is slower than the one below it because each byte costs more of a CPU that is full on both.
+//! `cpu-per-byte`: a path is slower than the one below it because each byte costs more CPU time, and the CPU is full
+//! on both.
 
 use findings::{CostStep, CpuCost, Difference, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
 use samples::ValidityWarning;
@@ -9,30 +10,27 @@ use crate::words::percent;
 
 pub(crate) const RULE: Rule = Rule { id: "cpu-per-byte", look };
 
-/// Minimum part of the loss, on a logarithmic scale, explained by the higher CPU cost per byte.
+/// Minimum fraction of the loss, on a logarithmic scale, that the higher CPU cost per byte explains.
 const MOST: f64 = 0.75;
-/// CPUs that idle: with less there is nowhere to spread to.
+/// Minimum number of idle CPUs. With less, there is nothing to spread the load to.
 const IDLE: f64 = 0.5;
 
-/// A step that adds a layer, and both of its paths.
 struct DearStep<'a> {
     result: &'a ResultSummary,
     below: &'a ResultSummary,
-    /// CPU-seconds a GB, over the step and below it.
+    /// CPU-seconds per GB, for the step and the path below it.
     seconds: [f64; 2],
     cpu: CpuCost,
-    /// The busiest thread's share of a CPU.
     busy: f64,
 }
 
 impl DearStep<'_> {
-    /// Ratio of the CPU cost per byte; above 1.
     fn dearer(&self) -> f64 {
         self.seconds[0] / self.seconds[1]
     }
 }
 
-/// One claim for each workload, of the dearest step; the others are evidence.
+/// One finding per workload, for the most expensive step. The others are evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let cost_breakdowns = &context.findings.cost_breakdowns;
     let first = |workload: &str| cost_breakdowns.iter().find(|breakdown| breakdown.workload == workload);
@@ -66,7 +64,6 @@ fn dear<'a>(step: &CostStep, results: &'a [ResultSummary]) -> Option<DearStep<'a
     (step.dearer().ln() >= MOST * lost.ln()).then_some(step)
 }
 
-/// The busiest thread's share of a CPU where it had none left in most trials.
 fn full(result: &ResultSummary) -> Option<f64> {
     limited::mostly(result, |warning| match warning {
         ValidityWarning::GeneratorLimited { end, busy } | ValidityWarning::ReceiverLimited { end, busy } => {
@@ -90,7 +87,7 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
             dearest.result.id,
             percent(dearest.busy)
         ),
-        // For the others, the added layer cannot be distinguished from the layers below.
+        // For the other steps, the added layer cannot be distinguished from the layers below.
         results: vec![dearest.result.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
         limitations: vec![

@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "cpu-unexplained", look };
 
-/// Up to this share of busy time is explained by wake-ups from idle and rounding.
+/// Fraction of busy time that wake-ups from idle and rounding can explain.
 const MOST: f64 = 0.05;
 
 struct Open<'a> {
@@ -23,7 +23,6 @@ struct Open<'a> {
     rest: Above,
 }
 
-/// One claim for all results, the one with the largest rest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Open<'_>> = context
         .results()

@@ -1,4 +1,4 @@
-//! `cwnd-limited`: the congestion window, and not the path, sets the rate.
+//! `cwnd-limited`: the rate is limited by the congestion window rather than the path.
 
 use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 use samples::Trial;
@@ -20,25 +20,22 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "cwnd-limited", look };
 
-/// Share of the window in flight from which it counts as full.
+/// The window counts as full if at least this fraction of it is in flight.
 const FULL: f64 = 0.8;
-/// Beyond this multiple of the minimum round trip, a queue on the path is the limit.
+/// If the round trip is more than this multiple of the minimum, the bottleneck is a queue on the path.
 const QUEUED: f64 = 2.0;
-/// More parallel connections than this are no remedy.
 const MOST_STREAMS: u32 = 128;
 
-/// A result with a full window but no full queue.
 struct Full<'a> {
     result: &'a ResultSummary,
     measured: &'a Observations<'a>,
     tcp: TcpSummary,
-    /// Data in flight as a share of the window.
+    /// Data in flight as a fraction of the window.
     fill: Above,
-    /// The round trip as a multiple of the least one; `None` where that is not known.
+    /// The round trip as a multiple of the minimum. `None` if unknown.
     queued: Option<f64>,
 }
 
-/// One finding for all results, naming the one with the fullest window.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Full<'_>> =
         context.results().filter_map(|(result, measured)| full(result, measured)).collect();
@@ -64,7 +61,7 @@ fn full<'a>(result: &'a ResultSummary, measured: &'a Observations<'a>) -> Option
     (!path_is_full).then_some(Full { result, measured, tcp, fill, queued })
 }
 
-/// Bytes in flight, by Little's law, as a share of the window.
+/// Bytes in flight, by Little's law, as a fraction of the window.
 fn under_way(interval: &Interval, tcp: &TcpSample) -> Option<f64> {
     (tcp.cwnd.0 > 0 && tcp.rtt.0 > 0).then(|| interval.rate().0 / 8.0 * tcp.rtt.seconds() / tcp.cwnd.0 as f64)
 }
@@ -73,7 +70,6 @@ fn known(time: Nanos) -> Option<f64> {
     (time.0 > 0).then_some(time.0 as f64)
 }
 
-/// The median over the senders' intervals after the warm-up.
 fn over_intervals(trial: &Trial, of: fn(&Interval, &TcpSample) -> Option<f64>) -> Option<f64> {
     let intervals = flows(trial).iter().flat_map(|flow: &Flow| flow.sender.measured());
     describe::median(&intervals.filter_map(|interval| of(interval, &interval.tcp?)).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! `datagram-loss`: many of a UDP stream's datagrams did not arrive.
+//! `datagram-loss`: many datagrams of a UDP stream did not arrive.
 
 use findings::{DatagramSummary, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary};
 
@@ -10,21 +10,19 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "datagram-loss", look };
 
-/// 1 % loss is audible in a call and halves the rate of a loss-based congestion control.
+/// A loss of 1 % is audible in a call and halves the rate of a loss-based congestion control.
 const WORTH_A_WARNING: f64 = 0.01;
-/// Above 10 % the sent rate says little about the path.
+/// Above 10 %, the sent rate says little about the path.
 const SERIOUS: f64 = 0.1;
-/// Fewer than these are an accident.
+/// Fewer losses than this may be accidental.
 const FEWEST: u64 = 10;
 
-/// A result with losses.
 struct Lossy<'a> {
     result: &'a ResultSummary,
     stream: &'a StreamSummary,
     datagrams: DatagramSummary,
 }
 
-/// One claim for all results together, the worst one named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let lossy = |result: &'_ &ResultSummary| {
         let summary = StreamSummary::of(result).and_then(|stream| stream.datagrams);

@@ -1,4 +1,4 @@
-//! `direction-asymmetry`: one way carries less than the other.
+//! `direction-asymmetry`: one direction carries less than the other.
 
 use findings::{Change, Evidence, Finding, Number, Remedy, ResultSummary, Severity, Unit};
 
@@ -11,16 +11,14 @@ use crate::words::{capital, percent, value};
 
 pub(crate) const RULE: Rule = Rule { id: "direction-asymmetry", look };
 
-/// The slower way carries less than this share of the other: much is lost.
 const MUCH: f64 = 0.5;
 
-/// One finding for all pairs, naming the most asymmetric.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let all = direction_pairs::ways(context);
     let looked = all.len();
     let mut found: Vec<DirectionPair<'_>> =
         all.into_iter().filter(|ways| ways.keeps <= LEAST_RATIO.recip()).collect();
-    // Significant differences before larger ones that may be chance.
+    // Significant differences come before larger ones that may be due to chance.
     found.sort_by(|one, other| other.sure.cmp(&one.sure).then(one.keeps.total_cmp(&other.keeps)));
     found.first().map(|worst| finding(worst, &found, looked, context)).into_iter().collect()
 }

@@ -1,5 +1,5 @@
-//! Finds results for the two directions of a path: reversed path names, levels `forward` and `reverse`, workloads that differ
-//! only in direction, and bidirectional traffic.
+//! Finds results for the two directions of a path: reversed path names, levels such as `forward` and `reverse`,
+//! workloads that differ only in direction, and bidirectional traffic.
 
 use std::cmp::Ordering;
 
@@ -13,31 +13,26 @@ use super::{
 };
 use crate::observations::Observations;
 
-/// Separators of the two ends in a path's name, longest first.
+/// Separators between the two ends in a path's name, longest first.
 const BETWEEN: [&str; 5] = ["->", "→", "-to-", "_to_", " to "];
-/// Levels that mean the two ways.
 const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "download"), ("send", "receive")];
 
-/// Two directions that differ.
 pub(crate) struct DirectionPair<'a> {
     pub(crate) slower: &'a ResultSummary,
     pub(crate) faster: &'a ResultSummary,
-    /// How the ways are called.
     pub(crate) slower_way: String,
     pub(crate) faster_way: String,
-    /// In the metric's unit.
     pub(crate) slower_value: f64,
     pub(crate) faster_value: f64,
-    /// The share of the better way that the worse one reaches, 0 to 1.
+    /// Performance of the slower direction as a fraction of the faster one, from 0 to 1.
     pub(crate) keeps: f64,
-    /// Whether it is established.
     pub(crate) sure: bool,
     pub(crate) limitation: Option<&'static str>,
-    /// Slower relative to faster direction; `None` for bidirectional traffic, which is a single trial.
+    /// The slower direction relative to the faster one. `None` for bidirectional traffic, where both are in one
+    /// trial.
     pub(crate) change: Option<Comparison>,
 }
 
-/// Every pair of ways that were seen to differ.
 pub(crate) fn ways<'a>(context: &Context<'a>) -> Vec<DirectionPair<'a>> {
     let results: Vec<(&ResultSummary, &Observations<'_>)> = context.results().collect();
     let mut ways: Vec<DirectionPair<'_>> = Vec::new();
@@ -61,7 +56,6 @@ fn opposite(one: &Observations<'_>, other: &Observations<'_>) -> bool {
         || (path && levels && loads_reversed(&a.sent, &b.sent))
 }
 
-/// Whether one name is the other from its end to its start.
 fn reversed(one: &str, other: &str) -> bool {
     let ends = |name: &str| -> Option<(String, String)> {
         let name = name.to_lowercase();
@@ -78,7 +72,7 @@ fn reversed(one: &str, other: &str) -> bool {
 
 type Levels = std::collections::BTreeMap<String, String>;
 
-/// Whether all levels are equal but one, which means the two ways.
+/// Returns whether only one level differs, and its values stand for opposite directions.
 fn levels_reversed(one: &Levels, other: &Levels) -> bool {
     if !one.keys().eq(other.keys()) {
         return false;
@@ -134,7 +128,6 @@ fn keeps(change: &Comparison) -> f64 {
     if change.ratio > 1.0 { change.ratio.recip() } else { change.ratio }
 }
 
-/// Both directions of a bidirectional result.
 fn at_once(result: &ResultSummary) -> Option<DirectionPair<'_>> {
     let stream = StreamSummary::of(result)?;
     let (forward, reverse) = (stream.forward?, stream.reverse?);
@@ -159,7 +152,6 @@ fn at_once(result: &ResultSummary) -> Option<DirectionPair<'_>> {
     })
 }
 
-/// Whether the intervals of both do not meet.
 fn apart(slower: &Estimate, faster: &Estimate) -> bool {
     match (slower.interval, faster.interval) {
         (Some(low), Some(high)) => low.high < high.low && low.confidence.min(high.confidence) >= 0.9,

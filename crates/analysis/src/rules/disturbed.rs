@@ -1,4 +1,4 @@
-//! `disturbed`: other processes, or the hypervisor, had the CPUs in trials that the numbers rest on.
+//! `disturbed`: other processes or the hypervisor used the CPUs during trials that the numbers are based on.
 
 use findings::{Evidence, Finding, Remedy, Severity};
 use samples::Trial;
@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "disturbed", look };
 
-/// One finding per run. Repeated or excluded trials do not affect any number.
+/// One finding per run. Trials that were repeated or excluded do not affect any number.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let disturbed: Vec<&Trial> = context
         .measured
@@ -59,7 +59,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
     }
 }
 
-/// `25 of 25 trials of throughput and 0 of 25 of latency`, where two workloads differ in it.
+/// `25 of 25 trials of throughput and 0 of 25 of latency`, if the workloads differ.
 fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<String> {
     let mut counts: Vec<(&str, usize, usize)> = Vec::new();
     for (result, measured) in context.results() {

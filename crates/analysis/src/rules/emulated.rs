@@ -1,4 +1,5 @@
-//! `emulated`: the processor is software, so counts hold and times do not compare with hardware.
+//! `emulated`: the processor is emulated, so counts are valid but times and rates cannot be compared with real
+//! hardware.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
 use samples::{Environment, ValidityWarning};
@@ -8,22 +9,21 @@ use crate::words::{count, list};
 
 pub(crate) const RULE: Rule = Rule { id: "emulated", look };
 
-/// QEMU's generic CPU models, rarely used with hardware virtualization.
+/// QEMU's generic CPU models, which are rarely used with hardware virtualization.
 const MODELS: [&str; 3] = ["tcg", "qemu virtual cpu", "bochs"];
-/// Words of levels, paths and layers that mean emulation.
+/// Words in levels, paths and layers that indicate emulation.
 const WORDS: [&str; 3] = ["tcg", "emulated", "emulation"];
-/// On hardware a system call takes a few hundred nanoseconds, below a hypervisor as well; emulated some thousands.
+/// A system call takes a few hundred nanoseconds on hardware, even in a virtual machine, but thousands under
+/// emulation.
 const SLOW_CALL_NANOS: f64 = 2000.0;
 
-/// Evidence of emulation.
 struct Sign {
     evidence: Evidence,
     sure: bool,
-    /// The results that it concerns; none means all.
+    /// The affected results. Empty means all of them.
     results: Vec<String>,
 }
 
-/// One finding for certainly emulated results, one for possibly emulated ones.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let environment = context.findings.run.environment.as_ref();
     let mut signs: Vec<Sign> =
@@ -62,7 +62,6 @@ fn slow(environment: &Environment) -> Option<Sign> {
     })
 }
 
-/// Results with the warning `emulated`.
 fn doubted(context: &Context<'_>) -> Option<Sign> {
     let says = |result: &&ResultSummary| {
         result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::Emulated)
@@ -70,7 +69,6 @@ fn doubted(context: &Context<'_>) -> Option<Sign> {
     of_results("an emulated machine at one end", context.findings.results.iter().filter(says))
 }
 
-/// Results with a path or level named after emulation.
 fn named(context: &Context<'_>) -> Option<Sign> {
     let says = |text: &String| {
         let text = text.to_lowercase();
@@ -88,10 +86,9 @@ fn of_results<'a>(what: &str, results: impl Iterator<Item = &'a ResultSummary>) 
     (!results.is_empty()).then_some(Sign { evidence, sure: true, results })
 }
 
-/// The results that these signs concern, in the run's order.
 fn results(signs: &[Sign], context: &Context<'_>) -> Vec<String> {
     let concerned = |result: &String| {
-        // A sign of the machine concerns every result.
+        // A sign that concerns the machine affects every result.
         signs.iter().any(|sign| sign.results.is_empty() || sign.results.contains(result))
     };
     context.findings.results.iter().map(|result| result.id.clone()).filter(concerned).collect()

@@ -1,12 +1,10 @@
-//! Maps the kernel's offload feature names to the words that `ethtool -K` takes.
+//! Maps the kernel's names of offload features to the keywords that `ethtool -K` accepts.
 //!
-//! A word covers all features that match a pattern: `off_flag_def` in ethtool.c,
+//! A keyword covers all features that match a pattern, as in `off_flag_def` in ethtool.c,
 //! <https://git.kernel.org/pub/scm/network/ethtool/ethtool.git>.
 
-/// A word and the features it covers.
 type Word = (&'static str, fn(&str) -> bool);
 
-/// In the order used in commands.
 const WORDS: [Word; 6] = [
     ("tso", |name| name.starts_with("tx-tcp") && name.ends_with("-segmentation")),
     ("gso", |name| name == "tx-generic-segmentation"),
@@ -16,20 +14,20 @@ const WORDS: [Word; 6] = [
     ("sg", |name| name.starts_with("tx-scatter-gather")),
 ];
 
-/// The words for `features`, each once; a feature without a word keeps the kernel's name, which ethtool takes too.
+/// Returns the keywords for `features` without duplicates. Other features keep the kernel's name, which ethtool
+/// accepts too.
 pub(crate) fn words<'a>(features: &[&'a str]) -> Vec<&'a str> {
     let covered = WORDS.iter().filter(|(_, covers)| features.iter().any(|name| covers(name)));
     let bare = features.iter().filter(|name| !WORDS.iter().any(|(_, covers)| covers(name)));
     covered.map(|(word, _)| *word).chain(bare.copied()).collect()
 }
 
-/// The command that switches `features` of `device` (`host:device`) on, with the host as a comment.
+/// Returns the command that enables `features` on `device` (`host:device`), with the host as a comment.
 pub(crate) fn switch_on(device: &str, features: &[&str]) -> String {
     let settings: Vec<String> = words(features).iter().map(|word| format!("{word} on")).collect();
     typed_at(device, |name| format!("ethtool -K {name} {}", settings.join(" ")))
 }
 
-/// A command for `device` (`host:device`) with the host, in which it is to be typed, as a comment.
 pub(crate) fn typed_at(device: &str, command: impl Fn(&str) -> String) -> String {
     match device.split_once(':') {
         Some((host, name)) => format!("{}  # in {host}", command(name)),

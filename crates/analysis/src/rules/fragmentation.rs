@@ -1,4 +1,4 @@
-//! `fragmentation`: packets are larger than the path MTU and are fragmented.
+//! `fragmentation`: packets are larger than the path MTU and get fragmented.
 
 use findings::{Change, Evidence, Finding, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary};
 use samples::WorkloadSource;
@@ -16,20 +16,18 @@ pub(crate) const RULE: Rule = Rule { id: "fragmentation", look };
 const IP: u64 = 20;
 /// UDP header (RFC 768).
 const UDP: u64 = 8;
-/// TCP header without options (RFC 9293); options make a packet larger still.
+/// TCP header without options (RFC 9293). Options make a packet even larger.
 const TCP: u64 = 20;
-/// The largest MTU that most devices take.
+/// The largest MTU that most devices support.
 const MOST_MTU: u64 = 9000;
 
-/// A result that sends packets in pieces.
 struct Pieces<'a> {
     result: &'a ResultSummary,
-    /// Bytes of the IP packet of a datagram or segment.
+    /// Size of the IP packet that carries a datagram or segment, in bytes.
     packet: u64,
     carried: u64,
-    /// Whether the MTU was probed end to end instead of read from devices.
+    /// Whether the MTU was probed end to end, as opposed to read from devices.
     probed: bool,
-    /// `datagrams` or `segments`.
     of: &'static str,
 }
 
@@ -40,7 +38,6 @@ impl Pieces<'_> {
     }
 }
 
-/// One claim for all results, the one with most pieces named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Pieces<'_>> =
         context.results().filter_map(|(result, measured)| pieces(result, measured)).collect();
@@ -53,13 +50,12 @@ fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<
     let carried = u64::from(result.path_mtu.or(promised)?);
     let (packet, of) = match datagram(&measured.record.sent) {
         Some(payload) => (payload.saturating_add(UDP + IP), "datagrams"),
-        // Devices with a smaller MTU soon shrink a socket's segments, so only a probe shows fragmentation.
+        // Sockets soon shrink their segments to fit a device's MTU, so only a probe shows fragmentation.
         None => (result.path_mtu.and_then(|_| segment(result))? + TCP + IP, "segments"),
     };
     (packet > carried).then_some(Pieces { result, packet, carried, probed: result.path_mtu.is_some(), of })
 }
 
-/// Payload per datagram; `None` without datagrams or if unknown.
 fn datagram(sent: &WorkloadSource) -> Option<u64> {
     match sent {
         WorkloadSource::Load(load) => load.kind().datagram().map(|payload| payload.0),
@@ -69,7 +65,6 @@ fn datagram(sent: &WorkloadSource) -> Option<u64> {
     }
 }
 
-/// The largest segment that the sender's socket may send.
 fn segment(result: &ResultSummary) -> Option<u64> {
     let sender = result.sockets.iter().find(|end| end.end == "sender")?;
     sender.socket.mss.map(u64::from)
@@ -129,7 +124,7 @@ fn remedy(worst: &Pieces<'_>) -> Remedy {
     let headers = if worst.of == "datagrams" { UDP + IP } else { TCP + IP };
     let names: Vec<String> = result.devices.iter().map(|device| device.device.clone()).collect();
     let tunnel = result.devices.iter().any(|device| device.kind == "vxlan");
-    // A tunnel's devices need less than those below it: one size for all does not do.
+    // A tunnel's devices need a smaller MTU than those below it, so one size does not fit all.
     let one_size = !tunnel && !names.is_empty() && worst.packet <= MOST_MTU;
     let mtu = u32::try_from(worst.packet).unwrap_or(u32::MAX);
     Remedy {

@@ -1,4 +1,4 @@
-//! `generator-limited`: a sending thread had no time left, so a faster path would not have shown.
+//! `generator-limited`: a sending thread was saturated, so a faster path would not show.
 
 use findings::{Finding, Remedy};
 use samples::ValidityWarning;

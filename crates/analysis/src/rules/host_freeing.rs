@@ -1,4 +1,5 @@
-//! `host-freeing`: share of the time spent by QEMU on freeing memory on the host, which limits the gain from faster freeing.
+//! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host, which bounds the gain from
+//! faster freeing.
 
 use findings::{BalloonSummary, Evidence, Finding, ResultSummary, Severity};
 use samples::SyscallCount;
@@ -10,12 +11,11 @@ use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule { id: "host-freeing", look };
 
-/// System calls used by QEMU to free guest memory (ram_block_discard_range in softmmu/physmem.c).
+/// System calls that QEMU uses to free guest memory (ram_block_discard_range in softmmu/physmem.c).
 const FREEING: [&str; 2] = ["fallocate", "madvise"];
-/// A smaller part is not worth a word.
+/// Smaller fractions are not worth mentioning.
 const LEAST: f64 = 0.1;
 
-/// Names the machine with the largest share.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let parts = context.findings.results.iter().filter_map(FreeingShare::of);
     let largest = parts.max_by(|one, other| one.share.total_cmp(&other.share));
@@ -25,10 +25,9 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 struct FreeingShare<'a> {
     result: &'a ResultSummary,
     balloon: &'a BalloonSummary,
-    /// The calls' own time.
     time: Nanos,
     calls: u64,
-    /// Of the time in which the memory is taken.
+    /// Fraction of the time that it takes to take the memory.
     share: f64,
 }
 

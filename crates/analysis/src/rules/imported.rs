@@ -1,4 +1,4 @@
-//! `imported`: the numbers come from another tool, and data missing in its logs is unknown.
+//! `imported`: the numbers come from another tool, and anything missing in its logs is unknown.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::{ImportRecord, ImportedFile};
@@ -8,10 +8,9 @@ use crate::words::{count, list};
 
 pub(crate) const RULE: Rule = Rule { id: "imported", look };
 
-/// Maximum number of notes; the report lists all.
+/// Maximum number of notes. The report lists all of them.
 const MOST_NOTES: usize = 3;
 
-/// One claim for the run.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let results = !context.findings.results.is_empty();
     let record = context.findings.run.origin.imported().filter(|_| results);
@@ -54,7 +53,6 @@ fn file(file: &ImportedFile) -> Evidence {
     Evidence::new(&file.name).text(format!("{formats}, {}", count(file.lines as usize, "line")))
 }
 
-/// Missing data and its extent.
 fn unknown(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let results = &context.findings.results;
     let of = |lacks: fn(&ResultSummary) -> bool| results.iter().filter(|result| lacks(result)).count();

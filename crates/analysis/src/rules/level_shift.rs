@@ -1,4 +1,4 @@
-//! `level-shift`: within a trial the rate jumped to another level, so that its mean matches neither.
+//! `level-shift`: the rate jumped to another level during a trial, so its mean matches neither level.
 
 use findings::{Change, Evidence, Finding, LevelShift, Remedy, ResultShift, ResultSummary, Severity};
 use units::Nanos;
@@ -11,20 +11,17 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "level-shift", look };
 
-/// From one level to the other by less than this, the mean misleads little.
+/// The mean is hardly misleading if the ratio of the levels is smaller than this.
 const MUCH: f64 = 1.25;
-/// Maximum number of level shifts listed per result.
 const MOST_TOLD: usize = 6;
 
-/// A result with its widest jump.
 struct Jumpy<'a> {
     result: &'a ResultSummary,
     widest: &'a ResultShift,
-    /// The value of the trial in which that is, in the metric's unit.
+    /// Value of the trial with that jump, in the metric's unit.
     average: Option<f64>,
 }
 
-/// One claim for all results, the widest jump named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Jumpy<'_>> =
         context.results().filter_map(|(result, measured)| jumpy(result, measured)).collect();
@@ -38,7 +35,6 @@ fn jumpy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<J
     Some(Jumpy { result, widest, average: own.map(|point| point.value) })
 }
 
-/// Ratio of the upper to the lower level.
 fn size(shift: &ResultShift) -> f64 {
     let (low, high) = (shift.shift.before.min(shift.shift.after), shift.shift.before.max(shift.shift.after));
     if low > 0.0 { high / low } else { f64::MAX }
@@ -73,7 +69,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
     }
 }
 
-/// Trials are numbered from one for users.
+/// Users see trials numbered from one.
 const fn ordinal(shift: &ResultShift) -> u32 {
     shift.trial.saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! Common part of the rules about busy ends: results with one kind of warning in most trials.
+//! Common code of the rules about saturated ends: results with the same kind of warning in most trials.
 
 use findings::{Change, Evidence, Finding, ResultSummary, Severity};
 use samples::ValidityWarning;
@@ -7,15 +7,12 @@ use workload::Mode;
 use super::Context;
 use crate::words::{count, percent};
 
-/// Texts of a rule.
 pub(crate) struct Words {
     /// `sending` or `receiving`.
     pub(crate) doing: &'static str,
-    /// When it could be wrong.
     pub(crate) limitation: &'static str,
 }
 
-/// One claim for all results that had the warning in at least half of their trials.
 pub(crate) fn look(
     context: &Context<'_>,
     words: &Words,
@@ -48,7 +45,7 @@ pub(crate) fn look(
     })
 }
 
-/// The result, the end and how busy it was, where at least half of the trials had the warning.
+/// Returns the result, the end and its utilization if at least half of the trials have the warning.
 pub(crate) fn mostly(
     result: &ResultSummary,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
@@ -57,14 +54,12 @@ pub(crate) fn mostly(
     often.filter_map(|(warning, _)| busy(warning)).map(|(end, busy)| (result, end, busy)).next()
 }
 
-/// Relief for the busy thread of the first result: limit mode or, if already used, more threads.
 pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
     let result = finding.results.first()?;
     let load = context.measured_of(result)?.asked()?;
     if load.mode == Mode::App { Some(Change::LimitMode) } else { more_streams(result, context) }
 }
 
-/// Twice the streams of a result.
 pub(crate) fn more_streams(result: &str, context: &Context<'_>) -> Option<Change> {
     const MOST: u32 = 128;
     let load = context.measured_of(result)?.asked()?;

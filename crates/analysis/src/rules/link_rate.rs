@@ -1,4 +1,4 @@
-//! `link-rate`: a path carries exactly the rate of a common link.
+//! `link-rate`: the rate of a path is exactly that of a common link.
 
 use findings::{Evidence, Finding, ResultSummary, Severity};
 use units::BitRate;
@@ -12,28 +12,26 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "link-rate", look };
 
-/// Common rates of links and rate limits, in bit/s.
+/// Common rates of links and rate limiters, in bit/s.
 const RATES: [f64; 10] = [1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11];
 /// Header bytes per TCP segment: IPv4 20, TCP 20, timestamps 12; IPv6 adds 20.
 const HEADERS: [f64; 2] = [52.0, 72.0];
-/// Bytes per packet counted by a shaper (Ethernet header) and on the wire (plus preamble, FCS and gap).
+/// Overhead per packet in bytes, as counted by a shaper (Ethernet header) and on the wire (also preamble, FCS and
+/// gap).
 const FRAMES: [f64; 2] = [14.0, 38.0];
-/// A segment at the usual MTU of 1500.
+/// Segment size for the usual MTU of 1500.
 const USUAL_SEGMENT: u32 = 1448;
-/// The layer of a path that exists already.
 const EXISTING: &str = "network";
-/// A rate that is so near is the link's.
+/// Maximum relative distance from a link's rate.
 const NEAR: f64 = 0.004;
-/// A link gives every trial the same.
+/// Maximum relative variation between trials. A saturated link gives every trial the same rate.
 const STEADY: f64 = 0.01;
 
-/// A result and the link that it fills.
 struct FullLink<'a> {
     result: &'a ResultSummary,
     rate: f64,
 }
 
-/// One claim for all results, the fastest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<FullLink<'_>> = context
         .results()
@@ -43,9 +41,8 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|fastest| finding(fastest, &found)).into_iter().collect()
 }
 
-/// Rate in bit/s of the link that an unlimited TCP stream fills, if any.
+/// Rate in bit/s of the link that an unlimited TCP stream saturates, if any.
 pub(super) fn of(result: &ResultSummary, measured: &Observations<'_>) -> Option<f64> {
-    // For paths created for the run, the limit is known.
     if result.layers.iter().any(|layer| layer != EXISTING) {
         return None;
     }

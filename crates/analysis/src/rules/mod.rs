@@ -1,5 +1,5 @@
-//! The rules that make claims, one in each file. A rule looks at the numbers and measures nothing anew; its page is
-//! docs/findings/ID.md. A new rule is a file here, a line in [`ALL`], a page, and a case in tests.rs.
+//! The rules that produce findings, one per file. A rule only looks at existing numbers, and is documented in
+//! docs/findings/ID.md. To add a rule, add a file here, a line in [`ALL`], a page, and a case in tests.rs.
 
 mod backlog_drops;
 mod below_expected;
@@ -65,35 +65,28 @@ use crate::{
     rule::{self, Subject},
 };
 
-/// Input of the rules.
 pub(crate) struct Context<'a> {
-    /// Plan of the run.
     pub(crate) header: &'a RunHeader,
-    /// Results, noise floors, cost breakdowns and effects; no claims yet.
+    /// Results, noise floors, cost breakdowns and effects, without findings.
     pub(crate) findings: &'a Findings,
-    /// The trials behind the results, in the same order.
+    /// The trials of the results, in the same order.
     pub(crate) measured: &'a [Observations<'a>],
-    /// The source of all comparisons.
     pub(crate) fits: &'a Fits,
 }
 
 impl<'a> Context<'a> {
-    /// Commands in the run's own names.
     const fn commands(&self) -> Commands<'a> {
         Commands::of(self.header)
     }
 
-    /// Every result with its trials.
     fn results(&self) -> impl Iterator<Item = (&'a ResultSummary, &'a Observations<'a>)> + use<'a> {
         self.findings.results.iter().zip(self.measured)
     }
 
-    /// The trials of a result.
     fn measured_of(&self, id: &str) -> Option<&'a Observations<'a>> {
         self.measured.iter().find(|result| result.record.id == id)
     }
 
-    /// Compares two results with the same workload or metric.
     fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         self.fits.compare(this, that)
     }
@@ -105,9 +98,8 @@ impl Subject for Context<'_> {
 
 pub(crate) type Rule = rule::Rule<Context<'static>>;
 
-/// Every rule.
 pub(crate) const ALL: &[Rule] = &[
-    // Rules about the basis of all numbers come first.
+    // Rules about the validity of all numbers come first.
     disturbed::RULE,
     unreadable_trials::RULE,
     machine_change::RULE,

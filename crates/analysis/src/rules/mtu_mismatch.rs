@@ -1,4 +1,4 @@
-//! `mtu-mismatch`: a path carries less than its devices' MTU, or not always the same.
+//! `mtu-mismatch`: a path carries less than the MTU of its devices, or its MTU varies.
 
 use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
 
@@ -10,19 +10,16 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "mtu-mismatch", look };
 
-/// Probed MTUs of a path, without unprobed trials.
+/// Probed MTUs of a path. Trials without a probe are left out.
 struct Mismatch<'a> {
     result: &'a ResultSummary,
     carried: u32,
-    /// The largest that another trial of the result saw, where it differs.
+    /// The largest MTU probed in another trial of the result, if different.
     at_best: Option<u32>,
-    /// The least MTU of the devices on the way.
     promised: Option<u32>,
-    /// First and last device of the path, if known.
     ends: Option<Vec<String>>,
 }
 
-/// One claim for all results together.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let results = context.findings.results.iter().zip(context.measured);
     let found: Vec<Mismatch<'_>> =
@@ -60,7 +57,7 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
     }
 }
 
-/// The lab can set the probed MTU at both ends, so that nothing larger is sent.
+/// The lab can set the probed MTU at both ends, so that no larger packets are sent.
 fn remedy(first: &Mismatch<'_>) -> Remedy {
     Remedy {
         change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),

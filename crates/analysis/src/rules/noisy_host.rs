@@ -1,4 +1,4 @@
-//! `noisy-host`: the baseline differs much from itself, or the hypervisor took CPU time away.
+//! `noisy-host`: the baseline varies a lot between repetitions, or the hypervisor took CPU time away.
 
 use findings::{Evidence, Finding, NoiseFloor, Remedy, ResultSummary, Severity};
 
@@ -7,14 +7,13 @@ use crate::words::percent;
 
 pub(crate) const RULE: Rule = Rule { id: "noisy-host", look };
 
-/// A layer often costs less than this; such costs would go unseen.
+/// Noise floor that hides the cost of a typical layer.
 const LARGE_FLOOR: f64 = 0.05;
-/// Hardly any cost could be seen.
+/// Noise floor that hides almost any cost.
 const SERIOUS_FLOOR: f64 = 0.2;
-/// Share of the machine's CPU time that may be stolen.
+/// Fraction of the machine's CPU time that is too much steal time.
 const MUCH_STEAL: f64 = 0.02;
 
-/// One finding per run, whatever the evidence.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let floors: Vec<&NoiseFloor> =
         context.findings.noise.iter().filter(|noise| noise.floor > LARGE_FLOOR).collect();

@@ -1,4 +1,4 @@
-//! `offload-off`: a device's offloads are off and that costs throughput.
+//! `offload-off`: offloads are off on a device, which costs throughput.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,26 +10,23 @@ use crate::words::list;
 
 pub(crate) const RULE: Rule = Rule { id: "offload-off", look };
 
-/// The slower side keeps less than this share: much is lost.
 const MUCH: f64 = 0.5;
-/// Keeping more than this share is good to know and no more.
+/// If the slower side keeps more than this fraction, it is merely a note.
 const LITTLE: f64 = 0.9;
 
-/// Features that are off on the slower side and on on the faster one, by device.
+/// Features that are off on the slower side but on on the faster one, by device.
 type Off = BTreeMap<String, BTreeSet<String>>;
 
-/// A significant effect, from its slower side.
 struct Loss<'a> {
     effect: &'a FactorEffect,
     slower: &'a ResultSummary,
-    /// The level of the slower side.
     level: &'a str,
-    /// The share that the slower side keeps.
+    /// Fraction of the throughput that the slower side keeps.
     keeps: f64,
     off: Off,
 }
 
-/// One claim for each factor and level: the same devices on several paths are one matter.
+/// One finding for each factor and level, because the same devices on several paths are one problem.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut groups: BTreeMap<(&str, &str), Vec<Loss<'_>>> = BTreeMap::new();
     for loss in context.findings.effects.iter().filter_map(|effect| loss(effect, context)) {
@@ -96,7 +93,7 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
 fn limitations(worst: &Loss<'_>, looked: usize) -> Vec<String> {
     let software = "All lab devices are virtual: offloads mean fewer, larger packets. With a real NIC the gain can \
          be larger or smaller.";
-    // The finding was selected from all comparisons; if several agree, chance is no explanation.
+    // The finding was selected from all comparisons. If several of them agree, it is not due to chance.
     let many = if worst.keeps < LITTLE { None } else { significance::of_many(looked) };
     [software.to_owned()].into_iter().chain(many).collect()
 }
@@ -138,7 +135,7 @@ fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
     Evidence::new(format!("off on {device}, as reported by the kernel")).text(names.join(", "))
 }
 
-/// Segments per packet, if devices and sockets were counted.
+/// Segments per packet, if both devices and sockets were counted.
 fn packets(slower: &ResultSummary) -> Option<Evidence> {
     let data = slower.packets.as_ref()?.data.as_ref()?;
     let cut = data.cut.as_ref().map(|cut| format!(", segmented at {}", cut.device)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `page-balloon`: memory leaves a virtual machine page by page, and another method moves it faster.
+//! `page-balloon`: memory is taken from a virtual machine page by page, and another method is faster.
 
 use findings::{BalloonSummary, Comparison, Evidence, Finding, Remedy, ResultSummary, Severity};
 use workload::BalloonMethod;
@@ -8,10 +8,9 @@ use crate::words::value;
 
 pub(crate) const RULE: Rule = Rule { id: "page-balloon", look };
 
-/// From here on it is worth another device.
+/// Speed-up that is worth switching to another device.
 const MUCH: f64 = 2.0;
 
-/// Names the workload with the largest difference between methods.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let slow = context.results().filter(|(result, _)| method(result) == Some(BalloonMethod::VirtioBalloon));
     let pairs = slow.flat_map(|(result, measured)| {
@@ -34,7 +33,6 @@ struct Pair<'a> {
     change: Comparison,
 }
 
-/// How memory is taken; `None` where none is.
 fn method(result: &ResultSummary) -> Option<BalloonMethod> {
     BalloonSummary::of_shrink(result).map(|balloon| balloon.method)
 }

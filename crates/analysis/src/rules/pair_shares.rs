@@ -1,15 +1,12 @@
-//! Throughput or latency of a host or pair as a share of the usual value. Makes no findings.
+//! Throughput or latency of a host or pair as a fraction of the usual value.
 
 use findings::{HostPair, PairMatrix, ResultSummary};
 use stats::describe;
 
-/// A smaller share of the usual value is slow.
 pub(super) const SLOW: f64 = 0.7;
 
-/// Limitation if the trials do not decide.
 pub(super) const FEW: &str = "Not significant: with this few trials it may be faster next time.";
 
-/// Role of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Sending,
@@ -26,7 +23,6 @@ impl Way {
         }
     }
 
-    /// The host that does it.
     pub(super) fn host(self, pair: &HostPair) -> &str {
         match self {
             Self::Sending => &pair.from,
@@ -35,8 +31,8 @@ impl Way {
     }
 }
 
-/// Best pair of a host in a role, and the median of the pairs without the host. `None` with too few pairs: a single pair
-/// cannot show which host is slow.
+/// Best pair of a host in a role, and the median of the pairs without the host. `None` with too few pairs, because a
+/// single pair cannot show which host is slow.
 pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Option<(&'a HostPair, f64)> {
     let own: Vec<&HostPair> = matrix.pairs.iter().filter(|pair| way.host(pair) == host).collect();
     let without: Vec<f64> = matrix
@@ -49,7 +45,7 @@ pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Optio
     Some((best, describe::median(&without)?))
 }
 
-/// What the slower of both hosts reaches with others in the same role; `None` without other pairs.
+/// What the slower of the two hosts reaches with other hosts in the same role. `None` without other pairs.
 pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     let of = |way: Way| {
         let others = matrix.pairs.iter().filter(|other| *other != pair && way.host(other) == way.host(pair));
@@ -60,13 +56,13 @@ pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     Some(if more_is_better { sends.min(receives) } else { sends.max(receives) })
 }
 
-/// A value as a share of another, inverted for times: less is worse.
+/// A value as a fraction of another, inverted for durations so that less is worse.
 pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> {
     let keeps = if matrix.metric.more_is_better()? { value / usual } else { usual / value };
     keeps.is_finite().then_some(keeps)
 }
 
-/// Whether the interval of a result's median is entirely on the slow side.
+/// Returns whether the whole interval of a result's median is on the slow side.
 pub(super) fn is_apart(matrix: &PairMatrix, result: &ResultSummary, usual: f64) -> bool {
     result.value.interval.is_some_and(|interval| match matrix.metric.more_is_better() {
         Some(true) => interval.high < usual,
@@ -75,7 +71,6 @@ pub(super) fn is_apart(matrix: &PairMatrix, result: &ResultSummary, usual: f64) 
     })
 }
 
-/// The way from one host to another.
 pub(super) fn between<'a>(matrix: &'a PairMatrix, from: &str, to: &str) -> Option<&'a HostPair> {
     matrix.pairs.iter().find(|pair| pair.from == from && pair.to == to)
 }

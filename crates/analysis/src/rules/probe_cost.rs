@@ -1,4 +1,4 @@
-//! `probe-cost`: probes slow down the measured work so much that their times are less meaningful.
+//! `probe-cost`: probes slow down the measured work so much that the times become less meaningful.
 
 use findings::{Evidence, Finding, Number, ProbeCost, Remedy, Severity, Unit};
 use stats::verdict;
@@ -8,10 +8,8 @@ use crate::words::{count, list, percent};
 
 pub(crate) const RULE: Rule = Rule { id: "probe-cost", look };
 
-/// From this share on.
 const MUCH: f64 = 0.05;
 
-/// One finding for all workloads, naming the one with the highest cost.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let costs = &context.findings.probes.costs;
     let mut dear: Vec<&ProbeCost> =
@@ -20,7 +18,6 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     dear.first().map(|worst| finding(worst, &dear, context)).into_iter().collect()
 }
 
-/// Whether equal trials could differ by as much.
 fn is_noise(cost: &ProbeCost) -> bool {
     cost.interval.is_some_and(|interval| interval.low <= 0.0)
 }

@@ -1,4 +1,4 @@
-//! `qdisc-drops`: a device of the path, or its queueing discipline, dropped packets.
+//! `qdisc-drops`: a device on the path or its queueing discipline dropped packets.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::DeviceCounters;
@@ -8,18 +8,16 @@ use crate::words::{count, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "qdisc-drops", look };
 
-/// From this share of the packets on it is worth acting on.
+/// Fraction of dropped packets at which it becomes worth acting on.
 const MUCH: f64 = 1e-4;
 
 struct Lossy<'a> {
     result: &'a ResultSummary,
     device: &'a DeviceCounters,
     dropped: u64,
-    /// Of the packets that it handled.
     share: f64,
 }
 
-/// One claim for each device, the result where it lost the largest share named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Lossy<'_>> = context.findings.results.iter().flat_map(of_result).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -42,8 +40,8 @@ fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
     let by_backlog =
         result.counters.as_ref().and_then(|counters| counters.softnet).map_or(0, |softnet| softnet.dropped);
     let lossy = devices.filter_map(|device| {
-        // A driver may count drops of its queueing discipline again, and backlog drops may be counted by the devices on both
-        // sides.
+        // A driver may also count the drops of its queueing discipline, and devices on both sides may count backlog
+        // drops.
         let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
         let dropped = out.saturating_add(device.rx_dropped.saturating_sub(by_backlog));
         let handled = device.tx_packets.saturating_add(device.rx_packets).saturating_add(dropped);

@@ -1,4 +1,4 @@
-//! Sweeps over the queues of a device, and their CPU time.
+//! Sweeps over the number of queues of a device, and their CPU time.
 
 use std::collections::BTreeMap;
 use workload::StreamSettings;
@@ -9,7 +9,6 @@ use samples::WorkloadSource;
 use super::Context;
 use crate::observations::Observations;
 
-/// A result at a number of queues.
 #[derive(Clone, Copy)]
 pub(crate) struct Point<'a> {
     pub(crate) queues: u32,
@@ -18,28 +17,24 @@ pub(crate) struct Point<'a> {
 }
 
 impl Point<'_> {
-    /// In the metric's unit.
     pub(crate) fn value(&self) -> f64 {
         self.result.value.median
     }
 }
 
-/// All results of one workload and path with a number of queues.
 pub(crate) struct Sweep<'a> {
-    /// The factor: `queues`, `Queue`.
+    /// Name of the factor: `queues` or `Queue`.
     pub(crate) factor: &'a str,
-    /// In the order of the scenario.
     pub(crate) points: Vec<Point<'a>>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Best point accepted by `wanted`.
     pub(crate) fn best(&self, wanted: impl Fn(&Point<'a>) -> bool) -> Option<Point<'a>> {
         let points = self.points.iter().filter(|point| wanted(point)).copied();
         points.max_by(|one, other| one.value().total_cmp(&other.value()))
     }
 
-    /// Whether two results differ in nothing but their queues, as far as is known.
+    /// Returns whether two results are known to differ only in their queues.
     pub(crate) fn else_equal(&self, one: &Point<'_>, other: &Point<'_>) -> bool {
         let without = |point: &Point<'_>| -> BTreeMap<String, String> {
             let levels = point.result.levels.iter().filter(|(factor, _)| *factor != self.factor);
@@ -49,7 +44,6 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// All sweeps over queues with a higher-is-better metric.
 pub(crate) fn sweeps<'a>(context: &Context<'a>) -> Vec<Sweep<'a>> {
     let mut sweeps: Vec<Sweep<'_>> = Vec::new();
     for (result, measured) in
@@ -79,7 +73,7 @@ fn queues(result: &ResultSummary) -> Option<(&str, u32)> {
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
-/// CPU time: CPUs busy system-wide, or the sum of shares of several machines as reported by another tool.
+/// CPU time: busy CPUs of the whole system, or the sum over several machines as reported by another tool.
 pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     let shares = || {
         let shares = result
@@ -92,7 +86,7 @@ pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     result.cpu.map(|cpu| cpu.busy).or_else(|| Some(shares())).filter(|cpu| *cpu > 0.0)
 }
 
-/// Utilization of the busiest machine, 0 to 1; `None` if not recorded.
+/// Utilization of the busiest machine, from 0 to 1. `None` if not recorded.
 pub(crate) fn busiest(result: &ResultSummary) -> Option<f64> {
     let shares = result
         .consumers
@@ -103,7 +97,6 @@ pub(crate) fn busiest(result: &ResultSummary) -> Option<f64> {
     shares.chain(machine).max_by(f64::total_cmp)
 }
 
-/// Parallel connections of a result, where known.
 pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
     match &point.measured.record.sent {
         WorkloadSource::Load(load) => StreamSettings::of(load).map(|load| load.streams),

@@ -1,4 +1,4 @@
-//! `receiver-limited`: a receiving thread had no time left, so a faster path would not have shown.
+//! `receiver-limited`: a receiving thread was saturated, so a faster path would not show.
 
 use findings::{Finding, Remedy};
 use samples::ValidityWarning;

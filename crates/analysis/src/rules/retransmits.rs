@@ -14,21 +14,19 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "retransmits", look };
 
-/// One segment in a thousand: enough for a loss-based congestion control to feel it.
+/// One segment in a thousand is enough to slow down a loss-based congestion control.
 pub(crate) const WORTH_A_WARNING: f64 = 0.001;
-/// One in a hundred: the path loses or reorders all the time.
+/// At one in a hundred, the path constantly loses or reorders packets.
 const SERIOUS: f64 = 0.01;
-/// Fewer than these are an accident.
+/// Fewer retransmits than this may be accidental.
 pub(crate) const FEWEST: u64 = 10;
 
-/// Interpretation of retransmitted segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// No sender saw a reordering: they were lost.
+    /// No sender detected reordering, so the segments were lost.
     Loss,
-    /// Reordering was not recorded.
     Unknown,
-    /// Senders detected reordering: some or all segments were late, not lost.
+    /// Senders detected reordering, so some or all segments were late rather than lost.
     Reordering,
 }
 
@@ -69,26 +67,24 @@ impl Kind {
     }
 }
 
-/// Retransmitted share of the segments needed for `bytes` of payload; `None` if the segment size is unknown.
+/// Retransmitted fraction of the segments needed for `bytes` of payload. `None` if the segment size is unknown.
 pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> Option<f64> {
     let sender = sockets.iter().find(|end| end.end == "sender")?;
     let mss = f64::from(sender.socket.mss.filter(|mss| *mss > 0)?);
     (bytes > 0.0).then(|| tcp.retransmits as f64 * mss / bytes)
 }
 
-/// Reordering is no sign of drops.
+/// Reordering does not indicate drops.
 pub(crate) fn severity(share: f64, kind: Kind) -> Severity {
     if share >= SERIOUS && kind == Kind::Loss { Severity::Serious } else { Severity::Warning }
 }
 
-/// A result with retransmits.
 struct Lossy<'a> {
     share: f64,
     result: &'a ResultSummary,
     tcp: TcpSummary,
 }
 
-/// One claim for all results together, the worst one named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let results = context.findings.results.iter().zip(context.measured);
     let mut lossy: Vec<Lossy<'_>> = results
@@ -136,7 +132,6 @@ fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {
     Remedy { change: change(worst, kind), ..Remedy::manual(kind.remedy().into(), look) }
 }
 
-/// A congestion control that takes losses otherwise, or a placement at which nothing can overtake.
 fn change(worst: &Lossy<'_>, kind: Kind) -> Option<Change> {
     if kind == Kind::Reordering {
         return Some(Change::Placement { place: "same-cpu".into() });

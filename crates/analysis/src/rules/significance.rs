@@ -1,27 +1,23 @@
-//! Significance of comparisons and figures, and the limitations to report.
+//! Significance of comparisons and figures, and the resulting limitations.
 
 use findings::{Basis, Comparison, Difference};
 use stats::verdict::is_sure;
 
 use crate::compare;
 
-/// Minimum ratio of a difference without a noise floor: a tenth.
+/// Minimum ratio of a difference if there is no noise floor.
 pub(crate) const LEAST_RATIO: f64 = 1.1;
-/// Which side of a comparison is lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Lower,
-    /// The other one.
     Higher,
 }
 
-/// A difference that was seen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeighedDifference {
     pub(crate) side: Side,
-    /// Whether it is significant; otherwise it can only be a note.
+    /// Whether it is significant. If not, it can only be a note.
     pub(crate) sure: bool,
-    /// Limitation to report.
     pub(crate) limitation: Option<&'static str>,
 }
 
@@ -31,7 +27,7 @@ const BARE: &str = "It is based on single numbers without intervals; their varia
 const OPEN: &str = "Not significant: with so few trials or so much noise, the same setting might differ from itself \
      by as much.";
 
-/// The difference shown by a comparison; `None` if it is too small or unknown.
+/// Returns the difference that a comparison shows. `None` if it is too small or unknown.
 pub(crate) fn weigh(comparison: &Comparison) -> Option<WeighedDifference> {
     let ratio = comparison.ratio;
     let side = if ratio < 1.0 { Side::Lower } else { Side::Higher };
@@ -54,23 +50,21 @@ fn apart(ratio: f64) -> bool {
     ratio > 0.0 && (ratio >= LEAST_RATIO || ratio <= LEAST_RATIO.recip())
 }
 
-/// A figure per trial, compared with a threshold.
+/// A figure per trial that reaches a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
-    /// The median over the trials, at or above the threshold.
     pub(crate) median: f64,
-    /// Whether its interval is above the threshold too.
+    /// Whether the interval is above the threshold as well.
     pub(crate) sure: bool,
 }
 
-/// Whether the median of `values` reaches `threshold`; `None` where it does not, or there are no values.
 pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
     let estimate = compare::estimate(values).filter(|estimate| estimate.median >= threshold)?;
     let holds = |interval: findings::Interval| interval.low >= threshold && is_sure(interval.confidence);
     Some(Above { median: estimate.median, sure: estimate.interval.is_some_and(holds) })
 }
 
-/// Limitation of a finding selected from many comparisons; `None` for a few.
+/// Limitation of a finding that was selected from many comparisons. `None` for a few.
 pub(crate) fn of_many(comparisons: usize) -> Option<String> {
     const FEW: usize = 3;
     (comparisons > FEW).then(|| {

@@ -1,4 +1,4 @@
-//! `single-queue-bound`: one queue carries no more, however many connections use it.
+//! `single-queue-bound`: a single queue is saturated, whatever the number of connections.
 
 use findings::{Evidence, Finding, Remedy, Severity, change};
 
@@ -11,14 +11,13 @@ use crate::{commands::proxmox_queues, words::value};
 
 pub(crate) const RULE: Rule = Rule { id: "single-queue-bound", look };
 
-/// With CPUs busier than this they, and not the queue, may be the limit.
+/// If CPUs are busier than this, they may be the bottleneck instead of the queue.
 const BUSY: f64 = 0.9;
-/// Where the connections differ as well, more queues have to bring at least this much.
+/// Minimum gain from more queues if the connections differ as well.
 const MUCH_MORE: f64 = 1.25;
-/// Twice the connections bring less than this: the curve is flat.
+/// The curve is flat if twice the connections gain less than this.
 const FLAT: f64 = 1.15;
 
-/// One claim for each sweep.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let claim = |sweep: &Sweep<'_>| {
         let one = sweep.best(|point| point.queues == 1).filter(|one| one.value() > 0.0)?;
@@ -33,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     queues::sweeps(context).iter().filter_map(claim).collect()
 }
 
-/// More queues at equal settings gain: the strongest evidence, with an interval.
+/// More queues help at otherwise equal settings. This is the strongest evidence, with an interval.
 fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
     let ones = || sweep.points.iter().filter(|point| point.queues == 1);
     let pairs = ones().flat_map(|one| {
@@ -63,7 +62,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
     Some(finding)
 }
 
-/// One queue carries no more however it is used, and more queues with more connections do.
+/// One queue is saturated at any setting, and more queues with more connections carry more.
 fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
     let more =
         sweep.best(|point| point.queues > 1).filter(|more| (more.value() / one.value()).is_finite())?;

@@ -1,4 +1,4 @@
-//! `slow-congestion-control`: bbr paces although a fast path could carry bursts.
+//! `slow-congestion-control`: BBR paces although the path is fast enough for bursts.
 
 use findings::{Change, Evidence, FactorEffect, Finding, Remedy, ResultSummary, Severity};
 use samples::WorkloadSource;
@@ -12,20 +12,16 @@ use crate::{observations::Observations, words::so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "slow-congestion-control", look };
 
-/// Whether it paces (bbr family).
 pub(crate) fn paces(name: &str) -> bool {
     name.starts_with("bbr")
 }
 
-/// A result with a pacing congestion control and its cost.
 struct PacingResult<'a> {
     result: &'a ResultSummary,
     name: String,
-    /// Effect of another congestion control, if measured.
     against: Option<(&'a FactorEffect, bool)>,
 }
 
-/// One claim for all results that pace.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<PacingResult<'_>> =
         context.results().filter_map(|(result, measured)| paced(result, measured, context)).collect();
@@ -45,7 +41,7 @@ fn paced<'a>(
     let compared: Vec<&FactorEffect> =
         context.findings.effects.iter().filter(|effect| other_name(effect, result)).collect();
     if compared.is_empty() {
-        // If the link is the limit, congestion control is not.
+        // If the link is the bottleneck, congestion control is not.
         if link_rate::of(result, measured).is_some() {
             return None;
         }
@@ -69,7 +65,6 @@ fn sender(result: &ResultSummary, measured: &Observations<'_>) -> Option<String>
     })
 }
 
-/// Whether the effect holds this result against the same one with a congestion control that does not pace.
 fn other_name(effect: &FactorEffect, result: &ResultSummary) -> bool {
     let (own, other) = match (effect.result == result.id, effect.reference_result == result.id) {
         (true, _) => (&effect.level, &effect.reference),

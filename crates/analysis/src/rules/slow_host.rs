@@ -1,4 +1,4 @@
-//! `slow-host`: a host is slow with every peer, as a sender, a receiver or both.
+//! `slow-host`: a host is slow with every peer when sending, receiving or both.
 
 use findings::{Evidence, Finding, PairMatrix, Remedy, ResultSummary, Severity};
 
@@ -10,10 +10,9 @@ use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule { id: "slow-host", look };
 
-/// A host that keeps less than this is a serious matter.
 const MUCH: f64 = 0.5;
 
-/// A way of a host in which even its best pair is slow.
+/// A role in which even the host's best pair is slow.
 struct SlowWay<'a> {
     way: Way,
     best: &'a ResultSummary,
@@ -21,7 +20,6 @@ struct SlowWay<'a> {
     usual: f64,
 }
 
-/// One claim for each host, the slowest first.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<(f64, Finding)> = Vec::new();
     for matrix in &context.findings.matrices {

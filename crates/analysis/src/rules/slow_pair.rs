@@ -10,20 +10,17 @@ use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule { id: "slow-pair", look };
 
-/// A pair that keeps less than this is a serious matter.
 const MUCH: f64 = 0.5;
 
-/// A pair that is slower than its hosts explain.
 struct SlowPair<'a> {
     matrix: &'a PairMatrix,
     pair: &'a HostPair,
     result: &'a ResultSummary,
-    /// Value of the slower host with others.
+    /// What the slower host reaches with others.
     expected: f64,
     keeps: f64,
 }
 
-/// One claim for all pairs, the slowest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<SlowPair<'_>> = Vec::new();
     for matrix in &context.findings.matrices {

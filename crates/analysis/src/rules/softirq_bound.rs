@@ -1,4 +1,4 @@
-//! `softirq-bound`: one CPU spends nearly all its time in soft interrupts while others idle.
+//! `softirq-bound`: one CPU spends nearly all of its time in softirqs while others are idle.
 
 use std::collections::BTreeMap;
 
@@ -19,33 +19,29 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "softirq-bound", look };
 
-/// From this share of its time on a CPU has no room for more packets: the rest is the traffic threads' own.
+/// At this utilization, a CPU has no capacity for more packets. The remainder is needed by the traffic threads.
 const FULL: f64 = 0.8;
-/// CPUs that idle elsewhere: with less there is nowhere to spread to.
+/// Minimum number of idle CPUs. With less, there is nothing to spread the load to.
 const IDLE: f64 = 0.5;
-/// Where both ends share a CPU on purpose, it is busy on purpose.
+/// If both ends share a CPU on purpose, it is expected to be busy.
 const SHARED: &str = "same-cpu";
 
-/// The CPU of a trial that spent most time in soft interrupts.
 struct Hottest {
     cpu: u32,
-    /// Shares of its time.
     softirq: f64,
-    /// CPUs idle among the others, on average.
+    /// Average number of idle CPUs among the others.
     idle: f64,
 }
 
-/// A result that one CPU holds back.
 struct SaturatedCpu<'a> {
     result: &'a ResultSummary,
     cpus: Vec<u32>,
     softirq: Above,
     idle: f64,
-    /// Whether softirq time comes from a probe instead of ticks.
+    /// Whether softirq time comes from a probe rather than ticks.
     traced: bool,
 }
 
-/// One claim for all results, the busiest CPU named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<SaturatedCpu<'_>> =
         context.results().filter_map(|(result, measured)| bound(result, measured)).collect();
@@ -81,7 +77,7 @@ fn hottest(trial: &Trial) -> Option<Hottest> {
     (elapsed.0 > 0).then(|| Hottest { cpu: hottest.cpu, softirq: share(hottest.softirq).min(1.0), idle })
 }
 
-/// From exact probe times. Probes do not assign other work to CPUs, so all time outside softirqs may be idle.
+/// Uses exact times from the probe. It does not assign other work to CPUs, so all time outside softirqs may be idle.
 fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
     let is_softirq =
         |consumer: CpuConsumer| matches!(consumer, CpuConsumer::Softirq | CpuConsumer::Ksoftirqd);

@@ -1,5 +1,5 @@
-//! `stalled`: soon after the start a connection carried nothing more and only retransmitted, as on a path that loses
-//! full-size packets.
+//! `stalled`: soon after the start, a connection carried no more data and only retransmitted, e.g. because the path
+//! drops full-size packets.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use units::Nanos;
@@ -14,22 +14,19 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "stalled", look };
 
-/// Fewer intervals without data may be the end of a test.
+/// Fewer intervals without data may just be the end of a test.
 const FEWEST: usize = 3;
-/// Data stopped within this share of the trial.
+/// Fraction of the trial within which data must have stopped.
 const SOON: f64 = 0.3;
 
-/// A connection that stopped.
 #[derive(Clone, Copy)]
 struct Stall {
-    /// Time with data.
     carried: Nanos,
-    /// Time without data, up to the end.
+    /// Time without data at the end.
     still: Nanos,
     retransmits: u64,
 }
 
-/// One claim for all results.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found: Vec<(&ResultSummary, &Observations<'_>, Stall)> = context
         .results()
@@ -40,7 +37,6 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|first| finding(first, &found, context)).into_iter().collect()
 }
 
-/// The longest stall, if every connection stalled.
 fn stall(flows: &[Flow]) -> Option<Stall> {
     let stalls: Vec<Stall> =
         flows.iter().map(|flow| of_series(&flow.sender.intervals)).collect::<Option<_>>()?;

@@ -1,4 +1,4 @@
-//! `step-dominates`: one step of a message's way takes more than a third of the round trip.
+//! `step-dominates`: one step of a message's path takes more than a third of the round trip.
 
 use findings::{
     Evidence, Finding, LatencyBreakdown, Leg, Remedy, ResultSummary, Severity, StepKind, StepSummary,
@@ -13,7 +13,6 @@ use crate::words::{count, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "step-dominates", look };
 
-/// From this share of the round trip on.
 const MUCH: f64 = 1.0 / 3.0;
 
 struct DominantStep<'a> {
@@ -23,7 +22,8 @@ struct DominantStep<'a> {
     share: Above,
 }
 
-/// One claim for each step that dominates, the result where it takes most named; wake-ups of either end are one.
+/// One finding per dominant step, naming the result where it takes longest. Wake-ups at the two ends count as one
+/// step.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
     found.sort_by(|one, other| other.share.median.total_cmp(&one.share.median));
@@ -72,7 +72,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
         }
     }
     let others = so_in(results.len());
-    // A wake-up is the machine's way of idling, and no fault of the path.
+    // Wake-ups result from idle CPUs and are not a fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Finding {
         id: String::new(),
@@ -99,7 +99,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
     }
 }
 
-/// `from app:eth0 to node1:veth-app`, as far as there are devices.
+/// `from app:eth0 to node1:veth-app`, if the devices are known.
 fn place(step: &StepSummary) -> String {
     let latency_breakdown = match step.leg {
         Leg::There => "request",

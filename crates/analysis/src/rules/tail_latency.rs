@@ -1,4 +1,4 @@
-//! `tail-latency`: a few messages take far longer than the usual one.
+//! `tail-latency`: a few messages take far longer than usual.
 
 use findings::{Distribution, Evidence, Finding, LatencySummary, Remedy, ResultSummary, Severity};
 use samples::Trial;
@@ -17,37 +17,33 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
 
-/// Beyond this multiple of the median the tail is a problem in any case.
+/// Beyond this multiple of the median, the tail is a problem in any case.
 const FAR: f64 = 5.0;
-/// Growth of the tail relative to the baseline, beyond that of the median.
+/// Minimum growth of the tail relative to the baseline, beyond that of the median.
 const WORSE: f64 = 1.5;
-/// A tail this short is telling nothing, however much the baseline's is shorter.
+/// A tail shorter than this does not matter, however short the baseline's is.
 const TELLING: f64 = 2.0;
-/// With fewer messages than this the slowest thousandth is no more than ten.
+/// With fewer messages, the slowest thousandth is at most ten.
 const FEWEST: u64 = 10_000;
 const TAIL: f64 = 0.999;
-/// One hour in nanoseconds: larger values in tables are not latencies.
+/// One hour in nanoseconds. Larger values in tables are not latencies.
 const LONGEST: f64 = 3600e9;
 
-/// A result with a tail.
 struct Tail<'a> {
     result: &'a ResultSummary,
     median: Nanos,
     tail: Nanos,
-    /// The tail as a multiple of the median.
     times: f64,
     sure: bool,
     /// Growth relative to the baseline, if the tail grew more than the median.
     against: Option<Growth>,
 }
 
-/// Tail and median relative to the baseline.
 struct Growth {
     tail: stats::Interval,
     median: f64,
 }
 
-/// One claim for all results, the longest tail named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Tail<'_>> = context
         .results()
@@ -87,12 +83,12 @@ fn recorded<'a>(
     })
 }
 
-/// The times of all trials together.
 fn merged(latency: &LatencySummary) -> &Distribution {
     latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
 }
 
-/// The times of a trial; of an open loop since the intended time, so that a stall counts as often as it is met.
+/// Times of a trial. In an open loop they start at the intended send time, so that a stall counts for every message
+/// it delays.
 fn times(trial: &Trial) -> Option<&LatencyHistogram> {
     ping_pong(trial).map(PingPongData::judged)
 }
@@ -101,7 +97,7 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
     times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
 }
 
-/// Growth of the tail beyond the median, within blocks; `None` if not significant or for the baseline.
+/// Growth of the tail beyond that of the median, within blocks. `None` if not significant or for the baseline.
 fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;
     let baseline = context

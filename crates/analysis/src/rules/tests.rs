@@ -1,4 +1,4 @@
-//! Every rule against a run that triggers it, a near one that does not, and its page.
+//! Tests every rule with a run that triggers it and a similar one that does not, and checks its documentation page.
 
 mod cases;
 mod further;
@@ -21,14 +21,13 @@ use crate::{
 use cases::CASES;
 use made::nested;
 
-/// Two lines and a half of a summary on 80 columns.
+/// Two and a half lines of a summary with 80 columns.
 const MOST_OF_A_LEAD: usize = 160;
 
 fn claims(run: &Fixture, rule: &str) -> Vec<Finding> {
     analyse(&run.record).findings.into_iter().filter(|claim| claim.id == rule).collect()
 }
 
-/// The kind of the change that the lab can try.
 fn change(finding: &Finding) -> Option<String> {
     let change = finding.remedy.as_ref()?.change.as_ref()?;
     let json = serde_json::to_value(change).expect("a change serialises");

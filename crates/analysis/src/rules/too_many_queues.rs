@@ -1,4 +1,4 @@
-//! `too-many-queues`: more queues cost CPU time and bring hardly more.
+//! `too-many-queues`: more queues cost CPU time and gain hardly anything.
 
 use findings::{Evidence, Finding, Number, Remedy, Severity, Unit, change};
 
@@ -14,25 +14,23 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "too-many-queues", look };
 
-/// Within a tenth of the best is as good as the best.
+/// Within a tenth counts as being as good as the best.
 const GOOD: f64 = 0.9;
-/// Additional CPU time that is wasted for a gain of at most a tenth.
+/// Minimum increase of CPU time that is wasteful for a gain of up to a tenth.
 const DEARER: f64 = 1.25;
 
-/// A number of queues at which little is gained for much.
+/// A number of queues with little gain for much CPU time.
 struct Waste<'a> {
     point: Point<'a>,
-    /// Throughput and CPU time as multiples of the reference's.
     gain: f64,
     cost: f64,
 }
 
-/// One claim for each sweep.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     queues::sweeps(context).iter().filter_map(|sweep| claim(sweep, context)).collect()
 }
 
-/// The fewest queues that are as good as the best are the reference, at the setting that costs least; every larger
+/// The reference is the smallest number of queues that is as good as the best, at its cheapest setting. Every larger
 /// number is compared with it at its own cheapest setting.
 fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
     let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
@@ -109,7 +107,8 @@ fn limitations(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], s
         .collect()
 }
 
-/// A setting with the reference's queues that costs no less than one with more queues, and carries no more.
+/// Finds a setting with the reference's queues that costs at least as much as one with more queues and carries no
+/// more.
 fn dearer(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>]) -> Option<String> {
     let beaten = |point: &&Point<'_>| {
         let better = |waste: &&Waste<'_>| {
@@ -127,7 +126,6 @@ fn dearer(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>]) -> Opt
     ))
 }
 
-/// Whether the interval leaves no more than a tenth to be gained.
 fn no_more(waste: &Waste<'_>, reference: &Point<'_>, context: &Context<'_>) -> bool {
     let change = context.compare(waste.point.measured, reference.measured);
     let interval = change.and_then(|change| change.ratio_interval);

@@ -1,4 +1,4 @@
-//! `too-noisy-to-say`: intervals are too wide to answer the question of the run.
+//! `too-noisy-to-say`: intervals are too wide to answer the question that the run asks.
 
 use findings::{Comparison, Difference, Evidence, Finding, Interval, Remedy, ResultSummary, Severity};
 use samples::EndReason;
@@ -13,30 +13,26 @@ pub(crate) const RULE: Rule = Rule { id: "too-noisy-to-say", look };
 const NARROW: f64 = 1.1;
 /// Target half-width for the suggested number of trials.
 const WANTED: f64 = 0.05;
-/// Repeating more often than this is not a useful suggestion.
+/// Maximum number of trials to suggest.
 const MOST_TRIALS: f64 = 200.0;
-/// Maximum number of comparisons listed, widest first.
 const MOST_TOLD: usize = 6;
 
-/// A requested comparison.
 struct NoisyComparison<'a> {
-    /// Both sides.
     what: String,
     result: &'a str,
     change: &'a Comparison,
 }
 
 impl NoisyComparison<'_> {
-    /// Ratio of the interval's ends; `None` if the interval decides or noise is not the problem.
+    /// Ratio of the interval's ends. `None` if the interval is conclusive or noise is not the problem.
     fn width(&self) -> Option<f64> {
         let Interval { low, high, confidence } = self.change.ratio_interval?;
         let open = self.change.verdict == Difference::Unclear;
-        // With low confidence there are too few trials, whatever the noise; a limitation says so.
+        // With low confidence there are too few trials, whatever the noise. A limitation reports that.
         (open && low > 0.0 && high / low > NARROW && is_sure(confidence)).then(|| high / low)
     }
 }
 
-/// One claim for the run.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let asked = asked(context);
     let mut wide: Vec<(f64, &NoisyComparison<'_>)> =
@@ -51,7 +47,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     }
 }
 
-/// Effects of factors and costs of layers; where there are neither, every result against the baseline.
+/// Effects of factors and costs of layers. If there are none, every result is compared with the baseline.
 fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     let findings = context.findings;
     let effects = findings.effects.iter().map(|effect| NoisyComparison {
@@ -82,7 +78,6 @@ fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     asked
 }
 
-/// A result that ran out of time before the requested precision, and the half-width it reached.
 fn cut_off<'a>(result: &'a ResultSummary, context: &Context<'_>) -> Option<(&'a ResultSummary, f64)> {
     let precision = context.findings.run.design.precision?;
     match result.ended.as_ref()?.reason {

@@ -13,12 +13,10 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "trend", look };
 
-/// From a quarter on, as of jumps.
+/// A change of a quarter is large, as for jumps.
 const MUCH: f64 = 0.25;
-/// Maximum number of drifts listed.
 const MOST_TOLD: usize = 6;
 
-/// A trial that drifted.
 struct Drift<'a> {
     result: &'a ResultSummary,
     trial: u32,
@@ -27,7 +25,6 @@ struct Drift<'a> {
     lasted: Nanos,
 }
 
-/// One claim for all results, the widest drift named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Drift<'_>> =
         context.results().flat_map(|(result, measured)| drifts(result, measured)).collect();
@@ -46,7 +43,6 @@ fn drifts<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Dri
 }
 
 impl Drift<'_> {
-    /// Relative to the start.
     fn change(&self) -> f64 {
         self.to / self.from - 1.0
     }

@@ -1,4 +1,4 @@
-//! `unreadable-trials`: a stored part of the run cannot be read, so its numbers come from the rest.
+//! `unreadable-trials`: a stored part of the run cannot be read, so its numbers come from the remaining ones.
 
 use findings::{Evidence, Finding, Remedy, Severity};
 
@@ -6,7 +6,6 @@ use super::{Context, Rule};
 
 pub(crate) const RULE: Rule = Rule { id: "unreadable-trials", look };
 
-/// Maximum number of parts listed.
 const NAMED: usize = 5;
 
 fn look(context: &Context<'_>) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! `unsteady`: within a trial the rate wandered as far as a jump would go, without levels.
+//! `unsteady`: the rate wandered as far as a jump during a trial, without distinct levels.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 
@@ -12,10 +12,8 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule { id: "unsteady", look };
 
-/// Maximum number of trials listed.
 const MOST_TOLD: usize = 6;
 
-/// A trial that wandered.
 struct Wander<'a> {
     result: &'a ResultSummary,
     trial: u32,
@@ -23,7 +21,6 @@ struct Wander<'a> {
     high: f64,
 }
 
-/// One claim for all results, the widest named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Wander<'_>> =
         context.results().flat_map(|(result, measured)| wanders(result, measured)).collect();

@@ -1,4 +1,4 @@
-//! `vhost-off`: packets of a virtual machine go through its process in user space, and that costs.
+//! `vhost-off`: a virtual machine's packets pass through its process in user space, which has a cost.
 
 use findings::{Finding, Remedy, Severity};
 
@@ -10,7 +10,6 @@ use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule { id: "vhost-off", look };
 
-/// One finding per run: the largest cost, and results without a cost.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let pairs = vhost_pairs::all(context);
     let costly = pairs.iter().filter(|pair| pair.gains());

@@ -1,4 +1,4 @@
-//! Pairs of results that differ only in vhost, and the better side.
+//! Pairs of results that differ only in vhost, and which side is better.
 
 use findings::{Comparison, Evidence, ResultSummary, change};
 use workload::Quantity;
@@ -9,20 +9,17 @@ use super::{
 };
 use crate::{matched_pairs, observations::Observations, words::value};
 
-/// The slower side keeps less than this share: much is lost.
 pub(super) const MUCH: f64 = 0.5;
 
-/// The same with vhost off against on.
 pub(super) struct VhostPair<'a> {
     pub(super) off: &'a ResultSummary,
     pub(super) on: &'a ResultSummary,
     pub(super) change: Comparison,
     pub(super) weighed: Option<WeighedDifference>,
-    /// Ratio of with vhost to without, higher is better.
+    /// Ratio of the result with vhost to the one without. Higher is better.
     pub(super) gain: f64,
 }
 
-/// All pairs whose metric has a better direction.
 pub(super) fn all<'a>(context: &Context<'a>) -> Vec<VhostPair<'a>> {
     matched_pairs::pairs(context.measured).iter().filter_map(|found| pair(found, context)).collect()
 }
@@ -42,7 +39,6 @@ fn pair<'a>(found: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<Vh
 }
 
 impl VhostPair<'_> {
-    /// Whether vhost is the better choice here, as far as is known.
     pub(super) fn gains(&self) -> bool {
         self.weighed.is_some() && self.gain > 1.0
     }
@@ -55,7 +51,7 @@ impl VhostPair<'_> {
         self.weighed.is_some_and(|weighed| weighed.sure)
     }
 
-    /// `−60.2 % in pairs of trials, −59.9 % by these medians`: one side against the other.
+    /// `−60.2 % in pairs of trials, −59.9 % by these medians`, for one side relative to the other.
     pub(super) fn change(&self, of_on: bool) -> String {
         let side = |ratio: f64| change(if of_on { ratio.recip() } else { ratio });
         side(self.change.ratio)

@@ -1,4 +1,4 @@
-//! `vhost-slower`: with vhost a path is slower than without.
+//! `vhost-slower`: a path is slower with vhost than without.
 
 use findings::{Finding, Remedy, Severity};
 
@@ -10,7 +10,6 @@ use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule { id: "vhost-slower", look };
 
-/// One claim for the run, the pair that loses most named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let pairs = vhost_pairs::all(context);
     let slower = pairs.iter().filter(|pair| pair.loses());

@@ -9,16 +9,15 @@ use crate::words::list;
 pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
 
 const LAYER: &str = "vxlan";
-/// A step that adds the layer, with a significant cost.
 struct Cost<'a> {
     breakdown: &'a CostBreakdown,
     step: &'a CostStep,
     cost: &'a Comparison,
-    /// Ratio to the step below; above 1.
     worse: f64,
 }
 
-/// One finding per workload, for the setting with the lowest cost: additional losses elsewhere are caused by the settings.
+/// One finding per workload, for the setting with the lowest cost. Additional losses elsewhere are caused by the
+/// settings.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let costs: Vec<Cost<'_>> = context
         .findings
@@ -65,14 +64,14 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     })
 }
 
-/// The cheapest of several settings is also the luckiest.
+/// The cheapest of several settings is partly cheap by chance.
 fn limitations(own: &[&Cost<'_>]) -> Vec<String> {
     let layer = "The cost of a layer is the difference between two paths and includes everything else that differs \
          (hosts, MTU, queues).";
     [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
 }
 
-/// `, at the settings where it costs least (offload=on)`.
+/// Formats the settings: `, at the settings where it costs least (offload=on)`.
 fn settings(cost: &Cost<'_>) -> String {
     let levels: Vec<String> =
         cost.breakdown.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
@@ -87,7 +86,7 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
         .ratio(cost.cost)
 }
 
-/// The devices of the underlay are unknown here; the environment section lists all settings.
+/// The devices of the underlay are unknown here. The environment section lists all settings.
 fn remedy(context: &Context<'_>) -> Remedy {
     Remedy::manual(
         "Check that segmentation, checksum and receive offloads are on for the VXLAN device and its underlay. A NIC \

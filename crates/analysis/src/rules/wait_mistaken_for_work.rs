@@ -1,5 +1,5 @@
-//! `wait-mistaken-for-work`: time inside system calls that is waiting or a guest's execution, and no cost of the
-//! calls.
+//! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not the cost
+//! of the calls.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use samples::SyscallCount;
@@ -10,25 +10,21 @@ use crate::words::{list, percent, so_in};
 
 pub(crate) const RULE: Rule = Rule { id: "wait-mistaken-for-work", look };
 
-/// Smaller shares are not misleading.
+/// Smaller fractions are not misleading.
 const LEAST: f64 = 0.1;
-/// From here on the larger part is no work.
+/// At this fraction, most of the time is not work.
 const MOST: f64 = 0.5;
-/// Maximum number of calls listed per result, by decreasing time.
 const MOST_TOLD: usize = 4;
 
-/// Calls of a result without a split of the time.
+/// System calls of a result without a breakdown of their time.
 struct Unsplit<'a> {
     result: &'a ResultSummary,
-    /// Calls that wait or run a guest, by decreasing time.
+    /// Calls that wait or run a guest, sorted by decreasing time.
     idle: Vec<&'a SyscallCount>,
-    /// Their share of the total time.
     share: f64,
-    /// Total time.
     total: Nanos,
 }
 
-/// One claim for all results, the one with the largest share named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Unsplit<'_>> = context.findings.results.iter().filter_map(unsplit).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -50,7 +46,6 @@ fn together<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Nanos {
     counts.filter_map(|count| count.total).fold(Nanos(0), |sum, total| Nanos(sum.0.saturating_add(total.0)))
 }
 
-/// Whether the time is not split into running and waiting.
 fn is_unsplit(count: &SyscallCount) -> bool {
     let split = count.running.is_some() || count.waiting.is_some() || count.guest.is_some();
     !split && count.total.is_some_and(|total| total.0 > 0)

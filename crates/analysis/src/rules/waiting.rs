@@ -4,15 +4,14 @@ use samples::SyscallCount;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The kernel works for the caller, judging by the name.
+    /// The kernel works for the caller, judging by the call's name.
     Work,
-    /// Asleep until something happens.
     Waiting,
-    /// A virtual CPU at work: KVM_RUN returns when the guest leaves it.
+    /// A running virtual CPU. KVM_RUN returns when it exits the guest.
     Guest,
 }
 
-/// Calls that are made in order to wait (their pages in section 2 of the Linux manual).
+/// Calls that exist in order to wait (see their pages in section 2 of the Linux manual).
 const WAITS: &[&str] = &[
     "accept",
     "accept4",
@@ -50,7 +49,7 @@ const WAITS: &[&str] = &[
 /// Processes and threads that run guests: QEMU, Firecracker, Cloud Hypervisor, crosvm, kvmtool; `CPU 0/KVM`,
 /// `fc_vcpu 0`.
 const MONITORS: [&str; 8] = ["qemu", "kvm", "firecracker", "fc_vcpu", "cloud-hyp", "crosvm", "lkvm", "vcpu"];
-/// Hardly an ioctl takes as long, unless it waits or runs a guest.
+/// An ioctl hardly ever takes this long unless it waits or runs a guest.
 const LONG_NANOS: u64 = 20_000;
 
 impl Kind {
@@ -71,7 +70,7 @@ impl Kind {
     }
 }
 
-/// By the names of thread and process, or by the time per call if they are unknown.
+/// Judged by the names of thread and process, or by the time per call if they are unknown.
 fn runs_a_guest(count: &SyscallCount) -> bool {
     let names: Vec<String> =
         [&count.process, &count.thread].into_iter().flatten().map(|name| name.to_lowercase()).collect();

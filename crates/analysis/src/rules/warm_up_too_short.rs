@@ -1,4 +1,4 @@
-//! `warm-up-too-short`: the rate settled later than the warm-up that was cut, so that a beginning is in the value.
+//! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
 use stats::{describe, warmup};
@@ -16,32 +16,28 @@ pub(crate) const RULE: Rule = Rule { id: "warm-up-too-short", look };
 
 /// Smaller effects are not misleading.
 const LEAST: f64 = 0.01;
-/// From here on it is a warning.
+/// Effect that is worth a warning.
 const MUCH: f64 = 0.05;
-/// A beginning that fewer of the trials have is chance, or another finding's.
+/// Minimum fraction of late trials. Otherwise it is chance, or covered by another finding.
 const MOST_TRIALS: f64 = 0.5;
 
-/// A trial that settled late.
 struct Late {
-    /// From the end of the warm-up to the level.
+    /// Time from the end of the warm-up to the final level.
     after: Nanos,
-    /// The mean rate without that over the mean rate of all.
+    /// Mean rate after that time relative to the mean of all.
     ratio: f64,
 }
 
-/// A result of which most trials settled late.
 struct Slow<'a> {
     result: &'a ResultSummary,
     load: Option<&'a WorkloadSettings>,
     trials: usize,
     late: usize,
-    /// The latest.
     after: Nanos,
-    /// Value without the initial phase relative to the actual value.
+    /// Value without the ramp-up relative to the actual value.
     ratio: f64,
 }
 
-/// One claim for all results, the one that it changes most named.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Slow<'_>> =
         context.results().filter_map(|(result, measured)| slow(result, measured)).collect();
@@ -125,7 +121,7 @@ fn evidence(slow: &Slow<'_>) -> Evidence {
         .text(format!(" {more}"))
 }
 
-/// The warm-up that is cut; `None` where there is none, as in another tool's log.
+/// The configured warm-up. `None` if there is none, as in logs from other tools.
 fn cut(slow: &Slow<'_>) -> Option<Nanos> {
     let warmup = slow.load?.kind().warmup();
     (warmup.0 > 0).then_some(warmup)

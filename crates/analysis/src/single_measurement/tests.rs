@@ -1,4 +1,4 @@
-//! Single trials and what is said of them.
+//! Tests for the analysis of single trials.
 
 use findings::{SingleOutcome, SingleStream};
 use units::Nanos;
@@ -7,7 +7,6 @@ use workload::{PingPongSettings, StreamSettings, Transport};
 use super::*;
 use crate::fixtures::{connections, cpu, open_loop_of, ping_of, stream_at, stream_settings};
 
-/// What is said of a trial that nothing else is known of.
 fn of(load: &WorkloadSettings, measurement: &Measurement) -> SingleMeasurement {
     single_measurement(&Single {
         tool: "0.1.0",
@@ -30,7 +29,7 @@ fn streaming(load: &WorkloadSettings, measurement: &Measurement) -> SingleStream
     }
 }
 
-/// The warm-up and so many intervals about a rate, one percent to either side in turn.
+/// The warm-up and `intervals` intervals, alternating by one percent around a rate.
 fn steady(rate: f64, intervals: usize) -> Vec<f64> {
     (0..=intervals).map(|index| rate * if index % 2 == 0 { 0.99 } else { 1.01 }).collect()
 }
@@ -78,13 +77,13 @@ fn a_rate_that_jumped_is_told_as_a_shift_and_has_no_interval() {
     let rates = [steady(4e9, 15), steady(8e9, 15)].concat();
     let said = of(&stream_settings(), &stream_at(&rates));
     assert_eq!((said.shifts.len(), said.bimodal.is_none()), (1, true), "{said:?}");
-    // The first of the rates is the warm-up.
+    // The first rate is the warm-up.
     assert_eq!(said.shifts[0].at, Nanos::from_millis(15 * 250));
     let Some(SingleOutcome::Stream(stream)) = said.outcome else { panic!("a stream") };
     assert_eq!(stream.received.spread, None);
 }
 
-/// One datagram or none in a quarter of a second.
+/// There is at most one datagram in each interval of 250 ms.
 #[test]
 fn intervals_of_a_few_datagrams_are_no_bimodal_and_the_same_rates_of_a_connection_are() {
     let rates: Vec<f64> = (0..=40).map(|index| if index % 3 == 0 { 0.0 } else { 1.05e6 }).collect();

@@ -1,4 +1,4 @@
-//! One trace against another: by rates, so that their lengths need not be equal.
+//! Compares two traces by their rates, so that they may differ in duration.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,6 @@ use units::Nanos;
 use super::{CallGrouping, trace};
 use crate::comparison::{differs, of_machines};
 
-/// Holds trace B against trace A.
 #[must_use]
 pub fn trace_comparison(a: &Trace, b: &Trace) -> TraceComparison {
     let mut environment_changes = environment_changes(a, b);

@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-/// What `now` saw that `before` had not; both count from the same start.
+/// Returns what `now` contains in addition to `before`. Both count from the same start.
 #[must_use]
 pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults {
     ProbeResults {
@@ -48,7 +48,7 @@ fn folded_key(count: &SyscallCount) -> FoldedKey<'_> {
     (count.pid, count.thread.as_deref(), &count.call)
 }
 
-/// As a probe tells of more threads than it can list: those of one name in a process as one.
+/// Merges threads with the same name within a process, as a probe does when there are more threads than it can list.
 fn folded(counts: &[SyscallCount]) -> BTreeMap<FoldedKey<'_>, SyscallCount> {
     let mut all: BTreeMap<FoldedKey<'_>, SyscallCount> = BTreeMap::new();
     for count in counts {
@@ -96,7 +96,7 @@ fn cpu(now: &AttributedCpu, before: &AttributedCpu) -> AttributedCpu {
         let time = had.entry(share_key(share)).or_default();
         *time = *time + share.time;
     }
-    // Names are not unique: of those that share one, each takes its part of what they had before.
+    // Names are not unique. Rows with the same name split the earlier time between them.
     let shares = now.shares.iter().map(|share| {
         let had = had.get_mut(&share_key(share));
         let taken = had.map_or(Nanos(0), |had| {

@@ -1,14 +1,13 @@
-//! Cost of counting calls with ptrace: progress of the target in a traced slice against the untraced rest. Independent of
-//! individual calls.
+//! Cost of counting calls with ptrace: the target's progress during a traced slice, compared with the untraced pause
+//! after it.
 
 use findings::{Interval, PtraceCost, TracedPace};
 use samples::{PtraceSlice, PtraceSlices};
 
-/// In a shorter rest, or with fewer reads and writes in it, there is nothing to compare with.
+/// Minimum number of reads and writes during a pause. With fewer, there is nothing to compare with.
 const FEW: u64 = 20;
 const CONFIDENCE: f64 = 0.95;
 
-/// Says what it took.
 pub(super) fn of(ptrace: &PtraceSlices) -> PtraceCost {
     let pairs: Vec<(&PtraceSlice, &PtraceSlice)> = ptrace
         .slices
@@ -31,7 +30,7 @@ pub(super) fn of(ptrace: &PtraceSlices) -> PtraceCost {
     }
 }
 
-/// Pairs of a rest and the slice before it. Where one of either is nought no ratio is known.
+/// Takes pairs of a pause and the slice before it. The ratio is unknown if any of the values is zero.
 fn pace(pairs: &[(f64, f64)]) -> Option<TracedPace> {
     let estimate = stats::ratio::paired_ratio(pairs, CONFIDENCE)?;
     let interval =

@@ -1,4 +1,4 @@
-//! Traces made by hand, and what is said of them.
+//! Hand-written traces and the output expected for them.
 
 use findings::TracedCall;
 use samples::{

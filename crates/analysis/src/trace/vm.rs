@@ -1,4 +1,4 @@
-//! Analyses a running virtual machine: CPU time by role, and claims.
+//! Analyses a running virtual machine: CPU time by role, and findings.
 
 mod claims;
 #[cfg(test)]
@@ -11,7 +11,6 @@ use units::Nanos;
 use super::{CallGrouping, trace};
 use crate::rule;
 
-/// Says what a virtual machine says, with what was traced of it meanwhile.
 #[must_use]
 pub fn vm(vm: &VmFacts, seen: &Trace, by: CallGrouping) -> VmSummary {
     let elapsed = seen.observed.elapsed;

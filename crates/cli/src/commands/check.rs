@@ -29,7 +29,7 @@ const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the l
     2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";
 
 pub(crate) fn run(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
-    // Distinct from a regression and an inconclusive check.
+    // Its exit status differs from that of a regression or an inconclusive check.
     checked(args, shared).context(CheckFailure)
 }
 
@@ -47,7 +47,6 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     })
 }
 
-/// Parses `5%` or `0.05`.
 pub(super) fn loss(text: &str) -> Result<Share, String> {
     let bare = || text.parse().ok().filter(|share: &f64| share.is_finite()).map(Share);
     text.parse()

@@ -1,4 +1,4 @@
-//! `plumb client`: throughput to a server, using iperf3's protocol.
+//! `plumb client`: measures throughput to a server, using iperf3's protocol.
 
 mod document;
 mod flags;
@@ -83,7 +83,7 @@ fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyho
 fn credentials(args: &ClientArgs) -> anyhow::Result<Option<Credentials>> {
     let login = &args.login;
     let (Some(username), Some(key)) = (&login.username, &login.rsa_public_key_path) else { return Ok(None) };
-    // Read the key first, so that a bad one fails before the password prompt.
+    // Read the key first, so that a bad key is reported before the password prompt.
     let public_key_pem = secret::public_key(key)?;
     let password = secret::password(username)?;
     let pkcs1_padding = login.use_pkcs1_padding.then_some(true);
@@ -99,7 +99,7 @@ fn watch(args: &ClientArgs, spec: &ClientSpec, shown: TrialOutput) -> Watch {
         _ => Lines::None,
     };
     let prefix = output.title.as_ref().map(|title| format!("{title}:  ")).unwrap_or_default();
-    // A combined rate would describe neither direction.
+    // A combined rate would describe neither of the two directions.
     let is_both = spec.load.direction.flows().len() > 1;
     let watch = Watch::new(lines, prefix);
     let has_status = !is_both && every.0 > 0 && matches!(shown, TrialOutput::Page | TrialOutput::Line);
@@ -157,7 +157,7 @@ fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> any
     Ok(())
 }
 
-/// Interrupted before the test started, or the server sent no results: only local counts are known.
+/// The test was interrupted before it started, or the server sent no results, so only local numbers are known.
 fn print_partial(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     match shown {

@@ -66,7 +66,6 @@ pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
 }
 
 impl History {
-    /// Compares B with A, using further runs to estimate the noise.
     pub(super) fn compare(
         &self,
         references: &References<'_>,
@@ -79,7 +78,6 @@ impl History {
 }
 
 impl Rendering {
-    /// Validates format and destination before any work starts.
     pub(super) fn resolved(&self) -> anyhow::Result<Show> {
         let named = self.format.map(ComparisonFormat::format).or(self.json.then_some(Format::Json));
         let format = match (named, &self.output) {

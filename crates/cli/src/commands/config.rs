@@ -1,4 +1,4 @@
-//! `plumb config`: the effective defaults and their sources.
+//! `plumb config`: shows the effective defaults and where they come from.
 
 use std::{env, path::Path};
 
@@ -15,7 +15,7 @@ use crate::{
     store_path,
 };
 
-/// Variables that control colours, in order of precedence.
+/// In order of precedence.
 const COLOUR: [&str; 3] = ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"];
 
 #[derive(Debug, Args)]

@@ -86,8 +86,8 @@ fn page(finding: &str) -> &'static str {
     PAGES.iter().find(|(id, _)| *id == finding).map(|(_, page)| *page).expect("clap knows the names")
 }
 
-/// Turns each table row into a list item, because some tables are too wide for a terminal: the first
-/// column, then the other columns with their headings.
+/// Turns table rows into list items, because some tables are too wide for a terminal. Each item has the first column,
+/// followed by the other columns with their headings.
 fn listed(page: &str) -> String {
     let mut head: Option<Vec<&str>> = None;
     let mut text = String::new();

@@ -40,7 +40,7 @@ pub(crate) fn run(command: &FleetCommand) -> anyhow::Result<Exit> {
     }
 }
 
-/// Connects without a stop flag: Ctrl-C ends the process.
+/// Connects without a stop flag, so Ctrl-C ends the process.
 fn open(access: &Arc<ServerAccess>) -> Result<Controller, FleetError> {
     Controller::open(access, &Arc::default(), |line| output::aside(line))
 }

@@ -1,4 +1,4 @@
-//! `plumb import`: turns logs of other tools into a run, all or nothing.
+//! `plumb import`: turns logs of other tools into a run. It imports either everything or nothing.
 
 pub(crate) mod reading;
 mod summary;
@@ -21,10 +21,9 @@ use self::{
 use super::report;
 use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, remedy_results, store_path};
 
-/// Maximum number of columns listed in an error.
 const NAMED: usize = 40;
 
-/// Maximum number of results with a printed summary, which compares all of them.
+/// No summary is printed for more results, because it compares all of them.
 const MAX_SUMMARY: usize = 1000;
 
 #[derive(Debug, Args)]
@@ -127,7 +126,7 @@ fn check_columns(options: &Options, columns: &BTreeSet<String>) -> anyhow::Resul
 fn name(name: &str) -> anyhow::Result<String> {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
     if ["latest", "baseline"].contains(&name) {
-        let taken = Misuse::new(format!("invalid run name `{name}`: it refers to another run"));
+        let taken = Misuse::new(format!("invalid run name `{name}`, which already refers to another run"));
         return Err(taken.hint("`latest` is the newest run, and baseline names are reserved").into());
     }
     if name.is_empty() || name.len() > 64 || !name.chars().all(sign) {

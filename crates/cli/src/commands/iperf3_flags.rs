@@ -1,6 +1,6 @@
-//! iperf3 flags that change nothing in plumb, or that it does not have, and alternatives.
+//! iperf3 flags that have no effect in plumb or are not supported, and what to use instead.
 //!
-//! docs/guide/client-server.md lists them.
+//! They are listed in docs/guide/client-server.md.
 
 use clap::Args;
 
@@ -10,7 +10,7 @@ use sys::output_file;
 
 use crate::output;
 
-/// Flags of both ends that are accepted, so that iperf3 command lines work unchanged.
+/// Flags of the client and the server that are only accepted so that iperf3 command lines work unchanged.
 #[derive(Debug, Args)]
 pub(crate) struct Ignored {
     #[arg(short = 'V', long, hide = true)]
@@ -66,7 +66,7 @@ struct Missing {
     instead: &'static str,
 }
 
-/// Covers iperf3 3.1 to 3.21 and common iperf 2 flags.
+/// Covers iperf3 3.1 to 3.21 and common flags of iperf 2.
 #[rustfmt::skip]
 const MISSING: &[Missing] = &[
     Missing { names: &["-c", "--client"], instead: "use the client subcommand: plumb client HOST" },
@@ -99,7 +99,7 @@ const MISSING: &[Missing] = &[
         implements iperf3's protocol" },
 ];
 
-/// Suggests an alternative for an unknown flag; `None` if iperf3 does not have it either.
+/// Suggests an alternative for an unknown flag. Returns `None` if iperf3 does not have the flag either.
 pub(crate) fn instead(flag: &str) -> Option<String> {
     let found = MISSING.iter().find(|missing| missing.names.contains(&flag))?;
     Some(format!("iperf3's {flag} is not supported; {}", found.instead))

@@ -1,4 +1,4 @@
-//! `plumb lab`: creates and removes labs that outlive a command, and runs commands in them.
+//! `plumb lab`: creates and removes labs that keep running after a command ends, and runs commands in them.
 
 use std::{env, io, path::PathBuf, process::Command, time::Duration};
 
@@ -22,11 +22,11 @@ use crate::{
     source,
 };
 
-/// Environment variable of commands run by `lab shell`: PID/START_TIME of the lab's holder.
+/// Set for commands run by `lab shell`, to PID/START_TIME of the lab's holder.
 const LABEL: &str = "PLUMB_LAB_HOLDER";
-/// Time for a process to exit before it is killed.
+/// How long a process may take to exit before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// Printed by the lab's holder process once the lab is ready.
+/// The lab's holder process prints this once the lab is ready.
 const READY: &str = "ready";
 
 #[derive(Debug, Subcommand)]
@@ -87,8 +87,8 @@ pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<
     Ok(Exit::Success)
 }
 
-/// Labs are listed in a directory that, like them, does not survive a reboot. Opened before entering a user
-/// namespace, in which root and other users look alike.
+/// Labs are listed in a directory that does not survive a reboot either. It is opened before entering a user
+/// namespace, where root and other users look the same.
 fn registry(shall_be: bool) -> anyhow::Result<Registry> {
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = machine::runtime_folder(named, &env::temp_dir()).join("plumb/labs");
@@ -98,7 +98,6 @@ fn registry(shall_be: bool) -> anyhow::Result<Registry> {
     })
 }
 
-/// Starts a holder in the background and waits until the lab is ready or has failed.
 fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
     let name = name_of(args, shared)?;
     let mut holder = Command::new(PROGRAM);
@@ -131,14 +130,14 @@ fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow:
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
     registry.keep(&name, &scenario, &stop, |_| {
-        // The lab outlives the parent command.
+        // The lab keeps running after the parent command ends.
         let _ = output::line(READY);
     })?;
     Ok(())
 }
 
 fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
-    // Always parsed here, because the user's own command shows errors in it best.
+    // The scenario is always parsed here, because errors are best shown by the command that the user ran.
     let scenario = source::load(&args.scenario, shared)?.scenario;
     let name = args.name.clone().unwrap_or(scenario.name);
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -190,7 +189,7 @@ fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
     Ok(output::line(table)?)
 }
 
-/// Returns only on error: exec replaces this process.
+/// Only returns if there was an error, because exec replaces this process.
 fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error> {
     let lab = registry.find(args.lab.as_deref())?;
     let host = lab.hosts.iter().find(|host| host.name == args.host).ok_or_else(|| {
@@ -211,7 +210,7 @@ fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error>
         .context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
 }
 
-/// Also ends the processes of `lab shell`, and fails if others still use a network namespace of the lab.
+/// Also ends the processes started by `lab shell`. Fails if other processes still use a network namespace of the lab.
 fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit> {
     let labs = match (all, names) {
         (true, _) => registry.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect(),
@@ -242,7 +241,8 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit
     Ok(exit)
 }
 
-/// Ends the processes that `lab shell` started in labs with these holders, except when called from such a shell.
+/// Ends the processes that `lab shell` started in the labs of these holders, unless this command was run from such a
+/// shell.
 fn end_shells(is_removed: impl Fn(Holder) -> bool) -> anyhow::Result<bool> {
     if env::var_os(LABEL).is_some() {
         return Ok(false);

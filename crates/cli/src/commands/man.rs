@@ -1,4 +1,4 @@
-//! `plumb man`: help texts as manual pages (man(7)).
+//! `plumb man`: prints help texts as manual pages (man(7)).
 
 use std::{
     fs, io,
@@ -114,7 +114,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Removes `help` subcommands, whose pages would be duplicates.
+/// Removes the `help` subcommands, because their pages would be duplicates.
 fn without_help(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }

@@ -71,7 +71,7 @@ pub(crate) struct MemberArgs {
 pub(crate) fn run(args: &MemberArgs) -> anyhow::Result<Exit> {
     let FleetFile { access, controllers, policy: host } = FleetFile::read(&args.file, args.name.as_deref())?;
     if controllers.is_empty() {
-        let message = format!("{} authorises no controllers", args.file.display());
+        let message = format!("{} does not authorise any controllers", args.file.display());
         return Err(Misuse::new(message)
             .hint("add `controllers = { NAME = \"KEY\" }`, as written by `plumb fleet add`")
             .into());
@@ -146,7 +146,6 @@ struct ThisHost {
 
 impl AgentStarter for ThisHost {
     fn start(&self) -> Result<Box<dyn Agent>, String> {
-        // The host's address may change.
         let address = self.policy.address.or_else(|| fleet::address_towards(&self.server));
         let policy = HostPolicy { address, ..self.policy.clone() };
         let mut machine = Namespace::own(self.name.clone(), PROGRAM.into()).under(&policy);

@@ -1,4 +1,4 @@
-//! `plumb memory`: shows memory use and accesses of virtual machines.
+//! `plumb memory`: shows how much memory virtual machines use and access.
 
 pub(crate) mod document;
 pub(crate) mod record;

@@ -1,4 +1,4 @@
-//! `plumb ping`: round-trip latency to a server, or its connection rate.
+//! `plumb ping`: measures round-trip latency to a server, or its connection rate.
 
 mod background_stream;
 mod flags;
@@ -28,7 +28,6 @@ use crate::{
     watch::{Lines, Watch},
 };
 
-/// sockperf's default.
 const SOCKPERF_PORT: u16 = 11_111;
 
 pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
@@ -55,10 +54,8 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     })
 }
 
-/// Local results and CPU time by thread.
 type EndResult = (Measurement, Vec<ThreadCpu>);
 
-/// The server reports no results for a ping.
 fn alone(outcome: Outcome) -> EndResult {
     (outcome.measured.alone(), outcome.threads)
 }
@@ -91,7 +88,7 @@ impl Ping<'_> {
 
     fn native(&self, load: WorkloadSettings) -> traffic::Result<EndResult> {
         let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
-        // The server expects none, but uses it to group connections by client.
+        // The server does not require a token here, but uses it to group a client's connections.
         let token = traffic::random_token();
         let spec = traffic::ClientSpec { token, bind, server: self.server, load, cpus: self.cpus.clone() };
         traffic::run_client(&spec, self.stop, self.watch).map(alone)
@@ -138,7 +135,6 @@ fn finish(
     }
 }
 
-/// Interrupted by force or before the test started.
 fn print_partial(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     match shown {
@@ -161,7 +157,7 @@ fn lines(args: &PingArgs, load: &WorkloadSettings, shown: TrialOutput) -> Lines 
     }
 }
 
-/// A client cannot place the server's threads, which serve many clients.
+/// A client cannot choose the CPUs of the server's threads, because they serve many clients.
 fn placement(args: &PingArgs) -> Result<Placement, Misuse> {
     match args.traffic.pin.clone().unwrap_or(Placement::Free) {
         Placement::Cpus { client, server } if server.is_empty() => Ok(Placement::Cpus { client, server }),

@@ -145,9 +145,7 @@ impl Target {
             Some("csv") => Kind::Csv,
             _ => {
                 let message = format!("the file extension of {} is not supported", path.display());
-                return Err(
-                    Misuse::new(message).hint("use .svg, .png or .csv, or a directory, e.g. pictures/")
-                );
+                return Err(Misuse::new(message).hint("use .svg, .png or .csv, or a directory, e.g. charts/"));
             }
         };
         Ok(Self::File(path.to_owned(), kind))
@@ -179,7 +177,7 @@ fn list(drawn: &[Picture]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Titles contain names of any length and content.
+/// Titles contain names, which can have any length and content.
 fn brief(title: &str) -> String {
     const MOST: usize = 100;
     console::truncate_str(&output::harmless(title).replace('\n', " "), MOST, "…").into_owned()

@@ -28,7 +28,7 @@ use super::memory::{
 };
 use crate::{bounded_file, destination::replace_text, exit::Exit, interrupt, output};
 
-/// Polling interval for Ctrl-C.
+/// How often to check for Ctrl-C.
 const GLANCE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
@@ -171,7 +171,7 @@ fn print_round(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow:
     }
     let missing = round.decision.missing;
     if missing.0 > 0 && (first || !moves.is_empty()) {
-        output::line(format_args!("{now} cannot meet all targets: {missing} of DRAM missing"))?;
+        output::line(format_args!("{now} cannot meet all targets: {missing} more DRAM is needed"))?;
     }
     for refused in &round.decision.refused {
         output::line(format_args!("{now} {refused}"))?;

@@ -108,7 +108,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         None => {
             let format = args.format.unwrap_or(FormatName::Terminal);
             let paged = format == FormatName::Terminal && !args.no_pager;
-            // Shown last on a terminal, but a pager starts at the top.
+            // On a terminal, the summary is shown last. A pager starts at the top.
             let summary =
                 if !paged && std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
             let options = Options { summary, ..with_flags(destination::here()) };

@@ -111,8 +111,8 @@ pub(crate) struct RunArgs {
 const PLAIN: &str = "PLUMB_PLAIN";
 
 impl RunArgs {
-    /// Applies the user's config file where neither flags nor the environment set a value. A resumed run
-    /// keeps its plan.
+    /// Applies the user's config file where neither a flag nor an environment variable is set. A resumed run keeps
+    /// its plan.
     pub(crate) fn fill(&mut self, settings: &Settings) {
         if std::env::var_os(PLAIN).is_none() {
             self.plain |= settings.plain.unwrap_or(false);
@@ -134,7 +134,7 @@ pub(crate) enum Place {
 
 pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
-    // Validate the request first: that needs no privileges.
+    // The request is checked first, because that needs no privileges.
     let new = if args.resume.is_none() { Some(job::planned(args, shared)?) } else { None };
     if let Some((source, plan)) = new.as_ref().filter(|_| args.dry_run) {
         super::scenario::print_plan(&source.scenario, plan)?;
@@ -145,8 +145,8 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
         Some((source, plan)) => job::fresh(source, plan, &store)?,
         None => resume::resumed(args, args.resume.as_deref().unwrap_or_default(), &store, shared)?,
     };
-    // Must precede thread creation: only a single-threaded process can enter a user namespace. If the lab
-    // has no namespaces, stays outside, so that `ssh` runs as the calling user.
+    // This must happen before any threads are created, because only a single-threaded process can enter a user
+    // namespace. If the lab has no namespaces, the process stays outside so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
@@ -175,7 +175,7 @@ fn measure(
     stop: &Stop,
 ) -> anyhow::Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
-    // Best effort: only other runs' warnings depend on it.
+    // Errors are ignored, because only the warnings of other runs depend on this.
     let _presence = Presence::announce(&job.id.0);
     show_notices(job, rights, &mut progress);
     let request = Request {
@@ -230,7 +230,7 @@ fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Contr
         return Ok(None);
     }
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    // Progress lines are discarded because they would corrupt the live view; lost agents are reported as
+    // Progress lines are dropped because they would corrupt the live view. Agents that disconnect are reported as
     // errors.
     Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
@@ -240,7 +240,7 @@ fn ended_early(error: &anyhow::Error) -> bool {
     of_run.is_some_and(|error| error.is_interrupted() || matches!(error, RunError::LeftOut { .. }))
 }
 
-/// Reports an interrupted run if at least one trial is stored.
+/// Reports an interrupted run if at least one of its trials is stored.
 fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
     let record = store.load(&job.id);
     let Some(record) = record.ok().filter(|record| !args.quiet && !record.trials.is_empty()) else {
@@ -250,7 +250,7 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
     Ok(output::coloured(&report::for_terminal(&findings, &record)?)?)
 }
 
-/// The reason for using a virtual hypervisor. A resumed run keeps its choice.
+/// Returns the reason for using a virtual hypervisor. A resumed run does not change where it runs.
 fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<String> {
     let requested = (args.inside == Some(Place::Hypervisor)).then(|| "requested with --inside".to_owned());
     let resumed = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();

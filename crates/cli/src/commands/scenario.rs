@@ -100,7 +100,6 @@ fn a_template() -> PossibleValuesParser {
     PossibleValuesParser::new(template::ALL.iter().map(value))
 }
 
-/// The scenario is complete and can be run unchanged.
 fn new(args: &NewArgs) -> anyhow::Result<()> {
     let NewArgs { name, with, output } = args;
     let chosen = template::ALL.iter().find(|template| template.name == with);
@@ -109,7 +108,6 @@ fn new(args: &NewArgs) -> anyhow::Result<()> {
     write_new(name, &text, output.as_deref())
 }
 
-/// Writes to a new file, or to standard output.
 pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow::Result<()> {
     let path = output.map(Path::to_owned).unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     if path.as_os_str() == "-" {
@@ -123,7 +121,7 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow
     Ok(prose(&format!("wrote {shown}; next: `plumb scenario check {shown}`, then `plumb run {shown}`"))?)
 }
 
-/// Without variants, prints even an invalid scenario.
+/// Without variants, even an invalid scenario is printed.
 fn scenario_text(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<String> {
     if variants.are_none() {
         Ok(source::text(name, shared)?.1)
@@ -225,7 +223,7 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
 pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
-    // A host is the baseline of workloads that list it first.
+    // A host is the baseline of the workloads that list it first.
     let baselines: HashSet<&PathName> =
         plan.results.iter().filter(|result| result.baseline).map(|result| &result.path).collect();
     for path in &scenario.paths {

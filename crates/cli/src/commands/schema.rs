@@ -1,4 +1,4 @@
-//! `plumb schema`: JSON Schemas of plumb's documents.
+//! `plumb schema`: prints the JSON Schemas of plumb's documents.
 
 use clap::{Args, ValueEnum};
 use findings::{CheckReport, Findings, RunComparison, SingleMeasurement, TraceComparison};

@@ -1,4 +1,4 @@
-//! `plumb trace`: a running program's system calls and CPU use, without a lab.
+//! `plumb trace`: traces a running program's system calls and CPU use, without a lab.
 
 mod comparison;
 mod flags;
@@ -74,7 +74,7 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     })
 }
 
-/// Traces a QEMU process for a given time, with CPU attribution for the machine. Prints nothing.
+/// Traces a QEMU process for the given time, including the CPU attribution of its virtual machine. Prints nothing.
 pub(crate) fn of_qemu(
     qemu: Qemu,
     named: &str,

@@ -1,5 +1,5 @@
-//! `plumb watch`: measures scenarios repeatedly within a budget, compares each run with earlier ones, and
-//! alerts on regressions. This file has the flags and the main loop's setup.
+//! `plumb watch`: measures scenarios repeatedly within a budget, compares each run with earlier runs, and alerts on
+//! regressions. This file contains the flags and the setup of the main loop.
 
 mod alert;
 mod archive;
@@ -90,7 +90,6 @@ Exit status: 0 success; with --once the worst verdict's, like `plumb check`: 1 r
     failed or the database cannot be read, 2 inconclusive; 64 usage error; 130 interrupted during a run \
     (finished trials are stored).";
 
-/// A scheduled measurement with the current version of its scenario.
 #[derive(Debug)]
 struct Watched {
     measure: Measure,
@@ -110,7 +109,7 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit
         return Ok(Exit::Success);
     }
     let measured = measured(args, shared, &plan, watched, archive);
-    // Distinct from a regression and an inconclusive check.
+    // Its exit status differs from that of a regression or an inconclusive check.
     if args.once { measured.context(CheckFailure) } else { measured }
 }
 
@@ -160,12 +159,12 @@ fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Wat
     Ok(watched)
 }
 
-/// Validated early, because a missing baseline would be reported in every round.
+/// The baseline is checked early, because otherwise every round would report that it is missing.
 fn require_baseline(archive: &Archive, measure: &Measure) -> anyhow::Result<()> {
     let Against::Baseline(name) = &measure.against else { return Ok(()) };
     let missing = match archive.baseline(name) {
         Ok(Some(_)) => return Ok(()),
-        Ok(None) => format!("no baseline `{name}`: no runs stored yet"),
+        Ok(None) => format!("there is no baseline `{name}`, because no runs are stored yet"),
         Err(error) if matches!(error.downcast_ref(), Some(StoreError::NoBaseline { .. })) => {
             error.to_string()
         }

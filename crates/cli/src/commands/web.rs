@@ -1,4 +1,4 @@
-//! `plumb web`: serves pages about the store. Controls access; the `web` crate renders pages.
+//! `plumb web`: serves web pages about the store. This file controls access, and the `web` crate renders the pages.
 
 use std::{
     fs,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let stop = interrupt::stream()?;
     let listening = |at: SocketAddr| {
-        // A closed standard output does not end the server.
+        // The server keeps running if standard output is closed.
         let _ = output::line(format_args!("plumb web: {scheme}://{at}/ (stop with Ctrl-C)"));
     };
     web::serve(config, Box::new(Reports), stop, listening)?;
@@ -82,7 +82,7 @@ impl WebArgs {
         Ok(Some(tls))
     }
 
-    /// The token readers need; prints a new one.
+    /// Returns the token that readers need, and prints it if it is new.
     fn token(&self) -> anyhow::Result<Option<Token>> {
         let elsewhere = !self.listen.ip().is_loopback();
         if elsewhere && self.tls_cert.is_none() {
@@ -104,7 +104,7 @@ impl WebArgs {
     }
 }
 
-/// In bytes. A PEM certificate chain has a few kilobytes.
+/// In bytes. A PEM certificate chain is a few kilobytes long.
 const LONGEST_PEM: u64 = 1 << 20;
 
 fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -125,7 +125,6 @@ fn token_in(path: &Path) -> anyhow::Result<Token> {
     })
 }
 
-/// Rendered like the files of `plumb report` and `plumb compare`.
 struct Reports;
 
 impl Documents for Reports {
@@ -133,7 +132,7 @@ impl Documents for Reports {
         let record = store.load(run)?;
         let options = destination::in_a_file();
         let format = match rendition {
-            // As stored, including remedy tests.
+            // The record as stored, which includes the tests of remedies.
             Rendition::Raw => return Ok(record.document()?),
             Rendition::Shown => {
                 let (record, findings) = remedy_results::findings(store, record)?;

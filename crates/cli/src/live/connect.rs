@@ -1,4 +1,4 @@
-//! Progress lines of a connection rate test.
+//! Progress lines for a connection rate test.
 
 use traffic::Progress;
 use units::Nanos;
@@ -10,12 +10,12 @@ pub(crate) struct ConnectLines {
     since: Nanos,
     last: Nanos,
     done: u64,
-    /// Excludes the warm-up.
+    /// Does not include the warm-up.
     all: u64,
 }
 
 impl ConnectLines {
-    /// Interval 0 disables lines. The end of the warm-up also ends a line.
+    /// An interval of 0 disables the lines. A line also ends when the warm-up does.
     pub(crate) fn new(every: Nanos, warmup: Nanos) -> Self {
         Self { every, warmup, since: Nanos(0), last: Nanos(0), done: 0, all: 0 }
     }
@@ -33,12 +33,11 @@ impl ConnectLines {
         (self.every.0 > 0 && self.done > 0 && self.last > self.since).then(|| self.close())
     }
 
-    /// One line for the whole test; `None` without connections.
     pub(crate) fn total(&self) -> Option<String> {
         (self.every.0 > 0 && self.all > 0).then(|| line(self.warmup, self.last, self.all, false))
     }
 
-    /// Progress arrives slightly late, but never much after the warm-up.
+    /// Progress arrives slightly late, but never long after the warm-up.
     fn is_warming(&self) -> bool {
         self.since < self.warmup
     }

@@ -1,8 +1,8 @@
-//! Progress line of a ping-pong test.
+//! The progress line of a ping-pong test.
 
 use ::workload::PingPongInterval;
 
-/// Times are full round trips.
+/// The times shown are for full round trips.
 pub(crate) fn line(interval: &PingPongInterval) -> String {
     let time = format!("{:.1}-{:.1} s", interval.start.seconds(), interval.end.seconds());
     let trips = &interval.round_trips;

@@ -1,5 +1,5 @@
-//! The status line of a stream on a terminal: the current rate and a history of tenths of seconds. It is
-//! updated in place and removed at the end. Does not handle the cursor.
+//! The status line of a stream on a terminal: the current rate and its history in tenths of a second. The line is
+//! updated in place and removed at the end. Moving the cursor is left to the caller.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,13 @@ use units::{BitRate, Nanos};
 
 use crate::sparkline::sparkline;
 
-/// Sampling interval, summed over connections and directions.
+/// The sampling interval. Samples are added up over connections and directions.
 const TICK: Nanos = Nanos::from_millis(100);
 const MOST: usize = 40;
 
 #[derive(Debug)]
 pub(crate) struct StatusLine {
     whole: Option<Nanos>,
-    /// Bits per second by tick number.
     ticks: BTreeMap<u64, f64>,
 }
 
@@ -24,8 +23,7 @@ impl StatusLine {
         Self { whole, ticks: BTreeMap::new() }
     }
 
-    /// Adds a sample. Returns the line once a tick is complete, i.e. when a sample of the next tick
-    /// arrives.
+    /// Adds a sample. Returns the line when a tick is complete, i.e. when a sample from the next tick arrives.
     pub(crate) fn take(&mut self, interval: &Interval, room: usize) -> Option<String> {
         let number = interval.start.0.midpoint(interval.end.0) / TICK.0;
         let is_next = self.ticks.last_key_value().is_some_and(|(last, _)| number > *last);

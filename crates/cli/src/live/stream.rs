@@ -1,6 +1,6 @@
-//! Progress lines of a stream, per connection and for their sum.
+//! Progress lines of a stream, for each connection and for their sum.
 //!
-//! Aggregates samples, which are shorter than the printed interval.
+//! Samples are shorter than the printed interval, so several of them are combined.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,10 @@ pub(crate) struct StreamLines {
     every: Nanos,
     connections: usize,
     open: BTreeMap<Key, Interval>,
-    /// Complete intervals by number, until every connection has one.
+    /// The finished intervals by number, held until every connection has one.
     whole: BTreeMap<u64, BTreeMap<Key, Interval>>,
 }
 
-/// Sorts connections in the order of their lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     direction: Direction,
@@ -26,7 +25,7 @@ struct Key {
 }
 
 impl StreamLines {
-    /// Prints a line per connection and interval; an interval of 0 disables lines.
+    /// Prints a line per connection and interval. An interval of 0 disables the lines.
     pub(crate) fn new(every: Nanos, connections: u32) -> Self {
         Self { every, connections: connections as usize, open: BTreeMap::new(), whole: BTreeMap::new() }
     }
@@ -36,7 +35,7 @@ impl StreamLines {
             return Vec::new();
         }
         let key = Key { direction: flow.direction, sends: flow.sends, id: flow.id };
-        // Warm-up samples are never merged with measured ones.
+        // Warm-up samples are never merged with measured samples.
         let before = self.open.remove(&key);
         let (cut, before) = match before {
             Some(before) if before.warmup != interval.warmup => (Some(before), None),
@@ -60,20 +59,20 @@ impl StreamLines {
         printed
     }
 
-    /// The interval's number. A sample may end slightly early or late.
+    /// Returns the interval's number. A sample may end slightly early or late.
     fn number(&self, at: Nanos, sample: &Interval) -> u64 {
         (at.0 + (sample.end - sample.start).0 / 2) / self.every.0
     }
 
     fn close(&mut self, key: Key, interval: Interval) -> Vec<String> {
-        // Uses the sample's middle, because its end may be slightly early or late. Warm-up lines come
+        // Use the middle of the sample, because its end may be slightly early or late. Lines for the warm-up come
         // first.
         let middle = (interval.start.0 + interval.end.0) / 2;
         let number = middle / self.every.0 * 2 + u64::from(!interval.warmup);
         let rows = self.whole.entry(number).or_default();
         let row = rows.remove(&key).map_or(interval, |before| before.and(&interval));
         let _ = rows.insert(key, row);
-        // A connection that has ended or is a whole line late does not delay the others.
+        // A connection that has ended, or is late by a whole line, does not hold up the others.
         let due = if rows.len() == self.connections { number + 1 } else { number };
         let later = self.whole.split_off(&due);
         std::mem::replace(&mut self.whole, later).into_values().flat_map(|rows| lines(&rows)).collect()
@@ -103,7 +102,7 @@ fn line(id: Option<u32>, sends: bool, row: &Interval) -> String {
     laid_out(row, &name, sends, &facts)
 }
 
-/// The sum over a direction's connections, over the time that all of them span.
+/// Adds up the connections of one direction, over the time that all of them cover.
 fn sum(rows: &[(&Key, &Interval)]) -> Option<String> {
     let ((key, first), _) = rows.split_first()?;
     let bytes: Bytes = rows.iter().map(|(_, row)| row.bytes).sum();
@@ -157,7 +156,6 @@ mod tests {
 
     const SENDER: FlowId = FlowId { id: 0, direction: Direction::Forward, sends: true };
 
-    /// 100 ms ending slightly late, at 1.25 GB/s.
     fn sample(tenth: u64) -> Interval {
         let late = 700_000;
         Interval {

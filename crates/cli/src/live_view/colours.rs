@@ -1,4 +1,4 @@
-//! Styles of text: colours, or only bold and dim.
+//! Text styles, using colours or only bold and dim text.
 
 use ratatui::style::{Color, Style};
 

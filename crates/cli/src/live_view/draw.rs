@@ -1,4 +1,4 @@
-//! Draws the screen, at any size from 80 columns by 24 rows.
+//! Draws the screen at any size from 80 columns by 24 rows.
 
 use std::time::{Duration, Instant};
 
@@ -21,13 +21,11 @@ use super::{
 };
 use crate::{sparkline::sparkline, width};
 
-/// Maximum shares of the rows, as divisors, for the path and for findings and log.
+/// The path may use 1/5 of the rows, and the findings and log 1/4.
 const PARTS: (usize, usize) = (5, 4);
-/// Minimum rows for findings and log, including titles.
 const LEAST_NEWS: usize = 6;
-/// Maximum share of these rows for findings, as a divisor.
+/// The findings may use half of these rows.
 const FINDINGS: usize = 2;
-/// Minimum columns for findings and log side by side.
 const WIDE: usize = 130;
 const BAR: usize = 24;
 const RATES: usize = 60;
@@ -69,7 +67,7 @@ fn top(state: &State, width: usize, height: usize, colours: Colours, now: Instan
     lines
 }
 
-/// e.g. `vhost  What vhost brings ...          1:02  about 3 min left`.
+/// Draws `vhost  What vhost brings ...          1:02  about 3 min left`.
 fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'static> {
     let name = one_line(&state.scenario.name);
     let right = format!("{}  {}", clock(now - state.started), remaining(state.pace.remaining(now)));
@@ -83,7 +81,7 @@ fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'s
     ])
 }
 
-/// e.g. `━━━━━━━─────  12 of up to 60 trials  block 2  1 to repeat`.
+/// Draws `━━━━━━━─────  12 of up to 60 trials  block 2  1 to repeat`.
 fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
     let (finished, all) = state.pace.trials();
     let done = (finished * BAR).checked_div(all).unwrap_or(BAR);
@@ -106,7 +104,6 @@ fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
     ])
 }
 
-/// The current trial, its rate and the rate's history.
 fn under_way(state: &State, trial: &Current, width: usize, colours: Colours) -> Vec<Line<'static>> {
     let result = &state.plan.results[trial.planned.result];
     let levels: Vec<String> =
@@ -149,7 +146,6 @@ fn setting_up(state: &State, width: usize, colours: Colours, now: Instant) -> Ve
         Some(within) => format!("{} booted ({})", boot.host, seconds(within.into())),
         None => format!("{} boots, {}", boot.host, seconds(now - boot.since)),
     };
-    // Booting machines first.
     let under_way = state.boots.iter().filter(|boot| boot.within.is_none());
     let up = state.boots.iter().rev().filter(|boot| boot.within.is_some());
     let all: Vec<String> = under_way.chain(up).map(describe).collect();
@@ -182,11 +178,9 @@ fn first_row(state: &State, rows: usize, current: Option<usize>, room: usize) ->
     state.scroll.unwrap_or(around).min(last)
 }
 
-/// Findings and log, side by side if there is room.
 fn news(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line<'static>> {
     if width < WIDE {
         let most = if state.log.is_empty() { height } else { height / FINDINGS };
-        // An empty list takes no space.
         let is_empty = state.findings.is_empty();
         let mut lines = if is_empty { Vec::new() } else { findings(state, width, most, colours) };
         lines.extend(log(state, width, height - lines.len(), colours));
@@ -215,7 +209,7 @@ fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec
             Severity::Note => colours.plain(),
         };
         let entry_lines = listed("•", &finding.text, style, width);
-        // Findings that do not fit are only in the report.
+        // Findings that do not fit are only shown in the report.
         if lines.len() + entry_lines.len() <= height {
             lines.extend(entry_lines);
         }
@@ -223,7 +217,6 @@ fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec
     lines
 }
 
-/// Newest last.
 fn log(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
     for entry in state.log.iter().rev() {
@@ -261,7 +254,7 @@ fn foot(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'st
     Line::styled(format!("{keys}{cost:>room$}"), colours.faint())
 }
 
-/// e.g. `── results ──────`.
+/// Draws `── results ──────`.
 fn rule(name: &str, width: usize, colours: Colours) -> Line<'static> {
     let name = one_line(name);
     let rest = width.saturating_sub(columns(&name) + 4);
@@ -276,7 +269,6 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     textwrap::wrap(text, width::breaking(width.max(1))).into_iter().map(|line| line.into_owned()).collect()
 }
 
-/// e.g. `1:02` or `1:04:11`.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds / 3600 {
@@ -289,7 +281,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.0} s", Nanos::from(time).seconds())
 }
 
-/// e.g. `about 4 min left`.
+/// Formats the remaining time, e.g. `about 4 min left`.
 fn remaining(left: Left) -> String {
     let rounded = |time: Duration| match time.as_secs() {
         0..10 => "a few seconds".to_owned(),

@@ -1,4 +1,4 @@
-//! Estimates a run's remaining time from finished boots and trials.
+//! Estimates a run's remaining time from the boots and trials that have finished.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use units::Nanos;
 pub(super) enum Left {
     About(Duration),
     AtMost(Duration),
-    /// Time for the trials, plus the first boot of this many machines, of unknown duration.
+    /// The time for the trials. The first boot of this many machines comes on top, and its duration is unknown.
     AfterBoots(Duration, usize),
 }
 
@@ -21,15 +21,13 @@ pub(super) enum Left {
 pub(super) struct Pace {
     plan: Plan,
     done: BTreeSet<u32>,
-    /// The highest plan position reached; skipped trials before it stay skipped.
+    /// The highest position reached in the plan. Trials skipped before it will not run later.
     reached: u32,
     skipped: BTreeSet<String>,
-    /// Number and total duration of trials by result, including pauses.
+    /// The number and total duration of trials for each result, including pauses.
     taken: BTreeMap<usize, (u32, Duration)>,
-    /// Concurrent trials in progress, with start times.
     under_way: Vec<(PlannedTrial, Instant)>,
     decided: Option<Decided>,
-    /// Trials to repeat, by result.
     again: Vec<usize>,
     boots: Boots,
     measuring: bool,
@@ -39,18 +37,16 @@ pub(super) struct Pace {
 struct Decided {
     decision: DesignDecision,
     finished: u32,
-    /// Planned duration of those trials.
     spent: Duration,
 }
 
-/// Machines that boot before the first trial.
 #[derive(Debug, Default)]
 struct Boots {
     guests: usize,
     under_way: BTreeMap<String, Instant>,
     taken: Vec<Duration>,
     concurrent: usize,
-    /// Estimated end of all boots, based on the hypervisor's own boot time.
+    /// The estimated end of all boots, based on the hypervisor's own boot time.
     end: Option<Instant>,
 }
 
@@ -81,7 +77,7 @@ impl Pace {
         self.boots.taken.push(within.into());
     }
 
-    /// For runs inside a virtual hypervisor.
+    /// Only called for runs inside a virtual hypervisor.
     pub(super) fn hypervisor_booted(&mut self, scenario: &Scenario, host: &str, within: Nanos, now: Instant) {
         self.boots.under_way.remove(host);
         let all = Duration::from(lab::run_time(scenario, &self.plan, within, true));
@@ -100,7 +96,7 @@ impl Pace {
         self.under_way.push((planned.clone(), now));
     }
 
-    /// Records a stored trial, by plan position. `disturbed`: it will be repeated.
+    /// Records a stored trial by its position in the plan. `disturbed` means that it will be repeated.
     pub(super) fn trial_stored(&mut self, index: u32, disturbed: bool, now: Instant) {
         let found = self.under_way.iter().find(|(planned, _)| planned.index == index);
         let Some((planned, since)) = found.cloned() else { return };
@@ -157,7 +153,8 @@ impl Pace {
         self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.result))
     }
 
-    /// Expected duration of a trial: the average of earlier ones, or the planned one scaled by the slowness.
+    /// The expected duration of a trial: the average of earlier trials, or the planned duration scaled by how slow
+    /// the run is.
     fn expected(&self, result: usize) -> Duration {
         if let Some((count, taken)) = self.taken.get(&result) {
             return *taken / *count;
@@ -223,7 +220,7 @@ impl Decided {
 }
 
 impl Boots {
-    /// Remaining boot time, or the number of guests if none has booted yet.
+    /// The remaining boot time, or the number of guests if none has booted yet.
     fn remaining(&self, now: Instant) -> Result<Duration, usize> {
         let left = self.guests.saturating_sub(self.taken.len());
         if left == 0 {
@@ -311,7 +308,7 @@ mod tests {
         let later = now + Duration::from_secs(40);
         let Left::About(left) = pace.remaining(later) else { panic!("known now") };
         let boots = left - pace.trials_time(later);
-        // Two boot concurrently; the second is due.
+        // Two guests boot at the same time, and the second one is due.
         assert_eq!(boots, Duration::from_secs(40) * (guests as u32 - 2) / 2);
         pace.begin();
         assert_eq!(pace.remaining(later), Left::About(pace.trials_time(later)));

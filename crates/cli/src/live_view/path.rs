@@ -1,4 +1,4 @@
-//! Draws the path of a trial: hosts and the devices that packets traverse.
+//! Draws the path of a trial: the hosts and the devices that packets pass through.
 
 use scenario::{DeviceRef, HostName, Path};
 
@@ -11,7 +11,6 @@ pub(super) struct Hop {
     devices: Vec<String>,
 }
 
-/// Hosts in path order, with virtual machines marked.
 pub(super) fn hops(path: &Path, is_vm: impl Fn(&HostName) -> bool) -> Vec<Hop> {
     let mut hops: Vec<(&HostName, Vec<String>)> = Vec::new();
     let devices: Vec<&DeviceRef> = match &path.devices[..] {
@@ -31,12 +30,12 @@ pub(super) fn hops(path: &Path, is_vm: impl Fn(&HostName) -> bool) -> Vec<Hop> {
     hops.into_iter().map(named).collect()
 }
 
-/// Draws boxes if they fit into this size, or else text.
+/// Draws boxes if they fit into this size, and otherwise text.
 pub(super) fn drawn(hops: &[Hop], width: usize, rows: usize) -> Vec<String> {
     boxes(hops, width).filter(|lines| lines.len() <= rows).unwrap_or_else(|| in_words(hops, width))
 }
 
-/// A box per host, connected by lines and wrapped into rows; `None` if a box is too wide.
+/// Draws a box for each host, connected by lines and wrapped into rows. Returns `None` if a box is too wide.
 fn boxes(hops: &[Hop], width: usize) -> Option<Vec<String>> {
     let mut lines: Vec<[String; 3]> = vec![Default::default()];
     for (place, hop) in hops.iter().enumerate() {
@@ -74,7 +73,7 @@ fn boxed(hop: &Hop, is_first: bool, is_last: bool) -> [String; 3] {
     ]
 }
 
-/// e.g. `app: eth0 ── node1: veth0 ─ br0`, wrapped between devices.
+/// Draws `app: eth0 ── node1: veth0 ─ br0`, wrapped between devices.
 fn in_words(hops: &[Hop], width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for (place, hop) in hops.iter().enumerate() {
@@ -86,7 +85,6 @@ fn in_words(hops: &[Hop], width: usize) -> Vec<String> {
                 _ => WITHIN,
             };
             let line = lines.last_mut().expect("not empty");
-            // Leaves room for the continuation mark.
             if !line.is_empty() && columns(line) + columns(before) + columns(&piece) + 3 > width {
                 line.push_str(before.trim_end());
                 lines.push(format!("  {} {piece}", before.trim()));

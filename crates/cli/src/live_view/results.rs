@@ -1,4 +1,4 @@
-//! The table of results: a row per result, grouped by workload. Independent of scrolling.
+//! The table of results, with one row per result, grouped by workload. Scrolling is handled elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,12 @@ pub(super) struct Results {
     pub(super) current: Option<usize>,
 }
 
-/// Column widths; columns that do not fit are omitted.
 struct Layout {
     path: usize,
-    /// All factors, including the gap.
+    /// The width of all factors, including the gap.
     levels: usize,
     has_change_range: bool,
-    /// The drawn interval, including the gap.
+    /// The width of the drawn interval, including the gap.
     drawn: usize,
 }
 
@@ -223,7 +222,7 @@ impl Layout {
     }
 }
 
-/// The interval with its median, e.g. `├──●─┤`.
+/// Draws the interval and its median, e.g. `├──●─┤`.
 fn drawn(result: &LiveResult, (least, greatest): (f64, f64), width: usize) -> String {
     let place = |value: f64| {
         let share = ((value - least) / (greatest - least)).clamp(0.0, 1.0);

@@ -1,5 +1,5 @@
-//! Owns the terminal during the live view: sets it up, always restores it, redraws up to four times per
-//! second on its own thread, and handles keys.
+//! Owns the terminal during the live view: sets it up, always restores it, redraws it up to four times per second on
+//! its own thread, and handles keys.
 
 use std::{
     fs,
@@ -32,11 +32,10 @@ use super::{
 };
 
 const FRAME: Duration = Duration::from_millis(250);
-/// Write a frame with one system call.
+/// Large enough to write a frame with one system call.
 const BUFFER: usize = 64 << 10;
 const PAGE: usize = 8;
 
-/// Whether the live view owns the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 pub(super) struct Screen(Terminal<CrosstermBackend<BufWriter<Stderr>>>);
@@ -59,7 +58,7 @@ impl Drop for Screen {
     }
 }
 
-/// Ignores errors: a retry would fail too.
+/// Errors are ignored because a retry would fail too.
 fn give_back() {
     if TAKEN.swap(false, Ordering::Relaxed) {
         let _ = execute!(io::stderr(), terminal::LeaveAlternateScreen, cursor::Show);
@@ -67,7 +66,7 @@ fn give_back() {
     }
 }
 
-/// Makes panic messages visible.
+/// Restores the terminal on a panic, so that the message is visible.
 fn give_back_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -87,7 +86,7 @@ pub(super) fn show(
 ) {
     let mut drawn: Option<Instant> = None;
     loop {
-        // A panic restored the terminal.
+        // A panic already restored the terminal.
         if !TAKEN.load(Ordering::Relaxed) {
             return;
         }
@@ -103,7 +102,6 @@ pub(super) fn show(
         if drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME) {
             state.take(Message::Cost(cpu_time()), Instant::now());
             if screen.0.draw(|frame| draw(frame, state, colours, Instant::now())).is_err() {
-                // The terminal is closed; the run continues.
                 return;
             }
             drawn = Some(Instant::now());
@@ -111,7 +109,7 @@ pub(super) fn show(
     }
 }
 
-/// Handles keys during the wait. Without a keyboard, just sleeps.
+/// Handles keys while waiting. Without a keyboard, it just sleeps.
 fn handle_keys(wait: Duration, state: &mut State, stop: &Stop) {
     match event::poll(wait) {
         Ok(true) => {}
@@ -133,7 +131,7 @@ fn handle_keys(wait: Duration, state: &mut State, stop: &Stop) {
         KeyCode::Down | KeyCode::Char('j') => Some(first + 1),
         KeyCode::PageUp => Some(first.saturating_sub(PAGE)),
         KeyCode::PageDown => Some(first + PAGE),
-        // Follows the current trial.
+        // Follow the current trial again.
         KeyCode::Home | KeyCode::Esc => None,
         _ => state.scroll,
     };
@@ -144,7 +142,7 @@ fn is_end(key: KeyEvent) -> bool {
     is_interrupt || matches!(key.code, KeyCode::Char('q' | 'Q'))
 }
 
-/// CPU time of this thread (proc_pid_schedstat, first field in nanoseconds); 0 if the kernel does not count
+/// The CPU time of this thread (proc_pid_schedstat, first field in nanoseconds), or 0 if the kernel does not record
 /// it.
 pub(super) fn cpu_time() -> Duration {
     let schedstat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -152,7 +150,7 @@ pub(super) fn cpu_time() -> Duration {
     Duration::from_nanos(nanos.unwrap_or(0))
 }
 
-/// Background processes would be stopped on terminal access (proc_pid_stat(5): `pgrp`, `tpgid`).
+/// A background process would be stopped if it accessed the terminal (proc_pid_stat(5): `pgrp`, `tpgid`).
 pub(super) fn is_in_foreground() -> bool {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);

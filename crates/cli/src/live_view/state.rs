@@ -1,4 +1,4 @@
-//! The live view's model of a run, updated by messages. Independent of drawing; the time is passed in.
+//! The live view's model of a run, updated by messages. It does not depend on drawing, and the time is passed in.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -18,7 +18,7 @@ use super::{
 };
 
 const RATES: usize = 200;
-/// Maximum number of disturbed trials in the log; the total is shown at the end.
+/// The maximum number of disturbed trials listed in the log. The total is shown at the end.
 pub(super) const NAMED: u32 = 3;
 const LOGGED: usize = 200;
 
@@ -30,20 +30,9 @@ pub(crate) enum Message {
     Begun(String),
     Trial(PlannedTrial),
     Rate(Nanos, LiveRate),
-    Kept {
-        /// Plan position.
-        index: u32,
-        disturbed: Option<String>,
-        made_again: bool,
-    },
-    Results {
-        results: Vec<LiveResult>,
-        findings: Vec<LiveFinding>,
-    },
-    Skipped {
-        result: String,
-        reason: String,
-    },
+    Kept { index: u32, disturbed: Option<String>, made_again: bool },
+    Results { results: Vec<LiveResult>, findings: Vec<LiveFinding> },
+    Skipped { result: String, reason: String },
     Decided(DesignDecision),
     Notice(String),
     Cost(Duration),
@@ -74,7 +63,6 @@ pub(super) struct Boot {
 #[derive(Debug, Clone)]
 pub(super) struct Current {
     pub(super) planned: PlannedTrial,
-    /// Number of other concurrent trials.
     pub(super) concurrent: usize,
     pub(super) elapsed: Nanos,
     pub(super) rates: VecDeque<f64>,
@@ -99,10 +87,8 @@ pub(crate) struct State {
     pub(super) cost: Duration,
     pub(super) analyses: Duration,
     pub(super) is_ending: bool,
-    /// First visible result row chosen by the user.
     pub(super) scroll: Option<usize>,
     pub(super) first_row: usize,
-    /// Set by `--keep-disturbed`.
     keeps_disturbed: bool,
     disturbed: u32,
 }
@@ -171,7 +157,6 @@ impl State {
     }
 
     fn boots(&mut self, host: String, now: Instant) {
-        // A restarted boot replaces the earlier one.
         self.boots.retain(|boot| boot.host != host);
         if self.scenario.lab.vm(&HostName::new(host.as_str())).is_some() {
             self.pace.boots(&host, now);
@@ -193,7 +178,7 @@ impl State {
     fn begin(&mut self, planned: PlannedTrial, now: Instant) {
         self.pace.trial(&planned, now);
         self.block = Some(planned.block);
-        // Only the first of several concurrent trials is shown.
+        // Of several concurrent trials, only the first one is shown.
         if let Some(first) = self.trial.as_mut().filter(|first| first.planned.is_beside(&planned)) {
             first.concurrent += 1;
             return;
@@ -248,7 +233,7 @@ impl State {
         self.log.push_back(Entry { at: now - self.started, tone, text: one_line(text) });
     }
 
-    /// The current trial's path; the baseline's before the first trial.
+    /// The current trial's path. Before the first trial, this is the baseline's path.
     pub(super) fn path(&self) -> Option<&Path> {
         let of = |trial: &Current| &self.plan.results[trial.planned.result].path;
         let paths = &self.scenario.paths;
@@ -273,7 +258,6 @@ pub(crate) fn mark(arm: Arm) -> &'static str {
     }
 }
 
-/// Without control characters and line breaks.
 pub(super) fn one_line(text: &str) -> String {
     ::report::harmless(&text.replace(['\n', '\t'], " ")).into_owned()
 }

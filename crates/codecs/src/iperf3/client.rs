@@ -1,4 +1,4 @@
-//! Client side of the control connection, without I/O.
+//! The client side of the control connection, without I/O.
 
 use std::{collections::VecDeque, mem};
 
@@ -10,7 +10,7 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// The timeout for each step of the server; iperf3 has none.
+/// The timeout for each step of the server. iperf3 has no such timeout.
 const PATIENCE: Nanos = Nanos::from_secs(30);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -18,12 +18,12 @@ pub enum Event {
     /// Connect the streams in the order of [`Params::streams`].
     CreateStreams,
     Start,
-    /// Start sending. At the end of the test call [`Machine::end_test`], then [`Machine::exchange`].
+    /// Start sending. At the end of the test, call [`Machine::end_test`] and then [`Machine::exchange`].
     Running,
     Results(Box<Results>),
-    /// Close after sending the remaining bytes.
+    /// Send the remaining bytes, then close the connection.
     Done,
-    /// Close after sending the remaining bytes.
+    /// Send the remaining bytes, then close the connection.
     Failed(Failure),
 }
 
@@ -89,8 +89,8 @@ impl Machine {
         }
     }
 
-    /// This end has stopped sending. Call [`Self::exchange`] once it has received everything. No effect unless the test is
-    /// running.
+    /// To be called when this end has stopped sending. Call [`Self::exchange`] once everything has been
+    /// received. Has no effect unless the test is running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {
             self.send_state(State::TestEnd);
@@ -98,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// No effect before the end of the test.
+    /// Has no effect before the end of the test.
     pub fn exchange(&mut self, results: &Results, now: Nanos) {
         match self.phase {
             Phase::Ending => self.results = frame(results),
@@ -110,7 +110,6 @@ impl Machine {
         }
     }
 
-    /// Notifies the server.
     pub fn terminate(&mut self) {
         if self.phase != Phase::Over {
             self.send_state(State::ClientTerminate);
@@ -118,7 +117,7 @@ impl Machine {
         }
     }
 
-    /// The server has stopped sending and waits for this end's results.
+    /// Whether the server has stopped sending and is waiting for this end's results.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.phase == Phase::Asked
@@ -133,7 +132,7 @@ impl Machine {
         self.events.pop_front()
     }
 
-    /// When to call [`Self::tick`]; `None` while the test runs.
+    /// When to call [`Self::tick`]. Returns `None` while the test is running.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         let waits = !matches!(self.phase, Phase::Running | Phase::Asked | Phase::Over);

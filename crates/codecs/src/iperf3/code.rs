@@ -1,4 +1,4 @@
-//! Error numbers that a server sends (`i_errno` in iperf_api.h), and additional ones for plumb clients.
+//! Error numbers sent by a server (`i_errno` in iperf_api.h), and additional ones for plumb clients.
 
 use std::fmt;
 
@@ -118,7 +118,7 @@ impl ErrorCode {
         })
     }
 
-    /// Adds the message of errno if it has more information.
+    /// Appends the message for errno if it is more specific.
     #[must_use]
     pub fn describe(self, errno: i32) -> String {
         if let Some(limit) = self.limit(errno) {
@@ -137,10 +137,9 @@ impl ErrorCode {
     }
 }
 
-/// errno next to [`ErrorCode::AUTHORIZATION`] if the address is not allowed (EACCES).
+/// The errno sent with [`ErrorCode::AUTHORIZATION`] if the address is not allowed (EACCES).
 pub const NOT_ALLOWED: i32 = 13;
 
-/// Zero for values that do not fit.
 fn wire_value(number: u64) -> i32 {
     i32::try_from(number).unwrap_or(0)
 }

@@ -5,14 +5,14 @@ use std::fmt;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const LETTERS: usize = Cookie::SIZE - 1;
 
-/// Starts every TCP connection of a test: 36 characters of `a` to `z` and `2` to `7`, and a zero.
+/// Every TCP connection of a test starts with it: 36 characters from `a` to `z` and `2` to `7`, and a zero
+/// byte.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cookie([u8; Cookie::SIZE]);
 
 impl Cookie {
     pub const SIZE: usize = 37;
 
-    /// Five bits per character.
     #[must_use]
     pub fn from_entropy(entropy: [u8; LETTERS]) -> Self {
         let mut bytes = [0; Self::SIZE];
@@ -27,7 +27,6 @@ impl Cookie {
         Self::may_begin(bytes).then_some(Self(*bytes))
     }
 
-    /// A cookie may follow.
     #[must_use]
     pub fn may_begin(bytes: &[u8]) -> bool {
         let (letters, rest) = bytes.split_at(bytes.len().min(LETTERS));

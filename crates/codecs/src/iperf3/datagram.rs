@@ -1,4 +1,4 @@
-//! Header of UDP test datagrams, and the handshake of a UDP stream (iperf_udp.c).
+//! The header of UDP test datagrams, and the handshake of a UDP stream (iperf_udp.c).
 
 /// `--udp-counters-64bit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -7,7 +7,7 @@ pub enum CounterWidth {
     Bits64,
 }
 
-/// Big endian; the time is by the sender's clock.
+/// All fields are big-endian. The time is from the sender's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpHeader {
     pub seconds: u32,
@@ -16,12 +16,12 @@ pub struct UdpHeader {
     pub counter: u64,
 }
 
-/// The request is in the client's byte order.
+/// The request uses the client's byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connect {
-    /// `9876` on the wire, since 3.11.
+    /// `9876` on the wire; used since 3.11.
     Text,
-    /// The number 123456789, before 3.11.
+    /// The number 123456789, used before 3.11.
     Legacy,
 }
 
@@ -37,7 +37,8 @@ impl CounterWidth {
 }
 
 impl UdpHeader {
-    /// A 32-bit counter keeps the lower half, as in iperf3. Panics if the datagram is shorter than the header.
+    /// As in iperf3, a 32-bit counter contains the lower half. Panics if the datagram is shorter than the
+    /// header.
     #[inline]
     pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
         datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Why a control connection ended before the end of its test.
+//! Reasons why a control connection ended before its test did.
 
 use thiserror::Error;
 use units::Nanos;
@@ -7,17 +7,13 @@ use super::{ErrorCode, State};
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Failure {
-    /// The server runs one test at a time.
+    /// The server only runs one test at a time.
     #[error("the server is busy with another test; try again later")]
     Busy,
     #[error("the server was terminated")]
     ServerTerminated,
     #[error("server error: {}", code.describe(*errno))]
-    Server {
-        code: ErrorCode,
-        /// The server's errno, or 0.
-        errno: i32,
-    },
+    Server { code: ErrorCode, errno: i32 },
     #[error("refused: {0}")]
     Refused(ErrorCode),
     #[error("expected {awaited}, but got {got}; check that the other end is iperf3")]
@@ -26,7 +22,7 @@ pub enum Failure {
     Oversized { what: &'static str, length: u32, limit: u32 },
     #[error("cannot parse the {what}: {reason}")]
     Malformed { what: &'static str, reason: String },
-    /// The peer's results are impossible, and no other data shows its received bytes.
+    /// The peer's results are impossible, and there is no other source for the number of bytes it received.
     #[error("the other end's results are impossible: {claim}")]
     Impossible { claim: String },
     #[error("waited {waited} for {awaited}; check that the other end is still running")]

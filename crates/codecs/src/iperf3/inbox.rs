@@ -4,14 +4,12 @@ use serde::de::DeserializeOwned;
 
 use super::Failure;
 
-/// The limit in bytes; iperf3 has 8 KiB since 3.18.
+/// Maximum size in bytes. iperf3 allows 8 KiB since 3.18.
 pub const MAX_PARAMS: u32 = 64 << 10;
-/// Bytes.
 pub const MAX_CLIENT_RESULTS: u32 = 1 << 20;
-/// The limit in bytes; the results may contain the server's whole report.
+/// Maximum size in bytes. The results may contain the server's whole report.
 pub const MAX_SERVER_RESULTS: u32 = 8 << 20;
 
-/// Bytes allocated before the data arrives.
 const RESERVED: usize = 4 << 10;
 
 const SHOWN: usize = 200;
@@ -19,7 +17,7 @@ const SHOWN: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     State,
-    /// A length and JSON, or a state byte if the first byte cannot start a valid length.
+    /// A length followed by JSON, or a state byte if the first byte cannot start a valid length.
     Json {
         what: &'static str,
         limit: u32,
@@ -117,7 +115,8 @@ pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Resu
         .map_err(|error| Failure::Malformed { what, reason: excerpt(&error.to_string()) })
 }
 
-/// Shortens a text and removes control characters: the peer may have written it, and it is printed to a terminal.
+/// Shortens the text and replaces control characters, because it may come from the peer and is printed to a
+/// terminal.
 fn excerpt(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
     if text.chars().nth(SHOWN).is_some() {

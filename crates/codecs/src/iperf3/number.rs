@@ -1,9 +1,9 @@
-//! Numbers and flags in iperf3's JSON, whose form depends on the version: `true` or `1`, `1e9` or `1000000000`, `null` after a
-//! failed division.
+//! Numbers and flags in iperf3's JSON. Their form depends on the version: `true` or `1`, `1e9` or
+//! `1000000000`, or `null` after a failed division.
 
 use serde::{Deserialize, Deserializer};
 
-/// Debian's 3.12 writes -1 as 2^64 - 1, which is corrected.
+/// Debian's 3.12 writes -1 as 2^64 - 1, which is corrected here.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Number::deserialize(from).map(Number::whole)
 }
@@ -12,7 +12,6 @@ pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i
     Option::deserialize(from).map(|number| number.map(Number::whole))
 }
 
-/// A boolean or a number.
 pub(super) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     whole(from).map(|number| number != 0)
 }
@@ -21,7 +20,6 @@ pub(super) fn real<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> 
     Number::deserialize(from).map(Number::real)
 }
 
-/// May be missing or `null`.
 pub(super) fn maybe_real<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     Option::deserialize(from).map(|number| number.map(Number::real))
 }

@@ -1,4 +1,4 @@
-//! Results that both ends exchange after a test.
+//! The results that both ends exchange after a test.
 
 use serde::{Deserialize, Serialize};
 use serde_with::{apply, skip_serializing_none};
@@ -14,11 +14,11 @@ use super::{
 )]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// Percent of one CPU.
+    /// In percent of one CPU.
     pub cpu_util_total: f64,
     pub cpu_util_user: f64,
     pub cpu_util_system: f64,
-    /// 1 for a TCP sender with retransmit counts, 0 without, -1 for a receiver.
+    /// 1 for a TCP sender that counts retransmits, 0 for one that does not, and -1 for a receiver.
     #[serde(deserialize_with = "whole")]
     pub sender_has_retransmits: i64,
     pub congestion_used: Option<String>,
@@ -38,20 +38,20 @@ pub struct Results {
 pub struct StreamResults {
     pub id: i64,
     pub bytes: i64,
-    /// The count of a TCP sender, otherwise -1.
+    /// The number of retransmits for a TCP sender, otherwise -1.
     pub retransmits: i64,
-    /// Seconds at a UDP receiver (RFC 1889).
+    /// In seconds, for a UDP receiver (RFC 1889).
     #[serde(deserialize_with = "real")]
     pub jitter: f64,
-    /// Lost datagrams at a UDP receiver, including the `-O` period.
+    /// The number of datagrams lost at a UDP receiver, including the `-O` period.
     pub errors: i64,
-    /// Losses in the `-O` period; since 3.14.
+    /// The number of datagrams lost in the `-O` period. Available since 3.14.
     pub omitted_errors: Option<i64>,
-    /// Sent, or the highest number received, including the `-O` period.
+    /// The number of datagrams sent, or the highest number received, including the `-O` period.
     pub packets: i64,
-    /// Datagrams in the `-O` period; since 3.14.
+    /// The number of datagrams in the `-O` period. Available since 3.14.
     pub omitted_packets: Option<i64>,
-    /// 0. Since 3.2.
+    /// Always 0. Available since 3.2.
     pub start_time: Option<f64>,
     pub end_time: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! Server side of the control connection after the cookie, without I/O.
+//! The server side of the control connection after the cookie, without I/O.
 
 use std::{collections::VecDeque, mem};
 
@@ -10,9 +10,9 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// The timeout for each step of the client except the test.
+/// The timeout for each step of the client except the test itself.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// Time beyond the requested duration; iperf3 allows ten state changes of 4 s.
+/// Time allowed beyond the requested duration. iperf3 allows ten state changes of 4 s each.
 const GRACE: Nanos = Nanos::from_secs(40);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -134,7 +134,8 @@ impl Machine {
         self.events.pop_front()
     }
 
-    /// When to call [`Self::tick`]; `None` while waiting for the driver or during a test without fixed duration.
+    /// When to call [`Self::tick`]. Returns `None` while waiting for the driver, and during a test without a
+    /// fixed duration.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         self.patience().map(|patience| self.since + patience)

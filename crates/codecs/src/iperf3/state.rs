@@ -1,32 +1,31 @@
-//! State bytes of the control connection (iperf_api.h).
+//! The state bytes of the control connection (iperf_api.h).
 
 use strum::FromRepr;
 
-/// One signed byte.
+/// Sent as a single signed byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, FromRepr)]
 #[repr(i8)]
 pub enum State {
-    /// Server: all streams are established, prepare.
+    /// From the server: all streams are established, so prepare the test.
     TestStart = 1,
-    /// Server: start sending.
+    /// From the server: start sending.
     TestRunning = 2,
     TestEnd = 4,
-    /// Server: send the parameters.
+    /// From the server: send the parameters.
     ParamExchange = 9,
-    /// Server: connect the streams.
+    /// From the server: connect the streams.
     CreateStreams = 10,
     ServerTerminate = 11,
     ClientTerminate = 12,
     ExchangeResults = 13,
-    /// Server: results exchanged.
+    /// From the server: the results have been exchanged.
     DisplayResults = 14,
-    /// Initial state.
     IperfStart = 15,
-    /// Client: finished.
+    /// From the client: it has finished.
     IperfDone = 16,
-    /// Server: busy with another client.
+    /// From the server: it is busy with another client.
     AccessDenied = -1,
-    /// Server: an error; two numbers follow.
+    /// From the server: an error, followed by two numbers.
     ServerError = -2,
 }
 

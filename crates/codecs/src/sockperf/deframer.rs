@@ -1,4 +1,4 @@
-//! Splits the bytes of a TCP connection into messages, with a fixed buffer.
+//! Splits the bytes of a TCP connection into messages, using a fixed-size buffer.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::{Header, MAX_MESSAGE};
 
-/// Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes, then take messages until
-/// there are none.
+/// Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes read, then take
+/// messages until there are none left.
 pub(super) struct Deframer {
     buffer: Box<[u8]>,
     start: usize,
@@ -23,7 +23,7 @@ pub enum Violation {
 impl Deframer {
     const CAPACITY: usize = 2 * MAX_MESSAGE;
 
-    /// Free space; not empty after [`next_range`](Self::next_range) returned `None`.
+    /// The free space, which is not empty after [`next_range`](Self::next_range) has returned `None`.
     #[inline]
     pub(super) fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
@@ -78,7 +78,6 @@ pub(super) mod tests {
     use super::*;
     use crate::sockperf::Flags;
 
-    /// Numbered by their payload.
     pub(crate) fn messages(lengths: &[usize], flags: impl Fn(u64) -> Flags) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (sequence, length) in (1..).zip(lengths) {

@@ -1,14 +1,15 @@
-//! The 14-byte message header (src/message.h), and how it differs from other protocols.
+//! The 14-byte message header (src/message.h), and how to tell it from other protocols.
 
 use std::ops::BitOr;
 
-/// The longest message: the payload of a UDP datagram over IPv4. A stock server resets a TCP connection that announces more.
+/// The longest message, which is the maximum payload of a UDP datagram over IPv4. A stock server resets a TCP
+/// connection that announces a longer one.
 pub const MAX_MESSAGE: usize = 65_507;
 
-/// Big endian: 8, 2 and 4 bytes in this order.
+/// Big-endian, with 8, 2 and 4 bytes in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Counted from 1; warm-ups have 0.
+    /// Starts at 1; warm-up messages have 0.
     pub sequence: u64,
     pub flags: Flags,
     pub length: u32,
@@ -41,7 +42,7 @@ impl Header {
         message[10..Self::SIZE].copy_from_slice(&self.length.to_be_bytes());
     }
 
-    /// `None` if shorter than a header or longer than [`MAX_MESSAGE`].
+    /// Returns `None` if the length is less than a header or more than [`MAX_MESSAGE`].
     #[inline]
     #[must_use]
     pub fn message_length(self) -> Option<usize> {
@@ -51,10 +52,10 @@ impl Header {
 }
 
 impl Flags {
-    /// Set by a client, cleared in a server's reply.
+    /// Set by clients, and cleared in a server's reply.
     pub const CLIENT: Self = Self(1);
     pub const PONG: Self = Self(2);
-    /// Neither returned nor counted.
+    /// The message is neither returned nor counted.
     pub const WARM_UP: Self = Self(4);
 
     const KNOWN: Self = Self(7);
@@ -80,8 +81,8 @@ impl BitOr for Flags {
     }
 }
 
-/// The first byte distinguishes a sockperf client from text: a sequence number with a non-zero first byte would take years to
-/// reach.
+/// The first byte distinguishes a sockperf client from text, because it would take years to reach a sequence
+/// number in which it is not zero.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };
@@ -113,7 +114,8 @@ mod tests {
         for stranger in [&b"plumbtrf"[..], b"abcdefg", b"GET / HTTP/1.1", b"9876", b"\x16\x03\x01"] {
             assert!((1..=stranger.len()).all(|cut| !may_begin(&stranger[..cut])), "{stranger:?}");
         }
-        // A number of 2^48 or more, no client flag, unknown flags, and lengths of 13, 65,508 and more.
+        // These are a number of at least 2^48, a missing client flag, unknown flags, and lengths of 13,
+        // 65,508 and more.
         for (place, byte) in [(1, 1), (9, 2), (9, 9), (8, 1), (13, 13), (10, 1), (11, 1)] {
             let mut bad = good;
             bad[place] = byte;

@@ -1,7 +1,8 @@
-//! sockperf's protocol: numbered messages with a 14-byte header, which a server returns on request. There is no handshake.
+//! The sockperf protocol: numbered messages with a 14-byte header, which a server sends back on request.
+//! There is no handshake.
 //!
-//! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions 3.7 to 3.10) and
-//! the captures in tests/captures/sockperf.
+//! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions
+//! 3.7 to 3.10) and the captures in tests/captures/sockperf.
 
 mod deframer;
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! A client's request and how to recognize the reply.
+//! A client's request, and how to recognize the reply to it.
 
 use thiserror::Error;
 
 use super::{Flags, Header, MAX_MESSAGE};
 
-/// Reused with new numbers.
 #[derive(Clone)]
 pub struct Question(Box<[u8]>);
 

@@ -1,5 +1,5 @@
-//! A server's reply (src/server.h, `server_receive_then_send`) is the message with one bit cleared, so it never causes another
-//! reply.
+//! A server replies with the message it received (src/server.h, `server_receive_then_send`), clearing one bit
+//! so that the reply never causes another reply.
 
 use super::{Flags, Header, may_begin};
 
@@ -8,7 +8,7 @@ pub enum Reply {
     /// Send the same bytes back.
     Answer,
     Silence,
-    /// A warm-up or a server's message.
+    /// Either a warm-up message or one from a server.
     Ignored,
     Stranger,
 }
@@ -30,7 +30,7 @@ pub fn answer(message: &mut [u8]) -> Reply {
     Reply::Answer
 }
 
-/// [`Reply::Stranger`] for anything a sockperf client would not send.
+/// Returns [`Reply::Stranger`] for anything that a sockperf client would not send.
 #[inline]
 #[must_use]
 pub fn answer_datagram(datagram: &mut [u8]) -> Reply {

@@ -1,4 +1,4 @@
-//! A NATS server with the users of a fleet, and raw clients.
+//! A NATS server that has the users of a fleet, and raw clients.
 
 use std::{
     fs::{self, File},
@@ -36,7 +36,6 @@ impl Server {
         Self::start(keys, &users(&all))
     }
 
-    /// Each client can do anything that the server could.
     pub(crate) fn of_everyone() -> Self {
         let users = MEMBERS.into_iter().chain(CONTROLLERS);
         Self::start(users.map(|name| (name, NKey::generate())).collect(), "")
@@ -120,7 +119,6 @@ impl Client {
         self.errors.drain(..).count() == 0
     }
 
-    /// False if the server refuses.
     pub(crate) fn subscribe(&mut self, subject: &str, sid: usize) -> bool {
         self.send(&format!("SUB {subject} {sid}\r\n"));
         self.settle();

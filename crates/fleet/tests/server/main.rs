@@ -1,4 +1,4 @@
-//! Attacks of a fleet's users on each other, with a real NATS server.
+//! A fleet's users attack each other through a real NATS server.
 #![expect(clippy::disallowed_methods, reason = "writes files and waits for members")]
 
 mod client;

@@ -1,4 +1,5 @@
-//! Members under attack by their server, which has no permissions: each client can do anything the server could.
+//! Members that are attacked by their server. It enforces no permissions, so any client can do what the
+//! server could.
 
 use std::{
     collections::BTreeMap,
@@ -137,18 +138,15 @@ pub(crate) fn forged_and_repeated() {
     let orders = captured(&mut attacker, "plumb.order.", 3);
     let [drain, _, of_guest] = &orders[..] else { panic!("{orders:?}") };
 
-    // A copy.
     let before = a.refused();
     let _ = attacker.publish("plumb.order.a.ops", "", &drain.payload);
     a.refuses(before, "already received");
-    // On other subjects.
     let before = a.refused();
     let _ = attacker.publish("plumb.order.a.guest", "", &drain.payload);
     a.refuses(before, "not signed with the key of `guest`");
     let before = a.refused();
     let _ = attacker.publish("plumb.order.a.b~pod", "", &drain.payload);
     a.refuses(before, "`b.pod` is not listed in `controllers`");
-    // With changed fields.
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("JSON");
     let order: serde_json::Value = serde_json::from_slice(&drain.payload).expect("JSON");
     let inner: serde_json::Value =
@@ -169,14 +167,14 @@ pub(crate) fn forged_and_repeated() {
         let _ = attacker.publish("plumb.order.a.ops", "", forged.to_string().as_bytes());
         a.refuses(before, "not signed with the key of `ops`");
     }
-    // An order for another member; unsigned; empty.
+    // An order for another member, an unsigned one, and an empty one.
     let mut unsigned = inner.clone();
     unsigned["instance"] = instance;
     for payload in [text(&of_guest.payload), unsigned.to_string(), "{}".to_owned(), String::new()] {
         let _ = attacker.publish("plumb.order.a.guest", "", payload.as_bytes());
         let _ = attacker.publish("plumb.order.a.ops", "", payload.as_bytes());
     }
-    // Orders are handled one after another: all forged ones precede this.
+    // Orders are handled one at a time, so all forged ones precede this one.
     ops.drain("a", false).expect("it replies");
     assert!(!a.status.drained.load(Ordering::Relaxed) && !b.status.drained.load(Ordering::Relaxed));
     assert_eq!((a.started(), b.started()), (0, 0));
@@ -192,7 +190,6 @@ pub(crate) fn sessions() {
         let agents = member.agents.started.lock().expect("no panic");
         agents[number].try_clone().expect("it is open")
     };
-    // Without an attack, bytes arrive.
     let (session, _, mut writer) = ops.start("a", "run").expect("it starts an agent");
     writer.write_all(b"orders").expect("the session is open");
     let mut bytes = [0; 6];
@@ -205,7 +202,7 @@ pub(crate) fn sessions() {
     member.refuses(before, "already received");
     assert_eq!(member.started(), 1);
     drop((session, writer));
-    // Each forged message ends its session, and none reaches the agent.
+    // Each forged message ends its session, and none of them reaches the agent.
     let forged = |frame: &[u8]| {
         let mut changed = frame.to_vec();
         changed[30] ^= 1;
@@ -241,7 +238,6 @@ pub(crate) fn names_of_others() {
             members.join().expect("no panic")
         })
     };
-    // Replies can be late on a busy machine.
     let complete =
         (0..20).map(|_| members()).find(|members| members.len() > 1).expect("replies arrive in time");
     let named = complete.iter().map(|member| (&*member.name, &*member.host)).collect::<Vec<_>>();

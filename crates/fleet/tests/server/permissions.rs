@@ -1,4 +1,4 @@
-//! Checks all users' permissions against each other.
+//! Checks the permissions of all users against each other.
 
 use crate::client::{CONTROLLERS, MEMBERS, Server};
 
@@ -52,14 +52,14 @@ pub(crate) fn of_every_pair() {
     }
 }
 
-/// A user receives its own request, and with `allow_responses` could publish to the reply subject.
+/// A user receives its own request, and with `allow_responses` it could publish to the reply subject.
 pub(crate) fn by_reply_subjects() {
     let server = Server::of_a_fleet();
     for user in MEMBERS.into_iter().chain(CONTROLLERS) {
         let mut client = server.client(user);
         let own = token(user);
         let mut received = 0;
-        // Subjects for both publishing and subscribing.
+        // Each subject is used for both publishing and subscribing.
         for (sid, question) in
             [format!("plumb.roll.{own}"), format!("plumb.answer.{own}.{own}.0f")].iter().enumerate()
         {

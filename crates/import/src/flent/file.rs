@@ -1,4 +1,4 @@
-//! Parses flent's data file and classifies its series.
+//! Parses flent's data files and classifies their series.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,16 @@ use super::{
     transform,
 };
 
-/// Contents of a data file.
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) version: Option<String>,
-    /// Test name, e.g. `rrul`.
     pub(super) name: String,
-    /// Title given by the user.
     pub(super) title: Option<String>,
-    /// Client and server.
     pub(super) hosts: Option<(String, String)>,
     pub(super) series: Vec<Series>,
 }
 
 impl File {
-    /// Parses a document.
     pub(super) fn read(text: &str) -> Result<Self, serde_json::Error> {
         let Document { version, metadata, raw_values, results, x_values } = serde_json::from_str(text)?;
         let known = &metadata.series;
@@ -36,7 +31,7 @@ impl File {
             transform::apply(series, results.get(&series.name));
         }
         if all.is_empty() {
-            // Older files have only the computed series.
+            // Older files only contain the computed series.
             let sampled = |(name, values): (String, Vec<Value>)| {
                 let points = x_values.iter().zip(values).map(|(at, val)| json!({"t": at, "val": val}));
                 series(name, &points.collect::<Vec<_>>(), known)
@@ -54,9 +49,8 @@ impl File {
         })
     }
 
-    /// Time of the first sample.
     pub(super) fn started(&self) -> Option<f64> {
-        // Computed series count time from the start of the test.
+        // Computed series measure time from the start of the test.
         let first =
             self.series.iter().filter_map(|series| Some(series.samples.first()?.at).filter(|at| *at > 1e9));
         first.min_by(f64::total_cmp)
@@ -74,10 +68,9 @@ struct Document {
     x_values: Vec<Value>,
 }
 
-/// From this file version on, samples are in the unit of their metadata.
+/// Since this file version, samples have the unit given in their metadata.
 const TRANSFORMED: u64 = 4;
 
-/// Sums, averages and parts of other series.
 fn is_computed(name: &str) -> bool {
     let name = name.to_lowercase();
     is_part(&name) || [" avg", " sum", "totals"].iter().any(|end| name.ends_with(end))
@@ -99,7 +92,7 @@ struct Metadata {
     series: BTreeMap<String, Value>,
 }
 
-/// Builds a series; `None` for computed ones without samples.
+/// Builds a series. Returns `None` for computed series without samples.
 fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Option<Series> {
     let mut samples: Vec<Sample> = raw.iter().filter_map(sample).collect();
     if samples.is_empty() {
@@ -112,7 +105,7 @@ fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Optio
     let words: Vec<&str> = name.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
-    // Single round trips have sequence numbers; means have a duration.
+    // Single round trips have sequence numbers, and means have a duration.
     let single = raw.iter().any(|sample| sample.get("seq").is_some())
         && samples.iter().all(|sample| sample.lasts.is_none());
     let kind = kind(&name, text("UNITS"), text("RUNNER"), single);
@@ -143,12 +136,12 @@ fn kind(name: &str, units: Option<&str>, runner: Option<&str>, single: bool) -> 
     }
 }
 
-/// `TCP upload::1::tcp_cwnd` is a part, `TCP upload::1` is a stream.
+/// `TCP upload::1::tcp_cwnd` is a part of the stream `TCP upload::1`.
 fn is_part(name: &str) -> bool {
     name.rsplit_once("::").is_some_and(|(_, part)| !part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A sample with time and value; anything else is a gap.
+/// Parses a sample with a time and a value. Anything else is a gap.
 fn sample(raw: &Value) -> Option<Sample> {
     let number = |key: &str| raw.get(key).and_then(Value::as_f64);
     let at = number("t").filter(|at| (0.0..1e11).contains(at))?;

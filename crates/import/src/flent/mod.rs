@@ -1,7 +1,8 @@
-//! flent's data files: JSON with the samples of every series (flent 0.x to 2.x, file versions 1 to 4,
-//! <https://flent.org>).
+//! Reads flent's data files, which contain the samples of every series as JSON (flent 0.x to 2.x, file versions 1 to
+//! 4, <https://flent.org>).
 //!
-//! All streams form one test; each round-trip series is another. Computed sums and averages are skipped.
+//! All streams together form one test, and each round-trip series is a separate test. Computed sums and averages are
+//! skipped.
 
 mod file;
 mod pings;
@@ -23,9 +24,8 @@ use crate::{
 
 const FORMAT: &str = "flent";
 
-/// Limit on stream intervals copied into all round-trip series of a file.
+/// The maximum number of stream intervals that are copied into the round-trip series of a file.
 const MOST_BESIDE: usize = 1 << 18;
-/// Limit on round-trip series per file.
 const MOST_SERIES: usize = 256;
 
 #[derive(Debug, Default)]
@@ -46,7 +46,6 @@ impl Document for Flent {
     fn end(&mut self, _out: &mut Out) {}
 }
 
-/// Conversion of one file to tests.
 struct Test<'a> {
     file: &'a File,
     lines: RangeInclusive<u64>,
@@ -140,7 +139,7 @@ impl Test<'_> {
     }
 }
 
-/// Limit on round-trip series next to these streams.
+/// The maximum number of round-trip series that can be stored next to these streams.
 fn most_pings(streams: Option<&StreamData>) -> usize {
     let flows = streams.map_or(&[][..], |streams| &streams.flows);
     let intervals: usize =
@@ -148,7 +147,7 @@ fn most_pings(streams: Option<&StreamData>) -> usize {
     (MOST_BESIDE / intervals.max(1)).clamp(1, MOST_SERIES)
 }
 
-/// The common value, if all are equal.
+/// Returns the common value if all are equal.
 fn shared<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)

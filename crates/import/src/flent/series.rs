@@ -1,28 +1,27 @@
-//! A series of a flent data file.
+//! A series in a flent data file.
 
 use workload::{Direction, Transport};
 
-/// A series with its samples in time order.
 #[derive(Debug)]
 pub(super) struct Series {
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) transport: Option<Transport>,
     pub(super) congestion: Option<String>,
-    /// Bytes received and duration in seconds, if reported.
     pub(super) received: Option<(f64, f64)>,
     pub(super) samples: Vec<Sample>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Throughput of a connection in Mbit/s.
-    Stream { direction: Direction },
+    /// The throughput of a connection, in Mbit/s.
+    Stream {
+        direction: Direction,
+    },
     /// One round trip per sample, in milliseconds.
     RoundTrips,
-    /// Mean round trip since the previous sample, in milliseconds.
+    /// The mean round trip since the previous sample, in milliseconds.
     MeanRoundTrips,
-    /// Not imported.
     Other,
 }
 
@@ -31,6 +30,5 @@ pub(super) struct Sample {
     /// Seconds since 1970.
     pub(super) at: f64,
     pub(super) value: f64,
-    /// Duration of the sample in seconds, if reported.
     pub(super) lasts: Option<f64>,
 }

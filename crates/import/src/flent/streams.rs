@@ -8,13 +8,13 @@ use super::{
     series::{Kind, Series},
 };
 
-/// Limit on the length of a series in nanoseconds: 30 years.
+/// The maximum length of a series, in nanoseconds: 30 years.
 const LONGEST: u64 = 1_000_000_000_000_000_000;
 
-/// Start and end in seconds since 1970.
+/// The start and end in seconds since 1970.
 pub(super) type Span = (f64, f64);
 
-/// Connections, forward ones first, and the names of unusable series.
+/// Returns the connections, forward ones first, and the names of unusable series.
 pub(super) fn flows(file: &File) -> (Vec<Flow>, Vec<String>) {
     let mut flows = Vec::new();
     let mut unread = Vec::new();
@@ -34,7 +34,6 @@ pub(super) fn flows(file: &File) -> (Vec<Flow>, Vec<String>) {
     (flows, unread)
 }
 
-/// From the first sample to the end of the last.
 pub(super) fn span(file: &File) -> Option<Span> {
     let streams = || file.series.iter().filter(|series| direction(series).is_some());
     let begins = streams().filter_map(|series| Some(series.samples.first()?.at)).min_by(f64::total_cmp)?;
@@ -49,12 +48,12 @@ fn direction(series: &Series) -> Option<Direction> {
     }
 }
 
-/// The samples come from the client. For uploads the server reports only its total.
+/// The samples come from the client. For uploads, the server only reports a total.
 fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     let sampled = EndSeries { intervals: intervals(series)?, ..EndSeries::default() };
     let other = match series.received {
         Some((bytes, seconds)) if direction == Direction::Forward => one(bytes, seconds),
-        // TCP delivers what it accepts; UDP may not.
+        // TCP delivers every byte it accepts, but UDP may not.
         None if direction == Direction::Forward && series.transport == Some(Transport::Tcp) => {
             let (bytes, elapsed) = (sampled.bytes(), sampled.elapsed());
             EndSeries { intervals: vec![interval(0, elapsed.0, bytes.0)], ..EndSeries::default() }
@@ -64,7 +63,8 @@ fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     Some(Flow::of_ends(id, direction, sampled, other))
 }
 
-/// Each sample lasts for its duration or until the next one. `None` if no data remains or the time overflows.
+/// Each sample lasts for its duration or until the next sample. Returns `None` if no data remains or the time
+/// overflows.
 fn intervals(series: &Series) -> Option<Vec<Interval>> {
     let mut intervals: Vec<Interval> = Vec::with_capacity(series.samples.len());
     let next = series.samples.iter().skip(1).map(|sample| Some(sample.at)).chain([None]);

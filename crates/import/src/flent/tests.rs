@@ -1,4 +1,4 @@
-//! Data files of flent 2.1.1, and damaged ones.
+//! Tests with real and damaged data files of flent 2.1.1.
 
 use workload::{Direction, Measurement, Transport};
 
@@ -86,7 +86,6 @@ fn declines_foreign_documents_and_notes_broken_ones() {
     assert!(out.notes[0].starts_with("cannot parse flent data at line 3"), "{}", out.notes[0]);
 }
 
-/// A file with one upload and `pings` round-trip series.
 fn with_pings(samples: usize, lasts: f64, pings: usize) -> String {
     let upload: Vec<_> =
         (0..samples).map(|at| serde_json::json!({ "t": at, "val": 1, "dur": lasts })).collect();

@@ -1,24 +1,23 @@
-//! Sample units in files before version 4. flent stored samples as its tools printed them and converted them only
-//! when it computed results.
+//! Determines the units of samples in files before version 4. flent stored samples as its tools printed them, and
+//! only converted them when it computed results.
 
 use serde_json::Value;
 
 use super::series::{Kind, Sample, Series};
 
-/// Converts a printed value to the unit of the series.
 type Transform = fn(f64) -> f64;
 
-/// flent's transforms: identity, transactions/s to ms, s to ms, bits/s to Mbit/s, kbit/s to Mbit/s.
+/// flent's transforms: identity, transactions/s to ms, s to ms, bits/s to Mbit/s, and kbit/s to Mbit/s.
 const TRANSFORMS: [Transform; 5] =
     [|value| value, |value| 1e3 / value, |value| value * 1e3, |value| value / 1e6, |value| value / 1e3];
 
-/// Largest ratio between the medians of samples and results.
+/// The largest accepted ratio between the medians of samples and results.
 const ALIKE: f64 = 1.5;
 
-/// Converts samples with the transform that reproduces the results.
+/// Converts the samples with the transform that reproduces the results.
 pub(super) fn apply(series: &mut Series, results: Option<&Vec<Value>>) {
     let usual: Transform = match series.kind {
-        // netperf counts transactions.
+        // netperf reports transactions per second.
         Kind::MeanRoundTrips if series.samples.iter().any(|sample| sample.lasts.is_some()) => TRANSFORMS[1],
         Kind::MeanRoundTrips => TRANSFORMS[2],
         _ => TRANSFORMS[0],

@@ -1,33 +1,30 @@
-//! Checks the intervals of an end against its summary. If they disagree, the summary is used.
+//! Checks the intervals of one end against its summary. If they disagree, the summary is used.
 
 use units::{Bytes, Nanos};
 use workload::Interval;
 
 use crate::series::Series;
 
-/// Tolerated difference as a share: both are rounded, and only the summary's time is exact.
+/// The tolerated difference, as a fraction. Both are rounded, and only the summary has an exact time.
 const DIFFER: f64 = 0.03;
 
-/// A gap below this share of an interval is the end of the test, not a missing row.
+/// A gap shorter than this fraction of an interval is the end of the test rather than a missing row.
 const PART: f64 = 0.6;
 
-/// Both interval times are rounded to 10 ms.
+/// The start and end of an interval are both rounded to 10 ms.
 const ROUNDED: f64 = 0.011;
 
-/// Bytes and seconds.
 type Span = (f64, f64);
 
-/// Totals of intervals and summary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Agreement {
     intervals: Span,
     summary: Span,
-    /// The times differ by at least one interval.
+    /// Whether the times differ by at least one interval.
     lacks_rows: bool,
 }
 
 impl Agreement {
-    /// `None` without intervals.
     pub(super) fn of(own: &Series, summary: &Interval) -> Option<Self> {
         let usual = usual(own)?;
         let intervals: Span = (own.bytes(), lengths(own).sum());
@@ -36,13 +33,12 @@ impl Agreement {
         Some(Self { intervals, summary, lacks_rows })
     }
 
-    /// A connection with only a summary, next to connections with intervals.
+    /// For a connection that has only a summary, although other connections have intervals.
     pub(super) fn of_summary_alone(summary: &Interval) -> Self {
         let summary = (summary.bytes.0 as f64, (summary.end - summary.start).seconds());
         Self { intervals: (0.0, 0.0), summary, lacks_rows: true }
     }
 
-    /// Whether the summary replaces the intervals.
     pub(super) fn is_broken(&self) -> bool {
         self.lacks_rows || self.differs()
     }
@@ -51,7 +47,6 @@ impl Agreement {
         self.summary.0 > 0.0 && (self.intervals.0 / self.summary.0 - 1.0).abs() > DIFFER
     }
 
-    /// Describes the disagreement, if any.
     pub(super) fn note(all: &[Self]) -> Option<String> {
         let totals = |of: fn(&Self) -> Span| {
             let (bytes, seconds) =
@@ -69,7 +64,7 @@ impl Agreement {
     }
 }
 
-/// Adds retransmits and late datagrams that only the summary counts to the last interval.
+/// Adds the retransmits and late datagrams that only the summary includes to the last interval.
 pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     let warms_up = own.iter().any(|interval| interval.warmup);
     let counted =
@@ -83,7 +78,7 @@ pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     }
 }
 
-/// Time before and between intervals that none covers, if at least one interval long.
+/// The time before and between intervals that is not covered by any of them, in gaps of at least one interval length.
 pub(super) fn gaps(own: &Series) -> Nanos {
     let Some(usual) = usual(own) else { return Nanos(0) };
     let starts = own.intervals().map(|interval| interval.start.seconds());
@@ -92,14 +87,12 @@ pub(super) fn gaps(own: &Series) -> Nanos {
     Nanos((gaps * 1e9) as u64)
 }
 
-/// Typical interval length in seconds.
 fn usual(own: &Series) -> Option<f64> {
     let mut lengths: Vec<f64> = lengths(own).collect();
     lengths.sort_by(f64::total_cmp);
     Some(lengths.get(lengths.len() / 2)? / f64::from(own.stride()))
 }
 
-/// Of the intervals after the warm-up, in seconds.
 fn lengths(own: &Series) -> impl Iterator<Item = f64> {
     own.measured().map(|interval| (interval.end - interval.start).seconds())
 }

@@ -1,27 +1,26 @@
-//! Computes bytes and length of an interval from three rounded numbers, time, transfer and rate, of which two
+//! Computes the length and bytes of an interval from three rounded numbers: time, transfer and rate. Any two of them
 //! determine the third.
 //!
-//! The printed rate is preserved wherever it is more precise than the transfer: bytes are rate times time. If `-f`
-//! leaves the rate fewer digits, bytes are the transfer.
+//! If the printed rate is more precise than the transfer, the bytes are computed as rate times time. If `-f` leaves
+//! the rate fewer digits, the transfer is used.
 
 use units::{Bytes, Nanos};
 
 use super::row::{Figure, Row};
 
-/// Times are rounded to 10 ms, so an interval may be off by this.
+/// Times are rounded to 10 ms, so the length of an interval may be off by this much.
 const ROUNDING: f64 = 0.01;
 
-/// Below this length the rounding error exceeds 10 %, and transfer over rate is more accurate.
+/// For intervals shorter than this, the rounding error exceeds 10 %, so dividing the transfer by the rate is more
+/// accurate.
 const SHORT: f64 = 0.1;
 
-/// Length and bytes of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct IntervalVolume {
     pub(super) elapsed: Nanos,
     pub(super) bytes: Bytes,
 }
 
-/// From a printed row; `None` for an empty interval or contradictory numbers.
 pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     let printed = (row.end - row.start).seconds();
     let (transfer, rate) = (row.transfer, row.rate);
@@ -35,7 +34,7 @@ pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     if printed == 0.0 {
         return None;
     }
-    // A larger difference than rounding explains means damage.
+    // A difference that rounding cannot explain means that the log is damaged.
     let slack = |value: f64, within: f64| value * (ROUNDING / printed + 0.02) + within;
     let expected = rate.value * printed / 8.0;
     let allowed = slack(expected, rate.within * printed / 8.0) + transfer.within;
@@ -47,7 +46,6 @@ pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     Some(IntervalVolume { elapsed: row.end - row.start, bytes: Bytes(bytes.round() as u64) })
 }
 
-/// Relative rounding error.
 fn relative(number: Figure) -> f64 {
     if number.value > 0.0 { number.within / number.value } else { f64::INFINITY }
 }
@@ -94,7 +92,7 @@ mod tests {
 
     #[test]
     fn uses_transfer_if_the_rate_has_fewer_digits() {
-        // -f g prints 30 Mbit/s as 0.03.
+        // With -f g, iperf3 prints 30 Mbit/s as 0.03.
         for text in
             ["0.00-1.00   sec  3.70 MBytes  0.03 Gbits/sec", "0.00-1.00   sec  3.70 MBytes  0.00 Tbits/sec"]
         {

@@ -1,4 +1,4 @@
-//! Settings from an iperf3 command line that iperf3 itself does not print: `$ iperf3 --client 192.0.2.1 --length 64K
+//! Parses settings that iperf3 does not print from its command line, e.g. `$ iperf3 --client 192.0.2.1 --length 64K
 //! -u`.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::shell;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CommandSettings {
     pub(super) transport: Option<Protocol>,
-    /// The client; it sends unless `-R` or `--bidir` is given.
+    /// Whether this is the client, which sends unless `-R` or `--bidir` is given.
     pub(super) client: bool,
     pub(super) server: bool,
     pub(super) streams: Option<u32>,
@@ -20,15 +20,14 @@ pub(super) struct CommandSettings {
     pub(super) rate: Option<BitRate>,
     pub(super) reverse: bool,
     pub(super) bidirectional: bool,
-    /// The command also starts the tests after the next one.
+    /// Whether the command starts several tests, not only the next one.
     pub(super) looped: bool,
-    /// Further options by name.
     pub(super) options: BTreeMap<String, String>,
 }
 
-/// Options without a value that are part of the result's settings.
+/// Options without a value that belong to the settings of the result.
 const SWITCHES: [(&str, &str); 2] = [("Z", "zero-copy"), ("N", "no-delay")];
-/// Options with a value. `-w` is the socket buffer.
+/// Options with a value. `-w` sets the socket buffer size.
 const KEPT: [(&str, &str); 8] = [
     ("M", "mss"),
     ("w", "window"),
@@ -39,7 +38,7 @@ const KEPT: [(&str, &str); 8] = [
     ("k", "blocks"),
     ("O", "omit"),
 ];
-/// Long names of the options above and of those in `CommandSettings`.
+/// The long names of the options above and of those in `CommandSettings`.
 const LONG: [(&str, &str); 17] = [
     ("udp", "u"),
     ("client", "c"),
@@ -62,7 +61,7 @@ const LONG: [(&str, &str); 17] = [
 /// Short options that take a value (iperf3(1)).
 const WITH_VALUE: &str = "cpfiFABItnkblPwMCSLTOTX";
 
-/// Parses a command line, with or without prompt and wrappers; `None` for other lines.
+/// Parses a command line, with or without a prompt and wrappers. Returns `None` for other lines.
 pub(super) fn parse(text: &str) -> Option<CommandSettings> {
     let command = shell::command(text).filter(|command| command.tool == "iperf3")?;
     let looped = ["for ", "while ", "until "].iter().any(|word| command.text.contains(word));
@@ -104,7 +103,7 @@ impl CommandSettings {
             "C" => self.congestion = value.filter(|word| word.len() <= 32).map(str::to_owned),
             "b" => self.rate = value.and_then(rate),
             _ => {
-                // A variable has no known value.
+                // The value of a shell variable is unknown.
                 let value = value.filter(|value| value.len() <= 32 && !value.contains('$'));
                 let named = |all: &[(&str, &str)]| {
                     all.iter().find(|(own, _)| *own == flag).map(|(_, name)| (*name).to_owned())
@@ -126,12 +125,11 @@ impl CommandSettings {
     }
 }
 
-/// `64K`, with binary prefixes.
 fn size(text: &str) -> Option<Bytes> {
     with_prefix(text, 1024.0).filter(|bytes| *bytes >= 1.0).map(|bytes| Bytes(bytes.round() as u64))
 }
 
-/// `100M` or, with a burst, `100M/16`: decimal prefixes; 0 means unlimited.
+/// Parses `100M` or, with a burst, `100M/16`. Prefixes are decimal, and 0 means unlimited.
 fn rate(text: &str) -> Option<BitRate> {
     let text = text.split('/').next()?;
     with_prefix(text, 1000.0).filter(|rate| *rate > 0.0).map(BitRate)
@@ -151,11 +149,9 @@ fn with_prefix(text: &str, step: f64) -> Option<f64> {
     Some(value * step.powi(power)).filter(|value| value.is_finite() && (0.0..1e15).contains(value))
 }
 
-/// Transport of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     Known(Transport),
-    /// SCTP.
     Other,
 }
 

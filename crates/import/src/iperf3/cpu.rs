@@ -1,21 +1,20 @@
-//! iperf3's CPU time: `CPU Utilization: local/sender 95.6% (0.5%u/95.1%s), remote/receiver 57.9% (...)`.
+//! Parses iperf3's CPU time: `CPU Utilization: local/sender 95.6% (0.5%u/95.1%s), remote/receiver 57.9% (...)`.
 
-/// CPU time of both processes over the test, in percent of one CPU.
+/// The CPU time of both processes during the test, in percent of one CPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cpu {
-    /// The end that wrote the log.
+    /// The value of the end that wrote the log.
     pub(super) own: f64,
     pub(super) other: f64,
 }
 
 impl Cpu {
-    /// `None` for values out of range.
+    /// Returns `None` for values out of range.
     pub(super) fn of(own: f64, other: f64) -> Option<Self> {
         let sensible = |percent: f64| percent.is_finite() && (0.0..=1e5).contains(&percent);
         (sensible(own) && sensible(other)).then_some(Self { own, other })
     }
 
-    /// Parses the line of `-V`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let shares = text.split_once("CPU Utilization:")?.1;
         let percent = |label: &str| {

@@ -1,6 +1,6 @@
-//! iperf3's JSON: documents of `--json` and events of `--json-stream`, one document each.
+//! Parses iperf3's JSON: the document of `--json`, and the events of `--json-stream`, each of which is a document.
 //!
-//! Intervals are parsed one by one, so memory stays close to the size of the text.
+//! Intervals are parsed one at a time, so memory use stays close to the size of the text.
 
 mod reading;
 
@@ -19,7 +19,6 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub(crate) struct Json {
-    /// The current test of an event stream.
     events: Option<Events>,
 }
 
@@ -31,7 +30,6 @@ struct Events {
     end: Option<Summary>,
 }
 
-/// The unparsed parts of a document.
 #[derive(Deserialize)]
 struct Parts<'a> {
     #[serde(borrow)]
@@ -55,7 +53,7 @@ impl Document for Json {
         if let (Some(event), Some(data)) = (parts.event, parts.data) {
             return self.event(event.get().trim_matches('"'), data, &lines, out);
         }
-        // flent's documents have other keys. iperf3's have these even if the test failed immediately.
+        // flent's documents have other keys. iperf3's documents have these keys even if the test failed immediately.
         if parts.start.is_none() || (parts.intervals.is_none() && parts.end.is_none()) {
             return Claim::Declined;
         }
@@ -108,7 +106,7 @@ impl Json {
     }
 }
 
-/// A test and its embedded server output, which is not searched further.
+/// Reads a test and its embedded server output, which is not searched any further.
 fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
     test(parts, lines, out);
     let of_server = parts.server_output_json.map(|raw| serde_json::from_str::<Parts<'_>>(raw.get()));
@@ -159,7 +157,6 @@ fn interval(raw: &RawValue) -> Option<Interval> {
     output.intervals.into_iter().next()
 }
 
-/// Parses one part of a document.
 fn part<T: From<Part>>(key: &str, raw: &RawValue) -> Option<T> {
     let output = Output::parse(&format!("{{\"{key}\":{}}}", raw.get())).ok()?;
     Some(T::from(Part(output)))

@@ -1,7 +1,7 @@
-//! One end's log of a test, from text or JSON, and its conversion.
+//! The log of one end of a test, read from text or JSON, and its conversion.
 //!
-//! For each connection the log has this end's series and at most a summary of the other end. The client receives the
-//! server's summary after the test; the server does not receive the client's.
+//! For each connection, the log contains this end's series and at most a summary from the other end. The client
+//! receives the server's summary after the test, but the server does not receive the client's.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -12,28 +12,24 @@ use workload::{Direction, EndSeries, Flow, Interval, Measurement, SocketFacts, S
 use super::cpu::Cpu;
 use crate::imported_test::{End, ImportedTest};
 
-/// A thread above this share of a CPU is a bottleneck, as in plumb's own trials.
+/// A thread that uses more than this fraction of a CPU is a bottleneck, as in plumb's own trials.
 const AT_ITS_LIMIT: f64 = 0.97;
 
-/// One end's log of a test.
 #[derive(Debug, Clone)]
 pub(super) struct Log {
     pub(super) format: &'static str,
     pub(super) lines: RangeInclusive<u64>,
-    /// `None` if unknown; then treated as the client's.
+    /// `None` if unknown. The log is then treated as the client's.
     pub(super) end: Option<End>,
-    /// E.g. `3.12`.
     pub(super) version: Option<String>,
     pub(super) transport: Option<Transport>,
-    /// Whether the log shows the direction; otherwise this end is assumed to send.
+    /// Whether the log shows the direction. If not, this end is assumed to be the sender.
     pub(super) knows_direction: bool,
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,
     pub(super) rate: Option<BitRate>,
     pub(super) options: BTreeMap<String, String>,
-    /// Further properties that not every log shows.
     pub(super) observed: BTreeMap<&'static str, String>,
-    /// Client and server.
     pub(super) hosts: Option<(String, String)>,
     pub(super) peer: Option<String>,
     pub(super) cpu: Option<Cpu>,
@@ -41,27 +37,22 @@ pub(super) struct Log {
     pub(super) streams: Vec<Stream>,
 }
 
-/// One connection as seen by this end.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stream {
-    /// Whether this end sends.
     pub(super) sends: bool,
-    /// `address:port`.
     pub(super) local: Option<String>,
     pub(super) remote: Option<String>,
     pub(super) own: Vec<Interval>,
-    /// The other end's summary.
     pub(super) other: Option<Interval>,
     pub(super) socket: SocketFacts,
 }
 
-/// Bytes of the smallest segment that a path must carry (RFC 879).
+/// The size in bytes of the smallest segment that every path must support (RFC 879).
 const SEGMENT: f64 = 536.0;
-/// Fewer retransmits may repeat the same segments.
+/// A smaller number of retransmits may be the same segments sent repeatedly.
 const MANY: u64 = 1000;
 
 impl Log {
-    /// Describes retransmits that exceed the segments sent.
     pub(super) fn impossible(&self) -> Option<String> {
         let sender = |stream: &Stream| {
             let own = if stream.sends { stream.own.as_slice() } else { stream.other.as_slice() };
@@ -127,8 +118,8 @@ impl Log {
         }
     }
 
-    /// CPU time of the processes. Since 3.16 there is a thread per stream; the time is then divided equally, as the
-    /// log has only the sum.
+    /// The CPU time of the processes. iperf3 uses one thread per stream since 3.16, but only logs the sum, so the
+    /// time is divided equally.
     fn threads(&self, end: End) -> Vec<ThreadCpu> {
         let Some(cpu) = self.cpu else { return Vec::new() };
         let elapsed = self.elapsed();
@@ -146,7 +137,7 @@ impl Log {
         threads
     }
 
-    /// Before 3.16 there was one thread, whose CPU share shows whether it was the bottleneck.
+    /// Before 3.16, iperf3 had a single thread. Its CPU use shows whether it was the bottleneck.
     fn warnings(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
             return Vec::new();

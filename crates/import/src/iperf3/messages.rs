@@ -1,4 +1,4 @@
-//! The lines of iperf3 outside tables, without context.
+//! Parses iperf3's lines outside tables, without context.
 
 use workload::Transport;
 
@@ -7,58 +7,43 @@ use super::{
     cpu::Cpu,
 };
 
-/// A parsed line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Message {
-    /// A client started.
     Connecting {
         host: String,
         port: String,
     },
-    /// A server accepted a client.
     Accepted {
         host: String,
     },
-    /// A server waits for the next client on a port.
     Listening(String),
     /// Printed by the client of a reverse test.
     Reverse,
-    /// Separates the summary.
     Ruler,
-    /// The client finished.
     Done,
-    /// iperf3's error message, also after an interrupt.
+    /// iperf3's error message, which is also printed after an interrupt.
     Failed(String),
-    /// `iperf 3.12`, with `-V`.
     Version(String),
-    /// Start time, with `-V`.
     Time(String),
-    /// Settings, with `-V`.
     Starting {
         protocol: Protocol,
         message: Option<u64>,
-        /// Seconds of `-O` and the type of service, if they were set.
+        /// The seconds of `-O` and the type of service, if they were set.
         options: Vec<(String, String)>,
     },
-    /// Rate per stream in bits per second, with `-V`.
+    /// The rate per stream in bits per second, printed with `-V`.
     Rate(f64),
-    /// CPU time, with `-V`.
     Cpu(Cpu),
-    /// The sender's congestion control, with `-V`.
     Congestion(String),
-    /// The segment size, with `-V`.
     SegmentSize(String),
     Command(command::CommandSettings),
-    /// Any other iperf3 line.
     Else,
-    /// A line of iperf 2.
     OlderTool,
 }
 
-/// Parses the whole line and the text after the marker.
 type Reader = fn(&str, &str) -> Option<Message>;
 
-/// Marker of each kind of line, tried in order.
+/// The marker of each kind of line. They are tried in order.
 const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Message::Ruler)),
     ("Connecting to host ", |_, after| {
@@ -93,9 +78,8 @@ const LINES: &[(&str, Reader)] = &[
     ("Time: ", |line, after| line.starts_with("Time: ").then(|| Message::Time(after.trim().to_owned()))),
 ];
 
-/// Parses a line; `None` if it is not iperf3's.
 pub(super) fn message(text: &str) -> Option<Message> {
-    // Longer lines contain a marker by chance.
+    // If a longer line contains a marker, it is a coincidence.
     if text.len() > 1000 {
         return None;
     }
@@ -105,7 +89,6 @@ pub(super) fn message(text: &str) -> Option<Message> {
     })
 }
 
-/// Host and port.
 fn host(after: &str) -> Option<(String, String)> {
     let (host, port) = after.split_once(", port ")?;
     let sensible = !host.is_empty() && host.len() <= 255 && !host.contains(char::is_whitespace);
@@ -113,7 +96,7 @@ fn host(after: &str) -> Option<(String, String)> {
         .then(|| (host.to_owned(), digits(port)))
 }
 
-/// Leading digits, up to the length of a port.
+/// Returns the leading digits, at most as many as a port can have.
 fn digits(text: &str) -> String {
     text.chars().take_while(char::is_ascii_digit).take(5).collect()
 }

@@ -1,28 +1,25 @@
 //! Parses one table row of iperf3, without context: `[  5]   0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec    0   3.11
 //! MBytes`.
 //!
-//! Columns are defined in iperf_locale.c. units.c prints at most three digits unless `-f` fixes the unit; bits have
-//! decimal prefixes and bytes binary ones, also in rates.
+//! The columns are defined in iperf_locale.c. units.c prints at most three digits unless `-f` fixes the unit. Bits
+//! have decimal prefixes and bytes have binary ones, including in rates.
 
 use units::{Bytes, Nanos};
 
 use crate::imported_test::End;
 
-/// A row of an interval or of the summary.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
     pub(super) id: Id,
-    /// With `--bidir`: direction and end.
     pub(super) tag: Option<Tag>,
     pub(super) start: Nanos,
     pub(super) end: Nanos,
-    /// Bytes.
     pub(super) transfer: Figure,
-    /// Bits per second.
+    /// In bits per second.
     pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,
-    /// In a summary: the end it describes.
+    /// In a summary, the end that the row describes.
     pub(super) side: Option<Side>,
 }
 
@@ -39,34 +36,30 @@ pub(super) struct Tag {
     pub(super) end: End,
 }
 
-/// The last word of a summary row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Sender,
     Receiver,
 }
 
-/// A printed number; the exact value is within half a unit of its last digit.
+/// A printed number. The exact value is within half a unit of its last digit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Figure {
     pub(super) value: f64,
     pub(super) within: f64,
 }
 
-/// The columns after the rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rest {
     Nothing,
-    /// TCP sender: retransmitted segments and, in intervals, the congestion window.
+    /// A TCP sender's retransmitted segments and, in intervals, the congestion window.
     Segments {
         retransmits: u32,
         cwnd: Option<Bytes>,
     },
-    /// UDP sender.
     Sent {
         datagrams: u64,
     },
-    /// UDP receiver.
     Received {
         jitter: Nanos,
         lost: i64,
@@ -77,44 +70,40 @@ pub(super) enum Rest {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum BracketLine {
     Row(Row),
-    /// Starts like a row but does not parse.
+    /// Starts like a row, but cannot be parsed.
     Mangled,
-    /// Column headings.
     Header {
         segments: bool,
         sent: bool,
         received: bool,
     },
-    /// `[  5] local ADDRESS port PORT connected to ADDRESS port PORT`, both as `address:port`.
+    /// `[  5] local ADDRESS port PORT connected to ADDRESS port PORT`, with both ends as `address:port`.
     Connection {
         id: u32,
         local: String,
         remote: String,
     },
-    /// Late datagrams, in a summary.
+    /// Late datagrams, printed in a summary.
     OutOfOrder {
         id: Id,
         count: u64,
     },
-    /// `[  4] Sent 159 datagrams`; before 3.2 it follows UDP's single summary row.
+    /// `[  4] Sent 159 datagrams`. Before 3.2, this follows the only summary row of a UDP test.
     Sent {
         id: u32,
     },
-    /// iperf 2: `connected with`, and other column headings.
+    /// iperf 2: `connected with`, or different column headings.
     OlderTool,
-    /// Column headings of ethr.
     Ethr,
-    /// A row of iperf 2.
     OlderRow,
 }
 
-/// A row may follow a timestamp, possibly in brackets; more brackets are no iperf3 row.
+/// A row may follow a timestamp, possibly in brackets. A line with more brackets than this is not an iperf3 row.
 const MOST_BRACKETS: usize = 8;
 
-/// Column headings specific to iperf 2.
 const OLDER_HEADS: [&str; 5] = ["Write/Err", "NetPwr", "Reads", "Rtry", "Latency avg"];
 
-/// Parses a bracketed line, also after a prefix (`--timestamps`); `None` for other lines.
+/// Parses a line with brackets, which may follow a prefix (`--timestamps`). Returns `None` for other lines.
 pub(super) fn bracketed(text: &str) -> Option<BracketLine> {
     text.match_indices('[').take(MOST_BRACKETS).find_map(|(at, _)| at_bracket(&text[at..]))
 }
@@ -159,7 +148,7 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     if words.next()? != "sec" {
         return None;
     }
-    // iperf3 prints such times only in lines that count datagrams.
+    // iperf3 only prints such times in lines that report datagrams.
     let counts_alone = words.clone().nth(1) == Some("datagrams");
     if !counts_alone && is_of_older_tool(start, end) {
         return Some(BracketLine::OlderRow);
@@ -169,7 +158,7 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     Some(row.unwrap_or(BracketLine::Mangled))
 }
 
-/// iperf3 prints times with two decimals, iperf 2 with one or four.
+/// iperf3 prints times with two decimals, and iperf 2 with one or four.
 fn is_of_older_tool(start: &str, end: &str) -> bool {
     let decimals = |time: &str| {
         let (whole, decimals) = time.split_once('.')?;
@@ -179,7 +168,7 @@ fn is_of_older_tool(start: &str, end: &str) -> bool {
     matches!((decimals(start), decimals(end)), (Some(1), Some(1)) | (Some(4), Some(4)))
 }
 
-/// `[ label ]` and the text after it.
+/// Parses `[ label ]` and returns the text after it.
 fn label(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = text.strip_prefix('[')?.split_once(']')?;
     let label = label.trim();
@@ -233,7 +222,7 @@ fn numbers<'a>(
     let factor = prefix(unit, "bits/sec", 1000.0)
         .or_else(|| prefix(unit, "Bytes/sec", 1024.0).map(|factor| factor * 8.0))?;
     let rate = printed(number, factor)?;
-    // Writers point at rows: `receiver  <-- slow`.
+    // Authors annotate rows: `receiver  <-- slow`.
     let is_remark = |word: &&str| word.starts_with(['<', '←', '#']) || *word == "//";
     let mut left: Vec<&str> = words.take_while(|word| !is_remark(word)).take(8).collect();
     let side = match left.last() {
@@ -267,7 +256,7 @@ fn rest(words: &[&str]) -> Option<Rest> {
             let cwnd = Some(Bytes(cwnd.value.round() as u64));
             Some(Rest::Segments { retransmits: retransmits.parse().ok()?, cwnd })
         }
-        // The share is `(nan%)` without datagrams; a missing one means truncation.
+        // Without datagrams, the percentage is `(nan%)`. If it is missing, the line is truncated.
         [jitter, "ms", counts, share] if share.starts_with('(') && share.ends_with(')') => {
             let jitter = jitter.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0)?;
             let (lost, total) = counts.split_once('/')?;
@@ -278,7 +267,6 @@ fn rest(words: &[&str]) -> Option<Rest> {
     }
 }
 
-/// Factor of the prefix `K`, `M`, `G` or `T`.
 fn prefix(unit: &str, base: &str, step: f64) -> Option<f64> {
     match unit.strip_suffix(base)? {
         "" => Some(1.0),
@@ -290,18 +278,17 @@ fn prefix(unit: &str, base: &str, step: f64) -> Option<f64> {
     }
 }
 
-/// A finite, non-negative number in base units.
 fn printed(number: &str, factor: f64) -> Option<Figure> {
     let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let value: f64 = number.parse().ok().filter(|_| plain)?;
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let within = 0.5 * 10f64.powi(-(decimals.min(20) as i32)) * factor;
     let value = value * factor;
-    // No link or disk is larger: the log is damaged.
+    // No link or disk is that large, so the log is damaged.
     (value < 1e18).then_some(Figure { value, within })
 }
 
-/// Seconds with two decimals, exactly.
+/// Parses seconds with two decimals, without rounding.
 fn seconds(text: &str) -> Option<Nanos> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let value: f64 = text.parse().ok().filter(|_| plain)?;

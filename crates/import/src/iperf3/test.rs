@@ -1,4 +1,5 @@
-//! Builds one test from its lines: assigns rows to connections, separates intervals from summaries, and finds damage.
+//! Builds one test from its lines. Assigns rows to connections, separates intervals from summaries, and detects
+//! damage.
 
 mod connection;
 mod outcome;
@@ -15,19 +16,19 @@ use super::{
 };
 use crate::{imported_test::End, series::MOST};
 
-/// iperf3's limit is 128 connections per direction.
+/// iperf3 allows at most 128 connections per direction.
 const MOST_STREAMS: usize = 256;
 
-/// Bytes of a UDP datagram, from iperf3's 12-byte header up.
+/// The possible sizes of a UDP datagram in bytes. iperf3's header has 12 bytes.
 const SIZES: std::ops::RangeInclusive<f64> = 11.5..=66_000.0;
 
-/// A sum below this share of a part is not its sum.
+/// If a sum is below this fraction of a connection, it does not include that connection.
 const LESS: f64 = 0.97;
 
-/// A counter of 32 bits that is full.
+/// The value of a 32-bit counter that has overflowed.
 const FULL: u64 = i32::MAX as u64;
 
-/// Both interval times are rounded to 10 ms.
+/// The start and end of an interval are both rounded to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
 #[derive(Debug, Clone, Default)]
@@ -35,7 +36,6 @@ pub(super) struct Test {
     first: u64,
     last: u64,
     pub(super) end: Option<End>,
-    /// The other end, from `Connecting to` or `Accepted connection from`.
     pub(super) peer: Option<String>,
     pub(super) version: Option<String>,
     pub(super) asked: CommandSettings,
@@ -43,32 +43,26 @@ pub(super) struct Test {
     pub(super) reverse: bool,
     pub(super) cpu: Option<Cpu>,
     pub(super) congestion: Option<String>,
-    /// iperf3's error message.
     pub(super) failure: Option<String>,
-    /// The server's port.
     pub(super) port: Option<String>,
-    /// The segment size that `-V` prints.
     pub(super) segment_size: Option<String>,
-    /// A line that separates the summary was read.
     pub(super) ruled: bool,
     heads: Option<Heads>,
-    /// Column headings of the intervals, once the summary has its own.
+    /// The column headings of the intervals, once the summary has its own.
     interval_heads: Option<Heads>,
     summary: bool,
     has_sides: bool,
     udp: bool,
-    /// Retransmits were printed, so this is TCP.
+    /// Whether retransmits were printed, which means that this is TCP.
     counts_segments: bool,
     streams: Vec<Connection>,
-    /// Index of the connection that the next row probably belongs to.
+    /// The index of the connection that the next row probably belongs to.
     cursor: usize,
-    /// Sums over all connections, for logs with nothing else: sent (or total), and received.
     sums: [Connection; 2],
     kept: usize,
     damaged: Gaps,
 }
 
-/// Which optional columns exist.
 #[derive(Debug, Clone, Copy, Default)]
 struct Heads {
     segments: bool,
@@ -76,30 +70,25 @@ struct Heads {
     received: bool,
 }
 
-/// Skipped lines.
 #[derive(Debug, Clone, Copy, Default)]
 struct Gaps {
     first: u64,
     count: u64,
 }
 
-/// Whether an interval was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Yes,
     No,
 }
 
-/// Index of the sum that a row belongs to.
 fn sum_of(tag: Option<Tag>) -> usize {
     usize::from(tag.is_some_and(|tag| !tag.sends))
 }
 
-/// Whether a row belongs to this test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Belongs {
     Here,
-    /// The row starts another test.
     Next,
 }
 
@@ -108,17 +97,14 @@ impl Test {
         Self { first: line, last: line, ..Self::default() }
     }
 
-    /// Sets the last line so far.
     pub(super) const fn reaches(&mut self, line: u64) {
         self.last = line;
     }
 
-    /// Whether anything but column headings was read.
     pub(super) fn has_anything(&self) -> bool {
         self.has_rows() || self.damaged.count > 0 || self.end.is_some() || !self.streams.is_empty()
     }
 
-    /// Whether an interval or a summary was read.
     pub(super) fn has_rows(&self) -> bool {
         self.kept > 0 || self.has_sides
     }
@@ -138,7 +124,7 @@ impl Test {
         }
     }
 
-    /// Column headings. A second set belongs to the summary.
+    /// Handles column headings. The second set belongs to the summary.
     pub(super) fn heads(&mut self, segments: bool, sent: bool, received: bool) -> Belongs {
         if self.has_sides {
             return Belongs::Next;
@@ -162,8 +148,8 @@ impl Test {
         }
     }
 
-    /// The last plain row was the whole UDP summary, which only clients print: bytes sent, and the datagrams that the
-    /// server counted.
+    /// The last plain row was the whole UDP summary, which only clients print: the bytes sent, and the datagrams that
+    /// the server counted.
     pub(super) fn plain_summary(&mut self, id: u32) {
         self.end = self.end.or(Some(End::Client));
         let forward = Some(!(self.reverse || self.asked.reverse));
@@ -196,7 +182,7 @@ impl Test {
             return Belongs::Next;
         }
         if self.summary || self.has_sides {
-            // A summary row that lost its last word.
+            // This is a summary row without its last word.
             self.damaged(line);
             return Belongs::Here;
         }
@@ -211,7 +197,8 @@ impl Test {
         Belongs::Here
     }
 
-    /// Whether a summary already has this row; then it belongs to a following test whose other lines are missing.
+    /// Whether the summary already has this row. If so, it belongs to a later test, and the other lines of that test
+    /// are missing.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -224,7 +211,7 @@ impl Test {
         })
     }
 
-    /// Whether a sum is less than the only connection, so that it belongs to another test.
+    /// Whether a sum is less than the only connection, which means that it belongs to another test.
     fn is_less_than_its_part(&self, row: &Row) -> bool {
         let sent = |it: &Connection| it.of_sender.map(|sent| sent.bytes.0 as f64);
         let [only] = &self.streams[..] else { return false };
@@ -233,7 +220,7 @@ impl Test {
             && sent(only).is_some_and(|sent| row.transfer.value < sent * LESS)
     }
 
-    /// Whether the clock restarts, and not just for a summary of the whole test.
+    /// Whether the clock restarts, except for a summary of the whole test.
     fn begins_anew(&self, row: &Row) -> bool {
         let known = |it: &&Connection| match row.id {
             Id::Stream(id) => it.id == id && it.tag == row.tag,
@@ -250,7 +237,7 @@ impl Test {
         restarts && self.streams.iter().filter(known).filter_map(reached).any(|reached| halfway <= reached)
     }
 
-    /// UDP summary before 3.2: one plain row of sent and lost datagrams.
+    /// Whether this is the UDP summary before 3.2, a single plain row with sent and lost datagrams.
     fn is_plain_summary(&self, row: &Row) -> bool {
         if self.kept == 0 {
             return matches!(row.rest, Rest::Received { .. }) && row.start == Nanos(0);
@@ -264,8 +251,9 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// Resolves a single number after the rate: retransmits or datagrams. Without headings it is retransmits in a
-    /// summary, where datagrams never appear without losses, and where the datagram size would be impossible.
+    /// Decides whether a single number after the rate is retransmits or datagrams. Without headings, it is
+    /// retransmits in a summary, because datagrams never appear there without losses, and if the datagram size would
+    /// be impossible.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));
@@ -279,7 +267,7 @@ impl Test {
         row.rest
     }
 
-    /// Whether columns of the headings are missing because the line was cut off.
+    /// Whether the row lacks columns of the headings because the line was cut off.
     fn is_cut(&self, row: &Row, rest: Rest) -> bool {
         let Some(heads) = self.heads else { return false };
         let receives = row.tag.is_some_and(|tag| !tag.sends);
@@ -290,7 +278,6 @@ impl Test {
         }
     }
 
-    /// Columns determine the transport.
     const fn counts(&mut self, rest: Rest) {
         self.udp |= matches!(rest, Rest::Sent { .. } | Rest::Received { .. });
         self.counts_segments |= matches!(rest, Rest::Segments { .. });
@@ -309,7 +296,7 @@ impl Test {
         }
     }
 
-    /// Stores an interval unless it contradicts itself or others.
+    /// Stores an interval, unless it contradicts itself or others.
     fn keep(&mut self, row: &Row, rest: Rest) -> Kept {
         let Some(connection) = self.connection_of(row) else { return Kept::No };
         let begins = connection.series.ends_in_warmup() && !row.omitted && connection.zero == Nanos(0);
@@ -338,7 +325,7 @@ impl Test {
         }
         self.kept = self.length().max(1);
         if self.kept > MOST {
-            // Intervals that cannot be joined are no test log.
+            // Intervals that cannot be joined are not from a test log.
             self.damaged(line);
             self.damaged.count += self.kept as u64 - 1;
             self.streams.clear();
@@ -354,7 +341,7 @@ impl Test {
         let rest = self.rest_of(row);
         self.counts(rest);
         self.has_sides = true;
-        // A client that got no server results prints zero bytes; lost datagrams show that it did.
+        // A client that received no server results prints zero bytes. If datagrams were lost, it did receive them.
         let has_losses = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
         let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || has_losses(interval));
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };
@@ -368,7 +355,7 @@ impl Test {
         }
     }
 
-    /// Whether the sums' parts are also present.
+    /// Whether the connections of the sums are also present.
     fn is_beside_its_parts(&self, row: &Row) -> bool {
         row.id == Id::Sum && self.streams.iter().any(Connection::has_anything)
     }

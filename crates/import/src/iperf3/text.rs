@@ -1,4 +1,4 @@
-//! iperf3's text output: finds the start and end of each test.
+//! Reads iperf3's text output and finds the start and end of each test.
 
 use std::mem;
 
@@ -15,23 +15,18 @@ use crate::{
 };
 
 const OLDER: &str = "output of iperf 2, which is not supported";
-/// A row outside any test.
 const ROWS: &str = "damaged iperf3 rows";
 
-/// Parses iperf3's text output of clients and servers.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     test: Option<Test>,
     version: Option<String>,
     time: Option<String>,
     asked: CommandSettings,
-    /// The port of a listening server.
     port: Option<String>,
-    /// A line that separates the summary was the last one.
     ruled: bool,
-    /// The next line describes the machine (`-V`).
+    /// Whether the next line describes the machine (`-V`).
     after_version: bool,
-    /// Inside output of iperf 2.
     older: bool,
 }
 
@@ -65,13 +60,13 @@ impl Text {
                 self.older_tool(line.number, out);
                 return Claim::Claimed;
             }
-            // Output of iperf3 may follow.
+            // iperf3's output may follow.
             BracketLine::OlderRow => {
                 self.leave_to_older_tool(out);
                 out.unread(OLDER, line.number);
                 return Claim::Claimed;
             }
-            // Its lines above the headings equal iperf3's.
+            // The lines above ethr's headings look like iperf3's.
             BracketLine::Ethr => {
                 self.test = self.test.take().filter(Test::has_rows);
                 self.finish(out);
@@ -122,11 +117,11 @@ impl Text {
         Claim::Claimed
     }
 
-    /// A damaged row, or one that the end of the file may have cut in its last number.
+    /// Whether the row is damaged, or was possibly cut within its last number by the end of the file.
     fn is_cut(&self, bracketed: &BracketLine, line: &Line<'_>) -> bool {
         match bracketed {
             BracketLine::Row(row) => !line.whole && row.side.is_none(),
-            // Outside a test it is another tool's line.
+            // Outside a test, this is another tool's line.
             _ => self.test.is_some(),
         }
     }
@@ -169,7 +164,6 @@ impl Text {
         }
     }
 
-    /// Handles a message about the current test.
     fn apply(&mut self, message: Message) {
         let Some(test) = &mut self.test else { return };
         match message {
@@ -202,7 +196,7 @@ impl Text {
                 test.failure = Some(error);
                 self.finish(out);
             }
-            // Interrupting a waiting server is not a failure.
+            // Interrupting a server that waits for clients is not a failure.
             None if error.contains("server has terminated") => {}
             None => out.note(format!("line {line}: iperf3 reported \"{error}\"")),
         }
@@ -214,7 +208,6 @@ impl Text {
         self.older = true;
     }
 
-    /// iperf 2 has similar column headings, so drops a test that has nothing else.
     fn leave_to_older_tool(&mut self, out: &mut Out) {
         if self.test.as_ref().is_some_and(|test| !test.has_anything()) {
             self.test = None;
@@ -222,7 +215,6 @@ impl Text {
         self.finish(out);
     }
 
-    /// The current test, or a new one.
     fn test(&mut self, line: u64) -> &mut Test {
         let (version, time, asked) = (&self.version, &mut self.time, &mut self.asked);
         let (port, ruled) = (&mut self.port, &mut self.ruled);

@@ -7,11 +7,8 @@ use crate::quantity::Amount;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cell {
-    /// Blank, or a placeholder such as `-`.
     Blank,
-    /// A number in the column's quantity.
     Value { value: ReportedValue, approximate: bool },
-    /// Not a value of this column.
     Wrong,
 }
 
@@ -29,7 +26,7 @@ pub(super) fn read(column: &Column, scale: Scale, text: &str) -> Cell {
     }
 }
 
-/// A number without unit is valid if the heading has the unit, the column needs none, or it is zero.
+/// A number without a unit is valid if the heading has the unit, if the column needs none, or if the number is zero.
 fn in_base(amount: &Amount, scale: Scale) -> Option<f64> {
     let bare = matches!(scale.quantity, Quantity::Count | Quantity::Plain);
     match (amount.unit, scale.unit) {
@@ -39,7 +36,7 @@ fn in_base(amount: &Amount, scale: Scale) -> Option<f64> {
     }
 }
 
-/// Only differences, written as shares or plain numbers, may be negative.
+/// Only differences may be negative. They are written as percentages or plain numbers.
 const fn may_be_negative(quantity: Quantity) -> bool {
     matches!(quantity, Quantity::Share | Quantity::Plain)
 }

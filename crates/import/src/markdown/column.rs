@@ -1,4 +1,4 @@
-//! Classifies table columns as settings, repetitions or values by unit and content.
+//! Uses units and content to classify table columns as settings, repetitions or values.
 
 use std::collections::BTreeSet;
 
@@ -10,40 +10,34 @@ use crate::{
     unit::{Unit, unit},
 };
 
-/// Largest bare number accepted as a setting.
+/// The largest number without a unit that is accepted as a setting.
 const LARGEST_SETTING: f64 = 65_536.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Column {
-    /// Heading without unit.
     pub(super) name: String,
     pub(super) role: Role,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
-    /// A setting.
     Factor,
-    /// Counts repetitions with equal settings.
+    /// Numbers repetitions with equal settings.
     Repeat,
-    /// Numbers.
     Value(Scale),
-    /// Low and high end of the confidence interval of the value before it.
+    /// The low and high end of the confidence interval of the preceding value.
     Interval,
-    /// Text next to the values.
     Words,
 }
 
-/// Quantity and unit of a value column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) quantity: Quantity,
-    /// Unit in the heading, for numbers without one.
     pub(super) unit: Option<Unit>,
 }
 
 impl Column {
-    /// `None` unless this is a value column.
+    /// Returns `None` unless this is a value column.
     pub(super) const fn scale(&self) -> Option<Scale> {
         match self.role {
             Role::Value(scale) => Some(scale),
@@ -52,7 +46,6 @@ impl Column {
     }
 }
 
-/// Classifies the columns from their headings and sample rows.
 pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Options) -> Vec<Column> {
     let looks: Vec<Looks> = headings
         .iter()
@@ -62,7 +55,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     let mut columns: Vec<Column> = Vec::with_capacity(looks.len());
     let mut leads = true;
     for (at, look) in looks.iter().enumerate() {
-        // `6.1`, `6.12`: versions before the measured columns.
+        // `6.1` and `6.12` are versions if they precede the measured columns.
         let is_measured = |other: &Looks| other.kind == Kind::Measured;
         let is_version = look.kind == Kind::Number
             && leads
@@ -99,7 +92,6 @@ fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
     }
 }
 
-/// Whether the numbers of a column are names of versions.
 fn names_version(name: &str) -> bool {
     const WORDS: [&str; 10] =
         ["kernel", "version", "release", "linux", "firmware", "driver", "cni", "cilium", "calico", "image"];
@@ -107,14 +99,14 @@ fn names_version(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Whether a heading names a setting of the test itself although its cells have a unit.
+/// Whether a heading names a setting of the test itself, although its cells have a unit.
 fn names_setting(name: &str) -> bool {
     const WORDS: [&str; 4] = ["duration", "samples", "test time", "runtime"];
     let name = name.to_lowercase();
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// If nothing in the table has a unit, numeric columns after the first are values.
+/// If nothing in the table has a unit, numeric columns after the first one are values.
 fn numbers_are_values(columns: &mut [Column], looks: &[Looks], options: &Options) {
     for (column, look) in columns.iter_mut().zip(looks).skip(1) {
         if column.role == Role::Factor && look.kind == Kind::Setting && !named(&options.factors, look) {
@@ -123,32 +115,24 @@ fn numbers_are_values(columns: &mut [Column], looks: &[Looks], options: &Options
     }
 }
 
-/// Observed content of a column.
 #[derive(Debug)]
 struct Looks {
     heading: String,
     name: String,
     unit: Option<Unit>,
     kind: Kind,
-    /// Most common quantity among cells with a unit.
     quantity: Option<Quantity>,
-    /// All numbers are integers.
     whole: bool,
-    /// All numbers are written with a decimal point, like versions.
+    /// Whether all numbers are written with a decimal point, like versions.
     has_points: bool,
-    /// Most cells are intervals.
     is_interval: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Numbers with units in the heading or the cells.
     Measured,
-    /// Small integers.
     Setting,
-    /// Other numbers without unit.
     Number,
-    /// No numbers.
     Words,
 }
 
@@ -185,7 +169,7 @@ impl Looks {
         }
     }
 
-    /// The column's role; `leads` if no value column precedes it.
+    /// The column's role. `leads` is set if no value column precedes it.
     fn role(&self, leads: bool, options: &Options) -> Role {
         if named(&options.factors, self) {
             return Role::Factor;
@@ -199,7 +183,7 @@ impl Looks {
         if leads && names_setting(&self.name) {
             return Role::Factor;
         }
-        // Sizes and counts such as `64 KiB` describe a setup, not a result.
+        // Sizes and numbers of items such as `64 KiB` describe a setup rather than a result.
         let is_amount = matches!(self.scale().quantity, Quantity::Size | Quantity::Count);
         match self.kind {
             Kind::Setting if leads && counts_repetitions(&self.name) => Role::Repeat,
@@ -218,7 +202,7 @@ impl Looks {
     }
 }
 
-/// Splits a heading into name and unit: `Throughput (Gbit/sec)`, `Latency [us]`, `CPU %`.
+/// Splits a heading into its name and unit: `Throughput (Gbit/sec)`, `Latency [us]`, `CPU %`.
 fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     for (open, close) in [('(', ')'), ('[', ']'), ('（', '）')] {
         let inner = heading.strip_suffix(close).and_then(|text| text.rsplit_once(open));
@@ -229,7 +213,7 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     if let Some(name) = heading.strip_suffix('%').map(str::trim_end).filter(|name| !name.is_empty()) {
         return (name.to_owned(), unit("%"));
     }
-    // `Throughput Mb/s`, `Latency in us`.
+    // Also handle `Throughput Mb/s` and `Latency in us`.
     let is_rate_or_time =
         |unit: &Unit| matches!(unit.quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond);
     let last =
@@ -240,7 +224,7 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     }
 }
 
-/// Low and high end of `7000.0-7200.0 (Mb/s)`, in the unit of the first or of both.
+/// Parses the low and high end of `7000.0-7200.0 (Mb/s)`. The unit may follow the first number or both.
 pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
     let cell = cell.trim().trim_start_matches(['[', '(']);
     let (low, high) =
@@ -251,21 +235,20 @@ pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
         .then_some((Amount { unit: high.unit, ..low }, high))
 }
 
-/// Number of a cell: plain, in brackets after text, or the receiver's of two ends.
+/// The number in a cell: plain, in brackets after text, or the receiver's if there are two ends.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
     let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());
     amount(cell).or_else(|| with_unit(bracketed()?)).or_else(|| with_unit(received(cell)?))
 }
 
-/// The receiver's part of `9.44 Gbits/sec sender - 9.41 Gbits/sec receiver`.
+/// Returns the receiver's part of `9.44 Gbits/sec sender - 9.41 Gbits/sec receiver`.
 fn received(cell: &str) -> Option<&str> {
     let (sender, receiver) = cell.split_once(" - ").or_else(|| cell.split_once(" / "))?;
     amount(sender.trim().strip_suffix("sender")?)?;
     receiver.trim().strip_suffix("receiver")
 }
 
-/// Whether a cell is empty or a placeholder.
 pub(super) fn is_blank(cell: &str) -> bool {
     matches!(cell, "" | "-" | "–" | "—" | "n/a" | "N/A" | "?")
 }
@@ -277,7 +260,7 @@ fn named(wanted: &[String], looks: &Looks) -> bool {
 }
 
 impl Options {
-    /// Named columns that match none of these headings.
+    /// The requested columns that match none of these headings.
     #[must_use]
     pub fn unknown(&self, columns: &BTreeSet<String>) -> Vec<&str> {
         let known = |wanted: &&String| columns.iter().any(|heading| means(wanted, heading));
@@ -286,7 +269,6 @@ impl Options {
     }
 }
 
-/// Whether the user's column name matches this heading.
 fn means(wanted: &str, heading: &str) -> bool {
     let (wanted, (name, _)) = (wanted.trim(), heading_unit(heading));
     heading.eq_ignore_ascii_case(wanted) || name.eq_ignore_ascii_case(wanted)
@@ -299,7 +281,7 @@ pub(super) fn counts_repetitions(name: &str) -> bool {
 
 fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
     let count = |quantity: &Quantity| quantities.iter().filter(|other| *other == quantity).count();
-    // The first of equally common quantities; `max_by_key` returns the last.
+    // Chooses the first of equally common quantities, because `max_by_key` would return the last one.
     quantities.iter().rev().max_by_key(|quantity| count(quantity)).copied()
 }
 
@@ -307,7 +289,7 @@ fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
 mod tests {
     use super::*;
 
-    /// One letter per column: factor, repetition, words, or the quantity.
+    /// Describes each column with one letter: factor, repetition, words, or the quantity.
     fn roles(headings: &[&str], rows: &[&[&str]], options: &Options) -> String {
         let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let rows: Vec<Vec<String>> = rows.iter().map(|row| own(row)).collect();

@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use super::column::{Column, Role};
 use crate::{format::Out, places::Places};
 
-/// Characters of a cell shown in a note.
 const SHOWN: usize = 40;
 
-/// Problems found in a table.
 #[derive(Debug)]
 pub(super) struct Faults {
     heading: u64,
     ragged: Places,
     unnamed: BTreeMap<String, Places>,
-    /// By column, with the first such cell.
+    /// The wrong cells by column, with the first one's text.
     wrong: BTreeMap<String, (String, Places)>,
     approximate: Places,
     halves: Places,
@@ -24,7 +22,6 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// No problems yet; `heading` is the table's first line.
     pub(super) const fn new(heading: u64) -> Self {
         Self {
             heading,
@@ -47,35 +44,30 @@ impl Faults {
         self.words = words.map(|column| column.name.clone()).collect();
     }
 
-    /// A row's number of cells differs from the heading's.
     pub(super) fn ragged(&mut self, line: u64) {
         self.ragged.add(line);
     }
 
-    /// A setting column is empty.
     pub(super) fn unnamed(&mut self, line: u64, column: &str) {
         self.unnamed.entry(column.to_owned()).or_default().add(line);
     }
 
-    /// A cell is not a value of its column.
     pub(super) fn wrong(&mut self, line: u64, column: &str, text: &str) {
         let shown = || text.chars().take(SHOWN).collect();
         self.wrong.entry(column.to_owned()).or_insert_with(|| (shown(), Places::default())).1.add(line);
     }
 
-    /// Records a value marked as approximate.
     pub(super) fn approximate(&mut self, line: u64, is: bool) {
         if is {
             self.approximate.add(line);
         }
     }
 
-    /// Records a row whose time and rate only match if each round trip took twice that time.
+    /// Records a row in which time and rate only match if each round trip took twice the time.
     pub(super) fn half(&mut self, line: u64) {
         self.halves.add(line);
     }
 
-    /// Writes all notes.
     pub(super) fn report(self, out: &mut Out) {
         let table = format!("the table at line {}", self.heading);
         if self.without_values {

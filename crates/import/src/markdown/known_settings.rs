@@ -1,21 +1,19 @@
-//! Settings seen in the tables of a file, to interpret headings of later tables and lists.
+//! Remembers the settings in a file's tables, to interpret the headings of later tables and lists.
 
 use std::collections::BTreeSet;
 
 const FACTORS: usize = 16;
 const LEVELS: usize = 64;
 
-/// Default factor name.
 const UNNAMED: &str = "configuration";
 
-/// Levels by factor name.
 #[derive(Debug, Default)]
 pub(super) struct KnownSettings {
     factors: Vec<(String, BTreeSet<String>)>,
 }
 
 impl KnownSettings {
-    /// Adds a level. Skips numbers, which are ambiguous.
+    /// Adds a level, unless it is a number, which would be ambiguous.
     pub(super) fn learn(&mut self, factor: &str, level: &str) {
         if level.parse::<f64>().is_ok() || level.is_empty() {
             return;
@@ -38,7 +36,7 @@ impl KnownSettings {
         found.filter(|_| levels.next().is_some()).unwrap_or_else(|| UNNAMED.to_owned())
     }
 
-    /// The longest level that starts the heading as a whole word, with its factor.
+    /// The longest level that the heading starts with as a whole word, and its factor.
     pub(super) fn level_in(&self, heading: &str) -> Option<(String, String)> {
         let begins = |level: &str| {
             let rest = heading.strip_prefix(level);

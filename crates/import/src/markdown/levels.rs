@@ -1,26 +1,21 @@
-//! Columns for the levels of a factor: `MTU=1500 | MTU=9000`, `64 B | 1400 B`, `1 stream | 4 streams`.
+//! Recognizes columns that are levels of a factor: `MTU=1500 | MTU=9000`, `64 B | 1400 B`, `1 stream | 4 streams`.
 
 use workload::Quantity;
 
 use super::column::{Column, Role, Scale, counts_repetitions};
 use crate::{quantity::leading_number, statistic, title, unit::unit};
 
-/// Columns with the same quantity and different levels.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LevelColumns {
     pub(super) factor: String,
-    /// By column; `None` for other columns.
     pub(super) levels: Vec<Option<String>>,
-    /// Name of the values.
     pub(super) name: &'static str,
-    /// The columns are repetitions.
     pub(super) repeats: bool,
 }
 
-/// Factor of columns that are repetitions.
 const RUN: &str = "run";
 
-/// Finds level columns and turns them into values. In `Size / Direction`, `Size` names the levels.
+/// Finds level columns and turns them into values. In `Size / Direction`, `Size` is the name of the levels.
 pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     let parts: Vec<Option<(String, String)>> = columns
         .iter()
@@ -62,7 +57,7 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     Some(LevelColumns { factor, levels, name: word(scale.quantity), repeats })
 }
 
-/// Whether the column has the same quantity, or mostly words such as `unsupported`.
+/// Whether the column has the same quantity, or contains mostly words such as `unsupported`.
 fn fits(column: &Column, scale: Scale) -> bool {
     match column.role {
         Role::Value(own) => own.quantity == scale.quantity,
@@ -71,7 +66,7 @@ fn fits(column: &Column, scale: Scale) -> bool {
     }
 }
 
-/// Factor and level of a heading with one number; the factor is empty for bare numbers and sizes.
+/// The factor and level of a heading with one number. The factor is empty for plain numbers and sizes.
 fn level(heading: &str) -> Option<(String, String)> {
     let heading = heading.trim();
     if statistic::statistic(heading).is_some() {

@@ -1,4 +1,4 @@
-//! Numbered lists of system calls, with counts or with elapsed times:
+//! Parses numbered lists of system calls, with counts or with elapsed times:
 //!
 //! `1. pselect6: 70,482,702,503 ns (96.9%) - 1,696,411 calls = 41.5 μs/call` or `3. ioctl: 163,632 (10.0%) [fc_vcpu
 //! 0]`.
@@ -16,15 +16,13 @@ use crate::{
 
 const FORMAT: &str = "list of system calls";
 
-/// Tolerance for the time per call: this share, or the rounding to one decimal.
+/// The tolerance for the time per call: this fraction, or the rounding to one decimal.
 const FITS: f64 = 0.01;
 const ROUNDED: f64 = 0.06;
 
-/// Lists under one heading.
 #[derive(Debug, Default)]
 pub(super) struct List {
     open: Option<Open>,
-    /// An earlier line mentioned system calls.
     announced: bool,
 }
 
@@ -38,7 +36,6 @@ struct Open {
 }
 
 impl List {
-    /// Handles a list entry.
     pub(super) fn line(&mut self, line: &Line<'_>, known: &KnownSettings, out: &mut Out) -> Claim {
         let text = plain(line.text);
         let Some((ordinal, rest)) = numbered(&text) else {
@@ -85,12 +82,11 @@ impl List {
         out.found(found);
     }
 
-    /// Forgets announcements at a heading or the end of a code block.
+    /// Forgets announcements, at a heading or the end of a code block.
     pub(super) const fn forget(&mut self) {
         self.announced = false;
     }
 
-    /// Handles other lines, which may announce a list or add values.
     fn beside(&mut self, line: &Line<'_>, text: &str) -> Claim {
         self.announced |= mentions_calls(text);
         let Some(open) = &mut self.open else { return Claim::Declined };
@@ -132,11 +128,10 @@ impl List {
     }
 }
 
-/// An entry in the expected form.
 struct Entry {
     /// `None` if its numbers are inconsistent.
     call: Option<Call>,
-    /// Has times, which only lists of system calls have.
+    /// Whether the entry has times, which only appear in lists of system calls.
     timed: bool,
 }
 
@@ -151,7 +146,7 @@ fn numbered(text: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit()))?, rest.trim()))
 }
 
-/// Parses `fc_vcpu 0 ioctl: …`: thread, call, numbers.
+/// Parses `fc_vcpu 0 ioctl: …` into thread, call and numbers.
 fn entry(text: &str) -> Option<Entry> {
     let (name, numbers) = text.split_once(':')?;
     let (thread, name) = name.rsplit_once(' ').map_or((None, name), |(thread, name)| (Some(thread), name));
@@ -173,7 +168,6 @@ fn entry(text: &str) -> Option<Entry> {
     Some(Entry { call: Some(Call { calls, ..call(bracketed.or(thread)) }), timed: false })
 }
 
-/// A trailing thread name in square brackets.
 fn bracketed(text: &str) -> (&str, Option<&str>) {
     let inner = text.strip_suffix(']').and_then(|text| text.rsplit_once('['));
     inner.map_or((text, None), |(before, thread)| (before, Some(thread)))
@@ -194,7 +188,7 @@ fn timed(call: Call, time: &str, calls: &str) -> Option<Entry> {
     Some(Entry { call: fits.then_some(Call { calls: count, total, ..call }), timed: true })
 }
 
-/// Whether the time per call, rounded to 0.1 μs, matches total and count.
+/// Whether the time per call, rounded to 0.1 μs, matches the total and the number of calls.
 fn fits(total: f64, calls: u64, each: f64) -> bool {
     let exact = total / calls as f64;
     calls > 0 && (exact - each).abs() <= (exact * FITS).max(ROUNDED * 1e3)

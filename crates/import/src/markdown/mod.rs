@@ -1,4 +1,4 @@
-//! Tables in Markdown, boxes, aligned columns and CSV, and numbered lists.
+//! Reads tables in Markdown, boxes, aligned columns and CSV, and numbered lists.
 
 mod cell;
 pub(crate) mod column;
@@ -23,12 +23,10 @@ use crate::{
     unread,
 };
 
-/// Longer lines are no rows of a table without rules, in bytes.
+/// Longer lines, in bytes, are not rows of a table without rules.
 const LONGEST: usize = 400;
-/// Characters of a remark shown in a note.
 const SHOWN: usize = 300;
 
-/// Parses tables and numbered lists of system calls.
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
     options: Options,
@@ -37,31 +35,28 @@ pub(crate) struct Markdown {
     before: Option<(u64, Row)>,
     /// The previous line, if it may be the heading of a table without rules.
     above: (u64, String),
-    /// The current box.
     framed: Option<Frame>,
     table: Option<Table>,
-    /// Splits the rows of the table.
     layout: Layout,
-    /// The previous line ended a table, so this one may be a remark on it.
+    /// Whether the previous line ended a table, so that this one may be a remark about it.
     under: bool,
     list: List,
 }
 
-/// How a line is split into cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Layout {
     #[default]
     Bars,
     Aligned,
     Separated,
-    /// CSV of kubernetes/perf-tests, with this many columns.
+    /// The CSV of kubernetes/perf-tests, with this many columns.
     PerfTests(usize),
 }
 
 impl Layout {
     const WITHOUT_RULES: [Self; 2] = [Self::Aligned, Self::Separated];
 
-    /// Upper bound on the cells of a line, cheaper than splitting it.
+    /// An upper bound on the number of cells in a line, which is cheaper than splitting it.
     fn most_cells(self, line: &str) -> usize {
         match self {
             Self::Aligned => 1 + line.matches("  ").count() + line.matches('\t').count(),
@@ -79,20 +74,18 @@ impl Layout {
     }
 }
 
-/// Rows of a box since its last rule.
+/// The rows of a box since its last rule.
 #[derive(Debug, Default)]
 struct Frame {
     first: u64,
     cells: Vec<String>,
     closed: bool,
-    /// Every row has a rule below and may have several lines.
+    /// Whether every row has a rule below it and may span several lines.
     is_grid: bool,
-    /// Line of the last rule.
     ruled: u64,
 }
 
 impl Frame {
-    /// Adds a line to the cells above it.
     fn add(&mut self, row: Row, line: u64) {
         if self.cells.is_empty() {
             (self.first, self.cells, self.closed) = (line, row.cells, row.closed);
@@ -129,7 +122,6 @@ impl Markdown {
         Claim::Claimed
     }
 
-    /// Handles rules and rows of a box.
     fn frame(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let Some(rule) = box_rule(line.text) else {
             let Some(frame) = self.framed.as_mut().filter(|_| self.table.is_none()) else {
@@ -142,7 +134,7 @@ impl Markdown {
             frame.add(row, line.number);
             return Claim::Claimed;
         };
-        // Adjacent rules separate two tables.
+        // Two adjacent rules separate two tables.
         if self.framed.as_ref().is_some_and(|frame| frame.ruled + 1 == line.number) {
             self.end_table(out);
         }
@@ -162,13 +154,13 @@ impl Markdown {
         Claim::Claimed
     }
 
-    /// Two lines with equally many cells begin a table without rules if the second has a rate or a time under a heading that
-    /// names one.
+    /// Two lines with the same number of cells start a table without rules, if the second has a rate or a time below
+    /// a heading that names one.
     fn begin_without_rules(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let (number, heading) = &mut self.above;
         let above = *number;
         let mut begun = None;
-        // A line has few separators: prose or another tool's row.
+        // Lines of prose or of other tools have few separators.
         if above + 1 == line.number && line.text.len() <= LONGEST {
             let may_be = |layout: &Layout| layout.most_cells(heading).min(layout.most_cells(line.text)) > 1;
             begun = Layout::WITHOUT_RULES.into_iter().filter(may_be).find_map(|layout| {
@@ -207,7 +199,6 @@ impl Markdown {
         (self.table, self.layout) = (Some(Table::new(heading, at)), layout);
     }
 
-    /// Whether the line is a delimiter row, which starts a table.
     fn begins(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let before = self.before.take().filter(|(at, _)| at + 1 == line.number);
         let Some(columns) = rule(line.text) else {
@@ -233,7 +224,6 @@ impl Markdown {
         }
     }
 
-    /// A remark directly below a table, e.g. a footnote.
     fn remark(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let text = line.text.trim();
         let marked = text.starts_with(['*', '†', '‡', '※', '¹']) || text.to_lowercase().starts_with("note");

@@ -1,12 +1,12 @@
-//! The CSV of kubernetes/perf-tests (network/benchmarks/netperf, nptest): one line per test case, one column per segment
-//! size.
+//! Reads the CSV of kubernetes/perf-tests (network/benchmarks/netperf, nptest). It has one line per test case and one
+//! column per segment size.
 
 use super::row::{Row, separated};
 
-/// Note on the unit, which the file lacks.
+/// A note about the unit, which the file does not contain.
 pub(super) const NOTE: &str = "has the layout of kubernetes/perf-tests; its rates are read as Mbit/s";
 
-/// The heading with names and units; `None` for other tables.
+/// Returns the heading with names and units, or `None` for other tables.
 pub(super) fn heading(heading: &Row) -> Option<Row> {
     let [first, most, sizes @ ..] = heading.cells.as_slice() else { return None };
     let digits = |size: &String| size.bytes().all(|byte| byte.is_ascii_digit());
@@ -18,8 +18,8 @@ pub(super) fn heading(heading: &Row) -> Option<Row> {
     Some(Row { cells, closed: false })
 }
 
-/// A row for this many columns. The maximum repeats one of the sizes; UDP and netperf have one value, which belongs to
-/// no size. A zero is a failed test.
+/// Parses a row with this many columns. The maximum repeats the value of one of the sizes. UDP and netperf have a
+/// single value without a size. A zero means that the test failed.
 pub(super) fn row(line: &str, columns: usize) -> Option<Row> {
     let mut row = separated(line)?;
     if row.cells.len() == 3 && columns > 3 {

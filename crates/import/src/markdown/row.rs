@@ -1,15 +1,13 @@
 //! Splits a table row into cells and removes inline markup (GitHub Flavored Markdown,
 //! <https://github.github.com/gfm/#tables-extension->).
 
-/// Cells of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) cells: Vec<String>,
-    /// Ends with a bar, so no cell is truncated.
+    /// Whether the line ends with a bar, which means that no cell is truncated.
     pub(super) closed: bool,
 }
 
-/// Cells of a line; `None` without a bar.
 pub(super) fn row(line: &str) -> Option<Row> {
     let bars;
     let line = if line.contains(['│', '┃', '║']) {
@@ -31,7 +29,7 @@ pub(super) fn row(line: &str) -> Option<Row> {
     (!cells.is_empty()).then_some(Row { cells, closed })
 }
 
-/// Cells of aligned text, separated by tabs or at least two spaces.
+/// Splits aligned text into cells, which are separated by tabs or at least two spaces.
 pub(super) fn aligned(line: &str) -> Option<Row> {
     let cells: Vec<String> = line
         .trim()
@@ -43,14 +41,14 @@ pub(super) fn aligned(line: &str) -> Option<Row> {
     (cells.len() > 1).then_some(Row { cells, closed: false })
 }
 
-/// Cells of a line of comma-separated values; a trailing comma ends the last one.
+/// Splits a line of comma-separated values. A trailing comma ends the last cell.
 pub(super) fn separated(line: &str) -> Option<Row> {
     let line = line.trim();
     let cells: Vec<String> = line.trim_end_matches(',').split(',').map(plain).collect();
     (cells.len() > 1 && !line.contains(['{', '}', ';'])).then_some(Row { cells, closed: line.ends_with(',') })
 }
 
-/// A horizontal rule of a box: `+---+---+`, `+===+===+`, `├───┼───┤`, or at least 20 dashes.
+/// Parses a horizontal rule of a box: `+---+---+`, `+===+===+`, `├───┼───┤`, or at least 20 dashes.
 pub(super) fn box_rule(line: &str) -> Option<BoxRule> {
     const JOINTS: &str = "+┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╭╮╰╯";
     const LINES: &str = "-─━═=";
@@ -62,14 +60,13 @@ pub(super) fn box_rule(line: &str) -> Option<BoxRule> {
     ((is_box || is_line) && fits).then_some(BoxRule { under_heading: line.contains('=') })
 }
 
-/// A horizontal rule of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BoxRule {
-    /// `===` separates the heading of a reStructuredText grid, of which every row has a rule below.
+    /// `===` is below the heading of a reStructuredText grid, in which every row has a rule below it.
     pub(super) under_heading: bool,
 }
 
-/// Number of columns in a delimiter row; `None` for other lines.
+/// Returns the number of columns in a delimiter row, or `None` for other lines.
 pub(super) fn rule(line: &str) -> Option<usize> {
     let is_rule = |cell: &String| {
         let dashes = cell.strip_prefix(':').unwrap_or(cell);
@@ -80,7 +77,6 @@ pub(super) fn rule(line: &str) -> Option<usize> {
     Some(row.cells.len())
 }
 
-/// Removes emphasis and code marks.
 pub(super) fn plain(text: &str) -> String {
     let text = text.replace("\\|", "|").replace("**", "").replace("__", "").replace(['`', '\u{a0}'], " ");
     let mut text = text.trim();
@@ -93,7 +89,6 @@ pub(super) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Splits at unescaped bars.
 fn split(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut begin, mut escaped) = (0, false);

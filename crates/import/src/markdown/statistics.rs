@@ -1,4 +1,4 @@
-//! Tables with statistics as rows and settings as columns: each column becomes a cell.
+//! Reads tables with statistics as rows and settings as columns. Each column becomes a cell.
 
 use std::ops::RangeInclusive;
 
@@ -11,24 +11,21 @@ use super::{
 };
 use crate::{options::Options, statistic};
 
-/// A transposed table.
 #[derive(Debug)]
 pub(super) struct Transposition {
     pub(super) lines: RangeInclusive<u64>,
     pub(super) cells: Vec<ColumnAsRow>,
-    /// Non-numeric cells: line, column, text.
     pub(super) wrong: Vec<(u64, String, String)>,
 }
 
 #[derive(Debug)]
 pub(super) struct ColumnAsRow {
-    /// Factor and level, if there are several columns.
     pub(super) level: Option<(String, String)>,
-    /// Values by statistic, the representative one first.
     pub(super) values: Vec<ReportedValue>,
 }
 
-/// Transposes a table with a column of statistics and columns of a quantity; `None` for other tables.
+/// Transposes a table with one column of statistics and other columns of the same quantity. Returns `None` for other
+/// tables.
 pub(super) fn cells(
     headings: &[String],
     rows: &[(u64, Vec<String>)],
@@ -53,7 +50,7 @@ pub(super) fn cells(
     Some(Transposition { lines, cells, wrong })
 }
 
-/// Columns and scales, if all are values of a quantity. Units may differ.
+/// The columns and scales, if all columns contain values of the same quantity. Units may differ.
 fn of_one_quantity(columns: &[Column]) -> Option<Vec<(&Column, Scale)>> {
     let measured: Vec<(&Column, Scale)> =
         columns.iter().map(|column| Some((column, column.scale()?))).collect::<Option<_>>()?;

@@ -1,4 +1,4 @@
-//! Tables and lists as they appear in files.
+//! Tests with tables and lists as they appear in files.
 
 use workload::{Measurement, Quantity};
 

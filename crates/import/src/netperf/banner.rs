@@ -1,4 +1,4 @@
-//! Identifies a test by netperf's first line of output or its command line.
+//! Identifies a test by the first line of netperf's output or by its command line.
 
 use workload::{Direction, Quantity, Transport};
 
@@ -8,35 +8,31 @@ use crate::{
     unit::{Unit, unit},
 };
 
-/// A test as announced.
+/// A test, as described by its heading or command.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Banner {
     pub(super) kind: Kind,
     pub(super) transport: Option<Transport>,
-    /// Unit of throughput, if the command sets it.
     pub(super) unit: Option<Unit>,
-    /// Results have no headings (`-P 0`).
+    /// Whether results have no headings (`-P 0`).
     pub(super) bare: bool,
-    /// Additional transactions in flight.
+    /// The number of additional transactions in flight.
     pub(super) burst: u32,
-    /// The server.
     pub(super) host: Option<String>,
-    /// Names of the selected values in the command.
     pub(super) selectors: Vec<String>,
 }
 
-/// Type of test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// One side sends continuously.
+    /// One end sends continuously.
     Stream(Direction),
-    /// The same with datagrams, which may be lost.
+    /// One end sends datagrams, which may be lost.
     Datagrams,
-    /// Request/response on one connection.
+    /// Requests and responses on a single connection.
     Transactions,
-    /// Request/response with a connection each.
+    /// Requests and responses with a connection for each.
     Connections,
-    /// Configurable test.
+    /// A configurable test.
     Omni,
 }
 
@@ -60,7 +56,7 @@ pub(super) fn banner(text: &str) -> Option<Banner> {
     })
 }
 
-/// Parses a command, also within a sentence: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
+/// Parses a command, even within a sentence: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
 pub(super) fn command(text: &str) -> Option<Banner> {
     let command = shell::mentioned(text).filter(|command| command.tool == "netperf")?;
     let host = command.value("-H");
@@ -99,7 +95,7 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     Some((kind, transport))
 }
 
-/// Unit for the letter after `-f` (netperf(1)); capitals are bytes with binary prefixes.
+/// The unit for the letter after `-f` (netperf(1)). Capital letters are bytes with binary prefixes.
 fn written(letter: &str) -> Option<Unit> {
     let word = match letter {
         "G" => "GBytes/s",
@@ -113,7 +109,7 @@ fn written(letter: &str) -> Option<Unit> {
     unit(word)
 }
 
-/// Unit of throughput in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
+/// The unit of throughput in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
 pub(super) fn unit_in(text: &str) -> Option<Unit> {
     let is_rate = |unit: &Unit| unit.quantity == Quantity::BitRate;
     text.split_whitespace().find_map(|word| unit(word).filter(is_rate))

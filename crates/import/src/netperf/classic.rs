@@ -1,4 +1,4 @@
-//! Classic tests: headings, optional interim results, and the result row.
+//! Reads classic tests: headings, optional interim results, and the result row.
 
 use samples::{ImportedKind, ImportedSettings};
 use units::Bytes;
@@ -25,16 +25,14 @@ pub(super) enum LineOutcome {
 }
 
 enum Row {
-    /// Not part of this test.
     Foreign,
-    /// Part of this test but invalid.
+    /// The row is part of this test, but invalid.
     Unreadable,
-    /// First of two result rows.
+    /// The first of two result rows.
     First,
     Result(Box<ImportedTest>),
 }
 
-/// The current test.
 #[derive(Debug)]
 pub(super) struct Classic {
     banner: Banner,
@@ -42,10 +40,10 @@ pub(super) struct Classic {
     unit: Option<Unit>,
     interim: Interim,
     sent: Option<DatagramsRow>,
-    /// A result was read; more may follow without headings.
+    /// Whether a result was read. More results without headings may follow.
     done: bool,
     chosen: bool,
-    /// Only a command was read so far, which is not a log.
+    /// Whether only a command was read so far, which is not a log.
     announced: bool,
 }
 
@@ -64,17 +62,14 @@ impl Classic {
         }
     }
 
-    /// A test known only from its command.
     pub(super) fn announced(banner: Banner, line: u64) -> Self {
         Self { announced: true, ..Self::new(banner, line) }
     }
 
-    /// Whether only its command was read.
     pub(super) const fn is_only_announced(&self) -> bool {
         self.announced
     }
 
-    /// The results are selected values.
     pub(super) const fn has_chosen_values(&mut self) {
         self.chosen = true;
     }
@@ -125,7 +120,7 @@ impl Classic {
                 self.done = true;
                 LineOutcome::Something
             }
-            // Socket buffer sizes of the other side.
+            // These are the socket buffer sizes of the other end.
             Row::Foreign
                 if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) =>
             {
@@ -135,7 +130,6 @@ impl Classic {
         }
     }
 
-    /// Ends the test.
     pub(super) fn finish(self, out: &mut Out) {
         if self.sent.is_some() {
             out.note(format!(
@@ -162,7 +156,6 @@ impl Classic {
         LineOutcome::Nothing
     }
 
-    /// Parses a row of numbers.
     fn row(&mut self, words: &[&str]) -> Row {
         let expected: &[usize] = match (self.banner.kind, &self.sent) {
             (Kind::Stream(_), _) => &[5, 9],
@@ -232,7 +225,6 @@ impl Classic {
     }
 }
 
-/// Settings as far as netperf prints them.
 pub(super) fn settings(
     kind: ImportedKind,
     transport: Option<Transport>,
@@ -258,7 +250,7 @@ fn reported(first: ReportedValue, cpu: Cpu) -> Measurement {
     Measurement::Reported(ReportedData { values: std::iter::once(first).chain(shares).collect() })
 }
 
-/// The received rate is the result, so it comes first.
+/// The received rate comes first because it is the result.
 fn datagrams(sent: DatagramsRow, received: DatagramsRow, sent_bits: f64, received_bits: f64) -> Measurement {
     let mut values = vec![
         value("throughput", Quantity::BitRate, received_bits),

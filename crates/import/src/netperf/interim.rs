@@ -1,4 +1,4 @@
-//! Interim results (`-D`): `4346.81 10^6bits/s over 0.222 seconds ending at 1795284168.265`.
+//! Reads interim results (`-D`): `4346.81 10^6bits/s over 0.222 seconds ending at 1795284168.265`.
 
 use units::{Bytes, Nanos};
 use workload::{Direction, EndSeries, Flow, Interval, Measurement, Quantity, StreamData};
@@ -10,7 +10,6 @@ use crate::{
     unit::unit,
 };
 
-/// Series of the end that printed it.
 #[derive(Debug, Default)]
 pub(super) struct Interim {
     series: Series,
@@ -19,7 +18,7 @@ pub(super) struct Interim {
 }
 
 impl Interim {
-    /// Adds a result. Skips those of transactions.
+    /// Adds a result, unless it is of a transaction test.
     pub(super) fn line(&mut self, text: &str, line: &Line<'_>, out: &mut Out) {
         match interim(text).filter(|_| line.whole) {
             Some((bits, seconds)) => self.push(bits, seconds),
@@ -32,12 +31,11 @@ impl Interim {
         }
     }
 
-    /// Returns the collected results, if any.
     pub(super) fn take(&mut self) -> Option<Self> {
         (self.series.len() > 0).then(|| std::mem::take(self))
     }
 
-    /// A stream with the interim series for the printing end and the final result for the other.
+    /// Creates a stream from the interim series of the printing end, and the final result of the other end.
     pub(super) fn measurement(self, direction: Direction, received: f64, seconds: f64) -> Measurement {
         let printed = EndSeries { intervals: self.series.into_intervals(), ..EndSeries::default() };
         let whole = interval(0, seconds, received);
@@ -71,7 +69,7 @@ fn interval(start: u64, seconds: f64, bits: f64) -> Interval {
     }
 }
 
-/// Bits per second, and duration in seconds.
+/// Returns bits per second, and the duration in seconds.
 fn interim(text: &str) -> Option<(f64, f64)> {
     let (rate, rest) = text.split_once(" over ")?;
     let (seconds, _) = rest.split_once(" seconds")?;

@@ -1,7 +1,7 @@
-//! Output of netperf 2.x: classic tests with and without headings (`-P 0`), interim results (`-D`), and selected
-//! values as `NAME=value` lines (`-k`) or CSV (`-o`).
+//! Reads the output of netperf 2.x: classic tests with or without headings (`-P 0`), interim results (`-D`), and
+//! selected values as `NAME=value` lines (`-k`) or CSV (`-o`).
 //!
-//! A row without headings is read only below a heading of the same test or its command line.
+//! A row without headings is only read below a heading of the same test or below its command line.
 
 mod banner;
 mod classic;
@@ -20,7 +20,7 @@ use crate::{
     quantity::leading_number,
 };
 
-/// Parses client output.
+/// Parses the output of the client.
 #[derive(Debug, Default)]
 pub(crate) struct Netperf {
     test: Option<Classic>,
@@ -28,9 +28,7 @@ pub(crate) struct Netperf {
     /// The last heading or command, which applies to selected values below it.
     latest: Option<Banner>,
     first: u64,
-    /// Column headings of `-O` above the next row.
     headings: Vec<String>,
-    /// Rows of numbers that fit no columns.
     misfits: Places,
 }
 
@@ -114,7 +112,7 @@ impl Netperf {
             if !is_heading(line.text) || self.chosen.is_some() {
                 return Claim::Declined;
             }
-            // It may also be a heading of a classic test.
+            // The line may also be a heading of a classic test.
             if line.text.starts_with(|sign: char| !sign.is_ascii_digit()) {
                 let _ = self.test.as_mut().map(|test| test.line(line, out));
             }
@@ -137,7 +135,6 @@ impl Netperf {
         self.claimed()
     }
 
-    /// The test's results are selected values.
     fn claimed(&mut self) -> Claim {
         if let Some(test) = &mut self.test {
             test.has_chosen_values();
@@ -146,10 +143,10 @@ impl Netperf {
     }
 }
 
-/// Lines of headings above a row.
+/// The maximum number of heading lines above a row.
 const MOST_HEADINGS: usize = 6;
 
-/// Whether a line has only numbers and units.
+/// Whether a line consists only of numbers and units.
 fn is_row(text: &str) -> bool {
     let mut words = text.split_whitespace().peekable();
     let is_value =

@@ -1,4 +1,4 @@
-//! Rows of numbers below netperf's headings.
+//! Parses rows of numbers below netperf's headings.
 
 use crate::quantity::leading_number;
 
@@ -11,7 +11,6 @@ pub(super) struct StreamRow {
     pub(super) cpu: Cpu,
 }
 
-/// Request/response result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TransactionsRow {
     pub(super) request: u64,
@@ -20,10 +19,10 @@ pub(super) struct TransactionsRow {
     pub(super) cpu: Cpu,
 }
 
-/// One side of a datagram stream.
+/// One end of a datagram stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DatagramsRow {
-    /// Only in the sender's row.
+    /// Only present in the sender's row.
     pub(super) message: Option<u64>,
     pub(super) seconds: f64,
     pub(super) datagrams: u64,
@@ -32,14 +31,14 @@ pub(super) struct DatagramsRow {
     pub(super) cpu: Option<f64>,
 }
 
-/// CPU share of both hosts; `None` if not measured.
+/// The CPU use of both hosts, as a fraction. `None` if it was not measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Cpu {
     pub(super) client: Option<f64>,
     pub(super) server: Option<f64>,
 }
 
-/// `131072  16384  16384    1.00     4409.32`, with CPU followed by `62.56   62.56   2.340   2.340`.
+/// Parses `131072  16384  16384    1.00     4409.32`. With CPU, `62.56   62.56   2.340   2.340` follows.
 pub(super) fn stream(words: &[&str]) -> Option<StreamRow> {
     let [_, _, message, seconds, rate, rest @ ..] = words else { return None };
     whole(words[0])?;
@@ -52,7 +51,7 @@ pub(super) fn stream(words: &[&str]) -> Option<StreamRow> {
     })
 }
 
-/// `16384  131072 1        1       1.00     10400.32`.
+/// Parses `16384  131072 1        1       1.00     10400.32`.
 pub(super) fn transactions(words: &[&str]) -> Option<TransactionsRow> {
     let [_, _, request, response, seconds, rate, rest @ ..] = words else { return None };
     whole(words[0])?;
@@ -66,7 +65,7 @@ pub(super) fn transactions(words: &[&str]) -> Option<TransactionsRow> {
     })
 }
 
-/// Sender: `212992   65507   1.00        19408      0    10170.16`.
+/// Parses the sender's row: `212992   65507   1.00        19408      0    10170.16`.
 pub(super) fn sent(words: &[&str]) -> Option<DatagramsRow> {
     let [_, message, seconds, datagrams, errors, rate, rest @ ..] = words else { return None };
     whole(words[0])?;
@@ -74,7 +73,7 @@ pub(super) fn sent(words: &[&str]) -> Option<DatagramsRow> {
     datagrams_row(Some(whole(message)?), seconds, datagrams, rate, rest)
 }
 
-/// Receiver: `212992           1.00        19065           9990.42`.
+/// Parses the receiver's row: `212992           1.00        19065           9990.42`.
 pub(super) fn received(words: &[&str]) -> Option<DatagramsRow> {
     let [_, seconds, datagrams, rate, rest @ ..] = words else { return None };
     whole(words[0])?;
@@ -105,7 +104,7 @@ fn datagrams_row(
     })
 }
 
-/// Empty, or CPU percentage and service demand of both hosts.
+/// Parses nothing, or the CPU percentage and service demand of both hosts.
 fn cpu(words: &[&str]) -> Option<Cpu> {
     match words {
         [] => Some(Cpu::default()),
@@ -117,7 +116,7 @@ fn cpu(words: &[&str]) -> Option<Cpu> {
     }
 }
 
-/// Percentage as a share; netperf prints -1 if not measured.
+/// Converts a percentage to a fraction. netperf prints -1 if it did not measure the value.
 pub(super) fn share(percent: f64) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then(|| percent / 100.0)
 }
@@ -134,7 +133,7 @@ fn not_negative(word: &str) -> Option<f64> {
     number(word).filter(|number| *number >= 0.0)
 }
 
-/// Times always have a decimal point.
+/// Parses a time, which always has a decimal point.
 fn positive(word: &str) -> Option<f64> {
     number(word).filter(|number| *number > 0.0 && word.contains('.'))
 }

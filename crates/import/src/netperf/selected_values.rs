@@ -1,4 +1,5 @@
-//! Values selected by the user: `THROUGHPUT=10391.16` lines (`-k`), CSV with a header (`-o`), or aligned columns (`-O`).
+//! Reads values selected by the user: `THROUGHPUT=10391.16` lines (`-k`), CSV with a header (`-o`), or aligned
+//! columns (`-O`).
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -20,20 +21,18 @@ use crate::{
 
 const FORMAT: &str = "netperf values";
 
-/// Limit on values per test; netperf has about 200.
+/// The maximum number of values per test. netperf has about 200.
 const MOST: usize = 512;
 
-/// Selected values: `NAME=value` lines, or rows below headings or of the names in the command.
+/// Selected values: `NAME=value` lines, or rows below headings or below a command that names them.
 #[derive(Debug)]
 pub(super) enum Chosen {
     Pairs { first: u64, last: u64, values: Values },
     Rows { first: u64, names: Vec<String> },
 }
 
-/// Values by netperf's name.
 type Values = BTreeMap<String, String>;
 
-/// Whether a line belongs to the values.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fit {
     Yes,
@@ -41,7 +40,7 @@ pub(super) enum Fit {
 }
 
 impl Chosen {
-    /// Starts at a line of values or of column headings.
+    /// Starts at a line with values or column headings.
     pub(super) fn begin(line: &Line<'_>, banner: Option<&Banner>) -> Option<Self> {
         if let Some(names) = names(line.text, banner.is_some()) {
             return Some(Self::Rows { first: line.number, names });
@@ -51,12 +50,11 @@ impl Chosen {
         Some(Self::Pairs { first: line.number, last: line.number, values })
     }
 
-    /// Rows of values with these names.
     pub(super) const fn rows(first: u64, names: Vec<String>) -> Self {
         Self::Rows { first, names }
     }
 
-    /// Adds a line; `No` if it does not belong here.
+    /// Adds a line. Returns `No` if it does not belong here.
     pub(super) fn line(&mut self, line: &Line<'_>, banner: Option<&Banner>, out: &mut Out) -> Fit {
         match self {
             Self::Pairs { last, values, .. } => {
@@ -83,10 +81,10 @@ impl Chosen {
         Fit::Yes
     }
 
-    /// Completes the test, if the values are one.
+    /// Completes the test, if the values describe one.
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
         let Self::Pairs { first, last, values } = self else { return };
-        // Shell assignments look the same, so without a heading a throughput with a unit is required.
+        // Shell assignments look the same, so without a heading, a throughput with a unit is required.
         let is_test = values.contains_key("THROUGHPUT") && values.contains_key("THROUGHPUT_UNITS");
         if banner.is_some() || is_test {
             let found = Selected::of(values, first..=last, banner, out);
@@ -95,14 +93,13 @@ impl Chosen {
     }
 }
 
-/// Values selected for a test.
 struct Selected {
     values: Values,
     lines: RangeInclusive<u64>,
 }
 
 impl Selected {
-    /// `None` without a result. Adds a note if the throughput is unusable.
+    /// Returns `None` without a result, and adds a note if the throughput is unusable.
     fn of(
         values: Values,
         lines: RangeInclusive<u64>,
@@ -123,8 +120,8 @@ impl Selected {
         Some(selected.found(rate, banner))
     }
 
-    /// The throughput or transaction rate in base units. Without a unit among the values, a request/response test counts
-    /// transactions, and the command shows the unit of others.
+    /// The throughput or transaction rate in base units. If the values do not include a unit, a request/response test
+    /// reports transactions, and for other tests the command shows the unit.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
         let transactions = matches!(banner.map(|it| it.kind), Some(Kind::Transactions | Kind::Connections));
         let per_second = || unit("/s");
@@ -187,7 +184,7 @@ impl Selected {
         }
     }
 
-    /// Times in nanoseconds, the representative one first.
+    /// The times in nanoseconds, with the most representative one first.
     fn times(&self) -> impl Iterator<Item = ReportedValue> {
         const TIMES: [(&str, &str); 8] = [
             ("P50_LATENCY", "p50"),
@@ -205,7 +202,8 @@ impl Selected {
         })
     }
 
-    /// Most important value first. The throughput of datagrams is what the server received (netperf's nettest_omni.c).
+    /// The values, with the most important one first. For datagrams, the throughput is what the server received
+    /// (netperf's nettest_omni.c).
     fn values(&self, rate: Option<(Quantity, f64)>, kind: ImportedKind) -> Vec<ReportedValue> {
         let name = match kind {
             ImportedKind::Stream => "throughput",
@@ -229,7 +227,6 @@ impl Selected {
     }
 }
 
-/// A line `NAME=value`.
 fn pair(line: &Line<'_>) -> Option<(String, String)> {
     let (name, text) = line.text.split_once('=')?;
     let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
@@ -237,7 +234,7 @@ fn pair(line: &Line<'_>) -> Option<(String, String)> {
     (fits && name.bytes().all(is_name)).then(|| (name.to_owned(), text.trim().trim_matches('"').to_owned()))
 }
 
-/// Column headings of `-o` and `-O`, and the names that `-k` uses (netperf's nettest_omni.c).
+/// The column headings of `-o` and `-O`, and the names used by `-k` (netperf's nettest_omni.c).
 const NAMES: [(&str, &str); 21] = [
     ("Throughput", "THROUGHPUT"),
     ("Throughput Units", "THROUGHPUT_UNITS"),
@@ -262,18 +259,18 @@ const NAMES: [(&str, &str); 21] = [
     ("Confidence Level Percent", "CONFIDENCE_LEVEL"),
 ];
 
-/// The name that `-k` uses for a column heading or a selector in a command.
+/// The name that `-k` uses for a column heading or for a selector in a command.
 pub(super) fn canonical(name: &str) -> String {
     let known = NAMES.iter().find(|(written, _)| *written == name);
     known.map_or_else(|| name.to_uppercase().replace(' ', "_"), |(_, name)| (*name).to_owned())
 }
 
-/// Whether a value of this name is a result.
 fn is_result(name: &str) -> bool {
     matches!(name, "THROUGHPUT" | "TRANSACTION_RATE") || name.ends_with("_LATENCY")
 }
 
-/// Parses `-o`'s header. Other CSV has no such names; a single column needs netperf's heading above it.
+/// Parses the header of `-o`. Other CSV does not contain such names, but a single column is only accepted below
+/// netperf's heading.
 fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
     let cells = csv(text);
     let known = |cell: &String| NAMES.iter().any(|(written, _)| written == cell);
@@ -283,7 +280,7 @@ fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
     (enough && names.len() <= MOST && names.iter().any(|name| is_result(name))).then_some(names)
 }
 
-/// Names of the columns of a row by the headings above it (`-O`), which start where its words do.
+/// Names the columns of a row by the headings above it (`-O`), which start at the same position as the row's words.
 pub(super) fn columns(headings: &[String], row: &str) -> Option<Vec<String>> {
     let starts: Vec<usize> =
         row.split_whitespace().map(|word| word.as_ptr() as usize - row.as_ptr() as usize).collect();
@@ -298,7 +295,7 @@ pub(super) fn columns(headings: &[String], row: &str) -> Option<Vec<String>> {
     (known && names.len() <= MOST).then_some(names)
 }
 
-/// Whether a line consists mostly of words of headings.
+/// Whether a line consists mostly of words that appear in headings.
 pub(super) fn is_heading(text: &str) -> bool {
     const WORDS: &str = "Throughput Units Elapsed Time (sec) Minimum Mean Maximum Stddev 50th 90th 99th Percentile Latency \
                          Microseconds Transaction Rate Tran/s Round Trip usec/tran Local Remote Send Recv Socket Size Final \
@@ -312,7 +309,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Cells of a CSV line; quoted cells may contain commas.
+/// Splits a CSV line into cells. Quoted cells may contain commas.
 fn csv(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;

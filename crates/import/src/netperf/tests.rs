@@ -1,4 +1,4 @@
-//! Output of netperf 2.7, and damaged output.
+//! Tests with real and damaged output of netperf 2.7.
 
 use samples::ImportedKind;
 use units::{Bytes, Nanos};
@@ -24,7 +24,6 @@ fn values(found: &ImportedTest) -> Vec<(&str, Quantity, f64)> {
     data.values.iter().map(|value| (value.name.as_str(), value.quantity, value.value)).collect()
 }
 
-/// First value of each test.
 fn first(out: &Out) -> Vec<(ImportedKind, &str, f64)> {
     let first = |found| (values(found)[0].0, values(found)[0].2);
     out.founds.iter().map(|found| (found.settings.kind, first(found).0, first(found).1)).collect()

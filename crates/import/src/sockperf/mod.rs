@@ -1,7 +1,7 @@
-//! Output and full log (`--full-log`) of sockperf 3.x.
+//! Reads the output and the full log (`--full-log`) of sockperf 3.x.
 //!
-//! In ping-pong and under-load mode sockperf prints half of each round trip unless `--full-rtt` is given. Halves are
-//! doubled here, with a note. The full log has send and receive times.
+//! In ping-pong and under-load mode, sockperf prints half of each round trip unless `--full-rtt` is given. These
+//! values are doubled, with a note. The full log contains send and receive times.
 
 mod samples_log;
 mod summary;
@@ -12,12 +12,11 @@ use self::{
 };
 use crate::format::{Claim, Format, Line, Out};
 
-/// Parses client output; server output has no results.
+/// Parses the client's output. The server's output contains no results.
 #[derive(Debug, Default)]
 pub(crate) struct Sockperf {
     summary: Option<Summary>,
     log: Option<SamplesLog>,
-    /// Whether the note on doubled times was written.
     noted_halves: bool,
 }
 
@@ -55,7 +54,7 @@ impl Sockperf {
             if let Some(log) = self.log.take() {
                 log.finish(false, out);
             }
-            // The summary above describes the same messages and is not a second test.
+            // The summary above describes the same messages, so it is not a separate test.
             self.log = Some(SamplesLog::new(line.number, self.summary.take()));
             return Claim::Claimed;
         }

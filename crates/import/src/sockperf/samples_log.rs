@@ -1,8 +1,8 @@
 //! The message list of a full log: `0, 2.414827454, 2.414929459, 51.003` under `packet, txTime(sec), rxTime(sec),
 //! latency(usec)`.
 //!
-//! A round trip is receive time minus send time, both with nanosecond precision. The last column is the round trip or
-//! half of it, rounded.
+//! A round trip is the receive time minus the send time, both of which have nanosecond precision. The last column is
+//! the rounded round trip, or half of it.
 
 use samples::ImportedKind;
 use units::Nanos;
@@ -18,13 +18,12 @@ use crate::{
 
 const FORMAT: &str = "sockperf full log";
 
-/// Longest round trip in nanoseconds, limited by the histogram.
+/// The longest round trip in nanoseconds, limited by the histogram.
 const LONGEST: u64 = 60_000_000_000;
 
-/// Longest gap between messages in nanoseconds.
+/// The longest gap between messages, in nanoseconds.
 const LONGEST_GAP: u64 = 3_600_000_000_000;
 
-/// The current list, aggregated.
 #[derive(Debug)]
 pub(super) struct SamplesLog {
     first: u64,
@@ -32,18 +31,18 @@ pub(super) struct SamplesLog {
     summary: Option<Summary>,
     round_trips: LatencyHistogram,
     intervals: Intervals,
-    /// Send time of the first message and receive time of the last reply.
+    /// The send time of the first message and the receive time of the last reply.
     times: Option<(u64, u64)>,
     wrong: Places,
 }
 
 impl SamplesLog {
-    /// Whether this is the heading of a list.
+    /// Whether this line is the heading of a message list.
     pub(super) fn begins(text: &str) -> bool {
         text.starts_with("packet, txTime(sec), rxTime(sec)")
     }
 
-    /// Starts a list with its heading at `line`, below its summary.
+    /// Starts a list that has its heading at `line` and follows a summary.
     pub(super) fn new(line: u64, summary: Option<Summary>) -> Self {
         Self {
             first: summary.as_ref().map_or(line, Summary::first_line),
@@ -56,14 +55,13 @@ impl SamplesLog {
         }
     }
 
-    /// Adds a message.
     pub(super) fn row(&mut self, line: &Line<'_>) {
         let Some((sent, received)) = message(line.text).filter(|_| line.whole) else {
             self.wrong.add(line.number);
             return;
         };
         let (first, last) = self.times.unwrap_or((sent, received));
-        // A corrupt time would extend the test to it.
+        // A corrupt time would make the test much longer.
         if sent.saturating_add(LONGEST) < first || received > last.saturating_add(LONGEST_GAP) {
             self.wrong.add(line.number);
             return;
@@ -76,7 +74,7 @@ impl SamplesLog {
         self.last = line.number;
     }
 
-    /// Ends the list; `whole` unless it is truncated.
+    /// Ends the list. `whole` is false if it is truncated.
     pub(super) fn finish(self, whole: bool, out: &mut Out) {
         if !self.wrong.is_empty() {
             out.note(format!(
@@ -115,19 +113,19 @@ impl SamplesLog {
     }
 }
 
-/// Send time and receive time of the reply, in nanoseconds of sockperf's clock.
+/// The send time of the message and the receive time of the reply, in nanoseconds of sockperf's clock.
 fn message(text: &str) -> Option<(u64, u64)> {
     let mut columns = text.split(',').map(str::trim);
     let _packet: u64 = columns.next()?.parse().ok()?;
     let (sent, received) = (nanos(columns.next()?)?, nanos(columns.next()?)?);
     let printed: f64 = columns.next()?.parse().ok()?;
     let micros = received.checked_sub(sent).filter(|took| *took <= LONGEST)? as f64 / 1e3;
-    // The last column confirms the times: it is the round trip or half of it.
+    // The last column confirms the times, because it is the round trip or half of it.
     let fits = [0.5, 1.0].iter().any(|part| (micros * part - printed).abs() <= 0.002 + micros * 1e-6);
     (fits && columns.next().is_none()).then_some((sent, received))
 }
 
-/// Seconds with nine decimals, in nanoseconds.
+/// Converts seconds with nine decimals to nanoseconds.
 fn nanos(text: &str) -> Option<u64> {
     let (seconds, fraction) = text.split_once('.')?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

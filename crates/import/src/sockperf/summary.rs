@@ -1,4 +1,4 @@
-//! The summary that sockperf prints after a test, also above a full log.
+//! Parses the summary that sockperf prints after a test and above a full log.
 
 use std::ops::RangeInclusive;
 
@@ -15,45 +15,39 @@ use crate::{
 
 const FORMAT: &str = "sockperf text";
 
-/// First lines of the statistics, in case those above are missing.
+/// The first lines of the statistics, in case the lines above them are missing.
 const STATISTICS: [&str; 3] = ["[Valid Duration]", "[Total Run]", "========= Printing statistics"];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineOutcome {
-    /// Not part of the summary.
     No,
-    /// More lines may follow.
     More,
-    /// The last line.
     All,
 }
 
-/// Values of the current test.
 #[derive(Debug)]
 pub(super) struct Summary {
     first: u64,
     last: u64,
     version: Option<String>,
     transport: Option<Transport>,
-    /// The server's address.
     peer: Option<String>,
     message: Option<Bytes>,
-    /// Requested messages per second, in a full log.
+    /// The requested messages per second, from a full log.
     requested: Option<u64>,
-    /// A message list follows.
+    /// Whether a message list follows.
     of_log: bool,
     server: bool,
-    /// Whether whole round trips were printed (`--full-rtt`); `None` if unknown.
     whole: Option<bool>,
     /// In microseconds, as printed.
     times: Vec<(String, f64)>,
-    /// Seconds, and messages sent and received, in the valid duration.
+    /// The seconds, messages sent and messages received of the valid duration.
     valid: Option<(f64, u64, u64)>,
     dropped: Option<u64>,
     rate: Option<f64>,
     /// In bits per second.
     bandwidth: Option<f64>,
-    /// First line with a missing number.
+    /// The first line with a missing number.
     unread: Option<u64>,
 }
 
@@ -79,7 +73,7 @@ impl Summary {
         }
     }
 
-    /// Whether a test starts at this line. Statistics start one only if none is open.
+    /// Whether a test starts at this line. Statistics start a test only if none is in progress.
     pub(super) fn begins(text: &str, under_way: bool) -> bool {
         let message = message(text);
         message.starts_with("== version #")
@@ -114,7 +108,6 @@ impl Summary {
         }
     }
 
-    /// Handles a line without the tool's name.
     fn plain(&mut self, text: &str) -> bool {
         if let Some(parameters) = text.strip_prefix("test was performed using the following parameters:") {
             self.of_log = true;
@@ -139,7 +132,7 @@ impl Summary {
         text.is_empty() || text.starts_with("-----")
     }
 
-    /// Stores the value of a line; `None` if its number is missing.
+    /// Stores the value of a line. Returns `None` if its number is missing.
     fn take(&mut self, text: &str) -> Option<LineOutcome> {
         if let Some(version) = text.strip_prefix("== version #") {
             self.version = version
@@ -156,7 +149,7 @@ impl Summary {
             self.whole = Some(average.starts_with("rtt"));
             self.times.push(("mean".to_owned(), leading_number(after(average, "=")?)?.0));
             if let Some(deviation) = after(average, "std-dev=") {
-                // Since 3.8 other measures of spread follow.
+                // Since 3.8, other measures of spread follow.
                 let deviation = deviation.split([',', ')']).next().unwrap_or_default();
                 self.times.push(("standard deviation".to_owned(), leading_number(deviation)?.0));
             }
@@ -184,7 +177,7 @@ impl Summary {
         Some(if last && !self.of_log { LineOutcome::All } else { LineOutcome::More })
     }
 
-    /// Completes the test. Returns whether a note on doubled times exists.
+    /// Completes the test. Returns whether the note about doubled times exists.
     pub(super) fn finish(self, noted_halves: bool, out: &mut Out) -> bool {
         if self.server {
             return false;
@@ -217,7 +210,6 @@ impl Summary {
         tell
     }
 
-    /// Settings as far as they were printed.
     pub(super) fn settings(&self, kind: ImportedKind) -> ImportedSettings {
         let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
         let tool = format!("sockperf{version}{}", if self.is_under_load() { UNDER_LOAD } else { "" });
@@ -229,8 +221,8 @@ impl Summary {
         }
     }
 
-    /// Whether messages were sent at a rate instead of one after the other. A full log shows it. Otherwise a
-    /// ping-pong without losses has exactly one message in flight.
+    /// Whether messages were sent at a fixed rate rather than one after the other. A full log shows this directly.
+    /// Otherwise, a ping-pong without losses has exactly one message in flight.
     fn is_under_load(&self) -> bool {
         if let Some(requested) = self.requested {
             return requested != UNBOUNDED;
@@ -247,12 +239,12 @@ impl Summary {
         self.first
     }
 
-    /// Messages without a reply.
+    /// The number of messages without a reply.
     pub(super) const fn lost(&self) -> Option<u64> {
         self.dropped
     }
 
-    /// Counts of a `throughput` sender; the receiver's are not in this log.
+    /// Uses the numbers of a `throughput` sender, because the receiver's are not in this log.
     fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> ImportedTest {
         let mut values = vec![value("sent", Quantity::BitRate, bandwidth)];
         values.extend(self.rate.map(|rate| value("messages", Quantity::PerSecond, rate)));
@@ -290,23 +282,21 @@ impl Summary {
     }
 }
 
-/// Suffix of the tool name for under-load tests.
 const UNDER_LOAD: &str = " under-load";
 
-/// Rate that a full log shows for ping-pong tests.
+/// The rate that a full log shows for ping-pong tests.
 const UNBOUNDED: u64 = 600_000;
 
-/// Bits per sockperf megabyte, 2^20 bytes.
+/// The bits in one of sockperf's megabytes, which have 2^20 bytes.
 const MEGABYTE: f64 = 8.0 * 1_048_576.0;
 
 fn value(name: &str, quantity: Quantity, value: f64) -> ReportedValue {
     ReportedValue { name: name.to_owned(), quantity, value: crate::quantity::as_written(value) }
 }
 
-/// Prefix of sockperf's lines, possibly after another prefix.
+/// The prefix of sockperf's lines, which may follow another prefix.
 const NAME: &str = "sockperf: ";
 
-/// The line without the tool's name.
 fn message(text: &str) -> &str {
     let text = text.trim();
     text.split_once(NAME).map_or(text, |(_, message)| message.trim_start())

@@ -1,4 +1,4 @@
-//! Output of sockperf 3.7, and damaged output.
+//! Tests with real and damaged output of sockperf 3.7.
 
 use units::{Bytes, Nanos};
 use workload::{Measurement, Quantity};

@@ -1,4 +1,4 @@
-//! Tables of strace 6.1, and damaged ones.
+//! Tests with real and damaged tables of strace 6.1.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn read(text: &str) -> Out {
     out
 }
 
-/// Name, calls, errors, CPU time and elapsed time in nanoseconds.
+/// The name, number of calls and errors, and the CPU time and elapsed time in nanoseconds.
 type Counted = (&'static str, u64, Option<u64>, Option<u64>, Option<u64>);
 
 fn check(rows: &str, expected: &[Counted], note: &str) {

@@ -1,4 +1,5 @@
-//! Truncated, mixed and damaged logs: readable parts are correct, and notes list the rest.
+//! Imports truncated, mixed and damaged logs. Readable parts must be correct, and notes must describe everything
+//! else.
 
 use crate::imported::{Run, import_texts};
 use proptest::{prelude::*, sample::Index};
@@ -7,7 +8,6 @@ use workload::{EndSeries, Flow, Measurement};
 #[path = "../../../../fuzz/src/import.rs"]
 mod exercise;
 
-/// Captures of each kind of log.
 const CAPTURES: &[&str] = &[
     "tcp.client.txt",
     "tcp.server.txt",
@@ -33,7 +33,7 @@ fn flows(run: &Run) -> Vec<&Flow> {
     streams.flatten().collect()
 }
 
-/// Whether the intervals of `part` are a subsequence of those of `whole`, or its summaries.
+/// Whether the intervals of `part` are a subsequence of those of `whole`, or equal to its summaries.
 fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
     part.intervals.is_empty()
         || whole.iter().any(|whole| {
@@ -42,7 +42,7 @@ fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
         })
 }
 
-/// Late datagrams are counted only in the summary, and `(omitted)` is the last word of a line.
+/// Late datagrams are only reported in the summary, and `(omitted)` is the last word of a line.
 fn same(a: &workload::Interval, b: &workload::Interval) -> bool {
     let without = |interval: &workload::Interval| {
         let mut interval = workload::Interval { warmup: false, ..*interval };
@@ -56,7 +56,7 @@ fn same(a: &workload::Interval, b: &workload::Interval) -> bool {
 
 #[test]
 fn truncated_log_yields_no_data_beyond_the_whole_log() {
-    // In a log of both ends, the server's series replaces the summary that the client has.
+    // If a log covers both ends, the server's series replaces the summary in the client's log.
     for name in CAPTURES.iter().filter(|name| !name.contains("server-output")) {
         let bytes = capture(name);
         let whole = import_texts(&[("a.log", &bytes)]).expect("complete log");

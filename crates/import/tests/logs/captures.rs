@@ -1,4 +1,4 @@
-//! Tool output passed through the whole reader: each capture is recognized, alone and within other text.
+//! Passes tool output through the whole reader. Each capture must be recognized, both alone and within other text.
 
 use std::convert::Infallible;
 
@@ -76,7 +76,7 @@ fn rejects_truncated_compressed_file() {
     assert!(matches!(error, ImportError::Read { .. }), "{error}");
 }
 
-/// Tests only some cut positions in unoptimized builds, which are slow.
+/// Unoptimized builds are slow, so they only test some of the positions at which a log can be cut.
 #[test]
 fn truncated_captures_never_yield_extra_tests() {
     for (name, bytes, _, tests) in

@@ -1,5 +1,5 @@
-//! Work and memory are proportional to the length of a log, not to the numbers in it, and tests are not compared
-//! pairwise.
+//! Work and memory must be proportional to the length of a log, not to the numbers in it, and tests must not be
+//! compared pairwise.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ fn run(name: &str, text: &str) -> Run {
     import_texts(&[(name, text.as_bytes())]).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Intervals of round trips, or of streams at both ends.
+/// The number of intervals of round trips, or of streams at both ends.
 fn intervals(trial: &Trial) -> usize {
     match &trial.measurement {
         Measurement::PingPong(ping) => ping.intervals.len(),
@@ -26,7 +26,6 @@ fn intervals(trial: &Trial) -> usize {
     }
 }
 
-/// A log of a connection without addresses.
 fn log(first: &str, megabytes: usize) -> String {
     let row = format!("{megabytes}.00 MBytes  {:.2} Mbits/sec", megabytes as f64 * 8.388_608);
     format!(

@@ -1,5 +1,6 @@
-//! Generated posts: logs and tables in varying order, behind varying commands, between words of several languages, and
-//! cut off. Counts are known by construction, and every reported number must come from the lines of its own test.
+//! Imports generated posts that contain logs and tables in varying order, after varying commands, between text in
+//! several languages, and cut off. The number of results is known, and every reported number must come from the lines
+//! of its own test.
 
 use std::{convert::Infallible, ops::RangeInclusive};
 
@@ -8,7 +9,6 @@ use workload::{EndSeries, Measurement};
 
 use crate::imported::meta;
 
-/// Posts per kind.
 const POSTS: u64 = 24;
 
 /// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
@@ -27,7 +27,6 @@ impl Draw {
         all[self.below(all.len() as u64) as usize]
     }
 
-    /// A number with three digits, e.g. `9.41`.
     fn number(&mut self) -> f64 {
         (100 + self.below(899)) as f64 / 100.0
     }
@@ -61,10 +60,10 @@ const WORDS: [&str; 10] = [
     "**tuned**",
 ];
 
-/// One block of tool output, or words.
+/// A block of tool output or text.
 struct Block {
     text: String,
-    /// Tests in it; 0 for words and output that is only named.
+    /// The number of tests in the block. This is 0 for text, and for output that is only mentioned in a note.
     tests: usize,
     is_output: bool,
 }
@@ -77,7 +76,6 @@ fn output(text: String, tests: usize) -> Block {
     Block { text, tests, is_output: true }
 }
 
-/// A summary of iperf3's client.
 fn summary(draw: &mut Draw) -> String {
     let (sent, received) = (draw.number(), draw.number());
     let gigabytes = |rate: f64| rate * 1e9 * 10.0 / 8.0 / 1_073_741_824.0;
@@ -91,7 +89,7 @@ fn summary(draw: &mut Draw) -> String {
     )
 }
 
-/// Tests of equal settings between words: each is a result.
+/// Tests with equal settings are separate results if there is text between them.
 fn apart(draw: &mut Draw) -> (Vec<Block>, usize) {
     let tests = 2 + draw.below(3) as usize;
     let mut blocks = Vec::new();
@@ -102,7 +100,7 @@ fn apart(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, tests)
 }
 
-/// A loop: trials of one result.
+/// The tests in a loop are trials of the same result.
 fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
     let mut blocks =
         vec![words(format!("{}for i in 1 2 3; do iperf3 -c b; done", draw.of(&["", "$ ", "# "])))];
@@ -110,7 +108,7 @@ fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, 1)
 }
 
-/// Commands behind wrappers, in any order: each setting is a result.
+/// Commands follow wrappers in any order. Each setting is a separate result.
 fn commands(draw: &mut Draw) -> (Vec<Block>, usize) {
     let mut options = vec!["", " -R", " -P 4", " -M 1400", " -w 4M", " -Z", " --dscp ef", " -n 1G"];
     let results = 2 + draw.below(3) as usize;
@@ -125,7 +123,7 @@ fn commands(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, results)
 }
 
-/// UDP summaries of one row, as clients before 3.2 print them.
+/// UDP summaries with a single row, as printed by clients before 3.2.
 fn datagrams(draw: &mut Draw) -> (Vec<Block>, usize) {
     let tests = 1 + draw.below(3) as usize;
     let mut blocks = Vec::new();
@@ -148,7 +146,7 @@ fn datagrams(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, tests)
 }
 
-/// Latency, a rate and two counts of system calls under one heading.
+/// Latency, a rate and system call counts under a single heading.
 fn quantities(draw: &mut Draw) -> (Vec<Block>, usize) {
     let latency = format!(
         "sockperf: == version #3.10-no.git ==\n\
@@ -171,7 +169,7 @@ fn quantities(draw: &mut Draw) -> (Vec<Block>, usize) {
              100.00    0.240000                 {calls}           total\n"
         )
     };
-    // Counts that follow a test belong to it.
+    // Counts that follow a test belong to that test.
     let mut outputs = vec![calls(draw), calls(draw), latency, rate];
     if draw.below(2) == 0 {
         outputs.swap(2, 3);
@@ -184,7 +182,7 @@ fn quantities(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, 4)
 }
 
-/// netperf with selected values, each to another server, and a row that fits no column.
+/// netperf with selected values, each with a different server, and a row that does not fit any column.
 fn selectors(draw: &mut Draw) -> (Vec<Block>, usize) {
     let tests = 1 + draw.below(3) as usize;
     let mut blocks = Vec::new();
@@ -213,7 +211,7 @@ fn selectors(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, tests)
 }
 
-/// One table in every layout, with emphasis in a cell.
+/// The same table in every layout, with emphasis in one of the cells.
 fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
     let (one, other, third) = (draw.number(), draw.number(), draw.number());
     let (text, results) = match draw.below(6) {
@@ -245,7 +243,7 @@ fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
     (vec![words(draw.of(&WORDS)), output(text, results)], results)
 }
 
-/// Output of other tools between tests: named, never read.
+/// Output of other tools between tests must be reported in a note, but never imported.
 fn foreign(draw: &mut Draw) -> (Vec<Block>, usize) {
     let others = [
         "HOST: a                Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 198.18.0.1   0.0%    60    0.6   0.5   0.2   3.1   0.4\n",
@@ -282,7 +280,6 @@ fn import(text: &str) -> Imported {
     Imported { done, results: assembled.header.results.len(), notes }
 }
 
-/// All numbers in some lines.
 fn numbers(text: &str, lines: &RangeInclusive<u64>) -> Vec<f64> {
     let lines =
         text.lines().skip(*lines.start() as usize - 1).take((lines.end() - lines.start() + 1) as usize);
@@ -292,7 +289,6 @@ fn numbers(text: &str, lines: &RangeInclusive<u64>) -> Vec<f64> {
         .collect()
 }
 
-/// The numbers that a test reports, in base units.
 fn reported(measurement: &Measurement) -> Vec<f64> {
     match measurement {
         Measurement::Stream(data) => {
@@ -308,7 +304,8 @@ fn reported(measurement: &Measurement) -> Vec<f64> {
     }
 }
 
-/// Whether a value is a printed number in some unit, a half round trip, or the received share of sent datagrams.
+/// Whether a value is a printed number in some unit, half a round trip, or the received fraction of the datagrams
+/// sent.
 fn follows(value: f64, printed: &[f64]) -> bool {
     let near = |other: f64| (value - other).abs() <= value.abs() * 0.006 + 1e-9;
     let scales = [1.0, 0.01, 1e3, 2e3, 1e6, 1e9];
@@ -321,7 +318,7 @@ fn follows(value: f64, printed: &[f64]) -> bool {
     scaled || printed.iter().any(|sent| ratio(*sent))
 }
 
-/// Lines that notes name.
+/// Whether the notes mention these lines.
 fn is_named(lines: &RangeInclusive<u64>, notes: &[String]) -> bool {
     let numbers = |note: &String| -> Vec<u64> {
         note.split(|sign: char| !sign.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
@@ -359,7 +356,8 @@ fn check(kind: &str, seed: u64, (blocks, results): (Vec<Block>, usize)) {
     cut(kind, seed, &text, &found);
 }
 
-/// A cut file has no results beyond those of the whole one, and no number that is not in it.
+/// A file that was cut off must not have results that the whole file does not have, or numbers that it does not
+/// contain.
 fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
     let at = Draw(seed ^ 0xc07).below(text.len() as u64) as usize;
     let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
@@ -378,7 +376,6 @@ fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
     }
 }
 
-/// The blocks of a post and its results.
 type Kind = fn(&mut Draw) -> (Vec<Block>, usize);
 
 #[test]

@@ -1,11 +1,10 @@
-//! Imports from memory in the same way as the command line.
+//! Imports logs from memory in the same way as the command line.
 
 use std::convert::Infallible;
 
 use import::{Assembler, Meta, Options, read};
 use samples::{RunHeader, RunId, Trial, UnixMillis};
 
-/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
     pub(crate) header: RunHeader,
@@ -13,7 +12,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Notes on missing or skipped input.
     pub(crate) fn notes(&self) -> &[String] {
         &self.header.origin.imported().expect("imported").notes
     }
@@ -23,7 +21,6 @@ impl Run {
     }
 }
 
-/// Imports files of tests/data.
 pub(crate) fn import(names: &[&str]) -> Run {
     let texts: Vec<Vec<u8>> = names
         .iter()
@@ -35,7 +32,7 @@ pub(crate) fn import(names: &[&str]) -> Run {
     import_texts(&files).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Imports named texts; returns the error message on failure.
+/// Imports texts under these names. Returns the error message if that fails.
 pub(crate) fn import_texts(files: &[(&str, &[u8])]) -> Result<Run, String> {
     import_with(files, &Options::default(), &meta())
 }
@@ -58,7 +55,6 @@ pub(crate) fn import_with(files: &[(&str, &[u8])], options: &Options, meta: &Met
     Ok(Run { header: assembled.header, trials })
 }
 
-/// A run named `import`.
 pub(crate) fn meta() -> Meta {
     Meta {
         id: RunId("import-1".to_owned()),

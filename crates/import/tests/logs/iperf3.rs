@@ -1,16 +1,15 @@
-//! Real output of iperf3 3.12, imported as a user would: each capture with both ends.
+//! Imports real output of iperf3 3.12 as a user would, with both ends of each capture.
 
 use crate::imported::{Run, import};
 use samples::{Trial, ValidityWarning, WorkloadSource};
 use workload::{Direction, EndSeries, Flow, Measurement, Transport};
 
-/// A capture and its known properties.
 struct Case {
     name: &'static str,
     streams: u32,
     direction: Direction,
     transport: Transport,
-    /// Intervals of each connection at the client after the `-O` period.
+    /// The number of intervals per connection at the client, after the `-O` period.
     intervals: std::ops::RangeInclusive<usize>,
     /// Each expected note contains one of these.
     notes: &'static [&'static str],
@@ -113,7 +112,7 @@ fn check(case: &Case) {
         if *transport == Transport::Udp {
             assert!(flow.receiver.datagrams().is_some() && flow.sender.datagrams().is_some(), "{name}");
         } else if !name.starts_with("interrupted") {
-            // Only data in flight when the client stopped may be missing.
+            // Only the data that was in flight when the client stopped may be missing.
             let (sent, received) = (flow.sender.bytes().0 as f64, flow.receiver.bytes().0 as f64);
             let buffered = 16e6;
             assert!(
@@ -241,7 +240,7 @@ fn lost_datagrams_are_those_missing_at_the_receiver() {
 
 #[test]
 fn keeps_printed_rates() {
-    // Rebuilds each line of the client's log from the imported data.
+    // Rebuild each line of the client's log from the imported data.
     let run = pair("tcp.txt");
     let text = std::fs::read_to_string("tests/data/iperf3/tcp.client.txt").expect("a capture");
     let rows = text.lines().filter(|line| line.ends_with("MBytes       ") || line.ends_with("KBytes       "));

@@ -1,12 +1,12 @@
-//! Incomplete logs, and logs with prefixes from other programs: the existing parts are used, summaries take
-//! precedence over incomplete rows, and notes list what was skipped.
+//! Imports incomplete logs, and logs with prefixes from other programs. The parts that exist must be used, summaries
+//! take precedence over incomplete rows, and notes must list what was skipped.
 
 use samples::{ImportedSettings, Trial, WorkloadSource};
 use workload::{Direction, EndSeries, Measurement, Transport};
 
 use crate::imported::{Run, import, import_texts};
 
-/// Known settings and results of a trial, as text.
+/// Formats the known settings and results of a trial.
 fn described(run: &Run, trial: &Trial) -> String {
     let cell = run.header.results.iter().find(|cell| cell.id == trial.result).expect("its cell");
     let WorkloadSource::Imported(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
@@ -51,7 +51,7 @@ fn all_described(run: &Run) -> Vec<String> {
     run.trials.iter().map(|trial| described(run, trial)).collect()
 }
 
-/// A file of tests/data/partial with its expected tests and notes.
+/// A file in tests/data/partial with its expected tests and notes.
 struct Case {
     file: &'static str,
     tests: &'static [&'static str],
@@ -165,7 +165,7 @@ fn imports_existing_parts_of_partial_logs() {
 
 /// Texts with their expected tests and notes.
 const TEXTS: &[(&str, &[&str], &[&str])] = &[
-    // Receiver rows of a server log without the others, one per test.
+    // Only the receiver's rows of a server log, one per test.
     (
         "[  5]   0.00-10.04  sec  1.10 GBytes   940 Mbits/sec                  receiver\n\
          [  5]   0.00-10.04  sec  1.09 GBytes   930 Mbits/sec                  receiver\n",
@@ -175,7 +175,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &[],
     ),
-    // Only sums, of two tests.
+    // Only the sums of two tests.
     (
         "[SUM]   0.00-10.00  sec  10.0 GBytes  8.59 Gbits/sec  12             sender\n\
          [SUM]   0.00-10.00  sec  9.99 GBytes  8.58 Gbits/sec                  receiver\n\
@@ -187,7 +187,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["only sums", "only sums"],
     ),
-    // One of several connections next to their sum.
+    // One of several connections, and their sum.
     (
         "$ iperf3 -c 192.0.2.1 -P 8\n\
          [ ID] Interval           Transfer     Bitrate         Retr\n\
@@ -199,7 +199,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x8 forward sent 8.59 Gbit/s received 8.58 Gbit/s retransmits 92 lost 0"],
         &["some connections are missing"],
     ),
-    // Adjacent rows of three tests.
+    // Adjacent rows that belong to three tests.
     (
         "[  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   1.00 MBytes\n\
          [  5]   1.00-2.00   sec   112 MBytes   940 Mbits/sec    3   1.00 MBytes\n\
@@ -215,7 +215,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["no summary", "no summary", "received bytes are unknown", "940 Mbit/s and 2.82 Gbit/s"],
     ),
-    // The server had counted few datagrams when it was asked.
+    // The server had received few datagrams when the client asked for its results.
     (
         "$ iperf3 -c 192.0.2.1 -u\n\
          [ ID] Interval           Transfer     Bandwidth       Total Datagrams\n\
@@ -238,7 +238,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["udp x1 forward received 1.00 Gbit/s retransmits 0 lost 700"],
         &["counter overflowed", "so the summary is used"],
     ),
-    // Rows of a receiver without direction.
+    // A receiver's rows, without a direction.
     (
         "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n\
          [  5]   0.00-10.00  sec  1.10 GBytes   945 Mbits/sec  0.009 ms  5/810000 (0.00062%)\n\
@@ -265,7 +265,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x1 sent 29.2 Gbit/s received 29.2 Gbit/s retransmits 770000000 lost 0"],
         &["retransmits are impossible"],
     ),
-    // A sum below the only connection is of another test.
+    // A sum that is smaller than the only connection belongs to another test.
     (
         "[  5]   0.00-10.00  sec  31.0 GBytes  26.6 Gbits/sec  1100             sender\n\
          [SUM]   0.00-10.00  sec  24.0 GBytes  20.6 Gbits/sec  1400             sender\n",
@@ -279,7 +279,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x1 sent 9.41 Gbit/s received 9.40 Gbit/s retransmits 12 lost 0"],
         &[],
     ),
-    // Missing rows within a test without summary.
+    // Missing rows in a test without a summary.
     (
         "Connecting to host 192.0.2.1, port 5201\n\
          [  5] local 192.0.2.2 port 1 connected to 192.0.2.1 port 5201\n\
@@ -300,14 +300,14 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x1 forward sent 940 Mbit/s retransmits 5 lost 0"],
         &["received bytes are unknown"],
     ),
-    // A datagram sender without headings; the counts fit its datagram size.
+    // A datagram sender without headings. The numbers match its datagram size.
     (
         "[  5]   0.00-1.00   sec   129 KBytes  1.05 Mbits/sec  91\n\
          [  5]   1.00-2.00   sec   128 KBytes  1.05 Mbits/sec  90\n",
         &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
         &["no summary", "received bytes are unknown"],
     ),
-    // A complete test next to one of iperf 2.
+    // A complete test next to a test of iperf 2.
     (
         "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n\
          [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec    0             sender\n\
@@ -315,7 +315,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x1 sent 940 Mbit/s received 930 Mbit/s retransmits 0 lost 0"],
         &["line 1: skipped output of iperf 2"],
     ),
-    // An SCTP client, known only from its command.
+    // An SCTP client that can only be recognized by its command.
     (
         "$ iperf3 -c 192.0.2.1 --sctp\n\
          [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec                  sender\n\
@@ -379,7 +379,6 @@ fn rejects_unsupported_logs_by_name() {
     }
 }
 
-/// Separators between documents, and texts around them.
 #[test]
 fn parses_documents_between_any_separators() {
     let read = |name: &str| std::fs::read_to_string(format!("tests/data/iperf3/{name}")).expect("a capture");
@@ -415,7 +414,7 @@ fn parses_documents_between_any_separators() {
     }
 }
 
-/// Every log with the prefixes of mail, containers and journals.
+/// Adds the prefixes of emails, containers and journals to every log.
 #[test]
 fn line_prefixes_change_nothing() {
     let logs = [

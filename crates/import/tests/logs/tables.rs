@@ -1,4 +1,4 @@
-//! Published tables and lists, from the file to the imported tests.
+//! Imports published tables and lists.
 
 use std::convert::Infallible;
 
@@ -82,7 +82,8 @@ fn comparison_of_vmms_has_throughput_latency_and_percentiles() {
 
 type Level = (&'static str, &'static str);
 
-/// Layouts of tables that tools print: the tool, the text, the number of results, and one of them as levels and value.
+/// Table layouts that tools print: the tool, the text, the number of results, and the levels and value of one of
+/// them.
 const PRINTED: &[(&str, &str, usize, &[Level], f64)] = &[
     (
         "cilium connectivity perf, as in cilium/cilium issue 32034 (2024)",

@@ -1,4 +1,4 @@
-//! Logged values are imported, including zeros; missing ones stay unknown.
+//! Logged values must be imported even if they are zero, and missing values must remain unknown.
 
 use workload::{Measurement, Metric};
 

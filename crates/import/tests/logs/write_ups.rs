@@ -1,4 +1,4 @@
-//! Published write-ups: logs under headings, among scripts and prose.
+//! Imports published articles, which contain logs under headings, among scripts and prose.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn eight_pairs_of_logs_are_eight_cells_with_path_and_level() {
             ("vm1-to-vm0", "VM1", "VM0"),
         ]
     );
-    // Summaries printed by the tools.
+    // These summaries were printed by the tools.
     for (path, level, rate) in [
         ("host-to-vm", "on", 27.4),
         ("host-to-vm", "off", 16.2),

@@ -12,12 +12,9 @@ use workload::{PingPongSettings, WorkloadSettings};
 use super::*;
 use crate::event::Event;
 
-/// Allowed growth of the host's memory.
 const MAX_GROWTH: u64 = 50 << 20;
-/// Size of a flood, far above the limits.
 const FLOOD: usize = 60 << 20;
 
-/// Sends its pieces on start and leaves the channel open.
 struct Hostile {
     pieces: fn() -> Pieces,
     agent: Option<UnixStream>,
@@ -28,7 +25,7 @@ impl Machine for Hostile {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         let pieces = self.pieces;
         self.agent = Some(theirs.try_clone().expect("a copy"));
-        // The write fails once the agent is given up.
+        // The write fails once the agent has been given up.
         thread::spawn(move || pieces().try_for_each(|piece| theirs.write_all(&piece)));
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
     }
@@ -59,14 +56,13 @@ fn hello() -> Vec<u8> {
 }
 
 type Pieces = Box<dyn Iterator<Item = Vec<u8>> + Send>;
-/// A description, and the pieces sent.
 type Case = (&'static str, fn() -> Pieces);
 
 fn once(piece: impl Into<Vec<u8>>) -> Pieces {
     Box::new(iter::once(piece.into()))
 }
 
-/// A line of the flood size: `begin`, then `again` repeated.
+/// Returns a line of the flood size that consists of `begin` and repetitions of `again`.
 fn long(begin: &'static str, again: &'static str) -> Pieces {
     let each = again.repeat(4096 / again.len());
     let times = FLOOD / each.len();
@@ -77,14 +73,12 @@ fn greeted(then: Pieces) -> Pieces {
     Box::new(iter::once(hello()).chain(then))
 }
 
-/// The same line, repeated up to the flood size.
 fn repeated(value: &Value) -> Pieces {
     let piece = line(value);
     let times = FLOOD / piece.len();
     greeted(Box::new(iter::repeat_n(piece, times)))
 }
 
-/// A report with this many intervals.
 fn report(id: u64, intervals: usize) -> Value {
     let interval = json!({ "start": 0, "end": 1, "bytes": 1, "warmup": false });
     let end =
@@ -132,7 +126,6 @@ const CASES: [Case; 30] = [
     ("endless reports of maximum length", || repeated(&report(999, 15_000))),
 ];
 
-/// Sends the order of a client, and returns the resulting error.
 fn run(pieces: fn() -> Pieces) -> RunError {
     let host = HostName::new("vm0");
     let machine = Hostile { pieces, agent: None };

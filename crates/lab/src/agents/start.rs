@@ -1,4 +1,5 @@
-//! Starts the agents of a run: how many machines boot at once, which are restarted, and which are left out.
+//! Starts the agents of a run. Decides how many machines boot at once, which are restarted, and which are
+//! left out.
 
 use std::{collections::BTreeMap, sync::mpsc::sync_channel, thread, time::Instant};
 
@@ -15,10 +16,9 @@ use crate::{
     stop::Stop,
 };
 
-/// Maximum number of starts of a machine that may hang during boot.
+/// The maximum number of starts of a machine that may hang during boot.
 const MAX_STARTS: u32 = 2;
 
-/// Machines to start.
 type Waiting = Vec<(HostName, Box<dyn Machine>)>;
 
 impl Agents {
@@ -32,8 +32,9 @@ impl Agents {
         Self::start_all(machines, Vec::new(), tool, stop, observer)
     }
 
-    /// Starts an agent in each machine and exchanges greetings. Boots at most one machine per CPU at a time. Restarts
-    /// a machine that hangs during boot once and reports it. Leaves out dispensable hosts that fail.
+    /// Starts an agent in each machine and exchanges greetings. At most one machine per CPU boots at a time.
+    /// A machine that hangs during boot is restarted once, which is reported. Dispensable hosts that fail are
+    /// left out.
     pub(crate) fn start_all(
         mut waiting: Waiting,
         dispensable: Vec<HostName>,
@@ -69,10 +70,10 @@ impl Agents {
         }
     }
 
-    /// Leaves out the host of the error.
+    /// Leaves out the host that caused the error.
     ///
     /// # Errors
-    /// Returns the error if it concerns no host, or a required one.
+    /// Returns the error if it concerns no host or a required one.
     pub(crate) fn leave_out(&mut self, error: RunError, observer: &mut dyn Observer) -> Result<(), RunError> {
         let host = error.host().map(HostName::new);
         let Some(host) = host.filter(|host| self.dispensable.contains(host) && !self.left_out.has(host))
@@ -87,8 +88,8 @@ impl Agents {
         Ok(())
     }
 
-    /// Restarts a silent machine and waits for its greeting. Returns `false` if the machine cannot hang during boot,
-    /// or was restarted before.
+    /// Restarts a silent machine and waits for its greeting. Returns `false` if the machine cannot hang
+    /// during boot or has already been restarted.
     pub(crate) fn start_again(&mut self, host: &HostName) -> Result<bool, RunError> {
         let Endpoint { machine, starts, .. } = &self.endpoints[host];
         if !machine.boot().may_hang || *starts == MAX_STARTS {
@@ -123,7 +124,7 @@ impl Agents {
         greeted.map_err(|source| self.lost(host, source))
     }
 
-    /// More booting machines than CPUs would slow all of them beyond their timeouts.
+    /// If more machines booted than there are CPUs, all of them would become too slow for their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;

@@ -1,4 +1,4 @@
-//! Tests the handling of machines that hang during boot, with simulated machines.
+//! Tests how machines that hang during boot are handled, using simulated machines.
 
 use std::{
     os::unix::net::UnixStream,
@@ -15,13 +15,12 @@ use protocol::Hello;
 use super::*;
 use crate::event::Event;
 
-/// The agent greets on the `greets_at`th start and later.
+/// The agent sends its greeting from the `greets_at`th start on.
 struct Sleepy {
     greets_at: u32,
     starts: Arc<AtomicU32>,
     may_hang: bool,
     boots: bool,
-    /// Far ends of the agents' channels.
     agents: Vec<UnixStream>,
 }
 
@@ -45,7 +44,7 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
-    /// Short only where a timeout is expected, so that a busy machine does not look hung.
+    /// Short only if a timeout is expected, so that a busy machine does not appear to hang.
     fn boot(&self) -> Boot {
         let greets = self.starts.load(Ordering::Relaxed) >= self.greets_at;
         let patience = if greets { Duration::from_secs(60) } else { Duration::from_millis(200) };

@@ -3,38 +3,32 @@
 use scenario::Plan;
 use units::Nanos;
 
-/// Blocks that measure all results.
 const SCREENING: u32 = 2;
-/// Minimum number of blocks to establish a difference.
+/// The minimum number of blocks needed to establish a difference.
 const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
-/// Maximum share of the budget for screening. If two blocks take more, there is only one.
+/// The maximum fraction of the budget to spend on screening. If two blocks would exceed it, there is only
+/// one.
 const SCREENING_SHARE: f64 = 0.6;
 
-/// Bounds for a plan with a time budget or a precision.
+/// Bounds for a plan with a time budget or a required precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
-    /// Approximate time to measure each result once.
     pub pass: Nanos,
-    /// Blocks that measure all results.
     pub screening_blocks: u32,
     pub screening_trials: u32,
-    /// Approximate time of these blocks.
     pub screening: Nanos,
-    /// Trials of the full matrix.
     pub most_trials: u32,
-    /// Approximate maximum time: the budget, or the time of the full matrix if that is less.
+    /// The approximate maximum time: the budget, or the time of the full matrix if that is less.
     pub most: Nanos,
 }
 
 impl Forecast {
-    /// Whether the budget is too short to measure each result once.
     #[must_use]
     pub fn is_too_short(&self) -> bool {
         self.most < self.pass
     }
 }
 
-/// The bounds of a plan. `None` for a full matrix.
 #[must_use]
 pub fn forecast(plan: &Plan) -> Option<Forecast> {
     if !plan.design.is_adaptive() {
@@ -52,14 +46,13 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// The minimum number of trials to establish a difference, if a plan with several results has fewer.
+/// The minimum number of trials needed to establish a difference, if a plan with several results has fewer.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);
     (plan.results.len() > 1 && blocks < FEWEST_TO_ESTABLISH).then_some(FEWEST_TO_ESTABLISH)
 }
 
-/// Number of blocks that measure all results.
 pub(super) fn screening_blocks(plan: &Plan) -> u32 {
     if plan.design.until_clear {
         let fits =

@@ -1,8 +1,8 @@
-//! Groups of competing results: those of one workload on one path. Determines which of them can still change the
-//! answer.
+//! Groups of competing results, which share a workload and a path. Determines which results can still change
+//! the answer.
 //!
-//! The answer is the best setting for the objective, the best value, and the knees of numeric factors. With
-//! `until_clear`, it is the comparison of all results of a workload.
+//! The answer consists of the best setting for the objective, the best value, and the knees of numeric
+//! factors. With `until_clear`, it is the comparison of all results of a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,25 +15,22 @@ use super::{
     observations::{Observations, Point},
 };
 
-// Keep the scenario's limits within the statistics' limits.
+// The scenario's limits must be within those of the statistics.
 const _: () = assert!(LEAST_PRECISE as usize == location::FEWEST);
 
-/// Share of the best value that puts a level on the plateau.
+/// A level is on the plateau if it reaches this fraction of the best value.
 const ON_PLATEAU: f64 = 1.0 - stats::curve::ALIKE;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Standing {
-    /// More trials can change the answer.
     Open,
-    /// More trials cannot change the answer.
     Settled,
-    /// Nothing arrived in one of its trials, or no trial is usable.
+    /// No traffic arrived in one of its trials, or no trial is usable.
     Out,
-    /// Precise enough: the interval reaches this share of the median.
+    /// The result is precise enough: its interval extends to this fraction of the median.
     Precise(f64),
 }
 
-/// Indexes of the results with the same workload and path.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     results: Vec<usize>,
@@ -43,14 +40,14 @@ impl Group {
     pub(super) fn all(plan: &Plan) -> Vec<Self> {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, result) in plan.results.iter().enumerate() {
-            // Layer costs are compared across paths.
+            // The cost of layers is compared across paths.
             let path = (!plan.design.until_clear).then_some(&result.path);
             groups.entry((&result.workload, path)).or_default().push(place);
         }
         groups.into_values().map(|results| Self { results }).collect()
     }
 
-    /// Standings of the results after the blocks before `block`, without skipped results.
+    /// The standings of the results after the blocks before `block`, excluding skipped results.
     pub(super) fn standings(
         &self,
         plan: &Plan,
@@ -92,8 +89,8 @@ impl Group {
     }
 }
 
-/// Separates unusable results from the others. If all results had failed trials, only those without a value are unusable.
-/// If no result has a value, none is unusable.
+/// Separates unusable results from the others. If all results have failed trials, only those without a value
+/// are unusable. If no result has a value, none is unusable.
 fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
     let empty = |result: &usize| seen.blocks(*result, Arm::Measure, block).is_empty();
     let silent = |result: &usize| empty(result) || seen.was_silent(*result, block);
@@ -111,14 +108,13 @@ fn precise(plan: &Plan, judged: &Judged<'_>, result: usize) -> Option<f64> {
     judged.reach(result).filter(|reach| *reach <= requested)
 }
 
-/// The results of a group with their trials before a block.
 struct Field<'a> {
     results: &'a [usize],
     good: Contest,
-    /// Score by objective. `None` if it is the value alone, or CPU time is missing. A result without CPU time remains a
-    /// contender.
+    /// The score by the objective. `None` if the objective is the value alone, or if CPU time is missing. A
+    /// result without CPU time remains a contender.
     worth: Option<Contest>,
-    /// Logarithm of the objective relative to the best, at most 0.
+    /// The logarithm of the objective relative to the best, at most 0.
     margin: f64,
 }
 
@@ -148,10 +144,9 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Indexes of results with further trials that can change the answer.
+    /// Indexes of the results for which more trials can change the answer.
     fn open(&self, plan: &Plan) -> BTreeSet<usize> {
         let Some(best) = self.good.best() else {
-            // Without any value, any result can be the best.
             return (0..self.results.len()).collect();
         };
         let mut open = self.contenders(best);
@@ -173,8 +168,8 @@ impl<'a> Field<'a> {
         possible.into_iter().filter(|place| !worth.is_below(*place, leader, 0.0)).collect()
     }
 
-    /// The best results of possible knee levels, if there are several: from the first level that may be on the
-    /// plateau to the first that certainly is.
+    /// For each factor with several possible knee levels, returns the best result of each level, from the
+    /// first that may be on the plateau to the first that certainly is.
     fn knees(&self, plan: &Plan) -> BTreeSet<usize> {
         let factors: BTreeSet<&FactorName> =
             self.results.iter().flat_map(|result| plan.results[*result].levels.keys()).collect();
@@ -204,7 +199,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Parses a level such as `4`, `9000`, `2x`, `4x (capped at 128)` or `64KiB`. `None` for words.
+/// Parses a level such as `4`, `9000`, `2x`, `4x (capped at 128)` or `64KiB`. Returns `None` for words.
 fn number(label: &str) -> Option<f64> {
     let first = label.split(' ').next()?;
     let plain = first.strip_suffix('x').unwrap_or(first).parse::<f64>().ok();

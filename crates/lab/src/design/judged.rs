@@ -1,4 +1,4 @@
-//! Values and comparisons of a workload, by the same fit and from the same trials as in the report.
+//! Evaluates a workload's values and comparisons, with the same fit and the same trials as in the report.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,11 @@ use stats::{Difference, Fit, Level, ab::CONFIDENCE, interval};
 
 use super::observations::Observations;
 
-/// The fit of a workload after the blocks before a given one.
 pub(super) struct Judged<'a> {
     seen: &'a Observations,
     block: u32,
-    /// The baseline first, if there is one.
     results: Vec<usize>,
-    /// `None` without a baseline that was measured.
+    /// `None` if no baseline was measured.
     fit: Option<Fit>,
 }
 
@@ -32,8 +30,8 @@ impl<'a> Judged<'a> {
         Self { seen, block, results, fit }
     }
 
-    /// How precisely the value of a result is known: the farther end of its interval, relative to the value. `None` with too few
-    /// trials.
+    /// How precisely the value of a result is known: the distance to the farther end of its interval,
+    /// relative to the value. Returns `None` if there are too few trials.
     pub(super) fn reach(&self, result: usize) -> Option<f64> {
         let place = self.place(result)?;
         let fitted = self.fit.as_ref().and_then(|fit| fit.value(place, interval::TO_STOP));
@@ -44,7 +42,7 @@ impl<'a> Judged<'a> {
         fitted.or_else(alone)?.reach()
     }
 
-    /// Results with an undecided comparison, and the results that they are compared with.
+    /// Results with an undecided comparison, and the results they are compared with.
     pub(super) fn unclear(&self, plan: &Plan) -> BTreeSet<usize> {
         let steps = plan.steps.iter().filter(|step| self.place(step.result).is_some());
         steps.filter(|step| self.is_unclear(step)).flat_map(|step| [step.result, step.reference]).collect()

@@ -7,19 +7,15 @@ use scenario::Plan;
 use units::Nanos;
 use workload::Metric;
 
-/// A gap longer than this multiple of a trial's expected time is a break between invocations.
+/// If a gap is longer than this multiple of a trial's expected time, the run was interrupted and resumed.
 const BREAK: u64 = 4;
-/// Minimum length of a break.
 const SHORTEST_BREAK: Nanos = Nanos::from_secs(60);
 
-/// Results of finished trials.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Observations {
     indices: BTreeSet<u32>,
     points: BTreeMap<usize, Vec<Point>>,
-    /// Attempts of disturbed trials, by trial index.
     disturbed: BTreeMap<u32, Vec<DiscardedAttempt>>,
-    /// Start times and results, in order.
     begun: Vec<(i64, usize)>,
 }
 
@@ -29,39 +25,36 @@ pub(super) struct Point {
     block: u32,
     arm: Arm,
     metric: Metric,
-    /// In the metric's unit. `None` if nothing arrived.
+    /// In the unit of the metric. `None` if nothing arrived.
     value: Option<f64>,
-    /// Whether other work, a stall or an early end affected it.
+    /// Whether it was affected by other work, a stall or an early end.
     flawed: bool,
-    /// Average number of busy CPUs. `None` if not recorded.
     cpus: Option<f64>,
 }
 
 impl Point {
-    /// Logarithm of the value, higher is better. `None` if nothing arrived.
+    /// The logarithm of the value, where higher is better. `None` if nothing arrived.
     pub(super) fn goodness(&self) -> Option<f64> {
         let logarithm = self.value.filter(|value| *value > 0.0)?.ln();
         self.metric.more_is_better().map(|more| if more { logarithm } else { -logarithm })
     }
 
-    /// Logarithm of value per cost.
+    /// The logarithm of the value divided by the cost.
     pub(super) fn efficiency(&self) -> Option<f64> {
         Some(self.goodness()? - self.cost()?)
     }
 
-    /// Logarithm of inverse cost. `None` if nothing arrived.
     pub(super) fn thrift(&self) -> Option<f64> {
         self.goodness().and(self.cost()).map(|cost| -cost)
     }
 
-    /// Logarithm of the cost.
     fn cost(&self) -> Option<f64> {
         self.cpus.filter(|cpus| *cpus > 0.0).map(f64::ln)
     }
 }
 
 impl Observations {
-    /// Adds a trial, replacing an earlier attempt. Ignores results outside the plan.
+    /// Adds a trial, replacing an earlier attempt. Results that are not in the plan are ignored.
     pub(super) fn take(&mut self, plan: &Plan, trial: &Trial) {
         let Some(result) = plan.results.iter().position(|result| result.id.as_str() == trial.result) else {
             return;
@@ -91,7 +84,6 @@ impl Observations {
         points.push(point);
     }
 
-    /// Disturbed trials by index, with their attempts.
     pub(super) fn disturbed(&self) -> impl Iterator<Item = (u32, &[DiscardedAttempt])> {
         self.disturbed.iter().map(|(index, attempts)| (*index, attempts.as_slice()))
     }
@@ -100,7 +92,6 @@ impl Observations {
         self.indices.contains(&index)
     }
 
-    /// Trials of a result in the blocks before `block`.
     pub(super) fn before(&self, result: usize, block: u32) -> impl Iterator<Item = &Point> {
         self.of_arm(result, Arm::Measure, block)
     }
@@ -110,14 +101,13 @@ impl Observations {
         points.filter(move |point| point.arm == arm && point.block < block)
     }
 
-    /// The trials that count, from the blocks before `block`.
+    /// The usable trials of the blocks before `block`.
     pub(super) fn counted(&self, result: usize, arm: Arm, block: u32) -> impl Iterator<Item = &Point> {
         let points = || self.of_arm(result, arm, block);
         let leaves_out = samples::leaves_out_disturbed(points().map(|point| point.flawed));
         points().filter(move |point| !(leaves_out && point.flawed))
     }
 
-    /// Their values by block.
     pub(super) fn blocks(&self, result: usize, arm: Arm, block: u32) -> BTreeMap<u32, f64> {
         self.counted(result, arm, block).filter_map(|point| Some((point.block, point.value?))).collect()
     }
@@ -127,7 +117,6 @@ impl Observations {
         self.before(result, block).any(|point| point.value.is_none())
     }
 
-    /// Number of unusable trials.
     pub(super) fn unusable(&self, result: usize) -> usize {
         self.before(result, u32::MAX).filter(|point| point.value.is_none()).count()
     }
@@ -136,19 +125,19 @@ impl Observations {
         self.before(result, u32::MAX).count()
     }
 
-    /// Number of blocks before `block` with a repeated baseline.
+    /// The number of blocks before `block` that contain a repeated baseline.
     pub(super) fn pairs(&self, baseline: usize, block: u32) -> usize {
         let points = self.points.get(&baseline).into_iter().flatten();
         points.filter(|point| point.arm == Arm::Again && point.block < block).count()
     }
 
-    /// Time between starts of consecutive trials, without breaks.
+    /// The time between the starts of consecutive trials, excluding breaks.
     pub(super) fn spent(&self, plan: &Plan) -> Nanos {
         let ends = self.begun.iter().skip(1).map(|(began, _)| Some(*began)).chain([None]);
         self.begun.iter().zip(ends).map(|((began, result), end)| took(plan, *result, *began, end)).sum()
     }
 
-    /// Expected time of a trial: measured, or estimated by the plan.
+    /// The expected time of a trial: the measured time, or else the plan's estimate.
     pub(super) fn expected(&self, plan: &Plan, result: usize) -> Nanos {
         let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == result);
         let took = pairs.map(|pair| took(plan, result, pair[0].0, Some(pair[1].0))).max();

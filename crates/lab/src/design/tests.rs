@@ -21,7 +21,6 @@ use super::Design;
 const STREAMS: [u32; 5] = [1, 2, 4, 8, 16];
 const MESSAGES: [u32; 4] = [8, 32, 128, 512];
 
-/// 20 results: streams times message sizes.
 fn plan(seed: u64, options: &PlanOptions) -> Plan {
     let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[wires.w]\nbetween = [\"a:eth0\", \"b:eth0\"]\n\
          addresses = [\"198.18.0.1/24\", \"198.18.0.2/24\"]\n[paths.p]\nfrom = \"a\"\nto = \"b\"\nlayers = [\"wire\"]\n\
@@ -31,13 +30,13 @@ fn plan(seed: u64, options: &PlanOptions) -> Plan {
     Plan::expand(&Scenario::parse("test", text).expect("a scenario"), seed, options)
 }
 
-/// A simulated lab: true rate (Gbit/s) and CPU use by result, and the noise of trials.
+/// A simulated lab, which defines the true rate (Gbit/s) and CPU use of each result and the noise of trials.
 #[derive(Clone, Copy)]
 struct Lab {
     rate: fn(f64, f64) -> f64,
     cpus: fn(f64, f64) -> f64,
     scatter: f64,
-    /// Share of trials that lose a fifth to a disturbance.
+    /// The fraction of trials that lose a fifth of their rate to a disturbance.
     disturbed: f64,
 }
 
@@ -56,7 +55,6 @@ const PEAKED: Lab = Lab {
 };
 
 impl Lab {
-    /// Deterministic by trial.
     fn make(&self, plan: &Plan, planned: &PlannedTrial, seed: u64, started: i64) -> Trial {
         let (streams, message) = levels(planned.result);
         let mut random = Pcg64Mcg::seed_from_u64(seed ^ (u64::from(planned.index) << 20));
@@ -103,12 +101,10 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
     }
 }
 
-/// Each trial takes exactly the planned time.
 fn took(plan: &Plan, result: usize) -> i64 {
     plan.trial_estimate(result).0 as i64 / 1_000_000
 }
 
-/// Continues a run after these trials.
 fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>, Vec<ResultEnd>) {
     let mut design = Design::new(plan, &trials);
     let mut now = trials.last().map_or(0, |trial| trial.started.0 + took(plan, 0));
@@ -122,7 +118,7 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
     (trials, ends)
 }
 
-/// The recommendation: the result with the best objective among those close to the best median.
+/// The recommended result, which has the best objective among those close to the best median.
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut results: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
@@ -143,7 +139,8 @@ fn recommended(trials: &[Trial], objective: Objective) -> String {
     worths.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(result, _)| result.to_owned()).expect("a result")
 }
 
-/// Number of runs with the same recommendation as a full matrix of equal blocks, and the share of trials saved.
+/// Returns the number of runs with the same recommendation as a full matrix with equal blocks, and the
+/// fraction of trials saved.
 fn compare(lab: &Lab, options: &PlanOptions, runs: u64) -> (u64, f64) {
     let (mut same, mut made, mut full) = (0, 0, 0);
     for seed in 0..runs {
@@ -168,7 +165,7 @@ fn precisely(objective: Objective) -> PlanOptions {
     PlanOptions { precision: Some(0.02), objective: Some(objective), ..PlanOptions::default() }
 }
 
-/// Compared with a full matrix of equal blocks, so that long runs of a few results do not count as savings.
+/// The full matrix has equal blocks, so that long runs of a few results are not reported as savings.
 #[test]
 fn finds_same_recommendation_with_half_the_trials() {
     const RUNS: u64 = 60;
@@ -186,7 +183,7 @@ fn finds_same_recommendation_with_half_the_trials() {
     }
 }
 
-/// Budget: half the time of a full matrix of five trials.
+/// The budget is half the time of a full matrix with five trials.
 #[test]
 fn finds_same_recommendation_within_half_the_time() {
     const RUNS: u64 = 60;
@@ -281,7 +278,7 @@ fn ignores_skipped_result() {
     assert!(design.ends().iter().all(|end| end.result != gone));
 }
 
-/// A result without values may not delay the others.
+/// A result without values must not delay the others.
 #[test]
 fn ends_result_without_value_after_screening() {
     let plan = plan(9, &precisely(Objective::Max));
@@ -300,7 +297,6 @@ fn ends_result_without_value_after_screening() {
     assert_eq!((end.reason, end.trials), (EndReason::Unusable { trials: 2 }, 2));
 }
 
-/// Makes a run with modified trials.
 fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Trial>, Vec<ResultEnd>) {
     let mut design = Design::new(plan, []);
     let (mut trials, mut now) = (Vec::new(), 0);
@@ -314,12 +310,11 @@ fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Tria
     (trials, design.ends())
 }
 
-/// The best result in `PEAKED`.
 fn best_of(plan: &Plan) -> String {
     plan.results[11].id.to_string()
 }
 
-/// In every other block nothing arrives in the best result.
+/// In every other block, nothing arrives in the best result.
 #[test]
 fn excludes_result_with_failed_trials() {
     let plan = plan(9, &precisely(Objective::Max));
@@ -335,7 +330,6 @@ fn excludes_result_with_failed_trials() {
     assert_eq!(ends.iter().filter(unusable).count(), 1, "{ends:?}");
 }
 
-/// If all results have failed trials, failures do not distinguish them.
 #[test]
 fn compares_values_if_all_results_have_failed_trials() {
     let plan = plan(12, &precisely(Objective::Max));
@@ -349,7 +343,7 @@ fn compares_values_if_all_results_have_failed_trials() {
     assert!(best.trials >= 5, "{best:?}");
 }
 
-/// The worst result shows five times the best value in trials that ran for a tenth of their time.
+/// The worst result reports five times the best value in trials that ran for a tenth of their time.
 #[test]
 fn ignores_trials_that_stopped_early() {
     let plan = plan(13, &precisely(Objective::Max));
@@ -368,7 +362,6 @@ fn ignores_trials_that_stopped_early() {
     assert!(matches!(end(&best_of(&plan)).reason, EndReason::Precise { .. }), "{ends:?} {}", trials.len());
 }
 
-/// Trials take longer than estimated, so the budget ends in the first block.
 #[test]
 fn ends_results_without_trial_when_budget_is_used_up() {
     let plan = plan(14, &PlanOptions { budget: Some(Nanos::from_secs(30)), ..PlanOptions::default() });
@@ -419,7 +412,7 @@ fn remaining_trials_exclude_skipped_results_and_mere_baselines() {
     let mut design = Design::new(&plan, []);
     design.next_trial();
     let (trials, time, results) = (design.trials_left(), design.most_left(), design.results());
-    // Skip the baseline, which is the first result.
+    // The first result is the baseline, so another one is skipped.
     design.skip(plan.results[11].id.as_str());
     assert_eq!(trials - design.trials_left(), 20);
     assert_eq!(time.0 - design.most_left().0, 20 * plan.trial_estimate(11).0);

@@ -1,4 +1,4 @@
-//! Tests virtual hypervisors that run the wrong scenario or violate the protocol, with simulated machines.
+//! Tests virtual hypervisors that run the wrong scenario or violate the protocol, using simulated machines.
 
 use std::{convert::Infallible, iter, os::unix::net::UnixStream};
 
@@ -12,7 +12,6 @@ use super::*;
 const RUN: &str = include_str!("../../../analysis/tests/golden/egress.run.json");
 const REQUESTED: &str = "egress-asked-for";
 
-/// Sends this, then optionally closes the channel.
 struct Hostile {
     messages: Box<dyn Iterator<Item = Vec<u8>> + Send>,
     ends: bool,
@@ -24,7 +23,7 @@ impl Machine for Hostile {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         self.open = (!self.ends).then(|| theirs.try_clone().expect("a copy"));
         let mut messages = std::mem::replace(&mut self.messages, Box::new(iter::empty()));
-        // The write fails once the hypervisor is given up.
+        // The write fails once the hypervisor has been given up.
         thread::spawn(move || messages.try_for_each(|piece| theirs.write_all(&piece)));
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
     }
@@ -44,7 +43,6 @@ impl Machine for Hostile {
     }
 }
 
-/// Run IDs of stored records.
 #[derive(Default)]
 struct KeptFor(Vec<RunId>);
 
@@ -78,7 +76,6 @@ impl Sink for KeptFor {
     }
 }
 
-/// Returns the error of a nested run, and the run IDs of stored records.
 fn conducted(messages: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: bool) -> (RunError, Vec<RunId>) {
     let text = builtin::find("quick").expect("it is built in").text;
     let scenario = Scenario::parse("quick", text).expect("it is right");

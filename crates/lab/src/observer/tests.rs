@@ -1,4 +1,4 @@
-//! Tests failures of the observer and its probes, with simulated agents.
+//! Tests failures of the observer and its probes, using simulated agents.
 
 use std::{cell::Cell, io::pipe, thread};
 
@@ -10,11 +10,9 @@ use workload::{StreamSettings, Until};
 use super::*;
 
 thread_local! {
-    /// Whether the observer was stopped.
     static ENDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A machine whose agent sends scripted replies, and closes the channel on `None`.
 struct Fake(Option<Box<dyn FnMut(Order) -> Option<Reply> + Send>>);
 
 impl Machine for Fake {
@@ -64,7 +62,7 @@ fn missing(kind: samples::ProbeKind) -> MissingProbe {
     MissingProbe { probe: kind, reason: "of a test".into() }
 }
 
-/// Replies of an observer whose `probes` fail in the `n`th trial, not counting the initial attempt.
+/// Replies from an observer whose `probes` fail in the `n`th trial, not counting the initial attempt.
 fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order) -> Option<Reply> + Send {
     let mut watched = 0;
     move |order| {
@@ -80,7 +78,6 @@ fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order)
     }
 }
 
-/// Observes one stream trial. Returns notices and verdict.
 fn watch(watcher: &mut Watcher) -> (Vec<String>, Verdict) {
     watcher.observe(Token(1), Vec::new(), &ProbeKind::ALL, None).expect("not interrupted");
     watcher.end().expect("not interrupted");
@@ -140,7 +137,7 @@ fn reports_and_stops_silent_observer() {
     let mut orders = 0;
     let answers = move |order| {
         orders += 1;
-        // Replies for trying the probes and its end, then for one trial.
+        // The first replies are for trying the probes and ending that, and the last one is for a trial.
         let mut usual = failing(&[]);
         if orders > 3 { None } else { usual(order) }
     };

@@ -6,10 +6,10 @@ use workload::{OpenLoopData, PingPongData, PingPongSettings, Schedule};
 
 use super::rate_not_reached;
 
-/// Minimum share of lost messages. Above it, the 99th percentile of received messages differs from that of all
-/// messages.
+/// The fraction of lost messages above which the 99th percentile of received messages differs from that of
+/// all messages.
 const LOSSY: f64 = 0.01;
-/// Maximum share of the tail latency that may come from a late generator.
+/// The maximum fraction of the tail latency that may be caused by a late generator.
 const OWN_LATENESS: f64 = 0.5;
 
 /// Ignores spinning threads, which are always busy, and a stream that runs at the same time.

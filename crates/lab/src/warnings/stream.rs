@@ -6,7 +6,7 @@ use workload::{EndSeries, Flow, StreamData, StreamSettings};
 
 use super::rate_not_reached;
 
-/// Minimum share of time for a thread to count as the bottleneck.
+/// A thread that is busy for at least this fraction of the time is the bottleneck.
 const AT_ITS_LIMIT: f64 = 0.97;
 
 pub(super) fn warnings(

@@ -1,4 +1,4 @@
-//! Tests trials that cause warnings, and similar ones that do not.
+//! Tests trials that cause warnings, and similar trials that do not.
 
 use samples::{MachineCpu, ThreadCpu, ThreadRole};
 use units::Bytes;
@@ -94,7 +94,7 @@ fn reports_stall_of_a_tenth_of_the_trial() {
     }
 }
 
-/// 1000 threads on two CPUs: each runs every two seconds.
+/// With 1000 threads on two CPUs, each thread runs every two seconds.
 #[test]
 fn scheduling_of_many_threads_is_not_a_stall() {
     let report = |of_them: usize, stalled| EndReport {
@@ -160,7 +160,6 @@ fn warns_about_busy_thread_unless_it_reached_its_rate() {
 
 #[test]
 fn warns_about_skipped_schedule_regardless_of_rate() {
-    // 9 bytes per second are 72 bit/s.
     for (rate, skipped, expected) in
         [(Some(72.0), None, 0), (Some(72.0), Some(0), 0), (Some(72.0), Some(1), 1)]
     {

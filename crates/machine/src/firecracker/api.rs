@@ -1,4 +1,4 @@
-//! A client for Firecracker's API: JSON in HTTP/1.1 over a Unix socket (docs/design.md and
+//! A client for Firecracker's API, which uses JSON in HTTP/1.1 over a Unix socket (docs/design.md and
 //! src/firecracker/swagger/firecracker.yaml of Firecracker, RFC 9112).
 
 use std::{
@@ -12,10 +12,9 @@ use std::{
 use serde_json::Value;
 use thiserror::Error;
 
-/// Starting Firecracker and its guest may take long on a busy machine.
+/// On a busy machine, it may take long to start Firecracker and its guest.
 const PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(1);
-/// Bytes.
 const MAX_RESPONSE: usize = 64 << 10;
 const MAX_HEADERS: usize = 32;
 
@@ -118,7 +117,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let httparse::Status::Complete(begin) = parsed else { return Ok(None) };
     let status = head.code.unwrap_or_default();
     let length = match body_length(&head)? {
-        // Status 204 has no body, regardless of its length header.
+        // Status 204 never has a body, regardless of the length header.
         _ if status == 204 => 0,
         length => length,
     };

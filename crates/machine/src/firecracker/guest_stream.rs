@@ -1,4 +1,5 @@
-//! The stream to a guest's agent, which connects during boot. It closes when the monitor exits or the write half is dropped.
+//! The stream to a guest's agent, which connects during boot. It is closed when the monitor exits or the
+//! write half is dropped.
 
 use std::{
     io::{self, PipeReader, Read, Write},
@@ -31,7 +32,6 @@ struct SharedState {
 }
 
 enum State {
-    /// Buffered writes.
     Waiting(Vec<u8>),
     Connected(UnixStream),
     Closed,
@@ -62,7 +62,7 @@ fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream>
     while ready.is_empty() {
         poller.wait(&mut ready, None)?;
     }
-    // Accept first: a guest that connected and exited may have sent an error.
+    // Accepts first, because a guest that connected and then exited may have sent an error.
     if ready.iter().any(|ready| ready.token == GUEST) {
         Ok(listener.accept()?.0)
     } else {
@@ -74,7 +74,7 @@ impl SharedState {
     fn set(&self, stream: io::Result<UnixStream>) {
         let mut state = self.state.lock();
         *state = match (&*state, stream) {
-            // Only a greeting, which fits the socket buffer.
+            // The buffer only contains a greeting, which fits into the socket buffer.
             (State::Waiting(buffer), Ok(stream)) if (&stream).write_all(buffer).is_ok() => {
                 State::Connected(stream)
             }
@@ -83,7 +83,6 @@ impl SharedState {
         self.changed.notify_all();
     }
 
-    /// `None` if the agent never connects.
     fn stream(&self) -> io::Result<Option<UnixStream>> {
         let awaited = |state: &mut State| matches!(state, State::Waiting(_));
         let mut state = self.state.lock();
@@ -130,7 +129,7 @@ impl Drop for ToGuest {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
         if let State::Connected(stream) = &*state {
-            // Fails only if the peer has closed it.
+            // This only fails if the peer has already closed the connection.
             let _ = stream.shutdown(Shutdown::Both);
         }
         *state = State::Closed;

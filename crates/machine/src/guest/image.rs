@@ -1,5 +1,5 @@
-//! Builds the guest's file system, an initramfs in memory (newc; Documentation/driver-api/early-userspace/buffer-format.rst of
-//! Linux).
+//! Builds the guest's file system as an initramfs in memory (newc;
+//! Documentation/driver-api/early-userspace/buffer-format.rst of Linux).
 
 use std::{
     collections::BTreeSet,
@@ -20,7 +20,7 @@ const FOLDER_MODE: u32 = 0o040_755;
 const PROGRAM_MODE: u32 = 0o100_755;
 const FILE_MODE: u32 = 0o100_644;
 
-/// Several guests can share it.
+/// An image can be shared by several guests.
 #[derive(Debug)]
 pub struct Image {
     file: File,
@@ -105,7 +105,7 @@ impl Archive {
     fn finish(self) -> Result<File, GuestError> {
         let mut file = newc::trailer(self.to)?;
         file.rewind()?;
-        // All monitors share it.
+        // The file is shared by all monitors.
         sys::memory_file::seal(&file)?;
         Ok(file)
     }

@@ -1,4 +1,4 @@
-//! Selects the kernel for guests: an installed one, or one passed by the user.
+//! Selects the kernel for guests: either an installed one or one specified by the user.
 
 use std::{
     env,
@@ -15,27 +15,25 @@ use super::{ImageFile, error::GuestError, modules::Modules};
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
 const PREFIX: &str = "vmlinuz-";
-/// Debian's kernels for virtual machines, the smallest ones.
+/// Debian's kernels for virtual machines, which are the smallest ones.
 const FOR_GUESTS: &str = "-cloud-";
 
-/// Source: Documentation/arch/x86/boot.rst of Linux.
 pub(super) const MAGIC: std::ops::Range<usize> = 0x202..0x206;
 pub(super) const BZ_IMAGE: &[u8] = b"HdrS";
 pub(super) const ELF: &[u8] = b"\x7fELF";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
-    /// A bzImage or ELF file.
     pub image: PathBuf,
     pub modules: PathBuf,
 }
 
 impl Kernel {
-    /// Default kernel of guests: a release or a file.
+    /// The environment variable for the guests' default kernel, which is either a release or a file.
     pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
-    /// The kernel in [`Self::VARIABLE`], or the newest installed kernel with modules. Kernels built for virtual machines come
-    /// first.
+    /// Returns the kernel in [`Self::VARIABLE`], or the newest installed kernel that has modules. Kernels
+    /// built for virtual machines are preferred.
     pub fn installed() -> Result<Self, GuestError> {
         let named = env::var_os(Self::VARIABLE).filter(|value| !value.is_empty());
         let choice = match named.map(OsString::into_string) {
@@ -46,7 +44,7 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// The module folder follows from the release in the file name by default.
+    /// By default, the module folder is derived from the release in the file name.
     pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
         match choice {
@@ -74,7 +72,7 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// Files have the paths where [`Kernel::installed`] finds them.
+    /// The files have the paths where [`Kernel::installed`] looks for them.
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);
@@ -114,7 +112,7 @@ impl Kernel {
     }
 }
 
-/// E.g. 6.1.0-56-cloud-amd64 is of 6.1, but not 6.12.3.
+/// For example, 6.1.0-56-cloud-amd64 belongs to 6.1, but not to 6.12.3.
 fn is_of(release: &str, series: &str) -> bool {
     let rest = release.strip_prefix(series);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
@@ -130,7 +128,7 @@ fn release(image: &Path) -> Option<&str> {
     image.file_name()?.to_str()?.strip_prefix(PREFIX)
 }
 
-/// Numbers are compared by value: 6.1.0-56 is newer than 6.1.0-9.
+/// Numbers are compared by value, so 6.1.0-56 is newer than 6.1.0-9.
 fn rank(release: &str) -> (bool, Vec<u64>) {
     let numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     (release.contains(FOR_GUESTS), numbers.collect())

@@ -1,4 +1,4 @@
-//! Finds kernel modules with their dependencies, in load order. Sources: depmod(8), modules.dep(5).
+//! Finds kernel modules and their dependencies, in load order. Sources: depmod(8), modules.dep(5).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use super::error::GuestError;
 
 pub(super) struct Modules {
     folder: PathBuf,
-    /// File and dependencies by name; the last dependency is loaded first.
+    /// Maps names to files and their dependencies. The last dependency is loaded first.
     loadable: BTreeMap<String, Vec<PathBuf>>,
     builtin: BTreeSet<String>,
 }
@@ -55,7 +55,7 @@ fn entry(line: &str) -> Option<(String, Vec<PathBuf>)> {
     Some((name(Path::new(file)), files.map(PathBuf::from).collect()))
 }
 
-/// The kernel treats `-` and `_` in module names as equal.
+/// The kernel does not distinguish `-` and `_` in module names.
 fn name(file: &Path) -> String {
     let file = file.file_name().unwrap_or_default().to_string_lossy();
     file.split('.').next().unwrap_or_default().replace('-', "_")

@@ -1,4 +1,5 @@
-//! Strips a program to its loadable part: debug information would slow down the boot of emulated guests.
+//! Strips a program to its loadable part, because debug information would slow down the boot of emulated
+//! guests.
 
 use std::{
     fs::File,
@@ -29,7 +30,6 @@ pub(crate) fn loadable(path: &Path) -> Result<Vec<u8>, GuestError> {
     file.rewind().map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(end).read_to_end(&mut bytes).map_err(failed)?;
-    // The section table is behind the loadable part.
     for place in [SECTION_TABLE, SECTION_COUNTS] {
         bytes[place].fill(0);
     }

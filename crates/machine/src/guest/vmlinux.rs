@@ -18,7 +18,7 @@ const SECTOR: usize = 512;
 const USUAL_SECTORS: u8 = 4;
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// The size limit in bytes, compressed or not. Distribution kernels have up to 100 MB.
+/// The maximum size in bytes, compressed or not. The kernels of distributions have up to 100 MB.
 const LARGEST: u64 = 1 << 30;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Vmlinux {
 }
 
 impl Kernel {
-    /// Some monitors require it, and emulated guests boot faster.
+    /// Required by some monitors. Emulated guests also boot faster with it.
     pub fn uncompressed(&self) -> Result<Vmlinux, GuestError> {
         let failed = |source| GuestError::Read { what: "the kernel", path: self.image.clone(), source };
         let mut bytes = Vec::new();
@@ -96,14 +96,14 @@ fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
     if head == *ELF { Ok(()) } else { Err(io::Error::other("the decompressed data is not an ELF file")) }
 }
 
-/// "Legacy frame" of doc/lz4_Frame_format.md of lz4: blocks with length prefixes and no end mark.
+/// The "legacy frame" in doc/lz4_Frame_format.md of lz4, which consists of length-prefixed blocks without an
+/// end mark.
 fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     const LARGEST_BLOCK: usize = 8 << 20;
     let mut block = vec![0; LARGEST_BLOCK];
     let mut written = 0;
     while let Some((length, rest)) = blocks.split_first_chunk::<4>() {
         if rest.is_empty() {
-            // The last word is the total size.
             break;
         }
         let length = u32::from_le_bytes(*length) as usize;
@@ -120,7 +120,7 @@ fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// A small file can unpack to any size.
+/// A small file can decompress to any size.
 fn bounded_copy(from: impl Read, to: &mut impl Write) -> io::Result<()> {
     if io::copy(&mut from.take(LARGEST + 1), to)? > LARGEST { Err(too_large()) } else { Ok(()) }
 }

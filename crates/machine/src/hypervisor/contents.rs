@@ -1,4 +1,4 @@
-//! Files that a virtual hypervisor needs to run guests.
+//! The files that a virtual hypervisor needs to run guests.
 
 use std::{
     env,
@@ -12,14 +12,14 @@ use crate::{
     qemu::{PROGRAM, Qemu, QemuError},
 };
 
-/// Can also list libraries (ld.so(8)).
+/// The dynamic linker can also list libraries (ld.so(8)).
 const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Files for a PC or microvm with a direct kernel boot, spread over several of QEMU's folders.
+/// Required to boot a PC or microvm directly from a kernel. QEMU installs these files in several folders.
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
-/// All files, with the kernel modules for guests, and Firecracker if installed.
+/// Returns all files, including the kernel modules for guests, and Firecracker if it is installed.
 pub(super) fn files(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<ImageFile>, QemuError> {
     let program = on_path(PROGRAM).ok_or(QemuError::NotInstalled)?;
     let mut files =
@@ -64,7 +64,7 @@ fn firmware(program: &Path) -> Result<Vec<ImageFile>, QemuError> {
     let folders: Vec<&Path> = listing.lines().map(Path::new).collect();
     let find = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
     let found = FIRMWARE.iter().filter_map(find);
-    // Copy all to the folder that QEMU searches first.
+    // All files are copied to the folder that QEMU searches first.
     let into = |from: PathBuf| {
         let name = from.file_name()?.to_owned();
         Some(ImageFile { from, to: Path::new("/usr/share/qemu").join(name) })

@@ -18,22 +18,21 @@ pub(super) enum Descriptor {
 }
 
 pub const BALLOON: &str = "balloon";
-/// Denies obsolete system calls, changes of user, and new programs.
+/// Denies obsolete system calls, changing the user, and starting programs.
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
-/// A panic ends the guest and QEMU.
+/// A panic ends both the guest and QEMU.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
-/// An emulated timer is late when the host is busy. A kernel that calibrates with it hangs at boot or rejects the TSC, which
-/// is the host's (admin-guide/kernel-parameters.txt of Linux).
+/// On a busy host, an emulated timer fires late. A kernel that calibrates with it hangs during boot, or
+/// rejects the TSC, which is the host's (admin-guide/kernel-parameters.txt of Linux).
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
-/// Has fewer extensions than `max`: emulation is four times as fast and does not hang.
+/// Has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
 const EMULATED_CPU: &str = "EPYC";
-/// QEMU emulates virtualization (with nested paging) only for AMD CPUs.
+/// QEMU only emulates virtualization (with nested paging) for AMD CPUs.
 const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
-/// Options with their values.
 struct Arguments {
     words: Vec<String>,
-    /// The suffix of device names. With virtio-mmio, they contain the bus.
+    /// The suffix of device names, which depends on the bus. With virtio-mmio, they contain the bus.
     bus: &'static str,
 }
 
@@ -59,15 +58,14 @@ impl Arguments {
     }
 
     fn processors(&mut self, Qemu { host, vm, accelerator, nests, .. }: &Qemu) {
-        // One thread per emulated CPU.
+        // Each emulated CPU has its own thread.
         let (threads, cpu) = match accelerator {
             Accelerator::Kvm => ("", "host"),
             Accelerator::Tcg if *nests => (",thread=multi", EMULATED_HYPERVISOR_CPU),
             Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
         };
-        // A guest without a disk needs no system management mode.
         let smm = if vm.board == Board::Q35 { ",smm=off" } else { "" };
-        // A machine with NUMA nodes has memory per node.
+        // In a machine with NUMA nodes, each node has its own memory.
         let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
         self.add("-name", format!("guest={host},debug-threads=on"));
         self.add("-sandbox", SANDBOX);
@@ -77,7 +75,7 @@ impl Arguments {
         self.add("-smp", vm.vcpus.to_string());
     }
 
-    /// Sizes in MiB.
+    /// Sizes are in MiB.
     fn memory(&mut self, vm: &Vm) {
         let [all, slow, pluggable] = [vm.memory, vm.slow, vm.pluggable()].map(|size| size.0 >> 20);
         let fixed = all - pluggable;
@@ -111,7 +109,6 @@ impl Arguments {
         self.add("-append", format!("{online}{}", kernel_arguments(*accelerator, *nests)));
     }
 
-    /// The console, the monitors and the agent's port.
     fn channels(&mut self, vm: &Vm) {
         if vm.balloon.is_some() {
             self.socket("memory-qmp", Descriptor::Memory);

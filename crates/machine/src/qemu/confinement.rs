@@ -1,5 +1,5 @@
-//! Confines QEMU: no network except inherited descriptors, and a separate user if root starts it and that user can open the
-//! kernel and device files.
+//! Confines QEMU. It has no network except for inherited descriptors. If it is started by root, it runs as a
+//! separate user, provided that this user can open the kernel and device files.
 
 use std::{
     path::Path,
@@ -23,10 +23,9 @@ pub(super) fn prepare(machine: &Qemu) -> Result<Confines> {
     Ok(Confines { network, identity: identity(machine)? })
 }
 
-/// QEMU without KVM or vhost-net opens only its own files, which on some systems only root can read.
+/// Without KVM and vhost-net, QEMU only opens its own files, but on some systems only root can read them.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
-    // Concurrent runs start from different numbers.
     let number = std::process::id().wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));
     let user = User::unassigned(number);
     if !confine::is_root() || !confine::is_mapped(&user)? || !is_readable_by_all(&machine.kernel.image) {

@@ -1,4 +1,4 @@
-//! A QEMU process with its monitor and exit status.
+//! A QEMU process, including its monitor and exit status.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -13,7 +13,6 @@ use sys::child::ConfinedChild;
 
 use super::qmp::Qmp;
 
-/// The process has closed its streams.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
 
@@ -79,7 +78,7 @@ impl Live {
 }
 
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
-    // Fails only if the process has exited.
+    // This only fails if the process has already exited.
     let _ = child.kill();
     child.wait().ok()
 }

@@ -1,4 +1,5 @@
-//! Queries the monitor of a running QEMU, and sends it commands (qapi/{machine,misc,qom,run-state,virtio}.json of QEMU 7.2).
+//! Queries the monitor of a running QEMU and sends commands to it
+//! (qapi/{machine,misc,qom,run-state,virtio}.json of QEMU 7.2).
 
 mod question;
 
@@ -15,7 +16,6 @@ pub use self::question::MonitorError;
 use self::question::Questions;
 
 const FOLDERS: [&str; 2] = ["/machine/peripheral", "/machine/peripheral-anon"];
-/// Type prefix of virtio network devices.
 const NIC: &str = "child<virtio-net-";
 const SETTINGS: [&str; 17] = [
     "mq",
@@ -50,9 +50,7 @@ pub struct MonitorSays {
     pub guest: Option<String>,
     pub status: String,
     pub kvm: Option<bool>,
-    /// Thread IDs of the guest's CPUs.
     pub cpu_threads: Vec<u32>,
-    /// Names and thread IDs of I/O threads.
     pub io_threads: Vec<(String, u32)>,
     pub nics: Vec<NicSays>,
 }
@@ -85,7 +83,7 @@ impl Monitor {
         self.questions.order(command, arguments)
     }
 
-    /// QEMU or the program that passed it the socket.
+    /// The PID of QEMU, or of the program that passed the socket to it.
     #[must_use]
     pub fn listener(&self) -> Option<u32> {
         sys::socket::peer_pid(self.questions.socket()).ok()
@@ -117,7 +115,6 @@ impl Monitor {
         found.iter().map(|(path, kind)| self.nic(path, kind, &devices)).collect()
     }
 
-    /// Paths and types; `kind` is a prefix such as `child<virtio-net-`.
     pub fn devices(&mut self, kind: &str) -> Result<Vec<(String, String)>, MonitorError> {
         let mut found = Vec::new();
         for folder in FOLDERS {

@@ -11,32 +11,29 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// QEMU opens it itself.
+    /// Tries to open the device, because QEMU opens it itself.
     #[must_use]
     pub fn lacks_vhost() -> Option<String> {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
     }
 
-    /// Options of the backend and of the device. Sources: qemu(1), and Documentation/networking/multiqueue of linux-kvm.org
-    /// for the vectors.
     pub(super) fn options(&self, vm: &Vm, bus: &str, first: i32) -> [String; 2] {
         let queues = self.queues.len();
         let numbers: Vec<String> = (first..).take(queues).map(|number| number.to_string()).collect();
         let numbers = numbers.join(":");
         let descriptors = if queues == 1 { format!("fd={numbers}") } else { format!("fds={numbers}") };
-        // With `vhost=on` alone, QEMU would silently continue without vhost-net.
+        // With `vhost=on` alone, QEMU would silently fall back to running without vhost-net.
         let vhost = if vm.vhost { "vhost=on,vhostforce=on" } else { "vhost=off" };
         let mac: Vec<String> = self.mac.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut device = format!("virtio-net-{bus},netdev=net,mac={}", mac.join(":"));
         if bus == "pci" {
-            // No network boot.
             device.push_str(",romfile=");
         }
         if queues > 1 {
             device.push_str(",mq=on");
             if bus == "pci" {
-                // One interrupt per receive and transmit queue, one for the control queue, one for configuration
-                // changes.
+                // There is one interrupt for each receive and transmit queue, one for the control queue, and
+                // one for configuration changes.
                 device.push_str(&format!(",vectors={}", 2 * queues + 2));
             }
         }
@@ -56,7 +53,7 @@ fn features(virtio: VirtioNet) -> Vec<String> {
     let rings = [("rx_queue_size", virtio.rx_ring), ("tx_queue_size", virtio.tx_ring)];
     options.extend(rings.iter().filter_map(|(name, places)| Some(format!(",{name}={}", (*places)?))));
     if (virtio.mrg_rxbuf, virtio.gro) == (Some(false), Some(false)) {
-        // Otherwise the guest's driver would drop packets above its initial MTU.
+        // Otherwise, the guest's driver would drop packets larger than its initial MTU.
         options.push(format!(",host_mtu={}", u16::MAX));
     }
     options

@@ -1,5 +1,5 @@
-//! A client for QEMU's monitor protocol, one JSON object per line. Sources: docs/interop/qmp-spec.txt and qapi/run-state.json
-//! of QEMU 7.2.
+//! A client for QEMU's monitor protocol, which sends one JSON object per line. Sources:
+//! docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -14,18 +14,16 @@ use thiserror::Error;
 
 use crate::last_lines::LastLines;
 
-/// QEMU starts slowly on a busy machine.
 const PATIENCE_AT_START: Duration = Duration::from_secs(20);
-/// QEMU replies at once, unless it is stopped or gets no CPU.
+/// QEMU replies immediately, unless it is stopped or gets no CPU time.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Short, because a process that does not reply is killed.
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
-/// QEMU sends one reply per command. Excess replies are dropped.
+/// QEMU sends one reply per command. Any further replies are dropped.
 const WAITING: usize = 16;
-/// A reply with 255 CPUs has about 60 kB.
+/// With 255 CPUs, a reply takes about 60 kB.
 const MAX_LINE: u64 = 1 << 20;
 
-/// The end or halt of a guest.
+/// Events that indicate that a guest has ended or halted.
 const RELEVANT_EVENTS: [&str; 9] = [
     "SHUTDOWN",
     "RESET",
@@ -38,7 +36,6 @@ const RELEVANT_EVENTS: [&str; 9] = [
     "MEMORY_FAILURE",
 ];
 
-/// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
 
 #[derive(Debug, Error)]
@@ -109,7 +106,7 @@ impl Qmp {
         let begun = Instant::now();
         loop {
             let mut answer = self.next(patience.saturating_sub(begun.elapsed())).map_err(silent)?;
-            // Skip late replies to commands that timed out.
+            // Skips late replies to commands that have timed out.
             if answer.get("id").is_some_and(|id| *id != self.last_id) {
                 continue;
             }
@@ -140,7 +137,7 @@ impl Qmp {
 
 impl Drop for Qmp {
     fn drop(&mut self) {
-        // The reader has a duplicate of the socket. Fails only if the peer has closed it.
+        // The reader has a duplicate of the socket. This only fails if the peer has already closed it.
         let _ = self.to.shutdown(Shutdown::Both);
     }
 }
@@ -148,7 +145,7 @@ impl Drop for Qmp {
 fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
     let message = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
     let Some(event) = message.get("event").and_then(Value::as_str) else {
-        // Fails if the receiver is gone or its queue is full.
+        // This fails if the receiver is gone or its queue is full.
         let _ = answers.try_send(message);
         return None;
     };

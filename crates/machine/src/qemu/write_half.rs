@@ -1,4 +1,4 @@
-//! The write half of a socket. Dropping it closes both halves, like a pipe.
+//! The write half of a socket. Dropping it closes both halves, as with a pipe.
 
 use std::{
     io::{self, Write},
@@ -28,7 +28,7 @@ impl Write for HangsUp {
 
 impl Drop for HangsUp {
     fn drop(&mut self) {
-        // Fails only if the peer has closed it.
+        // This only fails if the peer has already closed it.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 }

@@ -1,8 +1,8 @@
-//! Turns the error output of `ssh` into advice.
+//! Turns error output from `ssh` into advice.
 
 use thiserror::Error;
 
-/// The exit status for errors of `ssh` itself (ssh(1)).
+/// The exit status for errors in `ssh` itself (ssh(1)).
 const OWN_FAILURE: i32 = 255;
 
 #[derive(Debug, Error)]
@@ -104,7 +104,7 @@ fn last_line(output: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Output of OpenSSH 9.2.
+    /// The output is from OpenSSH 9.2.
     #[test]
     fn derives_advice_from_ssh_output() {
         for (status, output, wanted) in [

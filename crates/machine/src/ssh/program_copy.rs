@@ -1,4 +1,4 @@
-//! The program to copy to hosts, with its hash.
+//! The program that is copied to hosts, with its hash.
 
 use std::path::Path;
 
@@ -26,7 +26,6 @@ impl ProgramCopy {
         &self.bytes
     }
 
-    /// SHA-256, in hex.
     pub(super) fn hash(&self) -> &str {
         &self.hash
     }

@@ -1,10 +1,10 @@
-//! Scripts for the host, in single quotes, so that any login shell passes them on unchanged.
+//! Scripts for the host, in single quotes so that any login shell passes them on unchanged.
 
 use std::env::consts;
 
 use super::program_copy::ProgramCopy;
 
-/// Shell start-up files may print other lines.
+/// Distinguishes the script's reply from other lines, which shell startup files may print.
 const MARK: &str = "plumb: ";
 const LONGEST_WORD: usize = 100;
 const NAMED: usize = 16;
@@ -12,11 +12,8 @@ const NAMED: usize = 16;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Ready,
-    /// Missing or differs.
     Absent,
-    /// System or architecture.
     Other(String),
-    /// Missing on the host.
     Lacks(String),
 }
 
@@ -35,8 +32,8 @@ impl Answer {
 
 /// Removes the file when it runs, unless `keep` is set.
 ///
-/// The program is opened once, then checked and executed through the same descriptor: the owner of `$XDG_CACHE_HOME` can
-/// rename the cache folder between two opens.
+/// The program is opened once, then checked and executed through the same descriptor, because the owner of
+/// `$XDG_CACHE_HOME` could rename the cache folder between two opens.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
     let arch = consts::ARCH;
@@ -65,7 +62,7 @@ pub(super) fn install(program: &ProgramCopy) -> String {
         "t=.new-$$",
         r#"trap "rm -f $t" 0 1 2 15"#,
         r#"rm -f "$t""#,
-        // Fail if the file exists.
+        // Makes the script fail if the file already exists.
         "set -C",
         r#"cat > "$t" || exit 1"#,
         &format!(r#"{} || {{ echo "the copy is damaged" >&2; exit 1; }}"#, has_hash(program, r#"<"$t""#)),
@@ -73,12 +70,13 @@ pub(super) fn install(program: &ProgramCopy) -> String {
     ])
 }
 
-/// The user owns the file and no one else can write to it. The mode from `ls` includes access control lists.
+/// Checks that the user owns the file and that no one else can write to it. The mode printed by `ls` includes
+/// access control lists.
 const PRIVATE: &str =
     r#"private() { [ -O "$1" ] && case "$(ls -ldnL "$1")" in (?????-??-*) ;; (*) return 1 ;; esac; }"#;
 
-/// Checks the current folder after entering it: the path can lead elsewhere by then. Refuses a link to a folder with another
-/// name, because files are created in it.
+/// The current folder is checked after it has been entered, because the path may lead elsewhere by then. A
+/// link to a folder with another name is refused, because files are created in it.
 const ENTER: &str = r#"enter() { cd "$d" >/dev/null && case "$(pwd -P)" in (*/plumb) private . ;; (*) false ;; esac || { echo "$d is a link, belongs to another user or can be written by others" >&2; return 1; }; }"#;
 
 fn places(program: &ProgramCopy) -> String {
@@ -135,19 +133,16 @@ mod tests {
     }
 
     const OURS: &[u8] = b"#!/bin/sh\necho the program runs\n";
-    /// Uid; it needs no account.
     const OTHER: u32 = 4242;
-    /// While the other user swaps files.
     const STARTS: usize = 10;
 
-    /// Owned by another user.
+    /// A cache folder that is owned by another user.
     struct SharedCache {
         folder: tempfile::TempDir,
         program: ProgramCopy,
     }
 
     impl SharedCache {
-        /// `None` without root.
         fn new() -> Option<Self> {
             if !sys::confine::is_root() {
                 eprintln!("skipped: machine::ssh::script: needs root, to be two users");
@@ -171,7 +166,6 @@ mod tests {
             &self.program.hash()[..NAMED]
         }
 
-        /// `$n` is the file name of the program.
         fn as_other(&self, script: &str) -> Command {
             let mut command = Command::new("sh");
             command.args(["-c", script]).current_dir(self.path("home/.cache")).uid(OTHER).gid(OTHER);
@@ -192,12 +186,10 @@ mod tests {
             };
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let mut child = command.spawn().expect("sh is installed");
-            // A script that refuses reads nothing.
             let _ = child.stdin.take().expect("piped").write_all(input);
             child.wait_with_output().expect("a child of this test")
         }
 
-        /// Fails if the other user's program runs.
         fn start(&self, keep: bool, by_home: bool) -> String {
             let output = self.as_root(&start(&self.program, keep), b"", by_home);
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -219,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Creates a copy of the program, and another program that prints its user.
+    /// Creates a copy of the program, and another program that prints the user it runs as.
     const PREPARE: &str = r##"mkdir -p evil && printf "#!/bin/sh\necho the program runs\n" > evil/good
         printf "#!/bin/sh\necho another program runs as \$(id -u)\n" > evil/bad
         chmod -R 755 evil && cp evil/good "evil/$n" && chmod 755 "evil/$n""##;
@@ -267,7 +259,6 @@ mod tests {
         };
         cache.other_does(&format!("{PREPARE}; mv evil plumb"));
         refused("another user owns the folder");
-        // Nothing may be written to this folder.
         let own = cache.path("own");
         fs::create_dir(&own).expect("own file");
         cache.other_does(&format!("mv plumb evil; ln -s {} plumb", own.display()));

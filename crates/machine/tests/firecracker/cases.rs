@@ -129,7 +129,6 @@ pub(crate) fn stopping_ends_it() {
     machine.stop();
     assert!(!Path::new(&format!("/proc/{pid}")).exists());
     let mut rest = Vec::new();
-    // An interrupted stream may report an error.
     let _ = channel.from_agent.read_to_end(&mut rest);
     assert_eq!(machine.pids(), [0; 0]);
     assert_eq!(fs::read_dir(setup.folder.path()).expect("it is there").count(), Behaviour::ALL.len() + 2);
@@ -149,7 +148,7 @@ pub(crate) fn absence_is_named() {
     assert!(error.contains("/bin/true is not Firecracker"), "{error}");
 }
 
-/// The kernel is invalid, so the start is refused, as without KVM.
+/// The kernel is invalid, so the start is refused, as it would be without KVM.
 pub(crate) fn the_real_one_takes_all() {
     let error = Setup::new().of_program("firecracker".into()).with_tap(tap("vm0")).start();
     let error = error.expect_err("the kernel is invalid").to_string();

@@ -1,4 +1,5 @@
-//! The part of Firecracker's API that boots a machine. Source: src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
+//! The part of Firecracker's API that is used to boot a machine. Source:
+//! src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
 
 pub(crate) struct Operation {
     /// `{}` is a placeholder for a name.
@@ -17,7 +18,6 @@ pub(crate) struct Property {
 pub(crate) enum Kind {
     Text,
     Boolean,
-    /// An inclusive range.
     Integer(i64, i64),
     Word(&'static [&'static str]),
     Object(&'static [Property]),

@@ -1,4 +1,4 @@
-//! Tests the Firecracker driver against a stand-in: this program, started by another name.
+//! Tests the Firecracker driver with a simulated Firecracker, which is this program under another name.
 #![expect(clippy::disallowed_methods, reason = "tests read files, and the stand-in reads its arguments")]
 #![expect(
     clippy::disallowed_macros,
@@ -18,7 +18,6 @@ use libtest_mimic::{Arguments, Failed, Trial};
 #[derive(Debug, Clone, Copy)]
 enum Need {
     Nothing,
-    /// The right to mount.
     Start,
     Firecracker,
 }

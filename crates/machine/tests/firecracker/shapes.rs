@@ -1,4 +1,4 @@
-//! Tests the validator with valid requests, and with requests that have one error each.
+//! Tests the validator with valid requests, and with requests that contain a single error.
 
 use serde_json::{Value, json};
 
@@ -90,7 +90,6 @@ pub(crate) fn broken_ones_are_refused() {
     refused(&request("/network-interfaces/eth0", &other), "does not match");
 }
 
-/// Omits each required field, changes the type of each field, and adds a field.
 fn broken_bodies(right: &Request) {
     let whole = body(right);
     let parts = whole.as_object().expect("valid");

@@ -1,4 +1,4 @@
-//! A stand-in for the `firecracker` program, which validates every request and runs no guest.
+//! Simulates the `firecracker` program. It validates every request, but runs no guest.
 
 use std::{
     fs,
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::validator::{Machine, Request};
 
-/// Selected by program name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
     Obeys,
@@ -138,7 +137,6 @@ fn opened(behaviour: Behaviour, path: &str, body: &Value) -> Result<(), String> 
     }
 }
 
-/// Prints the boot message, and echoes input from the controller.
 fn boot(behaviour: Behaviour, put: &[(String, Value)]) {
     let at = |path: &str| &put.iter().find(|(known, _)| known == path).expect("it was put").1;
     let arguments = at("/boot-source")["boot_args"].as_str().expect("it is valid");

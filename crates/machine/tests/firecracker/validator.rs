@@ -73,7 +73,7 @@ fn headers(request: &Request) -> Result<(), String> {
         let found = request.headers.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     };
-    // RFC 9112, section 3.2: a request without it is refused.
+    // RFC 9112, section 3.2: a request without this header is refused.
     header("host").ok_or("there is no Host")?;
     match header("content-type") {
         Some("application/json") => {}

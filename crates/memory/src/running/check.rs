@@ -5,12 +5,12 @@ use units::{Bytes, Share};
 use super::GuestMemory;
 use crate::limits::{MOST_MEMORY, sum};
 
-/// CONFIG_NODES_SHIFT of Linux is at most 10.
+/// In Linux, CONFIG_NODES_SHIFT is at most 10.
 const MOST_NODES: usize = 1024;
 const MOST_ACCESSES: u64 = 1 << 60;
 
 impl GuestMemory {
-    /// A VM with this much memory can have these numbers, and their sums do not overflow.
+    /// Checks that a VM with this much memory can have these numbers, and that their sums do not overflow.
     pub fn check(&self, machine: Bytes) -> Result<(), String> {
         let sizes = [
             ("fast memory", Some(self.size), MOST_MEMORY),

@@ -1,4 +1,5 @@
-//! Memory statistics from the guest's virtio-balloon driver (docs/interop/virtio-balloon-stats.rst of QEMU 7.2).
+//! Memory statistics from the guest's virtio-balloon driver (docs/interop/virtio-balloon-stats.rst of QEMU
+//! 7.2).
 
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +12,6 @@ use crate::error::MemoryError;
 
 const BALLOON: &str = "child<virtio-balloon-";
 const POLLING: &str = "guest-stats-polling-interval";
-/// The driver's value for unknown statistics.
 const UNKNOWN: u64 = u64::MAX;
 const PAGE: f64 = sys::anonymous_memory::PAGE as f64;
 

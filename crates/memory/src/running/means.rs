@@ -1,4 +1,5 @@
-//! How to move a running machine's memory: virtio-mem, the guest's agent, or a virtio-balloon, which cannot select a node.
+//! How to move a running machine's memory: with virtio-mem, the guest's agent, or a virtio-balloon. The
+//! latter cannot select a node.
 
 use std::time::{Duration, Instant};
 
@@ -20,22 +21,17 @@ use crate::{
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
-/// The time limit for the agent. Other VMs wait for it.
+/// The timeout for the agent, which other VMs have to wait for.
 const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(super) enum Means {
     VirtioBalloon,
-    VirtioMem {
-        /// QOM path.
-        path: String,
-        id: String,
-    },
+    VirtioMem { path: String, id: String },
     Agent(Box<AgentBalloon>),
 }
 
 impl Means {
-    /// Default: the best one available.
     pub(super) fn of(
         monitor: &mut Monitor,
         access: &VmAccess,
@@ -141,7 +137,7 @@ impl Means {
             Self::Agent(balloon) => {
                 let agent = agent.ok_or_else(|| MemoryError::Guest("no reply".to_owned()))?;
                 balloon.ask_for(Bytes(base(monitor)?.0.saturating_sub(size.0)))?;
-                // In batches, as far as the guest has free memory.
+                // Memory is moved in batches, as long as the guest has some free.
                 let end = Instant::now() + RESIZE_TIME;
                 while balloon.step(agent)? && Instant::now() < end {}
                 Ok(())
@@ -179,7 +175,7 @@ fn slow_memory(monitor: &mut Monitor, nodes: &[u32]) -> Result<Bytes, MemoryErro
     nodes.iter().map(|node| size(node).ok_or_else(|| lacking(node))).sum()
 }
 
-/// Parses `node 1 size: 256 MB`, which includes plugged memory.
+/// Parses `node 1 size: 256 MB`. The size includes plugged memory.
 fn node_sizes(text: &str) -> Vec<(u32, Bytes)> {
     let node = |line: &str| {
         let (node, size) = line.trim().strip_prefix("node ")?.split_once(" size: ")?;

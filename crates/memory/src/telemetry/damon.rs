@@ -1,5 +1,6 @@
-//! Accesses from DAMON, for physical memory. The kernel samples one page per region, and counts the samples in which it was
-//! accessed. One scheme per node and count class sums memory sizes (admin-guide/mm/damon/usage.rst of Linux 6.12).
+//! Uses DAMON to count accesses to physical memory. The kernel samples one page per region, and counts the
+//! samples in which it had been accessed. For each node and count class, a scheme adds up the memory sizes
+//! (admin-guide/mm/damon/usage.rst of Linux 6.12).
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,29 +14,29 @@ use crate::error::MemoryError;
 const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 const NODES: &str = "/sys/devices/system/node";
 const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
-/// Microseconds, for one page per region. A look should find pages that are accessed every few seconds, and sampling may cost
-/// up to 4000 pages per second.
+/// In microseconds, for one page per region. Pages that are accessed every few seconds should be found
+/// between two reports, and sampling may cost up to 4000 pages per second.
 const SAMPLE: u64 = 100_000;
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
-/// The kernel checks for changed memory at this interval, in microseconds.
+/// How often the kernel checks whether the memory has changed, in microseconds.
 const UPDATE: u64 = 4_000_000;
-/// The kernel merges regions with counts within 10 % of the highest, which hides rare accesses. The minimum limits the region
-/// size.
+/// The kernel merges regions whose counts differ by up to 10 % of the highest count, which hides rare
+/// accesses. The minimum number limits the size of a region.
 const REGIONS: [u64; 2] = [200, 400];
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];
 const PARTS: f64 = 1000.0;
 
-/// Physical, by node.
+/// Physical address ranges by node.
 type Layout = BTreeMap<u32, Vec<(u64, u64)>>;
 
-/// Runs until it is dropped.
+/// DAMON runs until this is dropped.
 #[derive(Debug)]
 pub(super) struct Damon {
     layout: Layout,
-    /// Bytes, by node and class.
+    /// In bytes, by node and class.
     before: Vec<u64>,
     latest: Option<Accesses>,
     pid: u32,
@@ -108,7 +109,7 @@ impl Damon {
         Ok(())
     }
 
-    /// Bytes, by scheme.
+    /// In bytes, by scheme.
     fn seen(&self) -> Result<Vec<u64>, MemoryError> {
         write(&file("0/state"), "update_schemes_stats")?;
         let seen = |number: usize| {
@@ -151,13 +152,13 @@ impl Drop for Damon {
     }
 }
 
-/// Fails only if it has stopped.
+/// This only fails if DAMON has already stopped.
 fn stop() {
     let _ = write(&file("0/state"), "off");
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// Mean over all finished aggregations, `None` before the first.
+/// Returns the mean over all finished aggregations, or `None` before the first.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();
@@ -178,8 +179,8 @@ fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     )
 }
 
-/// Accesses per page and sampling interval, from the number of samples that found it accessed. Random accesses leave it
-/// unaccessed with probability exp(-accesses).
+/// Estimates the accesses per page and sampling interval from the number of samples that found the page
+/// accessed. With random accesses, a page remains unaccessed with probability exp(-accesses).
 fn accesses_between(least: u64, most: u64) -> f64 {
     let found = (least + most) as f64 / 2.0;
     -(1.0 - found / (SAMPLES as f64 + 0.5)).ln()
@@ -238,8 +239,8 @@ mod tests {
     fn averages_scheme_counts_by_node() {
         let layout: Layout = [(0, vec![(0, 64 * MIB)]), (1, vec![(64 * MIB, 96 * MIB)])].into();
         let mut grown = vec![0; 2 * CLASSES.len()];
-        // Ten aggregations. On node 0, half of the memory was accessed in 5 to 7 of 40 samples, in a seventh of the
-        // time. On node 1, nothing was accessed.
+        // There were ten aggregations. On node 0, half of the memory was accessed in 5 to 7 of 40 samples, in
+        // a seventh of the time. On node 1, nothing was accessed.
         (grown[0], grown[4]) = (10 * 32 * MIB, 10 * 32 * MIB);
         grown[CLASSES.len()] = 10 * 32 * MIB;
         let accesses = histogram(&layout, &grown).expect("ten aggregations");

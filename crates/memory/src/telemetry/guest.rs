@@ -1,5 +1,5 @@
-//! Memory telemetry of the guest in which this process runs. Sources: proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of
-//! Linux.
+//! Memory telemetry from inside the guest in which this process runs. Sources: proc_meminfo(5),
+//! proc_vmstat(5), accounting/psi.rst of Linux.
 
 use std::{collections::BTreeMap, fs};
 
@@ -28,7 +28,7 @@ struct Counted {
 }
 
 impl GuestTelemetry {
-    /// Use is since the previous look.
+    /// CPU use is measured since the previous call.
     pub fn look(&mut self, asked: AccessSourceKind) -> Result<MemoryTelemetry, MemoryError> {
         let begun = thread_cpu();
         let (mut accesses, pending) = self.accesses(asked);
@@ -64,10 +64,9 @@ impl GuestTelemetry {
         })
     }
 
-    /// Accesses since the previous look, or why there are none yet.
+    /// Returns the accesses since the previous call, or why there are none yet.
     fn accesses(&mut self, asked: AccessSourceKind) -> (Accesses, Option<String>) {
         if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
-            // Drop the previous source first.
             self.source = None;
             let found = source(asked);
             self.asked = Some((asked, found.as_ref().err().map(reason)));
@@ -127,7 +126,7 @@ fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
     numbers.into_iter().filter_map(telemetry).filter(|node| node.size.0 > 0).collect()
 }
 
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds.
+/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, which is in microseconds.
 fn stalled(text: &str) -> Option<Nanos> {
     let some = text.lines().find(|line| line.starts_with("some "))?;
     Some(Nanos(some.rsplit_once("total=")?.1.trim().parse::<u64>().ok()? * 1000))

@@ -1,6 +1,7 @@
-//! Accesses from page generations (admin-guide/mm/multigen_lru.rst of Linux). An aging pass shows whether a page was accessed,
-//! not how often, so each look ends with two short windows. The pages accessed in both give the number of constantly accessed
-//! ones, as in capture-recapture estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
+//! Estimates accesses from page generations (admin-guide/mm/multigen_lru.rst of Linux). An aging pass shows
+//! whether a page was accessed, but not how often, so each report ends with two short windows. From the pages
+//! that were accessed in both, the number of constantly accessed pages follows as in capture-recapture
+//! estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
 
 use std::{path::Path, thread, time::Duration};
 
@@ -14,30 +15,29 @@ use crate::error::MemoryError;
 const SWITCH: &str = "/sys/kernel/mm/lru_gen/enabled";
 const DEBUG: &str = "/sys/kernel/debug";
 const GENERATIONS: &str = "/sys/kernel/debug/lru_gen";
-/// Short enough to miss rarely accessed memory, and long enough for thousands of accesses.
+/// Short enough to miss memory that is rarely accessed, and long enough for thousands of accesses.
 const WINDOW: Duration = Duration::from_millis(200);
 
-/// The share of a window's pages that counts as all of them.
+/// If this fraction of pages is touched in a window, all of them are assumed to be.
 const MOST_TOUCHED: f64 = 0.98;
-/// Upper bound of the kernel's number.
+/// The kernel never has more generations than this.
 const MOST: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Group {
     id: u64,
     node: u32,
-    /// Number and pages, oldest first.
     generations: Vec<(u64, u64)>,
 }
 
 #[derive(Debug)]
 pub(super) struct Generations {
-    /// Data starts with the second look.
+    /// Data is available from the second call on.
     before: Option<u64>,
 }
 
 impl Generations {
-    /// Enables page generations only with `force`, because they change the guest's page reclaim.
+    /// Page generations are only enabled with `force`, because they change the guest's page reclaim.
     pub(super) fn start(force: bool) -> Result<Self, MemoryError> {
         let lacking = |reason: &str| MemoryError::NoSource { reason: reason.to_owned() };
         let Ok(on) = read(SWITCH) else {
@@ -79,22 +79,21 @@ impl AccessSource for Generations {
     }
 }
 
-/// All but the last.
 fn window() -> Result<Vec<Group>, MemoryError> {
     thread::sleep(WINDOW);
     begin_generation()?;
     Ok(parse(&read(GENERATIONS)?))
 }
 
-/// Pages accessed since the previous pass move to the last generation.
+/// Moves pages accessed since the previous pass to the last generation.
 #[expect(clippy::disallowed_methods, reason = "kernel interfaces are files")]
 fn begin_generation() -> Result<(), MemoryError> {
     for group in parse(&read(GENERATIONS)?) {
         let Some((last, _)) = group.generations.last() else { continue };
-        // Includes swappable pages, and scans all page tables.
+        // The pass includes swappable pages and scans all page tables.
         let order = format!("+ {} {} {last} 1 1", group.id, group.node);
         match std::fs::write(GENERATIONS, order) {
-            // The kernel has aged the group itself, or the group is gone.
+            // The kernel has already aged the group, or the group no longer exists.
             Err(error) if !matches!(error.raw_os_error(), Some(22 | 34)) => {
                 return Err(refused("write", GENERATIONS, &error));
             }
@@ -124,16 +123,16 @@ fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     accesses
 }
 
-/// Constantly accessed, touched at least once, and the rest.
+/// Returns the pages that are constantly accessed, those touched at least once, and the remainder.
 fn of_group(first: &Group, second: &Group, windows: f64) -> Vec<(u64, u64)> {
-    // The last generation contains only pages since the last scan.
+    // The last generation only contains pages since the last scan.
     let [one, other] = [first.pages(0..2), second.pages(0..2)];
     let in_both = one.saturating_sub(second.pages(2..3));
     let touched = first.pages(0..3).max(other);
     let all = second.pages(0..MOST);
     let caught = one.max(other);
     let hot = ((one + 1) * (other + 1) / (in_both + 1)).saturating_sub(1).clamp(caught, touched.max(caught));
-    // Converts between the touched share of a window and the access rate (Poisson).
+    // Converts between the fraction of pages touched in a window and the access rate (Poisson).
     let share = ((one + other) as f64 / 2.0 / hot.max(1) as f64).min(MOST_TOUCHED);
     let of_hot = (-(1.0 - share).ln() * hot as f64 * windows) as u64;
     let seldom = touched.saturating_sub(hot);
@@ -199,8 +198,8 @@ memcg    77 /system.slice
 
     #[test]
     fn estimates_hot_pages_from_both_windows() {
-        // Of 8192 hot pages, 3955 are touched in a window and 1910 in both. The interval also touches 2000 other
-        // pages.
+        // Of 8192 hot pages, 3955 are touched in one window and 1910 in both. The interval also touches 2000
+        // other pages.
         let found = classes(
             &[500, 8192 + 2000 - 3955, 3955, 0],
             &[500, 8192 + 2000 - 3955, 3955 - 1910, 3955, 0],
@@ -208,15 +207,14 @@ memcg    77 /system.slice
         );
         let &[(hot, of_hot), (seldom, of_seldom), (idle, 0)] = found.as_slice() else { panic!("{found:?}") };
         assert!(hot.abs_diff(8192) < 10 && seldom.abs_diff(2000) < 10 && of_seldom == seldom, "{found:?}");
-        // Each is accessed 0.66 times per window.
         assert!((of_hot as f64 / (8192.0 * 0.66 * 25.0) - 1.0).abs() < 0.02, "{found:?}");
         assert_eq!(idle, 500 + 8192 + 2000 + 3955 - 1910 - hot - seldom);
     }
 
     #[test]
     fn estimate_is_bounded_in_extreme_cases() {
-        // No page in both windows: all touched pages may be hot. All pages in both: only those are hot. No page at
-        // all: nothing is accessed.
+        // If no page is in both windows, all touched pages may be hot. If all pages are in both, only those
+        // are hot. If there are no pages at all, nothing is accessed.
         assert_eq!(classes(&[100, 50, 5, 0], &[100, 45, 5, 5, 0], 10.0)[0].0, 35);
         assert_eq!(classes(&[100, 50, 5, 0], &[100, 50, 0, 5, 0], 10.0)[0].0, 5);
         assert_eq!(classes(&[100, 0, 0, 0], &[100, 0, 0, 0, 0], 10.0), [(100, 0)]);

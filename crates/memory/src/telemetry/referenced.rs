@@ -1,5 +1,6 @@
-//! Accesses from the accessed bits of the emulating process. This works only with QEMU's TCG and file-backed memory: under
-//! KVM, guest accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
+//! Reads accesses from the accessed bits of the emulating process. This only works with QEMU's TCG and
+//! file-backed memory, because under KVM guest accesses use other page tables. Sources:
+//! proc_pid_clear_refs(5), proc_pid_smaps(5).
 
 use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;
@@ -8,7 +9,7 @@ use units::Bytes;
 use super::{AccessSource, FIRST_LOOK, Look, read, write};
 use crate::error::MemoryError;
 
-/// Clears the bits of file-backed pages only.
+/// Only clears the bits of file-backed pages.
 const OF_FILES: &str = "3";
 const MEMORY: &str = "/memfd:memory-backend-memfd";
 
@@ -55,7 +56,6 @@ impl AccessSource for ReferencedBits {
     }
 }
 
-/// Bytes.
 fn of_machine(smaps: &str) -> (u64, u64) {
     let (mut is_memory, mut referenced, mut resident) = (false, 0, 0);
     for line in smaps.lines() {
@@ -64,7 +64,8 @@ fn of_machine(smaps: &str) -> (u64, u64) {
         match name {
             "Referenced" if is_memory => referenced += kilobytes().unwrap_or(0) << 10,
             "Rss" if is_memory => resident += kilobytes().unwrap_or(0) << 10,
-            // A mapping's first line starts with addresses and contains a device number with a colon.
+            // A mapping's first line starts with addresses and contains a device number, which includes a
+            // colon.
             _ if name.contains('-') => is_memory = line.contains(MEMORY),
             _ => {}
         }

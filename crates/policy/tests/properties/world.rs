@@ -1,4 +1,4 @@
-//! A host whose VMs have a constant load and known curves, and follow orders or not.
+//! A host with VMs that have a constant load and known curves, and may or may not follow orders.
 
 use policy::{GuestReport, HeatClass, Move, Observation, Rebalancer, Settings, Tiers, VmSettings};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ const MIB: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obedience {
     Prompt,
-    /// Partially or not at all, some silent, and some under pressure at times.
+    /// Orders are followed partially or not at all. Some VMs are silent, and some are under pressure at times.
     Unreliable,
 }
 
@@ -172,7 +172,7 @@ impl World {
 
     pub(crate) fn below_target(&self) -> Vec<String> {
         let all = self.settings().vms.iter().zip(&self.vms).enumerate().filter(|(at, _)| is_known(*at));
-        // Tolerance for blocks, and for the uncertainty that other VMs may keep.
+        // Allows for blocks, and for the uncertainty margin of other VMs.
         let kept = self.vms.len() as u64 * self.settings().block.0 + self.settings().capacity.fast.0 / 100;
         let below = all.filter(|(_, (vm, truth))| truth.has.fast.0 + kept < truth.need(vm) as u64);
         below.map(|(_, (vm, _))| vm.name.clone()).collect()
@@ -185,7 +185,7 @@ impl World {
         }
     }
 
-    /// A VM below its need has as much DRAM per weight as any VM above its floor, apart from the dead band.
+    /// A VM below its need must have as much DRAM per weight as any VM above its floor, apart from the dead band.
     pub(crate) fn check_shares(&self) {
         let block = self.settings().block.0 as f64;
         let band = 1.0 + self.settings().headroom.0;

@@ -26,7 +26,7 @@ pub(crate) struct View<'a> {
     pub(crate) has: u64,
     noise: f64,
     seed: u64,
-    /// Known only to the offline policy.
+    /// Only the offline policy may use this.
     pub(crate) truth: &'a Phase,
 }
 

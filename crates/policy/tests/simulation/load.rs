@@ -1,4 +1,4 @@
-//! Synthetic loads: accesses of a VM over time, and the guest's histograms.
+//! Synthetic loads: a VM's accesses over time, and the guest's histograms.
 
 use policy::HeatClass;
 use rand::RngExt;
@@ -6,21 +6,14 @@ use rand_pcg::Pcg64Mcg;
 use units::Bytes;
 
 const CLASSES: usize = 48;
-/// Accesses per interval; only ratios matter.
+/// Accesses per interval. Only their ratios matter.
 const ACCESSES: f64 = 1e6;
-/// Blocks for Zipf's law.
 const ITEMS: f64 = 65_536.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Pattern {
-    /// A part gets most accesses.
-    TwoLevel {
-        hot: f64,
-        hits: f64,
-    },
-    Zipf {
-        exponent: f64,
-    },
+    TwoLevel { hot: f64, hits: f64 },
+    Zipf { exponent: f64 },
     Scan,
 }
 
@@ -81,8 +74,8 @@ impl Phase {
         self.size * self.pattern.part(share)
     }
 
-    /// Class sizes grow from a thousandth of the working set. Accesses have an error of `noise` each, and sizes a common one
-    /// of a third of that.
+    /// Class sizes grow from a thousandth of the working set. Each class has an error of `noise` in its accesses, and
+    /// all sizes share an error of a third of that.
     pub(crate) fn histogram(&self, rng: &mut Pcg64Mcg, noise: f64) -> Vec<HeatClass> {
         let edge = |at: usize| 1000_f64.powf(at as f64 / CLASSES as f64 - 1.0);
         let scale = (noise / 3.0 * normal(rng)).exp();
@@ -110,7 +103,7 @@ impl Phase {
 }
 
 impl Load {
-    /// Lengths are exponentially distributed; `None` for a constant load.
+    /// Lengths are exponentially distributed. The load is constant if `mean` is `None`.
     pub(crate) fn draw(rng: &mut Pcg64Mcg, memory: f64, intervals: usize, mean: Option<f64>) -> Self {
         let size = memory * 8_f64.powf(rng.random_range(-1.0..0.0));
         let mut phases = vec![Phase { start: 0, pattern: Pattern::draw(rng), size }];

@@ -4,12 +4,12 @@ use crate::host::View;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rival {
-    /// Knows the true curves of this and the next interval and has no step limit: the maximum number of VMs on
-    /// target.
+    /// Knows the true curves of this and the next interval and has no step limit, so it gives the maximum number of
+    /// VMs on target.
     Optimum,
-    /// DRAM in proportion to bytes hotter than the VM's average, as with hot-page steering.
+    /// DRAM in proportion to the bytes hotter than the VM's average, as with hot-page steering.
     HotBytes,
-    /// DRAM in proportion to memory in use, as with ballooning by free memory.
+    /// DRAM in proportion to the memory in use, as with ballooning by free memory.
     Pressure,
     Proportional,
     Equal,
@@ -29,13 +29,12 @@ impl Rival {
         }
     }
 
-    /// A step per interval, like the rebalancer.
     pub(crate) fn steps(self) -> bool {
         matches!(self, Self::HotBytes | Self::Pressure)
     }
 }
 
-/// Smallest needs first; by an exchange argument no other choice meets more.
+/// Meets the smallest needs first. By an exchange argument, no other choice meets more of them.
 fn optimum(next: &[View<'_>], capacity: f64) -> Vec<f64> {
     let mut given: Vec<f64> = next.iter().map(|view| view.vm.floor.fast.0 as f64).collect();
     let mut left = capacity - given.iter().sum::<f64>();

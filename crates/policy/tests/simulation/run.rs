@@ -9,15 +9,14 @@ use crate::{
     rivals::Rival,
 };
 
-/// Decisions after which all policies have settled.
+/// Number of decisions after which all policies have settled.
 pub(crate) const SETTLED: usize = 100;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Outcome {
-    /// Share of VM-intervals on target, after settling.
+    /// Fraction of VM-intervals on target, after settling.
     pub(crate) on_target: f64,
     pub(crate) shortfall: f64,
-    /// Direction reversals of VMs, after settling.
     pub(crate) reversals: usize,
     pub(crate) moves: usize,
     pub(crate) times: Vec<Duration>,
@@ -46,7 +45,7 @@ fn after(now: &[View<'_>], decision: &Decision) -> Vec<u64> {
     has
 }
 
-/// Policies with steps move as much per interval as the rebalancer; their moves complete at once.
+/// Policies with steps move as much per interval as the rebalancer, but their moves complete at once.
 pub(crate) fn theirs(host: &Host, intervals: usize, rival: Rival) -> Outcome {
     let capacity = host.settings.capacity.fast.0 as f64;
     simulate(host, intervals, |now, next| {

@@ -7,12 +7,12 @@ pub(crate) struct Scenario {
     pub(crate) intervals: usize,
     /// DRAM relative to the average need of all targets.
     pub(crate) room: f64,
-    /// Mean intervals between load changes of a VM; `None` for constant loads.
+    /// Mean number of intervals between a VM's load changes, or `None` for constant loads.
     pub(crate) phase: Option<f64>,
     pub(crate) noise: f64,
     pub(crate) step: f64,
     pub(crate) blind: bool,
-    /// The served share is also measured, with a tenth of the noise.
+    /// Whether the hit ratio is measured too, with a tenth of the noise.
     pub(crate) hits: bool,
 }
 

@@ -1,4 +1,4 @@
-/* Does nothing at entry and exit of every system call: the minimum overhead of any system call probe, for comparison. */
+/* Does nothing on entry to and exit from every system call. This is the minimum overhead of any system call probe. */
 #include "kernel.h"
 
 SEC("raw_tp/sys_enter")

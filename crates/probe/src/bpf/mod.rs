@@ -1,5 +1,5 @@
-//! Loads embedded BPF objects. Nothing is pinned, so the kernel unloads everything when the process ends, even if it is
-//! killed.
+//! Loads embedded BPF objects. Nothing is pinned, so the kernel unloads everything when the process ends, even if it
+//! is killed.
 
 mod refusal;
 mod subjects;
@@ -36,20 +36,21 @@ enum Link {
 }
 
 impl Hook {
-    /// The section of the function in the object sets how it is attached: `SEC("tp_btf/...")` or `SEC("raw_tp/...")`.
+    /// The function's section in the object determines how it is attached: `SEC("tp_btf/...")` or
+    /// `SEC("raw_tp/...")`.
     pub(crate) const fn needed(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: false }
     }
 
-    /// The kernel may lack the tracepoint, e.g. `kvm_entry` without KVM.
+    /// For tracepoints that the kernel may lack, e.g. `kvm_entry` without KVM.
     pub(crate) const fn optional(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: true }
     }
 }
 
 impl BpfObject {
-    /// `sizes` overrides the number of entries of maps. Fails with [`ProbeError::Unavailable`] if the kernel or the
-    /// permissions do not allow it.
+    /// `sizes` overrides the maximum number of entries of maps. Fails with [`ProbeError::Unavailable`] if the kernel
+    /// or the permissions do not allow it.
     pub(crate) fn new(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, ProbeError> {
         Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }
@@ -73,7 +74,6 @@ impl BpfObject {
 
     pub(crate) fn detach(&mut self) {
         for (name, link) in std::mem::take(&mut self.links) {
-            // Fails only if the program is not attached.
             let _ = match (self.ebpf.program_mut(name), link) {
                 (Some(Program::BtfTracePoint(program)), Link::Typed(id)) => program.detach(id),
                 (Some(Program::RawTracePoint(program)), Link::Raw(id)) => program.detach(id),
@@ -82,7 +82,7 @@ impl BpfObject {
         }
     }
 
-    /// `.bss` and `.data` are maps with a single entry of all variables.
+    /// `.bss` and `.data` are maps with a single entry that holds all variables.
     pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
@@ -94,7 +94,7 @@ impl BpfObject {
         HashMap::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
 
-    /// The first of equal keys counts.
+    /// If a key occurs more than once, the first entry is used.
     pub(crate) fn replace<K: aya::Pod, V: aya::Pod>(
         &mut self,
         name: &str,
@@ -165,7 +165,6 @@ pub(crate) fn failed(operation: &str, map: &str, reason: &dyn std::fmt::Display)
     ProbeError::Failed { operation: format!("{operation} the map {map}"), reason: reason.to_string() }
 }
 
-/// Prints the kernel's full message, for development.
 #[cfg(test)]
 pub(crate) fn load_or_panic(object: &[u8], hooks: &[Hook]) -> Option<BpfObject> {
     match BpfObject::load(object, hooks, &[]) {

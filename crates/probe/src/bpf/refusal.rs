@@ -1,4 +1,4 @@
-//! Explains why the kernel rejected a program, without the verifier log.
+//! Explains why the kernel rejected a program, without quoting the verifier log.
 
 use std::{fs, os::unix::fs::MetadataExt};
 
@@ -11,9 +11,8 @@ const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// Even a program of two instructions is rejected.
     Rights(MissingCapability),
-    /// This process is in another PID namespace than BPF programs see.
+    /// BPF programs see different PIDs, because this process is in another PID namespace.
     OtherNumbers,
     NoTypes(String),
     NoTracepoint(&'static str),
@@ -23,9 +22,9 @@ pub(super) enum Refusal {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingCapability {
-    /// A missing permission, as opposed to a kernel feature.
+    /// Whether a permission is missing rather than a kernel feature.
     permission: bool,
-    /// The process is in a user namespace, whose capabilities do not count.
+    /// The process is in a user namespace, so its capabilities do not apply to the host.
     nested: bool,
     root: bool,
     message: String,
@@ -115,7 +114,7 @@ fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String)
     )
 }
 
-/// The only part of aya's error without the verifier log.
+/// The only part of aya's error that does not include the verifier log.
 fn root_cause(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.find_map(|cause| cause.downcast_ref::<std::io::Error>()).map(ToString::to_string)

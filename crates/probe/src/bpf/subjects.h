@@ -4,7 +4,7 @@
 
 #include "kernel.h"
 
-/* Levels of the control group hierarchy that are searched. */
+/* How many levels of the control group hierarchy are searched. */
 #define MOST_LEVELS 16
 
 struct {
@@ -36,7 +36,7 @@ struct places {
 
 struct places places SEC(".data.places");
 
-/* Subject of a process by PID; 0 if none. */
+/* Returns the subject of a process by PID, or 0 if there is none. */
 static __always_inline __u32 subject_by_number(__u32 tgid)
 {
 	__u32 *subject = bpf_map_lookup_elem(&processes, &tgid);
@@ -68,7 +68,7 @@ static __always_inline __u32 subject_by_cgroup(struct task_struct *task)
 	return 0;
 }
 
-/* Subject of a task by namespace or control group; 0 if none. */
+/* Returns the subject of a task by namespace or control group, or 0 if there is none. */
 static __always_inline __u32 subject_by_place(struct task_struct *task)
 {
 	__u32 subject = places.by_namespace ? subject_by_namespace(task) : 0;

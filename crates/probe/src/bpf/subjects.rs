@@ -1,4 +1,4 @@
-//! User space side of subjects.h: which tasks belong to which subject.
+//! User-space side of subjects.h, which determines the subject that a task belongs to.
 
 use super::{BpfObject, failed};
 use crate::observe::ProbeError;
@@ -14,12 +14,11 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// Numbers are above 0.
     pub(crate) fn of<'a>(numbered: impl IntoIterator<Item = (u32, &'a Subject)>) -> Self {
         let mut subjects = Self::default();
         for (number, subject) in numbered {
             subjects.processes.extend(subject.pids.iter().map(|pid| (*pid, number)));
-            // The kernel's namespace inodes have 32 bits.
+            // Namespace inodes have 32 bits in the kernel.
             let namespaces = subject.namespaces.iter().filter_map(|inode| u32::try_from(*inode).ok());
             subjects.namespaces.extend(namespaces.map(|inode| (inode, number)));
             subjects.cgroups.extend(subject.cgroups.iter().map(|inode| (*inode, number)));

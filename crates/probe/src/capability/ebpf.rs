@@ -23,7 +23,7 @@ const BTF: Subject = Subject {
 
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// Magic number of BTF data: Documentation/bpf/btf.rst of Linux.
+/// Magic number of BTF data, from Documentation/bpf/btf.rst of Linux.
 const MAGIC: u16 = 0xeb9f;
 
 pub(super) fn load() -> Capability {

@@ -21,10 +21,9 @@ const STEAL: Subject = Subject {
     required: false,
 };
 
-/// Runnable tasks per CPU over the last minute.
+/// Runnable tasks per CPU, averaged over the last minute.
 const BUSY: f64 = 0.5;
 
-/// Percent of all CPU time since boot.
 const STOLEN_TOO_MUCH: f64 = 1.0;
 
 pub(super) fn load(environment: &Environment) -> Capability {

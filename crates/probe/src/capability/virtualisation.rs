@@ -1,4 +1,4 @@
-//! Whether virtual machines can run, with packet processing in the kernel.
+//! Checks whether virtual machines can run, with packet processing in the kernel.
 
 use procfs::{CpuInfo, Current};
 use sys::netns::NetNs;
@@ -54,7 +54,7 @@ pub(super) fn kvm() -> Capability {
     judge_kvm(sys::kvm::try_run(), has_hardware())
 }
 
-/// VT-x or AMD-V; `None` on other architectures.
+/// VT-x or AMD-V. `None` on other architectures.
 fn has_hardware() -> Option<bool> {
     let flags = CpuInfo::current().ok()?.flags(0)?.into_iter().map(str::to_owned).collect::<Vec<_>>();
     cfg!(target_arch = "x86_64").then(|| flags.iter().any(|flag| flag == "vmx" || flag == "svm"))
@@ -76,7 +76,6 @@ fn judge_kvm(ran: sys::Result<()>, hardware: Option<bool>) -> Capability {
         Some(false) => "; the CPU shows neither vmx nor svm",
         _ => "",
     };
-    // The hint names the step that failed.
     let detail = match error.hint() {
         Some(hint) => format!("/dev/kvm cannot run an ordinary guest: {hint}{cause}"),
         None => format!("{error}{cause}"),

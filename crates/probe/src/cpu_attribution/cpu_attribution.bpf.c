@@ -1,19 +1,19 @@
-/* Sums up the time of each CPU by its user: tasks by bucket, soft interrupts, and hardware interrupts. Sends no
- * events; user space reads the sums. */
+/* Sums up how each CPU spends its time: on tasks by bucket, soft interrupts, and hardware interrupts. No events are
+ * sent; user space reads the sums. */
 #include "tasks.h"
 
-/* One CPU. `begun` and `ended` differ during an update; readers copy in ascending order. */
+/* State of one CPU. `begun` and `ended` differ during an update; readers copy in ascending order. */
 struct cpu {
 	__u64 ended;
-	__u64 since; /* end of the accounted time; 0 before the start */
-	__u32 bucket; /* of the current task */
-	__u16 softirq; /* in a soft interrupt */
+	__u64 since; /* end of the time accounted so far; 0 before the start */
+	__u32 bucket; /* bucket of the current task */
+	__u16 softirq; /* whether a soft interrupt is running */
 	__u16 irq; /* nesting depth of hardware interrupts */
 	__u32 task; /* the current task, if known */
-	__u16 waking; /* no longer idle, but not yet running a task */
+	__u16 waking; /* whether it has left idle, but does not run a task yet */
 	__u16 changing;
-	__u64 stolen; /* stolen by the hypervisor since boot */
-	__u64 taken; /* part of it that was subtracted from tasks since the start */
+	__u64 stolen; /* time stolen by the hypervisor since boot */
+	__u64 taken; /* part of `stolen` subtracted from tasks since the start */
 	__u64 in_softirq;
 	__u64 in_irq;
 	__u64 time[BUCKETS];
@@ -51,7 +51,7 @@ static __always_inline __u64 stolen_until_now(struct task_struct *task)
 	return task->se.cfs_rq->rq->prev_steal_time_rq;
 }
 
-/* Adds the elapsed time to the current user. */
+/* Adds the elapsed time to whatever the CPU is running. */
 static __always_inline void settle(struct cpu *cpu, __u64 now)
 {
 	__u64 passed = now - cpu->since;
@@ -67,8 +67,8 @@ static __always_inline void settle(struct cpu *cpu, __u64 now)
 	cpu->since = now;
 }
 
-/* Steal time is not the task's, even if some was already added. On a CPU without a task it is idle time: the woken
- * CPU waited for the hypervisor. */
+/* Steal time is not charged to the task, even if some was already added. On a CPU without a task it counts as idle
+ * time, because the woken CPU was waiting for the hypervisor. */
 static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 {
 	__u64 *time = &cpu->time[cpu->bucket & (BUCKETS - 1)];
@@ -81,7 +81,7 @@ static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 	cpu->taken += taken;
 }
 
-/* At a switch the previous task is certain, so this fixes a wrong assumption. */
+/* At a switch the previous task is known for certain, so this corrects a wrong assumption. */
 static __always_inline void correct(struct cpu *cpu, struct task_struct *task)
 {
 	if (cpu->task == (__u32)task->pid)
@@ -90,13 +90,13 @@ static __always_inline void correct(struct cpu *cpu, struct task_struct *task)
 	cpu->task = task->pid;
 }
 
-/* False before the start, and in the few instructions of a program that was interrupted during an update. */
+/* False before the start, and while an interrupted program is in the middle of an update. */
 static __always_inline int is_open(struct cpu *cpu)
 {
 	return cpu->since && !cpu->changing;
 }
 
-/* An interrupt before the first line is over when that line runs; after it, the interrupt changes nothing. */
+/* An interrupt before the first line has ended by the time that line runs. Any later interrupt changes nothing. */
 static __always_inline void shut(struct cpu *cpu)
 {
 	*(volatile __u16 *)&cpu->changing = 1;
@@ -130,7 +130,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	shut(cpu);
 	correct(cpu, prev);
-	/* Not hidden, as its switch is visible: there was no memory for its storage. */
+	/* The task is not hidden, since its switch is visible. There was no memory for its storage. */
 	if (cpu->bucket == UNSEEN)
 		cpu->bucket = FIRST_UNNAMED;
 	settle(cpu, bpf_ktime_get_ns());
@@ -188,7 +188,7 @@ static __always_inline int irq_entered(void)
 		cpu->irq++;
 		return 0;
 	}
-	/* The CPU may have been idle again. */
+	/* The CPU may have become idle again. */
 	cpu->waking = 0;
 	begin(cpu);
 	cpu->irq++;
@@ -200,7 +200,7 @@ static __always_inline int irq_left(void)
 {
 	struct cpu *cpu = this_cpu();
 
-	/* An interrupt from before the start. */
+	/* The interrupt began before the start. */
 	if (!cpu || !cpu->irq)
 		return 0;
 	if (!is_open(cpu)) {
@@ -226,7 +226,7 @@ INTERRUPT(call_function)
 INTERRUPT(call_function_single)
 INTERRUPT(irq_work)
 
-/* An idle CPU restarts its tick because it has work; without an interrupt if it had not fallen asleep yet. */
+/* An idle CPU that gets work restarts its tick, even without an interrupt if it had not fallen asleep yet. */
 SEC("tp_btf/tmigr_cpu_active")
 int BPF_PROG(on_active)
 {
@@ -240,7 +240,7 @@ int BPF_PROG(on_active)
 	return 0;
 }
 
-/* Run by user space on each CPU: starts with its current task. */
+/* User space runs this on each CPU, to start with the current task. */
 SEC("raw_tp/start")
 int start(void *ctx)
 {
@@ -256,7 +256,7 @@ int start(void *ctx)
 	return 0;
 }
 
-/* Includes threads that the kernel creates in a process, e.g. for io_uring and vhost. */
+/* This includes threads that the kernel creates in a process, e.g. for io_uring and vhost. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_new_task, struct task_struct *task)
 {
@@ -264,7 +264,7 @@ int BPF_PROG(on_new_task, struct task_struct *task)
 	return 0;
 }
 
-/* Also on exec. */
+/* This also happens on exec. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 {

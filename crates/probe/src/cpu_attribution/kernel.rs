@@ -1,4 +1,4 @@
-//! User space side of the programs and maps in `cpu_attribution.bpf.c` and `tasks.h`.
+//! User-space side of the programs and maps in `cpu_attribution.bpf.c` and `tasks.h`.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,18 +15,17 @@ use crate::{
 };
 
 pub(super) const TAGS: usize = 32;
-/// The bucket for tag 0; other tags follow.
+/// The bucket for tag 0. The other tags follow it.
 pub(super) const FIRST_UNNAMED: usize = 1;
-/// CPUs on the way from idle to a task. The bucket before it is for hidden tasks.
+/// The bucket for CPUs on their way from idle to a task. The bucket before it is for hidden tasks.
 pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;
 
-/// `struct name` of the object.
+/// Mirrors `struct name` of the object.
 pub(super) type Name = [u8; 40];
 
-/// `struct control` of the object.
 type Control = [u64; 3];
 
-/// Exit programs are attached before entry programs: an interrupt with a missed exit would never end.
+/// Exit programs are attached before entry programs, because an interrupt with a missed exit would never end.
 const HOOKS: [Hook; 18] = [
     Hook::needed("on_new_task", "task_newtask"),
     Hook::needed("on_rename", "task_rename"),
@@ -34,7 +33,7 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_softirq_entry", "softirq_entry"),
     Hook::needed("irq_handler_ends", "irq_handler_exit"),
     Hook::needed("irq_handler_begins", "irq_handler_entry"),
-    // Elsewhere than on x86 their time counts for the interrupted task.
+    // These exist only on x86. Elsewhere their time is charged to the interrupted task.
     Hook::optional("local_timer_ends", "local_timer_exit"),
     Hook::optional("local_timer_begins", "local_timer_entry"),
     Hook::optional("reschedule_ends", "reschedule_exit"),
@@ -92,7 +91,7 @@ impl Kernel {
         buckets.iter().collect::<Result<_, _>>().map_err(|error| failed("read", "buckets", &error))
     }
 
-    /// No bucket was left for these.
+    /// Number of tasks for which no bucket was left.
     pub(super) fn unnamed(&mut self) -> Result<u64, ProbeError> {
         let control = self.loaded.array::<Control>("control")?;
         control.get(&0, 0).map(|[_, _, unnamed]| unnamed).map_err(|error| failed("read", "control", &error))
@@ -118,7 +117,6 @@ impl Kernel {
         Ok(())
     }
 
-    /// So that each task is known before it runs.
     fn visit_tasks(&mut self) -> Result<(), String> {
         let Some(Program::Iter(each)) = self.loaded.program("each_task") else {
             return Err("the object has no iterator".to_owned());

@@ -1,4 +1,4 @@
-//! The exact probe: sums from BPF programs, by owner.
+//! The exact probe, which gets sums by owner from BPF programs.
 
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, MachineCpu, ProbeKind, ProbeResults};
 use units::Nanos;
@@ -35,10 +35,10 @@ struct Reading {
     machine: CpuReading,
 }
 
-/// Nanoseconds per CPU and once. Both readings are repeated if the second took longer.
+/// In nanoseconds, per CPU and once overall. If the second reading took longer than this, both are repeated.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// Nanoseconds. On a slow machine repeating only adds work that is then measured.
+/// In nanoseconds. On a slow machine, repeating would only add work that is then measured too.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {
@@ -120,7 +120,7 @@ impl Probe for KernelSums {
     }
 }
 
-/// A tag is an index into this list, counted from one.
+/// A tag is a 1-based index into this list.
 fn consumers(watch: &Watch) -> Vec<CpuConsumer> {
     let mut consumers: Vec<CpuConsumer> = watch.subjects.iter().map(|subject| subject.consumer).collect();
     consumers.sort_unstable();

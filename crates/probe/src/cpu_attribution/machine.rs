@@ -1,38 +1,37 @@
-//! The kernel's own count of busy time between two readings of /proc/stat, for comparison with the owners.
+//! The kernel's own busy time between two readings of /proc/stat, for comparison with the owners.
 //!
 //! # Precision
 //!
-//! Kernels with `CONFIG_TICK_CPU_ACCOUNTING` sample user, system and softirq time at each tick. In 2 s on two CPUs at 20 %
-//! load, 200 ticks (`CONFIG_HZ=250`) are busy, with an expected error of ± 7 %. Ticks never see the work of an idle CPU that
-//! wakes up: two CPUs that woke each other by messages were busy for 1.0 s of 4 s by ticks, and for 1.7 s by idle time.
+//! Kernels with `CONFIG_TICK_CPU_ACCOUNTING` sample user, system and softirq time at each tick. In 2 s on two CPUs at
+//! 20 % load, 200 ticks (`CONFIG_HZ=250`) are busy, so the expected error is ± 7 %. Ticks never see the work of an
+//! idle CPU that wakes up: two CPUs that woke each other by messages were busy for 1.0 s of 4 s according to ticks,
+//! but for 1.7 s according to idle time.
 //!
-//! The columns idle and iowait are exact where ticks stop on idle CPUs (`CONFIG_NO_HZ_COMMON`, in every distribution;
-//! `tick_nohz_stop_idle` and `get_idle_time` in Linux), apart from rounding to 10 ms. So busy time is time that is neither
-//! idle nor stolen. Readings are taken just when the idle sum advances: in a trial of 0.5 s with one CPU at half load, an
-//! error of 10 ms at either end would be 4 %.
+//! The columns idle and iowait are exact, apart from rounding to 10 ms, if ticks stop on idle CPUs
+//! (`CONFIG_NO_HZ_COMMON`, in every distribution; `tick_nohz_stop_idle` and `get_idle_time` in Linux). So busy time
+//! is defined as time that is neither idle nor stolen. Readings are taken just when the idle sum advances: in a trial
+//! of 0.5 s with one CPU at half load, an error of 10 ms at either end would be 4 %.
 //!
 //! # Steal time
 //!
-//! The wait of a woken idle CPU for the hypervisor is in both the steal and the idle column; with a hypervisor that stole 0.6
-//! CPUs, this was half of it. So only time stolen from tasks, which the programs measure like the scheduler, is neither idle
-//! nor busy.
+//! While a woken idle CPU waits for the hypervisor, the time is added to both the steal and the idle column. With a
+//! hypervisor that stole 0.6 CPUs, this was half of the steal time. So only time stolen from tasks, which the
+//! programs measure like the scheduler, is neither idle nor busy.
 //!
 //! # Unexplained time
-//! - An idle CPU is busy from the first instruction of an interrupt, but visible from the handler on.
-//! - The time from the interrupt to the first task is shown as kernel thread `swapper`: restarting the tick exits to the
-//!   hypervisor and is a large part of the cost of a message between CPUs. Kernels before Linux 6.9 do not report a CPU that
-//!   is woken before it has fallen asleep, and the time has no owner.
+//! - An idle CPU is busy from the first instruction of an interrupt, but visible only from the handler on.
+//! - The time from the interrupt to the first task is shown as kernel thread `swapper`: restarting the tick exits to
+//! the hypervisor, which is a large part of the cost of a message between CPUs. Kernels before Linux 6.9 do not
+//! report a CPU that is woken before it has fallen asleep, so this time has no owner.
 //! - Processes that a sandbox hides from programs have no owner.
-//! - The programs' own time counts for the interrupted task, and as busy.
+//! - The programs' own time is charged to the interrupted task, and counts as busy.
 
 use samples::MachineCpu;
 use units::Nanos;
 
 use crate::{cpu::CpuReading, observe::ProbeError};
 
-/// Nanoseconds.
 const STEP: u64 = 10_000_000;
-/// Nanoseconds.
 const PAUSE: u64 = 100_000;
 
 pub(super) fn reading() -> Result<CpuReading, ProbeError> {
@@ -42,7 +41,8 @@ pub(super) fn reading() -> Result<CpuReading, ProbeError> {
     })
 }
 
-/// Waits until the idle time advances by a step, which avoids the rounding error. If it does not advance, no CPU is idle.
+/// Waits until the idle time advances by a step, which avoids the rounding error. If it does not advance, no CPU is
+/// idle.
 pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
     let first = reading()?;
     let until = sys::clock::monotonic() + STEP;
@@ -56,7 +56,7 @@ pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
 }
 
 pub(super) fn busy(machine: &MachineCpu, stolen: Nanos) -> Nanos {
-    // A CPU came or went, so the total time is unknown.
+    // A CPU went online or offline, so the total time is unknown.
     if machine.by_cpu.is_empty() {
         return machine.busy();
     }

@@ -1,4 +1,4 @@
-//! CPU time of the whole machine by owner, from BPF programs or from /proc.
+//! Attributes the CPU time of the whole machine to owners, using BPF programs or /proc.
 mod kernel;
 mod kernel_sums;
 mod machine;
@@ -16,7 +16,8 @@ use samples::{AttributedCpu, Overflow, ProbeKind, ProbeResults};
 
 use crate::observe::{Probe, ProbeError};
 
-/// Reads /proc if the kernel rejects programs. Fails with [`ProbeError::Unavailable`] if that fails too.
+/// Falls back to /proc if the kernel rejects the programs. Fails with [`ProbeError::Unavailable`] if that does not
+/// work either.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     match kernel_sums::KernelSums::new() {
         Ok(probe) => Ok(Box::new(probe)),

@@ -1,9 +1,9 @@
-//! The probe without BPF programs: differences of per-task times in /proc.
+//! The probe without BPF programs, which compares per-task times in /proc.
 //!
-//! A process that starts and ends between two readings counts for its parent, as /proc adds the time of waited-for children.
-//! Threads that start and end in between, and the last time of those that end, have no owner. Soft interrupts count for the
-//! interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from task times, so they are read from
-//! /proc/stat.
+//! A process that starts and ends between two readings is charged to its parent, since /proc adds the time of
+//! children that were waited for. Threads that start and end in between, and the last time of those that end, have no
+//! owner. Soft interrupts are charged to the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude
+//! interrupts from task times, so they are read from /proc/stat.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,6 @@ pub struct ProcessTimes {
 }
 
 impl ProcessTimes {
-    /// Fails with [`ProbeError::Unavailable`] if /proc cannot be read.
     pub fn from_now(subjects: Vec<Subject>) -> Result<Self, ProbeError> {
         Ok(Self { subjects, before: Reading::now()? })
     }
@@ -37,7 +36,7 @@ impl ProcessTimes {
         Ok(self.passed()?.0)
     }
 
-    /// The number counts tasks beyond the limit.
+    /// The number is how many tasks were beyond the limit.
     fn passed(&self) -> Result<(HostCpu, u64), ProbeError> {
         let after = Reading::now()?;
         let machine = after.machine.since(&self.before.machine);
@@ -249,7 +248,7 @@ mod tests {
     fn parent_gets_only_the_new_time_of_ended_children() {
         let before = tasks(&[(5, 5, 1, "make", 10), (6, 6, 5, "gcc", 40), (7, 7, 6, "cc1", 300)]);
         let mut after = tasks(&[(5, 5, 1, "make", 30)]);
-        // gcc and cc1 ran for another 5 and 600; another compiler came and went with 1,000.
+        // gcc and cc1 ran for another 5 and 600. Another compiler started and ended with 1,000.
         after.seen.values_mut().for_each(|make| make.children = 45 + 900 + 1_000);
         let times = times(&before, &after, &[]);
         assert_eq!(times.into_iter().map(|(_, time)| time).collect::<Vec<_>>(), [20 + 5 + 600 + 1_000]);

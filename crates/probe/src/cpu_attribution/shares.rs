@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::names::ConsumerName;
 
-/// Shares below 1/10,000 of the total are merged.
+/// Owners with less than 1/10,000 of the total are merged.
 const SMALL: u64 = 10_000;
 
 pub(super) fn shares(times: impl IntoIterator<Item = (ConsumerName, u64)>) -> Vec<ConsumerShare> {

@@ -2,19 +2,19 @@
 
 use crate::observe::ProbeError;
 
-/// Number of buckets, as in the object.
+/// Must match the object.
 pub(super) const BUCKETS: usize = 4096;
 
-/// `struct cpu` of the object, in 8-byte words.
+/// Mirrors `struct cpu` of the object, in 8-byte words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// Words before the buckets: ended, since, state, task, stolen time, the part of it subtracted from tasks, softirq time, and
-/// interrupt time.
+/// Number of words before the buckets: ended, since, state, task, stolen time, the part of it subtracted from tasks,
+/// softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// A CPU may change during the reading.
+/// A CPU may change its data during the reading.
 const TRIES: u32 = 100;
-/// Nanoseconds. A longer reading was preempted and is repeated.
+/// In nanoseconds. A longer reading was preempted, so it is repeated.
 const LONG: u64 = 100_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +22,12 @@ pub(super) struct Sums {
     pub(super) by_bucket: Vec<u64>,
     pub(super) softirq: u64,
     pub(super) irq: u64,
-    /// Stolen from tasks; not in any bucket.
+    /// Time stolen from tasks, which is not in any bucket.
     pub(super) stolen: u64,
 }
 
 impl Sums {
-    /// Time found to be stolen later is not taken from others.
+    /// Time that is later found to be stolen is not subtracted from other buckets.
     pub(super) fn since(self, earlier: &Self) -> Self {
         let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
         Self {
@@ -43,7 +43,7 @@ pub(super) const fn empty() -> Cpu {
     [0; HEAD + BUCKETS + 1]
 }
 
-/// Repeats until the data is consistent, and adds the time of the current state.
+/// Repeats the reading until it is consistent, and adds the time of the current state.
 pub(super) fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
     for _ in 0..TRIES {
         let before = sys::clock::monotonic();

@@ -6,31 +6,31 @@
 
 #include "subjects.h"
 
-/* Number of buckets, also in sums.rs. */
+/* Number of buckets. Must match sums.rs. */
 #define BUCKETS 4096
-/* Idle CPU. */
+/* The CPU is idle. */
 #define IDLE 0
-/* Buckets for tasks without their own, by tag. */
+/* Buckets by tag, for tasks without a bucket of their own. */
 #define FIRST_UNNAMED 1
 #define TAGS 32
-/* Tasks that were never visited. A sandbox may hide a process from programs. Its switches are then invisible: that it
- * loses the CPU, and which task or idle state follows. */
+/* Tasks that were never visited. A sandbox may hide a process from programs, which then cannot see when it loses the
+ * CPU, or which task or idle state follows. */
 #define UNSEEN (FIRST_UNNAMED + TAGS)
-/* A CPU between idle and a task: after the interrupt that woke it, before the switch. The kernel does not count this
- * as idle, and programming the timer takes long in a virtual machine. */
+/* A CPU on its way from idle to a task, after the interrupt that woke it and before the switch. The kernel does not
+ * count this as idle, and programming the timer takes long in a virtual machine. */
 #define WAKING (UNSEEN + 1)
-/* Limit in nanoseconds; an idle CPU that polls is idle. */
+/* Maximum in nanoseconds. A CPU that polls for longer is idle. */
 #define WAKING_MOST 200000
-/* Flag in a task's bucket: soft interrupts during its time are its own, as for ksoftirqd. */
+/* Flag in a task's bucket: soft interrupts are charged to the task, as for ksoftirqd. */
 #define PUT_OFF (1U << 31)
 
-/* include/linux/sched.h */
+/* From include/linux/sched.h. */
 #define PF_KTHREAD 0x00200000
 
 /* Name of a bucket. */
 struct name {
-	__u32 tag; /* 0: no subject */
-	__u32 kernel; /* kernel thread */
+	__u32 tag; /* 0 without a subject */
+	__u32 kernel; /* whether it is a kernel thread */
 	char process[16];
 	char thread[16];
 };
@@ -39,12 +39,12 @@ struct name {
 struct known {
 	__u32 bucket;
 	__u32 tag;
-	__u64 era; /* start to which it belongs */
+	__u64 era; /* the start that it belongs to */
 };
 
 struct control {
-	__u64 era; /* counts starts */
-	__u64 buckets; /* buckets in use */
+	__u64 era; /* number of starts */
+	__u64 buckets; /* number of buckets in use */
 	__u64 unnamed; /* tasks for which no bucket was left */
 };
 
@@ -94,13 +94,13 @@ static __always_inline bool begins(const char *name, const char *with, int lengt
 	return true;
 }
 
-/* Threads are distinguished for subjects and the kernel. */
+/* Threads are distinguished only for subjects and the kernel. */
 static __always_inline void fill(struct name *name, struct task_struct *task, const char *comm)
 {
 	if (task->flags & PF_KTHREAD) {
 		name->kernel = 1;
 		bpf_probe_read_kernel_str(name->thread, sizeof(name->thread), comm);
-		/* There is one per CPU and pool; all are merged. */
+		/* Each CPU and pool has its own worker, so they are merged. */
 		if (begins(name->thread, "kworker/", 8))
 			__builtin_memset(name->thread + 7, 0, sizeof(name->thread) - 7);
 		return;
@@ -158,7 +158,7 @@ static __always_inline __u32 place(struct task_struct *task, const char *comm, _
 	return bucket;
 }
 
-/* Tag that a task's children inherit. */
+/* The tag that a task's children inherit. */
 static __always_inline __u32 tag_now(struct task_struct *task)
 {
 	struct known *known = bpf_task_storage_get(&tasks, task, 0, 0);

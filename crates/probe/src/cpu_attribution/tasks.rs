@@ -1,6 +1,6 @@
-//! All tasks in /proc with their CPU time.
+//! Lists all tasks in /proc with their CPU time.
 //!
-//! /proc/PID/task/TID/schedstat has nanoseconds with `CONFIG_SCHED_INFO`; otherwise stat has ticks, see proc(5).
+//! With `CONFIG_SCHED_INFO`, /proc/PID/task/TID/schedstat has nanoseconds. Otherwise stat has ticks, see proc(5).
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,7 @@ use crate::observe::ProbeError;
 
 pub(super) const MOST: usize = 65_536;
 
-/// `PF_KTHREAD` of include/linux/sched.h.
+/// `PF_KTHREAD` from include/linux/sched.h.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 const GROUPS: &str = "/sys/fs/cgroup";
 
@@ -31,9 +31,9 @@ pub(super) struct KnownTask {
     pub(super) thread: String,
     /// CPU time in nanoseconds.
     pub(super) time: u64,
-    /// The time of all threads of the process, including ended ones. Zero except for the first thread.
+    /// CPU time of all threads of the process, including those that have ended. Zero except for the first thread.
     pub(super) whole: u64,
-    /// The time of ended and waited-for children. Zero except for the first thread.
+    /// CPU time of ended children that were waited for. Zero except for the first thread.
     pub(super) children: u64,
 }
 
@@ -124,7 +124,7 @@ mod tests {
         let own: Vec<_> = tasks.seen.values().filter(|task| task.pid == std::process::id()).collect();
         assert!(!own.is_empty() && own.iter().all(|task| !task.kernel), "{own:?}");
         assert!(own.iter().any(|task| task.time > 0), "{own:?}");
-        // A container may hide them.
+        // A container may hide kernel threads.
         if let Some(softirqs) = tasks.seen.values().find(|task| task.thread.starts_with("ksoftirqd/")) {
             assert!(softirqs.kernel && softirqs.process.is_empty(), "{softirqs:?}");
         }

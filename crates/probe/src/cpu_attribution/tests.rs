@@ -1,4 +1,4 @@
-//! Tests on the real kernel with known work and its owner. Skipped without permissions.
+//! Tests on the real kernel with known work and a known owner. They are skipped without permissions.
 
 mod shell;
 
@@ -17,7 +17,6 @@ use shell::Shell;
 
 const MS: u64 = 1_000_000;
 
-/// Shell loop of about 300 ms.
 const SPIN: &str = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
 
 #[expect(clippy::disallowed_macros, reason = "reports skipped tests")]
@@ -57,7 +56,7 @@ fn sum(cpu: &AttributedCpu) -> u64 {
     cpu.shares.iter().map(|share| share.time.0).sum()
 }
 
-/// Steal time is in the kernel's task times immediately, but in /proc/stat later or never.
+/// The kernel's task times include steal time immediately, but /proc/stat gets it later or never.
 fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&test)).is_ok() {
@@ -196,7 +195,6 @@ fn flood() -> sys::Result<u64> {
     let server = to.local_addr().expect("bound");
     let before = sys::clock::thread_cpu();
     while sys::clock::thread_cpu() - before < 300 * MS {
-        // Excess datagrams are dropped after traversing the kernel.
         from.send_to(&[7; 64], server).expect("loopback accepts all");
     }
     Ok(sys::clock::thread_cpu() - before)
@@ -212,7 +210,7 @@ fn cpu_attribution_adds_up_to_busy_time() {
     });
 }
 
-/// Most of the work is then on the way between idle and a task.
+/// With idle wake-ups, most of the work happens on the way between idle and a task.
 #[test]
 fn cpu_attribution_adds_up_with_idle_wakeups() {
     let [one, other, ..] = sys::affinity::available()[..] else { return };
@@ -222,7 +220,6 @@ fn cpu_attribution_adds_up_with_idle_wakeups() {
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 sys::affinity::pin_thread(&[other]).expect("available CPU");
-                // Until the other end is closed.
                 let mut byte = [0];
                 while there.read_exact(&mut byte).is_ok() && there.write_all(&byte).is_ok() {}
             });
@@ -236,7 +233,7 @@ fn cpu_attribution_adds_up_with_idle_wakeups() {
     });
 }
 
-/// One of three attempts must have shares within 5 % of the busy time.
+/// In one of three attempts, the total must be within 5 % of the busy time.
 fn assert_closure(work: impl Fn()) {
     let Some(mut probe) = traced() else { return };
     let mut rests = Vec::new();
@@ -311,7 +308,7 @@ fn cpu_probe_without_programs_finds_spinning_process() {
         probe.stop();
         let cpu = read(&mut probe);
         assert_eq!(cpu.reason.as_deref(), Some("the kernel has no BTF; use another"));
-        // The ended child is included in ticks; the current tick of the running task is missing.
+        // The ticks include the ended child, but not the current tick of the running task.
         assert!(
             time_of(&cpu, CpuConsumer::Client).abs_diff(known) <= known / 50 + 40 * MS,
             "{known}: {cpu:#?}"

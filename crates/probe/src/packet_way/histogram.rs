@@ -3,12 +3,12 @@
 use units::Nanos;
 use workload::LatencyHistogram;
 
-/// Buckets per power of two; below 16 ns there is one per nanosecond.
+/// Number of buckets per power of two. Below 16 ns, there is one per nanosecond.
 const STEPS: u64 = 16;
-/// Reaches 2^32 ns: `BUCKETS` of trail.h.
+/// Covers up to 2^32 ns. Must match `BUCKETS` of trail.h.
 pub(super) const BUCKETS: usize = 464;
 
-/// Each bucket counts at its middle, which is exact to 3 %.
+/// Every value is placed at the middle of its bucket, which is accurate to 3 %.
 pub(super) fn open(buckets: &[u32; BUCKETS]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();
     for (bucket, &count) in (0..).zip(buckets).filter(|(_, count)| **count > 0) {

@@ -10,17 +10,17 @@ use crate::{
     observe::ProbeError,
 };
 
-/// `POINTS`, `WAYS` and `COUNTS` of trail.h.
+/// These mirror `POINTS`, `WAYS` and `COUNTS` of trail.h.
 pub(super) const POINTS: usize = 64;
 const WAYS: u32 = 16;
 const LOST: u32 = 0;
 const EVENTS_LEFT_OUT: u32 = 1;
 const WAYS_SEEN: u32 = 2;
-/// `struct trail`, `struct way` and `struct settings` in 8-byte words.
+/// These mirror `struct trail`, `struct way` and `struct settings`, in 8-byte words.
 const TRAIL: usize = 13 + 4 * POINTS;
 const WAY: usize = 2 + 3 * POINTS;
 const SETTINGS: usize = 6;
-/// `enum role` of packet_way.bpf.c.
+/// These mirror `enum role` of packet_way.bpf.c.
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
 
@@ -42,7 +42,7 @@ pub(super) struct MessageRoute {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) event: u8,
-    /// Inode; 0 without a device.
+    /// Inode of the network namespace, or 0 without a device.
     pub(super) namespace: u64,
     pub(super) index: u32,
     pub(super) device: String,
@@ -73,7 +73,6 @@ impl Maps<'_> {
         set(self.0, "wanted", 0, settings(way, subjects_of(CpuConsumer::Server).next().is_some()))
     }
 
-    /// Routes observed so far.
     pub(super) fn routes(&mut self) -> Result<RouteMaps, ProbeError> {
         let ways = (0..self.used()?)
             .map(|way| Ok(read_route(&get(self.0, "ways", way)?)))
@@ -92,7 +91,7 @@ impl Maps<'_> {
     }
 }
 
-/// `struct settings` of packet.h: address and port in network order.
+/// Builds `struct settings` of packet.h, with address and port in network byte order.
 fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
     let transport = match way.transport {
         Transport::Tcp => 6,
@@ -108,7 +107,6 @@ fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
     ]
 }
 
-/// `struct way` of trail.h.
 fn read_route(words: &[u64; WAY]) -> MessageRoute {
     let points = words[2..].chunks_exact(3).take(words[0] as usize);
     let read = |words: &[u64]| Point {

@@ -1,5 +1,5 @@
-//! Latency breakdown along a path: follows one message of a closed loop at a time, from the client's send until the reply
-//! returns.
+//! Breaks down latency along a path by following one message of a closed loop at a time, from when the client sends
+//! it until the reply returns.
 
 mod histogram;
 mod maps;

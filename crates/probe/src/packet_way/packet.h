@@ -1,4 +1,4 @@
-/* Parses packets: whether one carries the followed message, and in which direction. Looks through VXLAN headers (RFC
+/* Determines whether a packet carries the followed message, and in which direction. Looks through VXLAN headers (RFC
  * 7348) on any port. */
 #pragma once
 
@@ -12,7 +12,7 @@
 #define ENCAPSULATION (20 + 8 + 8 + 14)
 #define FRAGMENT_OFFSET 0x1fff
 
-/* The followed message, set by user space (maps.rs). Addresses in network order. */
+/* The message to follow, set by user space (maps.rs). Addresses are in network order. */
 struct settings {
 	__u64 server;
 	__u64 port;
@@ -54,7 +54,7 @@ struct headers {
 		struct {
 			__be16 length;
 			__be16 checksum;
-			/* Of a tunnel: VXLAN flags and VNI. */
+			/* In a tunnel, the VXLAN flags and VNI. */
 			__be32 payload[3];
 		} udp;
 		struct {
@@ -70,20 +70,20 @@ struct headers {
 };
 
 struct message {
-	/* From the server. */
+	/* Whether the message comes from the server. */
 	int back;
 	/* The client's port, in network order. */
 	__u32 client_port;
-	/* Payload bytes (UDP) or sequence number (TCP), equal at every layer. */
+	/* Payload bytes (UDP) or sequence number (TCP), which are the same at every layer. */
 	__u64 id;
 };
 
-/* Bytes of the message in it; 0 if there are none. */
+/* Whether the packet carries bytes of the message. */
 static __always_inline int carries(const struct headers *at, const struct settings *settings)
 {
 	if (settings->transport == UDP)
 		return bpf_ntohs(at->udp.length) == settings->message + 8;
-	/* No length: larger than IPv4 can express (BIG TCP). */
+	/* A packet without a length is larger than IPv4 can express (BIG TCP). */
 	if (!at->length)
 		return 1;
 	__u32 head = sizeof(struct headers) - 20 + ((at->tcp.offset >> 4) << 2);
@@ -112,7 +112,7 @@ static __always_inline int is_message(const struct headers *at, const struct set
 	int back = at->source == settings->server && at->source_port == settings->port;
 	if (!there && !back)
 		return 0;
-	/* Of a fragmented message, follows the first fragment, which has the header. */
+	/* If the message is fragmented, follow the first fragment, which has the header. */
 	if ((at->fragment & bpf_htons(FRAGMENT_OFFSET)) || !carries(at, settings))
 		return 0;
 	message->back = !there;

@@ -32,7 +32,7 @@ static __always_inline __u32 role_here(void)
 	return role ? role : subject_by_place(bpf_get_current_task_btf());
 }
 
-/* The socket of a descriptor of the current task; NULL if it is another file. */
+/* Returns the socket behind a descriptor of the current task, or NULL if it is another kind of file. */
 static __always_inline struct sock *socket_of(__u32 descriptor)
 {
 	struct task_struct___way *task = (void *)bpf_get_current_task_btf();
@@ -41,14 +41,14 @@ static __always_inline struct sock *socket_of(__u32 descriptor)
 	if (descriptor >= BPF_CORE_READ(table, max_fds))
 		return NULL;
 	bpf_probe_read_kernel(&file, sizeof(file), files + descriptor);
-	/* S_IFMT and S_IFSOCK of linux/stat.h. */
+	/* S_IFMT and S_IFSOCK from linux/stat.h. */
 	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & 0170000) != 0140000)
 		return NULL;
 	struct socket *socket = BPF_CORE_READ(file, private_data);
 	return BPF_CORE_READ(socket, sk);
 }
 
-/* Whether it is connected to the observed server, or is an unconnected socket of the client. */
+/* Whether the socket is connected to the observed server, or is an unconnected socket of the client. */
 static __always_inline int is_clients(struct sock *socket, const struct settings *settings)
 {
 	if (BPF_CORE_READ(socket, sk_protocol) != settings->transport)
@@ -57,7 +57,7 @@ static __always_inline int is_clients(struct sock *socket, const struct settings
 	return !port || (port == settings->port && BPF_CORE_READ(socket, __sk_common.skc_daddr) == settings->server);
 }
 
-/* Whether it is the server's end of the message's connection. */
+/* Whether the socket is the server's end of the message's connection. */
 static __always_inline int is_servers(struct sock *socket, const struct settings *settings, const struct trail *trail)
 {
 	if (!socket || BPF_CORE_READ(socket, sk_protocol) != settings->transport)
@@ -80,7 +80,7 @@ static __always_inline void begin(struct trail *trail, __u32 thread, __u32 file,
 	trail->client_port = 0;
 	time_clock(trail);
 	pass(trail, CLIENT_SENDS, NULL, bpf_ktime_get_ns());
-	/* Last, so that no other CPU sees a partial trail. */
+	/* This comes last, so that no other CPU sees a partial trail. */
 	__sync_lock_test_and_set(&trail->active, 1);
 }
 
@@ -90,7 +90,7 @@ static __always_inline void client_sends(struct trail *trail, const struct setti
 	if (trail->active) {
 		if (trail->thread != thread || trail->file != file)
 			return;
-		/* It sends the next message, so this one or its reply was lost. */
+		/* The client sends the next message, so the followed message or its reply was lost. */
 		trail->active = 0;
 		add_count(LOST, 1);
 	}
@@ -130,7 +130,7 @@ int BPF_PROG(call_begins, struct pt_regs___way *registers, long id)
 	return 0;
 }
 
-/* Adds received bytes; returns 1 if they complete the message, which happens once. */
+/* Adds received bytes. Returns 1 if they complete the message, which happens once. */
 static __always_inline int completes(__u64 *got, long id, long returned, const struct settings *settings)
 {
 	__u64 before = *got;
@@ -156,7 +156,7 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 		if (!completes(&trail->client_got, id, returned, settings))
 			return 0;
 		if (settings->knows_server && !trail->server) {
-			/* A late reply to an earlier message. */
+			/* This is a late reply to an earlier message. */
 			trail->active = 0;
 			add_count(LOST, 1);
 		} else {

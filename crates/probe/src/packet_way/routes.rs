@@ -33,7 +33,7 @@ pub(super) fn most_frequent(
     })
 }
 
-/// The first of equally frequent ones, for reproducible results.
+/// If several are equally frequent, returns the first one, so that results are reproducible.
 fn most_taken(ways: &[MessageRoute]) -> Option<(usize, &MessageRoute)> {
     ways.iter().enumerate().rev().max_by_key(|(_, way)| way.taken).filter(|(_, way)| way.taken > 0)
 }
@@ -48,7 +48,7 @@ fn point_named(point: &Point, devices: &[WatchedDevice]) -> HopPoint {
     HopPoint { event, device: Some(name), kind: known.map(|known| known.kind.clone()) }
 }
 
-/// `enum event` of trail.h.
+/// Decodes `enum event` of trail.h.
 const fn event_of(number: u8) -> HopEvent {
     match number {
         0 => HopEvent::ClientSends,

@@ -4,9 +4,9 @@
 
 #include "network.h"
 
-/* Points per round trip. */
+/* Maximum number of points per round trip. */
 #define POINTS 64
-/* Number of distinct routes. */
+/* Maximum number of distinct routes. */
 #define WAYS 16
 /* Histogram: 16 buckets per power of two up to 2^32 ns; mirrored in histogram.rs. */
 #define BUCKETS 464
@@ -18,31 +18,31 @@ enum event { CLIENT_SENDS, QUEUED, TRANSMITTED, RECEIVED, SERVER_RECEIVES, SERVE
 enum count { LOST, EVENTS_LEFT_OUT, WAYS_SEEN, COUNTS };
 
 struct passed {
-	/* Start and end of the program's run; the time between is the probe's own and excluded from steps. */
+	/* When the program started and ended. The time in between is the probe's own, so it is excluded from steps. */
 	__u64 came;
 	__u64 left;
-	/* Event, device and namespace; see point_of. */
+	/* Event, device and namespace, see point_of. */
 	__u64 point;
 	struct net_device *device;
 };
 
 struct trail {
-	/* Whether a message is in flight; all other fields belong to it. */
+	/* Whether a message is in flight. All other fields describe this message. */
 	__u64 active;
-	/* Points passed; more than POINTS if some did not fit. */
+	/* Number of points passed. More than POINTS if some did not fit. */
 	__u64 passed;
-	/* Messages since the last followed one. */
+	/* Number of messages since the last one that was followed. */
 	__u64 skipped;
 	/* The client's thread, descriptor and socket. */
 	__u32 thread;
 	__u32 file;
 	struct sock *client;
-	/* The server's, after it has sent. */
+	/* The server's socket, known once the server has sent. */
 	struct sock *server;
 	/* Bytes read from each socket. */
 	__u64 server_got;
 	__u64 client_got;
-	/* Packet ids per direction, known after the first packet: see packet.h. */
+	/* Packet ids per direction, known after the first packet, see packet.h. */
 	__u64 there;
 	__u64 back;
 	__u32 knows_there;
@@ -50,7 +50,7 @@ struct trail {
 	/* The client's port in the last packet, in network order. */
 	__u32 client_port;
 	__u32 padding;
-	/* Cost of reading the clock: the minimum so far. */
+	/* The lowest cost of reading the clock so far. */
 	__u64 clock;
 	struct passed points[POINTS];
 };
@@ -80,7 +80,7 @@ struct {
 	__type(value, __u64);
 } counts SEC(".maps");
 
-/* Number of a route by its signature. */
+/* Maps the signature of a route to its number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WAYS);

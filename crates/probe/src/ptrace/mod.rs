@@ -1,5 +1,5 @@
-//! Counts system calls by stopping each thread at each call, for machines without eBPF. It is slow, so it pauses regularly and
-//! reports the progress of the processes with and without tracing.
+//! Counts system calls on machines without eBPF by stopping every thread at each call. Because this is slow, it
+//! pauses regularly and reports how much progress the processes make with and without tracing.
 
 mod counts;
 mod progress;
@@ -28,7 +28,7 @@ pub struct Slices {
 }
 
 impl Default for Slices {
-    /// Long compared to the start of a slice, which stops every thread once.
+    /// A slice is long compared to its start, which stops every thread once.
     fn default() -> Self {
         Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }
@@ -67,7 +67,6 @@ impl Probe for PtraceCounter {
         let stop_requested = Arc::clone(&stop);
         let work = move || match Tracer::attach(&pids, slices, tallies) {
             Ok(tracer) => {
-                // No receiver if the start was abandoned.
                 let _ = report.send(Ok(()));
                 tracer.run(&stop_requested);
             }
@@ -93,7 +92,6 @@ impl Probe for PtraceCounter {
     fn stop(&mut self) {
         if let Some(running) = self.tracer.take() {
             running.stop.store(true, Ordering::Relaxed);
-            // A panic was reported already.
             let _ = running.thread.join();
         }
     }

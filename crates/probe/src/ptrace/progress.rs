@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, fs};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// CPU time in nanoseconds, from /proc/PID/schedstat.
+    /// In nanoseconds, from /proc/PID/schedstat.
     pub(super) cpu: u64,
-    /// Read and write calls, from /proc/PID/io.
+    /// Number of read and write calls, from /proc/PID/io.
     pub(super) moved: u64,
 }
 
@@ -22,7 +22,7 @@ impl Progress {
         sum
     }
 
-    /// Threads that ended in between lose their part.
+    /// The progress of threads that ended in between is lost.
     pub(super) fn since(&self, before: &Self) -> (u64, u64) {
         (self.cpu.saturating_sub(before.cpu), self.moved.saturating_sub(before.moved))
     }

@@ -20,11 +20,10 @@ use super::{
 };
 use crate::observe::ProbeError;
 
-/// Requests are polled.
 const GLANCE: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(2);
 
-/// `prctl`, with which a thread sets its name (x86-64, syscall_64.tbl).
+/// The number of `prctl`, which a thread uses to set its name (x86-64, syscall_64.tbl).
 const RENAMES: u64 = 157;
 
 #[derive(Default)]
@@ -60,7 +59,6 @@ impl Tracer {
         Ok(tracer)
     }
 
-    /// Repeats until no new thread is found.
     fn attach_process(&mut self, pid: u32) -> Result<(), ProbeError> {
         loop {
             let tasks =
@@ -75,7 +73,6 @@ impl Tracer {
                     Ok(()) => {}
                     Err(error) if error.is_permission() && self.is_own(tid) => {}
                     Err(error) if error.is_permission() => return Err(forbidden(pid, tid, &error)),
-                    // It has exited.
                     Err(_) => {}
                 }
                 self.name(tid);
@@ -83,7 +80,6 @@ impl Tracer {
         }
     }
 
-    /// Whether it was attached automatically as a child of a traced thread.
     fn is_own(&self, tid: u32) -> bool {
         let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
         field(&status, "TracerPid:").is_some_and(|tracer| tracer == std::process::id() || tracer == own_tid())
@@ -116,7 +112,6 @@ impl Tracer {
         self.tallies.lock().counting_since = counting.then_some(self.since);
         if counting {
             for tid in self.threads.keys() {
-                // A thread that exited reports that itself.
                 let _ = ptrace::interrupt(*tid);
             }
         }
@@ -139,7 +134,7 @@ impl Tracer {
         Progress::of(self.threads.values().map(|thread| (thread.caller.tid, thread.caller.pid)))
     }
 
-    /// Adds its stopped time, as far as it is visible here.
+    /// Adds the time the thread was stopped, as far as it is visible here.
     fn handle(&mut self, event: Event) {
         let stopped = Instant::now();
         let (tid, on) = (event.tid, if self.counting { On::ToCall } else { On::Freely });
@@ -153,14 +148,13 @@ impl Tracer {
                 ptrace::go(tid, on, 0)
             }
             TraceEvent::Stopped => {
-                // A new thread, or a new program after exec.
+                // This is a new thread, or a new program after exec.
                 self.name(tid);
                 ptrace::go(tid, on, 0)
             }
             TraceEvent::Signal(signal) => ptrace::go(tid, on, signal),
             TraceEvent::GroupStop => ptrace::listen(tid),
         };
-        // A thread that was killed reports that next.
         drop(gone);
         let stopped = stopped.elapsed().into();
         let mut tallies = self.tallies.lock();
@@ -174,7 +168,7 @@ impl Tracer {
         }
         let thread = self.threads.entry(tid).or_default();
         match call {
-            // Calls that start or end in a pause, or span the end of a slice, are not counted.
+            // Calls that start or end in a pause, or that span the end of a slice, are not counted.
             _ if !self.counting => thread.entered = None,
             Call::Enter { number } => thread.entered = Some((number, Instant::now())),
             Call::Exit { value, failed } => {

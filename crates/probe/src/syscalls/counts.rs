@@ -12,7 +12,6 @@ use super::{
 };
 
 pub(super) struct Counts {
-    /// Longest total time first.
     pub(super) ended: Vec<SyscallCount>,
     pub(super) under_way: Vec<SyscallCount>,
 }
@@ -36,7 +35,7 @@ pub(super) fn counts(ended: &[Slot], under_way: &[Slot], subjects: &[Subject]) -
 
 fn numbers(slot: &Slot) -> SyscallCount {
     let call = name(slot.number);
-    // A call in progress may end during the reading.
+    // A call in progress may end while the slot is being read.
     let guest = slot.guest.min(slot.total);
     let waiting = slot.waiting.min(slot.total - guest);
     SyscallCount {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use samples::{CallTimes, SyscallCount};
 use units::{Bytes, Nanos};
 
-/// Few counts stay unchanged. Otherwise merges all threads of a process by call and name; longest total time first.
+/// Returns the counts unchanged if there are few. Otherwise merges all threads of a process by call and name, sorted
+/// by total time, longest first.
 pub(super) fn fold(counts: Vec<SyscallCount>, most: usize) -> Vec<SyscallCount> {
     if counts.len() <= most {
         return counts;

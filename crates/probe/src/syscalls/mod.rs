@@ -18,7 +18,7 @@ use crate::{
 };
 use slot::{Slot, Words};
 
-/// Pairs of thread and call, 280 bytes each; further calls are reported as overflow.
+/// Number of pairs of thread and call, which take 280 bytes each. Further pairs are reported as overflow.
 const SLOTS: u32 = 65_536;
 
 const ROWS: usize = 10_000;
@@ -26,7 +26,7 @@ const ROWS: usize = 10_000;
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o"));
 
 const HOOKS: [Hook; 7] = [
-    // Exit before entry, so that no partial call is counted after attaching.
+    // The exit program is attached before the entry program, so that no partial call is counted.
     Hook::needed("leave", "sys_exit"),
     Hook::needed("switched", "sched_switch"),
     Hook::needed("forked", "sched_process_fork"),
@@ -95,7 +95,6 @@ impl Probe for Syscalls {
 
     fn stop(&mut self) {
         if self.stopped.is_none() {
-            // Optional information; no count depends on it.
             self.stopped = Some(under_way::calls(&mut self.loaded).unwrap_or_default());
         }
         self.loaded.detach();

@@ -13,7 +13,7 @@ pub(crate) fn returns_bytes(call: &str) -> bool {
     MOVERS.binary_search(&call).is_ok()
 }
 
-/// Whether the return value is not the call's own: rt_sigreturn restores that of an interrupted call.
+/// rt_sigreturn does not return a value of its own, but restores that of an interrupted call.
 pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }

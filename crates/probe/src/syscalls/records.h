@@ -6,7 +6,7 @@
 #define HEADS 64
 #define TIMES 40
 
-/* Calls of a kind by one thread. Read in slot.rs. */
+/* Calls by one thread with the same number. Read in slot.rs. */
 struct slot {
 	__u64 calls;
 	__u64 errors;
@@ -21,19 +21,19 @@ struct slot {
 	__u32 tgid;
 	__u32 nr;
 	__u32 subject;
-	/* The thread's first slot; distinguishes threads with a reused id. */
+	/* The thread's first slot, which distinguishes threads whose id was reused. */
 	__u32 thread;
-	/* The next slot of the thread with the same head, plus one. */
+	/* The thread's next slot with the same head, plus one. */
 	__u32 next;
 	__u64 comm[2];
 	__u64 process[2];
-	/* The start it belongs to; written last. */
+	/* The start that the slot belongs to. Written last. */
 	__u32 epoch;
 	__u32 unused;
 	__u32 times[TIMES];
 };
 
-/* A call in progress, when user space reads. Read in under_way.rs. */
+/* A call that is in progress when user space reads. Read in under_way.rs. */
 struct under_way {
 	__u64 took;
 	__u64 waiting;
@@ -57,24 +57,24 @@ struct thread {
 	__u32 call;
 	/* The thread's first slot plus one. */
 	__u32 first;
-	/* Start of the call, its waiting time, and the start of the current wait; the same for its guest. */
+	/* When the call started, how long it waited, and when the current wait started, then the same for its guest. */
 	__u64 since;
 	__u64 waited;
 	__u64 off_since;
 	__u64 guest;
 	__u64 guest_since;
-	/* Slots by call number, plus one; equal low bits are chained. */
+	/* Slots by call number, plus one. Slots with equal low bits are chained. */
 	__u32 heads[HEADS];
 };
 
 /* Written by user space while nothing is attached, except the counters. Read in settings.rs. */
 struct settings {
-	/* Changes with each start: storage of earlier starts is ignored. */
+	/* Changes with each start, so that storage of earlier starts is ignored. */
 	__u32 epoch;
 	__u32 slots;
-	/* Slots in use. */
+	/* Number of slots in use. */
 	__u64 taken;
-	/* Calls without a slot. */
+	/* Number of calls without a slot. */
 	__u64 overflowed;
 };
 

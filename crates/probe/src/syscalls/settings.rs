@@ -7,7 +7,7 @@ use crate::{
 
 /// 8-byte words: epoch and slots, taken, overflowed.
 type Words = [u64; 3];
-/// One bit per process, by the low bits of its PID.
+/// One bit per process, selected by the low bits of its PID.
 type Marks = [u64; 8192];
 
 const SETTINGS: &str = ".data.settings";

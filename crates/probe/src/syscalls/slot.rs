@@ -1,33 +1,31 @@
-//! Decodes slots of the kernel program: `struct slot` of records.h.
+//! Decodes slots of the kernel program, `struct slot` of records.h.
 
-/// A slot in native-endian 64-bit words.
 pub(super) type Words = [u64; 35];
 
-/// Words before the histogram, whose counters have 32 bits.
+/// Number of words before the histogram, which has 32-bit counters.
 const HEAD: usize = 15;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// 0 for a call in progress.
+    /// Zero for a call in progress.
     pub(super) calls: u64,
     pub(super) errors: u64,
     pub(super) total: u64,
     pub(super) waiting: u64,
     pub(super) guest: u64,
     pub(super) returned: u64,
-    /// Nanoseconds.
     pub(super) seen: u64,
     pub(super) tid: u32,
     pub(super) tgid: u32,
     pub(super) number: u32,
-    /// Index of the subject, from 1.
+    /// 1-based index of the subject.
     pub(super) subject: u32,
     /// Distinguishes threads with a reused id.
     pub(super) thread: u32,
     pub(super) comm: String,
     pub(super) process: String,
     pub(super) epoch: u32,
-    /// Number of calls of at least 2^i ns, up to the longest.
+    /// Number of calls that took at least 2^i ns, up to the longest.
     pub(super) times: Vec<u64>,
 }
 

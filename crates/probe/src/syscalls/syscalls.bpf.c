@@ -19,7 +19,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } __attribute__((preserve_access_index));
 
-/* Storage of a thread of an observed process, created on first use; NULL for others. */
+/* Storage for a thread of an observed process, created on first use. NULL for other threads. */
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {
 	struct thread *thread;
@@ -49,7 +49,7 @@ static __always_inline void copy_comm(__u64 *into, const char *comm)
 	into[1] = *(const __u64 *)(comm + 8);
 }
 
-/* A new slot for a thread and call number; NULL if none is left. */
+/* Takes a new slot for a thread and call number. Returns NULL if none is left. */
 static __noinline struct slot *take_slot(struct task_struct *task, struct thread *thread, __u32 nr)
 {
 	__u32 index = settings.slots;
@@ -78,7 +78,7 @@ static __noinline struct slot *take_slot(struct task_struct *task, struct thread
 	return slot;
 }
 
-/* The slot for a thread and call number; NULL if there is no room. */
+/* Returns the slot for a thread and call number, or NULL if there is no room. */
 static __always_inline struct slot *slot_of(struct task_struct *task, struct thread *thread, __u32 nr)
 {
 	__u32 next = thread->heads[nr % HEADS];
@@ -104,7 +104,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 
 	if (marked(task->tgid))
 		thread = thread_of(task);
-	/* The mark may belong to an exited process or one with the same low bits. */
+	/* The mark may belong to a process that has exited, or that has the same low bits. */
 	if (!thread && (places.by_namespace || places.by_cgroup)) {
 		__u32 tgid = task->tgid, subject;
 
@@ -234,7 +234,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* PIDs are reused. */
+/* Forgets the process, because its PID may be reused. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(ended, struct task_struct *task)
 {

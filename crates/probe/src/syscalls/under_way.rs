@@ -1,4 +1,4 @@
-//! Calls in progress when the probe is read: the kernel program iterates over all tasks.
+//! Finds calls that are in progress when the probe is read, by iterating over all tasks in the kernel.
 
 use std::{fs::File, io::Read};
 
@@ -11,7 +11,7 @@ use super::slot::{Slot, halves, text};
 use crate::{bpf::BpfObject, observe::ProbeError};
 
 const PROGRAM: &str = "each_task";
-/// `struct under_way` of records.h in words.
+/// Size of `struct under_way` of records.h in words.
 const WORDS: usize = 11;
 
 pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
@@ -19,7 +19,7 @@ pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
     program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel rejects the iterator program"))
 }
 
-/// No call, -1 in the kernel's registers.
+/// No call, which is -1 in the kernel's registers.
 const NONE: u32 = u32::MAX;
 
 pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
@@ -31,7 +31,7 @@ pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
     let mut bytes = Vec::new();
     { file }.read_to_end(&mut bytes).map_err(|error| unreadable(&error.to_string()))?;
     let all = (0..).zip(bytes.chunks_exact(WORDS * 8)).map(|(place, record)| slot(place, record));
-    // A thread leaving a call has no call number.
+    // A thread that is leaving a call has no call number.
     Ok(all.filter(|slot| slot.number != NONE).collect())
 }
 
@@ -46,7 +46,7 @@ fn unreadable(reason: &str) -> ProbeError {
     ProbeError::Failed { operation: "look for calls in progress".to_owned(), reason: reason.to_owned() }
 }
 
-/// Zero for a call that starts on another CPU during the iteration, after the reference time.
+/// Returns zero for a call that starts on another CPU during the iteration, after the reference time.
 const fn elapsed(nanos: u64) -> u64 {
     if nanos > i64::MAX as u64 { 0 } else { nanos }
 }
@@ -71,7 +71,7 @@ fn slot(place: u32, record: &[u8]) -> Slot {
         tgid,
         number,
         subject,
-        // A thread without a slot has no other identity, so each is separate.
+        // Threads without a slot have no other identity, so each of them is separate.
         thread: if thread == 0 { u32::MAX - place } else { thread },
         comm: text(&words[7..9]),
         process: text(&words[9..11]),

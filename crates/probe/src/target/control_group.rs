@@ -10,14 +10,15 @@ use samples::TracedProcess;
 
 use super::{TargetError, open, traced};
 
-/// Present in every version 2 group below the root (cgroups(7)).
+/// This file is present in every version 2 group below the root (cgroups(7)).
 const PROCESSES: &str = "cgroup.procs";
 
-/// Inode and directory of a control group, by absolute path or relative to the mount point, as in /proc/PID/cgroup.
+/// Returns the inode and directory of a control group, given its path. The path is absolute or relative to the mount
+/// point, as in /proc/PID/cgroup.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If there is no such group.
 pub fn control_group(named: &str) -> Result<(u64, PathBuf), TargetError> {
     let refused =
         |reason: &str| TargetError::NoControlGroup { named: named.to_owned(), reason: reason.to_owned() };
@@ -47,7 +48,6 @@ fn is_below(folder: &Path, root: &Path) -> bool {
     folder.starts_with(root) && folder.join(PROCESSES).is_file()
 }
 
-/// Mount point of version 2 groups.
 pub(crate) fn mounted() -> Option<PathBuf> {
     let mounts = procfs::process::Process::myself().ok()?.mountinfo().ok()?;
     mounts.into_iter().find(|mount| mount.fs_type == "cgroup2").map(|mount| mount.mount_point)

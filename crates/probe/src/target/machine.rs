@@ -1,4 +1,4 @@
-//! Parts of a running virtual machine: the VMM, with threads distinguished by name, and vhost workers.
+//! Parts of a running virtual machine: the VMM, with its threads distinguished by name, and vhost workers.
 
 use procfs::process::Process;
 use protocol::Subject;
@@ -6,9 +6,9 @@ use samples::CpuConsumer;
 
 use super::{all, name, number, open};
 
-/// Subjects of a virtual machine: vCPU threads belong to the VM's owner, other VMM threads to [`CpuConsumer::Vmm`], and
-/// vhost workers, including new ones, to [`CpuConsumer::Vhost`]. A VMM without thread names (QEMU without
-/// `debug-threads=on`) belongs to the end as a whole.
+/// Returns the subjects of a virtual machine: vCPU threads belong to the VM's owner, other VMM threads to
+/// [`CpuConsumer::Vmm`], and vhost workers, including new ones, to [`CpuConsumer::Vhost`]. A VMM without thread names
+/// (QEMU without `debug-threads=on`) belongs to the end as a whole.
 #[must_use]
 pub fn machine(monitors: &Subject) -> Vec<Subject> {
     let workers: Vec<u32> = monitors.pids.iter().copied().flat_map(vhost_workers).collect();
@@ -25,8 +25,8 @@ pub const fn is_machine(consumer: CpuConsumer) -> bool {
     matches!(consumer, CpuConsumer::ClientVm | CpuConsumer::ServerVm)
 }
 
-/// vhost kernel threads of this process's guest: `vhost-<pid>`. Since Linux 6.4 they are threads of the process and
-/// need no search.
+/// Finds the `vhost-<pid>` kernel threads of this process's guest. Since Linux 6.4 they are threads of the process
+/// itself, so they need no search.
 pub(crate) fn vhost_workers(pid: u32) -> Vec<u32> {
     let wanted = format!("vhost-{pid}");
     all()
@@ -35,13 +35,13 @@ pub(crate) fn vhost_workers(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// `vhost-<pid>`: a kernel thread up to Linux 6.3, a VMM thread since then.
+/// `vhost-<pid>` is a kernel thread up to Linux 6.3 and a VMM thread since then.
 pub(crate) fn is_vhost(thread: &str) -> bool {
     thread.strip_prefix("vhost-").is_some_and(is_number)
 }
 
-/// vCPU threads as named by QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm. Linux truncates names
-/// to 15 characters.
+/// Recognizes vCPU threads as named by QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm. Linux
+/// truncates names to 15 characters.
 pub(crate) fn is_vcpu(thread: &str) -> bool {
     let qemu = thread.starts_with("CPU ") && thread.contains('/');
     let all_in_one = thread.starts_with("ALL CPUs/");
@@ -97,7 +97,7 @@ mod tests {
         (folder, child)
     }
 
-    /// A thread with this name that runs until the returned sender is dropped.
+    /// Starts a thread with this name that runs until the returned sender is dropped.
     fn thread_named(name: &str) -> Sender<()> {
         let (hold, released) = channel::<()>();
         let (begin, begun) = channel();
@@ -118,7 +118,7 @@ mod tests {
     fn machine_is_vmm_and_its_vhost_workers() {
         let _vcpu = thread_named("CPU 0/KVM");
         let (_folder, mut worker) = process_named(&format!("vhost-{}", id()));
-        // The VMM's PID is a prefix or suffix of its number.
+        // The VMM's PID is a prefix or suffix of the number in these names.
         let (_folder, mut other) = process_named(&format!("vhost-{}1", id()));
         let found = machine(&monitors(CpuConsumer::ServerVm, &[id()]));
         let (worker_pid, _) = (worker.id(), [&mut worker, &mut other].map(|child| child.kill()));

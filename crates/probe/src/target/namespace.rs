@@ -6,10 +6,10 @@ use samples::TracedProcess;
 
 use super::{TargetError, all, number, of_process, traced};
 
-/// Directory of `ip netns` (ip-netns(8)).
+/// Directory used by `ip netns` (ip-netns(8)).
 const NAMED: &str = "/run/netns";
 
-/// Inode of a network namespace by `ip netns` name or path, e.g. `/proc/PID/ns/net`.
+/// Returns the inode of a network namespace, given its `ip netns` name or a path such as `/proc/PID/ns/net`.
 ///
 /// # Errors
 ///
@@ -22,8 +22,8 @@ pub fn namespace(named: &str) -> Result<u64, TargetError> {
     if found.st_dev() != own.st_dev() {
         return Err(refused(format!("{} is not a namespace", path.display())));
     }
-    // All kinds of namespaces share one file system; network namespaces have a process's `ns/net` or a name in this
-    // directory.
+    // All kinds of namespaces share one file system. Network namespaces are recognized by a process's `ns/net` or a
+    // name in this directory.
     let of_network = named.ends_with("/net") || path.starts_with(NAMED) || has_process(found.st_ino());
     if of_network {
         Ok(found.st_ino())
@@ -32,7 +32,6 @@ pub fn namespace(named: &str) -> Result<u64, TargetError> {
     }
 }
 
-/// Processes in a network namespace.
 #[must_use]
 pub fn in_namespace(inode: u64) -> Vec<TracedProcess> {
     let is_in = |pid: u32| namespace_of(pid) == Some(inode);
@@ -42,7 +41,7 @@ pub fn in_namespace(inode: u64) -> Vec<TracedProcess> {
         .collect()
 }
 
-/// Inode of a process's network namespace; `None` if it has exited or is inaccessible.
+/// Returns the inode of a process's network namespace, or `None` if the process has exited or is inaccessible.
 #[must_use]
 pub fn namespace_of(pid: u32) -> Option<u64> {
     fs::metadata(of_process(pid, "ns/net")).ok().map(|found| found.st_ino())

@@ -2,16 +2,14 @@
 
 use super::{TargetError, all, name, number};
 
-/// Names of QEMU, in addition to `qemu-system-...`; `kvm` on Debian and Proxmox.
+/// Names of QEMU besides `qemu-system-...`. Debian and Proxmox use `kvm`.
 const PROGRAMS: [&str; 2] = ["qemu-kvm", "kvm"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Qemu {
     pub pid: u32,
     pub process: String,
-    /// Guest name, from `-name`.
     pub guest: Option<String>,
-    /// Proxmox id, from `-id`.
     pub id: Option<String>,
 }
 
@@ -19,12 +17,11 @@ pub struct Qemu {
 ///
 /// # Errors
 ///
-/// If there is none, or several.
+/// If there are none or several.
 pub fn qemu(named: &str) -> Result<Qemu, TargetError> {
     pick(named, qemus())
 }
 
-/// Running QEMUs with a readable command line.
 #[must_use]
 pub fn qemus() -> Vec<Qemu> {
     let read = |process: procfs::process::Process| {
@@ -57,7 +54,7 @@ fn pick(named: &str, running: Vec<Qemu>) -> Result<Qemu, TargetError> {
     Err(TargetError::NoQemu { named: named.to_owned(), running: running.into_iter().map(called).collect() })
 }
 
-/// Guest and id in a command line; `None` if it is not QEMU's.
+/// Extracts the guest and id from a command line. Returns `None` if it does not belong to QEMU.
 fn parse(line: &[String]) -> Option<(Option<String>, Option<String>)> {
     let program = line.first()?.rsplit('/').next()?;
     if !program.starts_with("qemu-system-") && !PROGRAMS.contains(&program) {

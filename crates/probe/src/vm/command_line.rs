@@ -1,4 +1,4 @@
-//! Traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2).
+//! Parses the traffic-related options of QEMU's command line (qemu(1) of QEMU 7.2).
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ pub(super) fn read(words: &[String]) -> CommandLine {
             "device" => models.extend(model(value)),
             _ => {}
         }
-        // libvirt creates a secret with this name for each machine.
+        // libvirt creates a secret with this name for every machine.
         line.libvirt |= flag == "object" && value.contains("masterKey0");
     }
     for netdev in &mut line.netdevs {
@@ -86,12 +86,12 @@ fn key<'a>(value: &'a str, key: &str) -> Option<&'a str> {
     value.split(',').find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
 }
 
-/// `4`, `4,sockets=1`, `cpus=4,...`.
+/// Parses `4`, `4,sockets=1` or `cpus=4,...`.
 fn number(value: &str, named: &str) -> Option<u32> {
     key(value, named).unwrap_or_else(|| head(value)).parse().ok()
 }
 
-/// `512`, `4G`, `size=4194304k,slots=...`; MiB by default.
+/// Parses `512`, `4G` or `size=4194304k,slots=...`. The default unit is MiB.
 fn memory(value: &str) -> Option<Bytes> {
     let text = key(value, "size").unwrap_or_else(|| head(value));
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -106,7 +106,7 @@ fn memory(value: &str) -> Option<Bytes> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift).map(Bytes)
 }
 
-/// `tap,id=net0,fds=10:11,vhost=on`, or the same in JSON from libvirt.
+/// Parses `tap,id=net0,fds=10:11,vhost=on`, or the JSON equivalent from libvirt.
 fn netdev(value: &str) -> Option<Netdev> {
     let value = &*plain(value);
     let descriptors = ["fd", "fds"].into_iter().filter_map(|name| key(value, name));
@@ -121,7 +121,7 @@ fn netdev(value: &str) -> Option<Netdev> {
     })
 }
 
-/// JSON from libvirt in QEMU's own notation.
+/// Converts JSON from libvirt to QEMU's own notation.
 fn plain(value: &str) -> Cow<'_, str> {
     let Ok(object) = serde_json::from_str::<Map<String, Value>>(value) else { return value.into() };
     let part = |(name, value): (String, Value)| match value {

@@ -1,5 +1,5 @@
-//! Traffic-related descriptors of a QEMU (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` is the device name of a tap queue
-//! (drivers/net/tun.c).
+//! Traffic-related descriptors of a QEMU (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` gives the device name of a tap
+//! queue (drivers/net/tun.c).
 
 use std::{fs, io};
 
@@ -16,7 +16,6 @@ impl Descriptors {
     pub(super) fn of(pid: u32) -> io::Result<Self> {
         let mut found = Self::default();
         for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
-            // Descriptors may be closed in the meantime.
             let Ok(entry) = entry else { continue };
             let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
                 continue;

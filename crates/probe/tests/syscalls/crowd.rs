@@ -28,7 +28,6 @@ pub(crate) fn come_and_go() -> Result<(), Failed> {
     Ok(())
 }
 
-/// More than 100,000 calls per second on any machine.
 pub(crate) fn busy() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("a busy process") else { return Ok(()) };
     let seen = observe(&mut *probe, CALLS, &["2000000"]);

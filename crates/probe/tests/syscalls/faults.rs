@@ -65,6 +65,5 @@ pub(crate) fn killed() -> Result<(), Failed> {
 }
 
 fn programs() -> BTreeSet<u32> {
-    // A program may be unloaded during the listing.
     loaded_programs().filter_map(Result::ok).map(|program| program.id()).collect()
 }

@@ -1,4 +1,4 @@
-//! Compares the system call probe with programs whose calls are known, and with strace and perf. The test program runs itself
+//! Compares the system call probe with strace, perf and programs that make known calls. The test program runs itself
 //! in the roles of roles.rs.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 

@@ -40,7 +40,7 @@ pub(crate) fn role(name: &str) -> Option<Role> {
         COME_AND_GO => |arguments| come_and_go(number(arguments)),
         GUEST => |_| {
             wait_for_go();
-            // The probe's results show whether it could run.
+            // The probe's results show whether the guest could run.
             let _ = sys::kvm::try_run();
         },
         TRACE => |arguments| trace(number(arguments)),
@@ -102,7 +102,6 @@ fn split() {
         output.push_str(&format!("{kind} {wall} {cpu}\n"));
     };
     timed("sleep", &mut || (0..4).for_each(|_| thread::sleep(NAP / 2)));
-    // The kernel generates random numbers during the whole call.
     let mut buffer = vec![1; 16 << 20];
     timed("random", &mut || (0..10).for_each(|_| getrandom::fill(&mut buffer).expect("Linux")));
     let pair = Arc::new((Mutex::new(false), Condvar::new()));

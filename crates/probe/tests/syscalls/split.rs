@@ -12,13 +12,12 @@ use crate::roles::{CALLS, GUEST, SPLIT};
 use crate::tracers::{reads_its_input, until};
 use crate::watched::{finish, observe, pids, probe_or_skip, seen, waiting};
 
-/// Slightly longer than the calls.
 struct Reported {
     wall: u64,
     cpu: u64,
 }
 
-/// Interrupts and the hypervisor take time that no clock of the thread counts.
+/// Interrupts and the hypervisor take time that none of the thread's clocks include.
 const ATTEMPTS: usize = 5;
 
 pub(crate) fn split() -> Result<(), Failed> {
@@ -103,7 +102,7 @@ fn longest(seen: &ProbeResults, pid: u32, names: &[&str]) -> SyscallCount {
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()
 }
 
-/// Differ by more than 5 % of the total, to allow for the program's work around its calls.
+/// Reports differences of more than 5 % of the total, which allows for the program's work around its calls.
 fn check(kind: &str, reported: &Reported, count: &SyscallCount) -> Vec<String> {
     let nanos = |part: Option<Nanos>| part.expect("measured").0;
     let (total, running, waiting) = (nanos(count.total), nanos(count.running), nanos(count.waiting));

@@ -1,4 +1,4 @@
-//! Calls of one process counted by plumb and by strace or perf at the same time.
+//! Compares calls counted by plumb with those that strace or perf counts in the same process at the same time.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -38,8 +38,8 @@ pub(crate) fn strace() -> Result<(), Failed> {
     Ok(())
 }
 
-/// perf starts the program; the probe observes perf from before that. perf sometimes loses calls silently: it must see all
-/// calls in one of several attempts. Calls that only perf sees always fail the test.
+/// perf starts the program, and the probe observes perf from before that point. perf sometimes loses calls silently,
+/// so it has to see all of them in only one of several attempts. The test always fails if only perf sees a call.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();
@@ -79,13 +79,12 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<PerfResult, Failed> {
         )));
     }
     assert!(perf_table.len() >= 8, "a first thread, four others and three children: {output}");
-    // Thread ids wrap around: the first is the next one after the tracer's.
+    // Thread ids wrap around, so the first thread is the next one after the tracer's id.
     let first = *perf_table.keys().min_by_key(|thread| thread.wrapping_sub(started)).expect("not empty");
     let ours = ours_by_thread(probe);
     let mut lost = None;
     for (thread, perf_table) in &mut perf_table {
         if *thread != first {
-            // perf counts the return of `clone` in the new thread as a call.
             perf_table.remove("clone");
         }
         let none = Table::new();
@@ -136,7 +135,8 @@ pub(crate) fn of_strace(words: &[&str]) -> Option<Row> {
     (*name != "total").then_some(((*name).to_owned(), calls.parse().ok()?, errors))
 }
 
-/// One table per thread: ` name (number), ...`, then one line per call with name, calls, errors and five times.
+/// Parses one table per thread: ` name (number), ...`, followed by a line per call with its name, calls, errors and
+/// five times.
 fn tables_of_perf(output: &str) -> BTreeMap<u32, Table> {
     let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
     let mut thread = None;

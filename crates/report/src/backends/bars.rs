@@ -1,4 +1,4 @@
-//! A bar chart drawn with characters: a solid bar up to the interval, then the interval around its median.
+//! Draws bar charts with characters: a solid bar up to the interval, then the interval around the median.
 
 use console::{measure_text_width, truncate_str};
 
@@ -8,11 +8,10 @@ use crate::{
 };
 
 const GAP: usize = 2;
-/// Below this width next to the numbers, bars get a line of their own.
+/// If fewer columns than this remain next to the numbers, the numbers go on a separate line.
 const NARROW: usize = 20;
 const WIDEST: usize = 44;
 
-/// One or more lines for each bar; notes may be wider than `width`, nothing else is.
 pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Text> {
     let labels = bars.rows.iter().map(|bar| measure_text_width(&bar.label.characters())).max().unwrap_or(0);
     let label = labels.min(width / 4);
@@ -29,7 +28,7 @@ struct Layout {
     label: usize,
     columns: usize,
     beside: bool,
-    /// Value at full width.
+    /// The value of a bar that fills all columns.
     most: f64,
 }
 
@@ -50,7 +49,7 @@ impl Layout {
         lines
     }
 
-    /// `██████├─●─┤`; only the median if the interval is narrower than a column.
+    /// `██████├─●─┤`, or only the median if the interval is narrower than a column.
     fn bar(&self, bar: &Bar) -> String {
         if bar.value == 0.0 && bar.range.is_none() {
             return String::new();
@@ -93,7 +92,6 @@ fn pad(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Label, value and interval.
     type Row = (&'static str, f64, Option<(f64, f64)>);
 
     fn check(rows: &[Row], width: usize, expected: &[&str]) {

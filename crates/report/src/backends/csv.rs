@@ -1,5 +1,6 @@
-//! CSV (RFC 4180) with one row per cell or per trial. Column names are stable and carry their unit. Factors come last as
-//! `factor.NAME`, followed by other tools' columns as `reported.NAME` in base units and CPUs by owner as `consumer.NAME`.
+//! CSV (RFC 4180) with one row per cell or per trial. Column names are stable and carry their unit. Factor columns
+//! come last, as `factor.NAME`, followed by other tools' columns as `reported.NAME` in base units and CPU usage as
+//! `consumer.NAME`.
 
 mod comparison;
 mod results;
@@ -13,7 +14,6 @@ pub(crate) use trials::trials;
 use findings::{Basis, Distribution};
 use workload::{Metric, Quantity};
 
-/// A line of fields.
 pub(crate) fn line(fields: impl IntoIterator<Item = String>) -> String {
     let quoted: Vec<String> = fields.into_iter().map(|field| quoted(&field)).collect();
     quoted.join(",") + "\r\n"
@@ -27,12 +27,10 @@ fn quoted(field: &str) -> String {
     }
 }
 
-/// A metric's word.
 pub(crate) fn word(metric: Metric) -> String {
     metric.name().replace(' ', "-")
 }
 
-/// The unit of a metric's numbers.
 pub(crate) const fn unit(metric: Metric) -> &'static str {
     match metric.quantity() {
         Quantity::BitRate => "bit/s",
@@ -51,7 +49,7 @@ const fn basis(basis: Basis) -> &'static str {
     }
 }
 
-/// The time that a share of all does not exceed.
+/// Returns the time that this fraction of the samples does not exceed.
 pub(crate) fn at(times: &Distribution, share: f64) -> Option<String> {
     times.at(share).map(|time| time.0.to_string())
 }

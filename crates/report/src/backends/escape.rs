@@ -1,8 +1,8 @@
-//! Text inside elements and attributes of HTML and SVG.
+//! Escapes text for elements and attributes in HTML and SVG.
 
 use crate::harmless::harmless;
 
-/// Escapes text between tags or in attributes. Names come from files written by users, so control characters are shown.
+/// Control characters are made visible, because names come from user-written files.
 pub(crate) fn html(text: &str) -> String {
     let text = harmless(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -1,4 +1,4 @@
-//! A page as one self-contained HTML file that is complete without its script: <https://html.spec.whatwg.org>.
+//! A page as a single self-contained HTML file that is complete without its script: <https://html.spec.whatwg.org>.
 
 mod anchors;
 mod figure;
@@ -14,7 +14,6 @@ use crate::{
 
 const STYLE: &str = include_str!("html/page.css");
 
-/// State from earlier parts of the page.
 #[derive(Default)]
 struct Before {
     anchors: Anchors,
@@ -44,7 +43,7 @@ pub(crate) fn page(page: &Page) -> String {
     text + &format!("</main>\n{}</body>\n</html>\n", script::element())
 }
 
-/// Only the page's own script may run, and nothing may be fetched, whatever names contain.
+/// Allows only the page's own script and forbids any fetch, regardless of the page's content.
 fn policy() -> String {
     format!("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'", script::digest())
 }
@@ -58,7 +57,6 @@ fn contents(sections: &[(String, &Section)]) -> String {
     format!("<nav aria-label=\"Sections\">\n<ul>\n{entries}</ul>\n</nav>\n")
 }
 
-/// Details are folded.
 fn section(section: &Section, anchor: &str, before: &mut Before) -> String {
     let blocks: String = section.blocks.iter().map(|block| self::block(block, before)).collect();
     let title = section.title.as_deref().map(html);
@@ -109,7 +107,7 @@ fn heading(text: &Text, anchor: &str) -> String {
     format!("<h3 id=\"{anchor}\"><a href=\"#{anchor}\">{}</a></h3>\n", inline(text))
 }
 
-/// With anchors, each row has one, and its first cell leads to it.
+/// If there are anchors, each row gets one, and its first cell links to it.
 fn table(table: &Table, anchors: &[String]) -> String {
     let class = |align: Align| if align == Align::Right { " class=\"number\"" } else { "" };
     let heads: String = table
@@ -133,7 +131,7 @@ fn table(table: &Table, anchors: &[String]) -> String {
     let rows: String = table.rows.iter().enumerate().map(row).collect();
     let caption =
         table.caption.as_ref().map(|caption| format!("<p class=\"caption\">{}</p>\n", inline(caption)));
-    // Wide tables scroll on their own, also by keyboard.
+    // Wide tables scroll on their own, including with the keyboard.
     format!(
         "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
          </div>\n{}",
@@ -145,7 +143,7 @@ fn inline(text: &Text) -> String {
     text.0.iter().map(span).collect::<String>().trim().to_owned()
 }
 
-/// No-break spaces and soft breaks are HTML's own.
+/// Uses HTML's own no-break spaces and soft breaks.
 fn span(span: &Span) -> String {
     let text = html(&span.text);
     match span.tone {
@@ -158,7 +156,6 @@ fn span(span: &Span) -> String {
     }
 }
 
-/// CSS class of a tone.
 const fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "plain",
@@ -199,7 +196,7 @@ mod tests {
         assert_eq!(shown.matches("<script").count(), 1, "the page's own");
         assert!(!shown.contains("onload=\""), "{shown}");
         assert_eq!(shown.matches("<title>").count(), 1);
-        // Each picture has one, for screens and for phones.
+        // The page has a title, and so does each of the chart's two drawings.
         assert_eq!(shown.matches("</title>").count(), 3, "{shown}");
     }
 

@@ -1,4 +1,4 @@
-//! A document of findings itself, for programs: its shape is that of `findings`, version included.
+//! Writes the findings document itself as JSON, in the versioned format of `findings`.
 
 use serde::Serialize;
 

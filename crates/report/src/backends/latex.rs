@@ -1,5 +1,5 @@
-//! Tables of a page as LaTeX for `\input`, with booktabs (https://ctan.org/pkg/booktabs). Captions are kept, other text
-//! becomes comments, and `plumb plot` draws the figures.
+//! A page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). Captions are preserved,
+//! other text becomes comments, and `plumb plot` draws the figures.
 
 use crate::{
     page::{Align, Bar, Bars, Block, Page, Table},
@@ -7,7 +7,6 @@ use crate::{
 };
 
 const HEAD: &str = "% \\usepackage{booktabs}\n% \\usepackage[T1]{fontenc}  % for signs like < and >\n";
-/// Maximum width of a comment line.
 const COMMENT: usize = 96;
 
 pub(crate) fn latex(page: &Page) -> String {
@@ -68,13 +67,12 @@ fn inline(text: &Text) -> String {
     escaped(text.characters().trim())
 }
 
-/// A text in lines that TeX does not read.
 fn comment(text: &str) -> String {
     let text = text.replace(char::is_control, " ");
     textwrap::wrap(text.trim(), COMMENT).iter().map(|line| format!("% {line}\n")).collect()
 }
 
-/// Nothing in it is a command: names come from files that people write.
+/// Ensures that no text is read as a command, because names come from user-written files.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -91,7 +89,7 @@ fn escaped(text: &str) -> String {
             '•' | '·' => escaped.push_str("$\\cdot$"),
             '\u{a0}' => escaped.push('~'),
             sign if sign.is_control() => escaped.push(' '),
-            // Bars that are drawn with characters.
+            // These characters are used to draw bars.
             '\u{2500}'..='\u{25ff}' | '\u{200b}' => {}
             sign => escaped.push(sign),
         }

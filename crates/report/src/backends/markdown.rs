@@ -1,4 +1,4 @@
-//! The full form of a page in GitHub's Markdown (<https://github.github.com/gfm/>).
+//! The full form of a page as GitHub Flavored Markdown (<https://github.github.com/gfm/>).
 
 mod escape;
 
@@ -11,7 +11,6 @@ use crate::{
     text::Text,
 };
 
-/// The columns of a chart drawn with characters.
 const CHART: usize = 100;
 
 pub(crate) fn markdown(page: &Page) -> String {
@@ -75,7 +74,7 @@ fn table(table: &Table) -> String {
     }
 }
 
-/// A pipe ends a cell even inside a code span.
+/// Escapes pipes, which end a cell even inside a code span.
 fn cell(text: &Text) -> String {
     inline(text).replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! The brief form of a page for a terminal, wrapped to its width, with optional colours.
+//! The brief form of a page for a terminal, wrapped to its width and optionally coloured.
 
 mod table;
 mod wrap;
@@ -17,12 +17,11 @@ const NARROWEST: usize = 60;
 const INDENT: usize = 2;
 const PROMPT: &str = "  $ ";
 
-/// Number of lines of a text at a width.
 pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
     wrap(text, width).len()
 }
 
-/// Sets a page; no line is wider than the options' width but for a command's single word that is.
+/// Lays out a page. Only a single word of a command may exceed the configured width.
 pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);
     let mut lines = wrap(&Text::of(Tone::Strong, &page.title), width);
@@ -40,7 +39,7 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
     let mut shown: Vec<&Block> = section.blocks.iter().filter(|block| !is_only_seen(block)).collect();
-    // Headings of pictures without a terminal form.
+    // Drop trailing headings of charts that cannot be drawn in a terminal.
     while shown.pop_if(|last| matches!(last, Block::Heading(_))).is_some() {}
     for (index, block) in shown.into_iter().enumerate() {
         if index > 0 && matches!(block, Block::Heading(_) | Block::Claim { .. }) {
@@ -51,7 +50,6 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     lines
 }
 
-/// A picture that no characters can draw.
 fn is_only_seen(block: &Block) -> bool {
     matches!(block, Block::Chart(chart) if chart.plain.is_none())
 }
@@ -59,7 +57,7 @@ fn is_only_seen(block: &Block) -> bool {
 fn block(block: &Block, width: usize) -> Vec<Line> {
     match block {
         Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
-        // By its name it can be looked up.
+        // The rule's ID lets the reader look it up.
         Block::Claim { id, text } => wrap(&text.clone().and(Tone::Faint, format!(" [{id}]")), width),
         Block::Table(table) | Block::Results { table, .. } => table::lay_out(table, width),
         Block::Chart(chart) => {
@@ -84,8 +82,7 @@ fn bullet(item: &Text, width: usize) -> Vec<Line> {
     lines
 }
 
-/// A command that is too long continues after a backslash, and its comment goes before it, so that it can
-/// still be copied.
+/// Continues a long command after a backslash and puts its comment first, so that it can still be copied.
 fn command(command: &str, width: usize) -> Vec<Line> {
     if measure_text_width(command) + PROMPT.len() <= width {
         return vec![Text::of(Tone::Code, format!("{PROMPT}{command}")).0];
@@ -101,7 +98,7 @@ fn continued(command: &str, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = PROMPT.trim_end().to_owned();
     for word in command.split_whitespace() {
-        // Room for the space before the word and the backslash after it.
+        // Leave room for the space before the word and the backslash after it.
         let needed = measure_text_width(&line) + 1 + measure_text_width(word) + 2;
         if needed > width && line.len() > PROMPT.len() {
             lines.push(format!("{line} \\"));

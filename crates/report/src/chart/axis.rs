@@ -1,4 +1,4 @@
-//! An axis: its title with the unit, its scale and the numbers at its ticks.
+//! An axis: a title with its unit, a scale and tick labels.
 
 use workload::Metric;
 
@@ -9,32 +9,24 @@ use super::{
 };
 use crate::quantity;
 
-/// One direction of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
-    /// Quantity, with its unit unless the ticks have units: `throughput, Gbit/s`.
+    /// The quantity, with its unit unless the tick labels have units: `throughput, Gbit/s`.
     pub(crate) title: String,
     pub(crate) scale: Scale,
     pub(crate) ticks: Ticks,
 }
 
-/// Labels of the ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ticks {
-    /// Round numbers in a unit of this size.
     In(f64),
-    /// Numbers with the unit that suits each.
     Quantity(Metric),
-    /// Ratios as percent.
     Percent,
-    /// Percentiles: `p99`.
     Percentiles,
-    /// These, where they are.
     Named(Vec<(f64, String)>),
 }
 
 impl Axis {
-    /// For values of a metric, all in the unit that suits the largest.
     pub(crate) fn of_metric(metric: Metric, scale: Scale, largest: f64) -> Self {
         Self::of_unit(metric.name(), quantity::Scale::of(metric, largest), scale)
     }
@@ -44,12 +36,10 @@ impl Axis {
         Self { title, scale, ticks: Ticks::In(unit.divisor()) }
     }
 
-    /// By orders of magnitude, each number with its unit.
     pub(crate) fn log(metric: Metric, what: &str, values: impl IntoIterator<Item = f64>) -> Self {
         Self { title: what.to_owned(), scale: Scale::log(values), ticks: Ticks::Quantity(metric) }
     }
 
-    /// Positions and labels of the ticks.
     pub(super) fn labels(&self, about: usize) -> Vec<(f64, String)> {
         let labelled = |label: &dyn Fn(f64) -> String, ticks: Vec<f64>| {
             ticks.into_iter().map(|tick| (tick, label(tick))).collect()
@@ -74,7 +64,6 @@ impl Axis {
         }
     }
 
-    /// A value with four digits in the unit of the title.
     pub(super) fn reading(&self, value: f64) -> String {
         match &self.ticks {
             Ticks::In(divisor) => quantity::with_minus(&units::significant(value / divisor, 4)),
@@ -88,7 +77,6 @@ impl Axis {
         }
     }
 
-    /// Both ends of an axis of evenly spaced numbers, as they are read off.
     pub(super) const fn ends(&self) -> Option<(f64, f64)> {
         match (&self.ticks, self.scale) {
             (Ticks::In(divisor), Scale::Linear { low, high }) => Some((low / *divisor, high / *divisor)),
@@ -96,13 +84,12 @@ impl Axis {
         }
     }
 
-    /// Width of the widest label of a vertical axis.
     pub(super) fn room(&self) -> f64 {
         let labels = self.labels(VERTICAL);
         labels.iter().map(|(_, label)| width(label, Style::Tick)).fold(0.0, f64::max)
     }
 
-    /// Along the lower edge of a field, with lines through it; where it ends below.
+    /// Draws a horizontal axis with grid lines across the plot. Returns its bottom.
     pub(super) fn along(
         &self,
         canvas: &mut Canvas<'_>,
@@ -121,7 +108,6 @@ impl Axis {
         canvas.lines((left, bottom + 15.0), Style::Note, &self.title, right - left, 2)
     }
 
-    /// Along the left edge of a field, with lines through it.
     pub(super) fn up(&self, canvas: &mut Canvas<'_>, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
         for (tick, label) in self.labels(VERTICAL) {
             let y = bottom - self.scale.place(tick) * (bottom - top);
@@ -130,16 +116,14 @@ impl Axis {
         }
     }
 
-    /// Draws the title above a field. Returns the top of the field.
+    /// Draws the title above a plot. Returns the top of the plot.
     pub(super) fn over(&self, canvas: &mut Canvas<'_>, x: f64, y: f64, room: f64) -> f64 {
         canvas.lines((x, y), Style::Note, &self.title, room, 2) + line_height(Style::Tick) / 2.0
     }
 }
 
-/// Approximate number of ticks of a vertical axis.
 const VERTICAL: usize = 5;
 
-/// Without trailing zeros.
 pub(super) fn trimmed(value: f64) -> String {
     let digits = if value.abs() >= 1.0 { 3 } else { 6 };
     let text = format!("{value:.digits$}");
@@ -147,7 +131,6 @@ pub(super) fn trimmed(value: f64) -> String {
     quantity::with_minus(text)
 }
 
-/// `200 µs`.
 fn quantity(metric: Metric, value: f64) -> String {
     let unit = quantity::Scale::of(metric, value);
     format!("{} {}", trimmed(value / unit.divisor()), unit.unit).trim_end().to_owned()

@@ -1,8 +1,8 @@
-//! The numbers of a picture as a table.
+//! A chart's numbers as a table.
 
 use crate::backends::csv_line;
 
-/// A table with units in the column names. Unknown fields are empty.
+/// A table with units in its column names. Unknown fields are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Data {
     columns: Vec<&'static str>,
@@ -16,7 +16,6 @@ impl Data {
         Self { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
-    /// A row, with a field for each column.
     pub(crate) fn push(&mut self, fields: impl IntoIterator<Item = Field>) {
         self.rows.push(fields.into_iter().map(Option::unwrap_or_default).collect());
     }

@@ -1,4 +1,4 @@
-//! A colour for each pair of settings, with its number on it.
+//! A heat map: a coloured, labelled tile for each pair of settings.
 
 use super::{
     lettering::{Style, fitted, plain, width},
@@ -6,31 +6,25 @@ use super::{
     svg::{Anchor, Canvas, MARGIN, label},
 };
 
-/// A grid of values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HeatMap {
-    /// Horizontal factor, and its levels from left to right.
     pub(crate) across: (String, Vec<String>),
-    /// Vertical factor, and its levels from bottom to top.
     pub(crate) up: (String, Vec<String>),
-    /// Quantity shown by the colours, with its unit.
+    /// The quantity that the colours represent, with its unit.
     pub(crate) title: String,
     pub(crate) tiles: Vec<Tile>,
 }
 
-/// One pair of settings.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tile {
-    /// Its place across and up.
+    /// Column and row.
     pub(crate) at: (usize, usize),
     pub(crate) value: f64,
-    /// The value as it is written on it.
     pub(crate) text: String,
     pub(crate) is_chosen: bool,
 }
 
 impl HeatMap {
-    /// Data attributes for the page's script.
     fn described(&self, tile: &Tile) -> [(&'static str, String); 3] {
         let level = |(factor, levels): &(String, Vec<String>), at: usize| {
             format!("{factor}={}", levels.get(at).map_or("", String::as_str))
@@ -43,7 +37,7 @@ impl HeatMap {
 const HIGH: f64 = 34.0;
 const WIDEST: f64 = 96.0;
 
-/// From `y` on; where it ends.
+/// Draws the map below `y`. Returns its bottom.
 pub(super) fn draw(map: &HeatMap, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let (columns, rows) = (map.across.1.len().max(1), map.up.1.len().max(1));
     let labels = map.up.1.iter().map(|label| width(&plain(label), Style::Tick)).fold(0.0, f64::max).min(90.0);

@@ -6,13 +6,11 @@ use super::{
     svg::{Anchor, Canvas, MARGIN},
 };
 
-/// A sample and its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Key {
     Surface(Paint, String),
-    /// Of a surface that is not established.
+    /// Marks values that are not statistically significant.
     Hatched(String),
-    /// A line with dots, by its number.
     Line(usize, String),
     Dot(String),
     Interval(String),
@@ -21,10 +19,9 @@ pub(crate) enum Key {
 
 const SAMPLE: f64 = 22.0;
 const ROW: f64 = 18.0;
-/// Maximum number of entries; the rest is only counted.
 const MOST: usize = 24;
 
-/// Draws all entries in rows. Returns the bottom.
+/// Draws all entries in rows. Returns their bottom.
 pub(super) fn draw(keys: &[Key], canvas: &mut Canvas<'_>, y: f64) -> f64 {
     if keys.is_empty() {
         return y;
@@ -62,7 +59,6 @@ impl Key {
         }
     }
 
-    /// Key of the marks that this entry describes.
     fn mark(&self) -> String {
         match self {
             Self::Surface(paint, _) => paint.key(),
@@ -75,7 +71,6 @@ impl Key {
     }
 }
 
-/// Key of marks without a colour.
 pub(super) const UNCLEAR: &str = "unclear";
 pub(super) const DOT: &str = "dot";
 pub(super) const INTERVAL: &str = "interval";
@@ -115,7 +110,6 @@ pub(super) fn line_class(number: usize) -> String {
     format!("line s{} d{}", number % COLOURS, (number + number / COLOURS) % COLOURS)
 }
 
-/// A line with ends across it.
 pub(super) fn interval((from, to): (f64, f64), y: f64, half: f64) -> String {
     let (above, below) = (y - half, y + half);
     format!("M{from:.1} {y:.1}H{to:.1}M{from:.1} {above:.1}V{below:.1}M{to:.1} {above:.1}V{below:.1}")

@@ -2,20 +2,17 @@
 
 use console::measure_text_width;
 
-/// Hundredths of the size that a sign from the space to the tilde takes.
+/// Widths of the characters from space to tilde, in hundredths of the font size.
 #[rustfmt::skip]
 const WIDTHS: [u8; 95] = [
     32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,
     100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84,
     50, 50, 61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84,
 ];
-/// Characters with unknown width, per terminal column.
 const OTHER: f64 = 0.84;
 const FULL: f64 = 1.1;
-/// Bold text is wider by this.
 const BOLD: f64 = 1.1;
 
-/// A way of writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -43,7 +40,7 @@ impl Style {
     }
 }
 
-/// Upper bound of the width of a text.
+/// Returns an upper bound for the width of a text.
 pub(super) fn width(text: &str, style: Style) -> f64 {
     let ems: f64 = text.chars().map(em).sum();
     ems * style.size() * if style == Style::Strong { BOLD } else { 1.0 }
@@ -60,7 +57,7 @@ fn em(sign: char) -> f64 {
     }
 }
 
-/// Removes invisible and direction-changing characters: names come from files written by users.
+/// Removes invisible and direction-changing characters, because names come from user-written files.
 pub(super) fn plain(text: &str) -> String {
     let is_hidden = |sign: char| {
         matches!(sign, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
@@ -70,7 +67,7 @@ pub(super) fn plain(text: &str) -> String {
     shown.map(|sign| if sign.is_control() || sign.is_whitespace() { ' ' } else { sign }).collect()
 }
 
-/// The text, its middle left out where it is too wide: names differ at their ends.
+/// Replaces the middle of a text that is too wide with an ellipsis, because names usually differ at their ends.
 pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     if width(text, style) <= room {
         return text.to_owned();
@@ -98,7 +95,7 @@ pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     head
 }
 
-/// Wraps a text between words, and long words after hyphens, to at most `most` lines; the rest is cut.
+/// Wraps text between words, or after hyphens in long words. Text beyond `most` lines is truncated.
 pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in words(text, room, style) {
@@ -115,7 +112,7 @@ pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<S
     lines.iter().map(|line| fitted(line.trim(), room, style)).collect()
 }
 
-/// Pieces that lines may be broken between; together they are the text. A word is broken only where it has no line to itself.
+/// Splits a text where lines may be broken. A word is split only if it does not fit on an entire line.
 fn words(text: &str, room: f64, style: Style) -> Vec<&str> {
     let inner = |word| {
         if width(word, style) <= room {

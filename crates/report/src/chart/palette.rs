@@ -1,33 +1,27 @@
-//! Colours for colour-blind readers (Okabe and Ito, https://jfly.uni-koeln.de/color/), on light and dark backgrounds, and
-//! the chart's style sheet.
+//! A palette for colour-blind readers (Okabe and Ito, https://jfly.uni-koeln.de/color/) on light and dark
+//! backgrounds, and the charts' style sheet.
 
 use std::fmt::Write as _;
 
-/// On which paper a picture is drawn.
+/// The background for which a chart is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Theme {
-    /// As the reader's system has it.
     #[default]
     Auto,
     Light,
     Dark,
 }
 
-/// How a surface or a line is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
-    /// A value.
     Value,
-    /// A loss or added cost.
     Worse,
     Better,
-    /// A previous value.
     Faint,
-    /// One of several things, by its number: beyond the colours hatched or dashed.
+    /// The colour of the series with this index. Once colours run out, areas are hatched and lines dashed.
     Of(usize),
 }
 
-/// Number of distinct colours.
 pub(super) const COLOURS: usize = 8;
 
 impl Paint {
@@ -41,7 +35,6 @@ impl Paint {
         }
     }
 
-    /// Key for the legend and the script.
     pub(super) fn key(self) -> String {
         match self {
             Self::Of(number) => format!("surface-{number}"),
@@ -49,7 +42,7 @@ impl Paint {
         }
     }
 
-    /// Distinguished from the same colour by a pattern.
+    /// Whether a pattern distinguishes it from an earlier series of the same colour.
     pub(super) const fn is_patterned(self) -> bool {
         matches!(self, Self::Of(number) if (number / COLOURS) % 2 == 1)
     }
@@ -58,10 +51,8 @@ impl Paint {
 struct Colours {
     paper: &'static str,
     ink: &'static str,
-    /// Secondary text.
     faint: &'static str,
     line: &'static str,
-    /// Secondary surfaces.
     pale: &'static str,
     band: &'static str,
     good: &'static str,
@@ -96,10 +87,9 @@ const DARK: Colours = Colours {
     series: ["#4aa3d8", "#f28c4b", "#3fc79a", "#e3a3c6", "#e6b84a", "#a5dbf8", "#a9b1ba", "#f0e442"],
 };
 
-/// Dashes distinguish lines without relying on colour.
+/// Dash patterns distinguish lines without relying on colour.
 const DASHES: [&str; COLOURS] = ["", "6 3", "2 2", "8 3 2 3", "10 4", "4 2", "1 3", "12 3 2 3 2 3"];
 
-/// The style sheet of pictures.
 pub(crate) fn style(theme: Theme) -> String {
     let mut style = String::from(
         ".pc text{font-family:\"Liberation Sans\",Arial,Helvetica,\"DejaVu Sans\",sans-serif;font-size:13px}\
@@ -136,8 +126,8 @@ fn colours(colours: &Colours) -> String {
     style
 }
 
-/// Colour of a share from 0 to 1, from dark blue to yellow with uniformly increasing lightness, and whether text on it is
-/// dark.
+/// Returns the colour for a fraction from 0 to 1, from dark blue to yellow with perceptually uniform lightness, and
+/// whether text on it should be dark.
 pub(super) fn heat(share: f64) -> (String, bool) {
     const STOPS: [[f64; 3]; 5] = [
         [0.0, 32.0, 77.0],

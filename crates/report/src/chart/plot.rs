@@ -1,4 +1,4 @@
-//! Lines, dots and bars over an axis, with annotations.
+//! Plots of lines, dots and bars with annotations.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,6 @@ use super::{
     svg::{Anchor, Canvas, MARGIN},
 };
 
-/// A field between two axes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plot {
     pub(crate) x: Axis,
@@ -22,38 +21,32 @@ pub(crate) struct Plot {
     pub(crate) keys: Vec<Key>,
 }
 
-/// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
-    /// Its colour and dash.
+    /// Index of its colour and dash pattern.
     pub(crate) number: usize,
     pub(crate) kind: LineKind,
     pub(crate) points: Vec<(f64, f64)>,
-    /// For each point the ends of its interval; may be empty.
     pub(crate) intervals: Vec<Option<(f64, f64)>>,
 }
 
-/// How points are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
-    /// Joined, each with a dot.
+    /// Points joined by lines, with a dot at each.
     Dotted,
-    /// Joined.
+    /// Points joined by lines.
     Bare,
-    /// Only dots.
     Dots,
-    /// Bars from the axis up, each from its place to that of the next point; the last ends the one before.
+    /// Bars from the horizontal axis, each extending to the next point. The last point only ends the last bar.
     Bars,
 }
 
-/// A line across the field at a place of the horizontal axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mark {
     pub(crate) at: f64,
     pub(crate) text: String,
 }
 
-/// A part of the horizontal axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stretch {
     pub(crate) from: f64,
@@ -61,25 +54,22 @@ pub(crate) struct Stretch {
     pub(crate) text: String,
 }
 
-/// A labelled point.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spot {
     pub(crate) at: (f64, f64),
     pub(crate) text: String,
-    /// Drawn first.
+    /// Whether its label takes precedence over others.
     pub(crate) is_chosen: bool,
 }
 
 const HEIGHT: f64 = 230.0;
 const LOW: f64 = 190.0;
-/// Room above the field for labels of marks.
 const HEAD: f64 = 16.0;
-/// Between the values of points, which may have spaces in them.
+/// Separates the values of points, which may contain spaces.
 const POINTS: &str = "|";
-/// Maximum width of a label next to its point.
 const MOST_NAME: f64 = 190.0;
 
-/// From `y` on; where it ends.
+/// Draws the plots below `y`. Returns their bottom.
 pub(super) fn draw_all(plots: &[Plot], canvas: &mut Canvas<'_>, y: f64) -> f64 {
     // Plots below each other share the position of the horizontal axis.
     let room = plots.iter().map(|plot| plot.y.room()).fold(0.0, f64::max);
@@ -109,7 +99,6 @@ fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
     end + 6.0
 }
 
-/// Parts that stretch when zooming.
 fn zoomed(canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
     canvas.group(&[("zoomed", String::new())], draw);
 }
@@ -131,7 +120,6 @@ impl Field<'_> {
         self.bottom - self.plot.y.scale.place(value) * (self.bottom - self.top)
     }
 
-    /// Data attributes for the page's script: position and range, if the plot can zoom.
     fn described(&self) -> Vec<(&'static str, String)> {
         let Plot { x, y, lines, .. } = self.plot;
         let mut phrase = vec![("x", x.title.clone()), ("y", y.title.clone())];
@@ -160,7 +148,6 @@ impl Field<'_> {
         canvas.group(&phrase, |canvas| self.draw_line(line, canvas));
     }
 
-    /// A mark at a point of a line.
     fn mark(&self, (x, y): (String, f64), canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
         canvas.group(&[("u", x), ("v", self.plot.y.reading(y))], draw);
     }
@@ -213,7 +200,7 @@ impl Field<'_> {
         }
     }
 
-    /// Chosen points first. Overlapping labels are omitted; the table has them.
+    /// Draws labels, starting with the chosen points. Labels that would overlap are left to the table.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);
@@ -252,7 +239,7 @@ impl Field<'_> {
         }
         let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
         let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
-        // Most curves rise to the right, so labels below right or above left of the line are free.
+        // Most curves rise to the right, so there is room below right or above left of the line.
         let beside = [
             (x + 7.0, y + 17.0, Anchor::Start),
             (x - 7.0, y - 10.0, Anchor::End),

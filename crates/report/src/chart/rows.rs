@@ -1,4 +1,4 @@
-//! Named rows on a horizontal axis: stacked bars, intervals, a dot per trial, and labels.
+//! Labelled rows on a horizontal axis: stacked bars, intervals, and a dot per trial.
 
 use super::{
     axis::Axis,
@@ -9,60 +9,51 @@ use super::{
 };
 use crate::text::Text;
 
-/// Rows from above down.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rows {
     pub(crate) axis: Axis,
     pub(crate) rows: Vec<Row>,
     pub(crate) keys: Vec<Key>,
-    /// Position of the reference line.
     pub(crate) reference: Option<f64>,
 }
 
-/// A row; one without anything drawn is a heading.
+/// A row. A row with nothing to draw is a heading.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) pieces: Vec<Piece>,
-    /// The ends of an interval.
     pub(crate) interval: Option<(f64, f64)>,
-    /// Centre of the interval.
     pub(crate) middle: Option<f64>,
-    /// Single trials.
     pub(crate) points: Vec<f64>,
-    /// Within which nothing is established.
+    /// The range within which differences are not significant.
     pub(crate) band: Option<(f64, f64)>,
     pub(crate) text: Text,
     pub(crate) note: Option<Text>,
 }
 
-/// A part of a bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Piece {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) paint: Paint,
-    /// Not established.
     pub(crate) is_unclear: bool,
 }
 
 const BAR: f64 = 14.0;
-/// Height of the dots of trials below a bar.
 const LANE: f64 = 9.0;
 const APART: f64 = 9.0;
-/// Maximum share of the width for labels.
 const MOST_LABEL: f64 = 0.36;
-/// Maximum width of text next to a bar; longer text goes above it.
+/// Maximum width of text next to a bar. Longer text goes above it.
 const MOST_BESIDE: f64 = 190.0;
-/// More rows are no picture: the table has them.
+/// Beyond this number of rows, a chart is replaced by its table.
 pub(crate) const MOST_ROWS: usize = 60;
 
-/// From `y` on; where it ends.
+/// Draws the rows below `y`. Returns their bottom.
 pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let shown = &rows.rows[..rows.rows.len().min(MOST_ROWS)];
     let layout = Layout::of(shown, &rows.axis, canvas);
     let top = legend::draw(&rows.keys, canvas, y);
-    // The background is drawn first, so positions are computed before.
+    // Positions are computed first because the background is drawn before the rows.
     let mut places = Vec::new();
     let mut end = top;
     for row in shown {
@@ -93,11 +84,9 @@ struct Layout<'a> {
     axis: &'a Axis,
     left: f64,
     right: f64,
-    /// Labels above their bars.
     is_stacked: bool,
-    /// Bold, unless headings are.
+    /// Label style. Labels are bold unless there are headings.
     style: Style,
-    /// Texts to the right of all bars.
     is_beside: bool,
     width: f64,
 }
@@ -157,14 +146,12 @@ impl<'a> Layout<'a> {
         !row.text.characters().trim().is_empty()
     }
 
-    /// Whether the text fits next to the label above the bar.
     fn is_shared(&self, row: &Row) -> bool {
         let both =
             width(&plain(&row.label), self.style) + width(&plain(&row.text.characters()), Style::Plain);
         self.is_stacked && !row.label.is_empty() && both + 14.0 <= self.width - 2.0 * MARGIN
     }
 
-    /// Height of label and text above the bar.
     fn above(&self, row: &Row) -> f64 {
         if self.is_shared(row) {
             return line_height(Style::Plain);
@@ -209,7 +196,6 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Next to the bar or above it.
     fn text(&self, row: &Row, canvas: &mut Canvas<'_>, bar: f64) {
         if !Self::has_text(row) {
             return;
@@ -269,7 +255,6 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// A mark with its entry of the legend and its value.
     fn mark(&self, key: &str, value: String, canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
         canvas.group(&[("s", key.to_owned()), ("v", value)], draw);
     }
@@ -288,7 +273,6 @@ impl Row {
             && !Layout::has_text(self)
     }
 
-    /// All numbers that have to lie on the axis.
     pub(crate) fn reach(&self) -> impl Iterator<Item = f64> {
         let pieces = self.pieces.iter().flat_map(|piece| [piece.from, piece.to]);
         let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);

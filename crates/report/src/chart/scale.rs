@@ -1,6 +1,5 @@
-//! Maps values to positions on an axis, and chooses round tick values.
+//! Maps values to positions on an axis and chooses round tick values.
 
-/// How numbers become places from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scale {
     Linear {
@@ -11,33 +10,31 @@ pub(crate) enum Scale {
         low: f64,
         high: f64,
     },
-    /// Shares of all from 0 on, each further nine as wide as the one before: `nines` of 3 ends at 99.9 %.
+    /// Fractions of all samples from 0. Each additional nine takes equal width: with 3 `nines`, the scale ends at
+    /// 99.9 %.
     Tail {
         nines: f64,
     },
 }
 
 impl Scale {
-    /// From zero to a round number above the largest.
     pub(crate) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         let high = values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max);
         Self::Linear { low: 0.0, high: if high > 0.0 { high * 1.02 } else { 1.0 } }
     }
 
-    /// Around all values, with some room.
     pub(crate) fn around(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values).unwrap_or((0.0, 1.0));
         let room = if high > low { (high - low) * 0.06 } else { high.abs().max(1.0) * 0.1 };
         Self::Linear { low: low - room, high: high + room }
     }
 
-    /// Logarithmic, for positive values.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values.into_iter().filter(|value| *value > 0.0)).unwrap_or((1.0, 10.0));
         Self::Log { low: low / 1.15, high: high * 1.15 }
     }
 
-    /// Position from 0 to 1; NaN is 0.
+    /// Returns the position from 0 to 1, or 0 for NaN.
     pub(crate) fn place(self, value: f64) -> f64 {
         let share = match self {
             Self::Linear { low, high } => (value - low) / (high - low),
@@ -47,7 +44,6 @@ impl Scale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Round numbers, about this many.
     pub(crate) fn ticks(self, about: usize) -> Vec<f64> {
         match self {
             Self::Linear { low, high } => linear(low, high, about),
@@ -68,7 +64,6 @@ fn bounds(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten.
 fn linear(low: f64, high: f64, about: usize) -> Vec<f64> {
     let step = round_step((high - low) / about.max(1) as f64);
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
@@ -82,7 +77,6 @@ fn round_step(least: f64) -> f64 {
     power * factors.iter().find(fits).copied().unwrap_or(10.0)
 }
 
-/// Powers of ten; also their doubles and halves where there are few.
 fn log(low: f64, high: f64, about: usize) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let among = |factors: &[f64]| -> Vec<f64> {

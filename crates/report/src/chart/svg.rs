@@ -1,4 +1,4 @@
-//! Writes charts as SVG (<https://www.w3.org/TR/SVG2/>), identical in a page and in a file. Tracks the area occupied by
+//! Writes charts as SVG (<https://www.w3.org/TR/SVG2/>), identically for pages and files. Tracks the area occupied by
 //! text.
 
 use std::fmt::Write as _;
@@ -15,24 +15,20 @@ use crate::{
 
 pub(crate) use super::palette::style;
 
-/// The width of a picture in a file and on a screen, and on a phone, in CSS pixels.
+/// Widths in CSS pixels: in files and on screens, and on phones.
 pub(crate) const WIDE: f64 = 720.0;
 pub(crate) const NARROW: f64 = 336.0;
-/// Margin on each side.
 pub(super) const MARGIN: f64 = 6.0;
-/// Maximum length of titles and descriptions for screen readers.
 const MOST_SPOKEN: usize = 2_000;
-/// Maximum length of labels in data attributes.
 const MOST_LABEL: usize = 160;
 
-/// A complete SVG file.
 pub(crate) fn file(chart: &Chart, theme: Theme) -> String {
     let style = style(theme).replace('"', "'");
     let drawn = draw(chart, WIDE, "p", Some(&format!("<style>{style}</style>\n")));
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}")
 }
 
-/// An inline SVG at one width, using the page's style sheet. Names start with `prefix`.
+/// Returns an inline SVG that uses the page's style sheet. Element IDs start with `prefix`.
 pub(crate) fn inline(chart: &Chart, width: f64, prefix: &str) -> String {
     draw(chart, width, prefix, None)
 }
@@ -64,7 +60,6 @@ fn spoken(text: &str) -> String {
     escape_markup(&shortened(&plain(text), MOST_SPOKEN))
 }
 
-/// A name as a script shows it.
 pub(super) fn label(text: &str) -> String {
     shortened(text, MOST_LABEL)
 }
@@ -73,7 +68,6 @@ fn shortened(text: &str, most: usize) -> String {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]).to_owned()
 }
 
-/// Alignment of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -81,7 +75,6 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Bounding box of a text: left, top, right, bottom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Extent(f64, f64, f64, f64);
 
@@ -91,11 +84,9 @@ impl Extent {
     }
 }
 
-/// A picture being drawn.
 pub(super) struct Canvas<'a> {
     pub(super) width: f64,
     prefix: &'a str,
-    /// Whether a script may find its marks.
     is_live: bool,
     drawn: String,
     taken: Vec<Extent>,
@@ -107,7 +98,7 @@ impl<'a> Canvas<'a> {
         Self { width, prefix, is_live, drawn: String::new(), taken: Vec::new(), hatched: false }
     }
 
-    /// Groups elements, with `data-` attributes for the page's script; files have no attributes.
+    /// Groups elements with `data-` attributes for the page's script. Files omit the attributes.
     pub(super) fn group(&mut self, attributes: &[(&str, String)], draw: impl FnOnce(&mut Self)) {
         if !self.is_live {
             return draw(self);
@@ -125,7 +116,7 @@ impl<'a> Canvas<'a> {
         self.width < 480.0
     }
 
-    /// A line of text with its baseline at `y`, moved into the picture if necessary.
+    /// Draws a line of text with its baseline at `y`, moved into the picture if necessary.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &str) {
         let text = plain(text);
         let (x, extent) = self.extent((x, y), anchor, style, &text);
@@ -133,7 +124,7 @@ impl<'a> Canvas<'a> {
         self.taken.push(extent);
     }
 
-    /// The same, only where no other text is; whether it was.
+    /// Like `text`, but draws only where no other text is. Returns whether it did.
     pub(super) fn text_if_free(&mut self, at: (f64, f64), anchor: Anchor, style: Style, text: &str) -> bool {
         let (_, extent) = self.extent(at, anchor, style, &plain(text));
         let is_free =
@@ -144,7 +135,6 @@ impl<'a> Canvas<'a> {
         is_free
     }
 
-    /// A line of text with tones.
     pub(super) fn spans(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &Text) {
         let (x, extent) = self.extent((x, y), anchor, style, &plain(&text.characters()));
         let span = |span: &Span| {
@@ -156,7 +146,7 @@ impl<'a> Canvas<'a> {
         self.taken.push(extent);
     }
 
-    /// Lines of text from `y` on; where they end.
+    /// Draws lines of text below `y`. Returns their bottom.
     pub(super) fn lines(
         &mut self,
         (x, y): (f64, f64),
@@ -206,7 +196,6 @@ impl<'a> Canvas<'a> {
         );
     }
 
-    /// Of a colour that no class has.
     pub(super) fn tile(&mut self, colour: &str, (x, y): (f64, f64), (wide, high): (f64, f64)) {
         let _ = writeln!(
             self.drawn,
@@ -214,7 +203,6 @@ impl<'a> Canvas<'a> {
         );
     }
 
-    /// Text on a surface of fixed colour.
     pub(super) fn text_on(&mut self, at: (f64, f64), dark: bool, text: &str) {
         let style = if dark { "h1" } else { "h0" };
         let (x, extent) = self.extent(at, Anchor::Middle, Style::Tick, text);
@@ -227,7 +215,6 @@ impl<'a> Canvas<'a> {
         self.taken.push(extent);
     }
 
-    /// Hatches a surface to mark uncertain values.
     pub(super) fn hatch(&mut self, (x, y): (f64, f64), (wide, high): (f64, f64)) {
         self.hatched = true;
         let prefix = self.prefix;
@@ -244,7 +231,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Reserves a place, so that movable text avoids it.
+    /// Reserves an area so that movable text avoids it.
     pub(super) fn keep_free(&mut self, (x, y): (f64, f64), around: f64) {
         self.taken.push(Extent(x - around, y - around, x + around, y + around));
     }

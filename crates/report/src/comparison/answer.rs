@@ -1,4 +1,4 @@
-//! The verdict in one sentence, and the gate's result if a gate was requested.
+//! States the verdict in one sentence, followed by the result of the gate if one was requested.
 
 use findings::{Gate, GateOutcome, OpenQuestion, ResultComparison, RunComparison, Verdict};
 
@@ -10,7 +10,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of results listed by name.
 const NAMED: usize = 4;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -62,7 +61,6 @@ fn everywhere(comparison: &RunComparison) -> String {
     }
 }
 
-/// `of 8 cells B is worse in 1 and the same within noise in 7`.
 fn counted(comparison: &RunComparison) -> String {
     let words = [
         (Verdict::Worse, "worse"),
@@ -81,7 +79,7 @@ fn counted(comparison: &RunComparison) -> String {
     format!("of {} common results, B is {}", comparison.results.len(), listed(&phrase))
 }
 
-/// The results with the largest loss and gain; if undecided, the one that appears to differ most.
+/// Names the results with the largest loss and gain or, if undecided, the result that appears to differ most.
 fn extremes(comparison: &RunComparison) -> String {
     let phrase: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
         .into_iter()
@@ -102,7 +100,7 @@ fn extremes(comparison: &RunComparison) -> String {
 fn furthest(comparison: &RunComparison, verdict: Verdict) -> Option<(&ResultComparison, String)> {
     let compared = comparison.results.iter().filter(|result| result.verdict == verdict);
     let compared = compared.filter_map(|result| Some((result, result.comparison.as_ref()?)));
-    // Twice as much is as far away as half.
+    // Twice as much is as far from equal as half as much.
     let distance = |ratio: f64| ratio.ln().abs();
     let (result, comparison) =
         compared.max_by(|(_, a), (_, b)| distance(a.ratio).total_cmp(&distance(b.ratio)))?;
@@ -134,7 +132,7 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
     }
 }
 
-/// The results that differ all the same.
+/// Lists results that are worse, but within the gate's threshold.
 fn below(comparison: &RunComparison) -> String {
     let worse = comparison.results.iter().filter(|result| result.verdict == Verdict::Worse);
     let worse: Vec<String> = worse.map(|result| result.result.clone()).collect();
@@ -144,7 +142,6 @@ fn below(comparison: &RunComparison) -> String {
     format!(" Worse, but within that threshold: {}.", names(comparison, &worse))
 }
 
-/// Each reason once, with the results that it leaves open.
 fn reasons(comparison: &RunComparison, unknown: &[OpenQuestion]) -> Vec<Text> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for open in unknown {

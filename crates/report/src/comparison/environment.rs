@@ -1,4 +1,4 @@
-//! The environments of two runs, where they differ.
+//! Shows the differences between two runs' environments.
 
 use findings::EnvironmentChange;
 

@@ -1,4 +1,4 @@
-//! Details of each compared result: both intervals, noise and probability.
+//! Shows the details of each compared result: both intervals, the noise and the probability.
 
 use findings::{ResultComparison, RunComparison};
 use units::{Share, significant};

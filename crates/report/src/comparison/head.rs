@@ -1,4 +1,4 @@
-//! Which two runs these are.
+//! Identifies the two runs.
 
 use findings::{BetweenRuns, RunComparison, RunSummary};
 
@@ -14,12 +14,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let runs = [("A, the reference", &comparison.a), ("B", &comparison.b)];
     let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
     lines.extend(noise(comparison).map(|noise| ("Noise".to_owned(), noise.into())));
-    // Below a gate's verdict they have a heading.
+    // Below a gate's verdict, the runs need a heading.
     let title = source.gate.map(|_| "Runs".into());
     Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
 }
 
-/// Source of the noise between runs.
 fn noise(comparison: &RunComparison) -> Option<String> {
     let learned: Vec<&BetweenRuns> =
         comparison.results.iter().filter_map(|result| result.between_runs.as_ref()).collect();

@@ -1,4 +1,4 @@
-//! Limitations of the comparison.
+//! Lists the limitations of the comparison.
 
 use findings::{Basis, ResultComparison};
 

@@ -1,4 +1,4 @@
-//! One table per workload: both medians of each result, their ratio with its interval, and the verdict.
+//! One table per workload, showing for each result both medians, their ratio with its interval, and the verdict.
 
 use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdict};
 
@@ -27,13 +27,12 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("All results", blocks))
 }
 
-/// The verdict in words, with the noise between runs for `same`.
 fn verdict(result: &ResultComparison) -> Text {
     let learned = result.between_runs.and(result.floor);
     let phrase = match (result.verdict, learned) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
-        // The trials differ, but within the noise between runs.
+        // The trials differ, but by less than the noise between runs.
         (Verdict::Same, _) if differs(result) => "within noise".to_owned(),
         (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),
         (Verdict::Same, None) => "same within noise".to_owned(),
@@ -42,7 +41,7 @@ fn verdict(result: &ResultComparison) -> Text {
     Text::of(tone(result.verdict), phrase)
 }
 
-/// Whether its interval leaves out that both are equal.
+/// Whether the interval of the ratio excludes equality.
 fn differs(result: &ResultComparison) -> bool {
     let interval = result.comparison.and_then(|comparison| comparison.ratio_interval);
     interval.is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
@@ -114,7 +113,6 @@ fn row(
     row
 }
 
-/// Each reason once with its results, except those listed by the gate.
 fn reasons<'a>(source: &Source<'a>) -> Vec<(&'a str, Vec<&'a ResultComparison>)> {
     let phrase = |result: &ResultComparison| {
         let same = |open: &OpenQuestion| {

@@ -1,4 +1,4 @@
-//! Results that only one of the runs has.
+//! Lists results that only one of the runs has.
 
 use super::Source;
 use crate::{
@@ -6,7 +6,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of results listed by name.
 const NAMED: usize = 6;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

@@ -1,4 +1,4 @@
-//! Report of memory reclaimed from and returned to virtual machines.
+//! Reports memory reclaimed from and returned to virtual machines.
 
 use findings::BalloonSummary;
 use units::{Nanos, significant};
@@ -12,7 +12,6 @@ use crate::{
     text::Text,
 };
 
-/// Columns of a spreadsheet.
 pub(super) const COLUMNS: &[Column<BalloonSummary>] = &[
     Column::new("method", "", |balloon| Some(balloon.method.word().to_owned())),
     Column::new("first_moved", "ns", |balloon| Some(balloon.first.to_string())),
@@ -53,7 +52,6 @@ impl KindReport for BalloonSummary {
     }
 }
 
-/// One table; empty if no intervals were stored.
 pub(super) fn intervals(balloon: &BalloonData) -> Vec<Block> {
     if balloon.intervals.is_empty() {
         return Vec::new();

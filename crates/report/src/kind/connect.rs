@@ -1,4 +1,4 @@
-//! Report of connections.
+//! Reports connections.
 
 mod intervals;
 
@@ -15,7 +15,6 @@ use crate::{
     text::Text,
 };
 
-/// Columns of a spreadsheet.
 pub(super) const COLUMNS: &[Column<ConnectSummary>] = &[
     Column::new("connect_p50", "ns", |connect| at(&connect.connects, 0.5)),
     Column::new("connect_p99", "ns", |connect| at(&connect.connects, 0.99)),
@@ -24,7 +23,6 @@ pub(super) const COLUMNS: &[Column<ConnectSummary>] = &[
     Column::new("connections_failed", "", |connect| Some(connect.failed.to_string())),
 ];
 
-/// Connections per interval.
 pub(super) fn series(data: &ConnectData) -> TimeSeries {
     let sample = |interval: &ConnectInterval| {
         let [start, end] = [interval.start, interval.end].map(units::Nanos::seconds);
@@ -70,7 +68,6 @@ impl ShownAlone for SingleConnect {
         self.rate.spread.as_ref()
     }
 
-    /// The whole exchange is drawn.
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         Some((connections::distributions("Time", &self.times).to_vec(), &self.times.exchanges))
     }

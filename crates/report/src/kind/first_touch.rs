@@ -1,4 +1,4 @@
-//! Report of first touches of memory.
+//! Reports first touches of memory.
 
 use findings::FirstTouchSummary;
 use units::Bytes;
@@ -12,14 +12,12 @@ use crate::{
     text::Text,
 };
 
-/// Columns of a spreadsheet.
 pub(super) const COLUMNS: &[Column<FirstTouchSummary>] = &[
     Column::new("faults", "per_gib", |touch| Some(touch.faults_per_gib.to_string())),
     Column::new("minor_faults", "", |touch| Some(touch.minor_faults.to_string())),
     Column::new("major_faults", "", |touch| Some(touch.major_faults.to_string())),
 ];
 
-/// Memory touched in each interval.
 pub(super) fn series(data: &FirstTouchData) -> TimeSeries {
     let sample = |interval: &FirstTouchInterval| {
         let [start, end] = [interval.start, interval.end].map(units::Nanos::seconds);
@@ -51,7 +49,6 @@ impl KindReport for FirstTouchSummary {
     }
 }
 
-/// One table; empty if no intervals were stored.
 pub(super) fn intervals(touch: &FirstTouchData) -> Vec<Block> {
     if touch.intervals.is_empty() {
         return Vec::new();

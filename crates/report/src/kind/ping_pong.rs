@@ -1,4 +1,4 @@
-//! Report of ping-pongs.
+//! Reports ping-pongs.
 
 mod intervals;
 
@@ -16,7 +16,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Columns of a spreadsheet.
 pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     Column::new("round_trip_min", "ns", |latency| Some(latency.round_trips.min.0.to_string())),
     Column::new("round_trip_p25", "ns", |latency| at(&latency.round_trips, 0.25)),
@@ -39,7 +38,6 @@ pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     Column::new("beside", "bits_per_second", |latency| Some(latency.under?.median.to_string())),
 ];
 
-/// Median round trip per interval.
 pub(super) fn series(data: &PingPongData) -> TimeSeries {
     let sample = |interval: &PingPongInterval| {
         let median = LatencyHistogram::quantile(&interval.round_trips, 0.5)?;
@@ -113,7 +111,7 @@ impl ShownAlone for LatencySummary {
         None
     }
 
-    /// Of an open loop the first is from the intended times.
+    /// With an open loop, the first distribution is relative to the intended times.
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         let mut all = latency::distributions("Round trip".to_owned(), self);
         if let Some((name, _)) = all.get_mut(2) {

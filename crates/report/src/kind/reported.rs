@@ -1,4 +1,4 @@
-//! Report of results from other tools: their columns only.
+//! Reports results from other tools, which consist only of their columns.
 
 use super::{Field, KindReport};
 

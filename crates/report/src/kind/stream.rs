@@ -1,4 +1,4 @@
-//! Report of streams.
+//! Reports streams.
 
 mod intervals;
 
@@ -16,7 +16,6 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Columns of a spreadsheet.
 pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
     Column::new("sent", "bits_per_second", |stream| Some(stream.sent?.median.to_string())),
     Column::new("received", "bits_per_second", |stream| Some(stream.received?.median.to_string())),
@@ -36,7 +35,7 @@ pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
     Column::new("send_lateness_p99", "ns", |stream| at(stream.lateness.as_ref()?, 0.99)),
 ];
 
-/// Total over all connections per interval: received data, or sent data if the receivers did not report.
+/// Sums all connections per interval: received data, or sent data if the receivers did not report.
 pub(super) fn series(data: &StreamData) -> TimeSeries {
     let told = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
     let end = |flow: &'_ Flow| -> Vec<Interval> {
@@ -63,7 +62,7 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
     TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
 }
 
-/// Whether a result's value is the senders' rate because the receivers did not report.
+/// Whether the value is the senders' rate because the receivers did not report.
 pub(crate) fn is_of_sender(result: &ResultSummary) -> bool {
     StreamSummary::of(result).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }
@@ -134,7 +133,6 @@ fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, Text)> {
     lines
 }
 
-/// `33.1 Gbit/s (32.8 to 33.4, 96 %)`.
 pub(super) fn with_spread(metric: Metric, rate: &SingleRate) -> Text {
     let scale = Scale::of(metric, rate.rate);
     let text = Text::of(Tone::Strong, glued(&scale.quantity(rate.rate)));

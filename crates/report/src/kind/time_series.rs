@@ -1,18 +1,15 @@
-//! A trial from interval to interval as plain numbers.
+//! A trial over time as plain numbers.
 
 use workload::Metric;
 
-/// A rate or a time over time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimeSeries {
-    /// E.g. `throughput`, `median round trip`.
     pub(crate) what: &'static str,
-    /// How they are written.
     pub(crate) metric: Metric,
     pub(crate) samples: Vec<TimeSample>,
 }
 
-/// One interval; times in seconds since the trial's first byte or message.
+/// One interval, in seconds since the trial's first byte or message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TimeSample {
     pub(crate) start: f64,
@@ -22,7 +19,6 @@ pub(crate) struct TimeSample {
 }
 
 impl TimeSample {
-    /// In seconds.
     pub(crate) fn length(&self) -> f64 {
         self.end - self.start
     }

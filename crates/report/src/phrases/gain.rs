@@ -5,7 +5,7 @@ use findings::{Comparison, Interval, SEVERAL};
 use super::{Confidence, bracket, times};
 use crate::{quantity::Scale, text::glued};
 
-/// `+69.1 % (+60.2 to +75.0)`, `−26.0 % (−30.1 to −22.4)`, or `2.31x (2.20 to 2.45)` when it is several times.
+/// For example `+69.1 % (+60.2 to +75.0)`, or `2.31x (2.20 to 2.45)` for large gains.
 pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     if comparison.ratio >= SEVERAL {
         return times(comparison, confidence);
@@ -22,7 +22,7 @@ pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     format!("{value} {}", bracket(&range, &interval, comparison.basis, confidence))
 }
 
-/// The same without its interval: `+69.1 %`, `2.31x`.
+/// Like [`gain`], but without the interval: `+69.1 %`, `2.31x`.
 pub(crate) fn gain_alone(comparison: &Comparison) -> String {
     if comparison.ratio >= SEVERAL {
         return glued(&Scale::times(comparison.ratio).quantity(comparison.ratio));

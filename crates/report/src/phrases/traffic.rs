@@ -6,12 +6,11 @@ use units::{Bytes, Share};
 use super::{count, grouped};
 use crate::text::glued;
 
-/// `321K → 388K`: as the field writes congestion windows.
+/// Formats congestion windows as a range: `321K → 388K`.
 pub(crate) fn window(range: (Bytes, Bytes)) -> String {
     format!("{} → {}", kilobytes(range.0), kilobytes(range.1))
 }
 
-/// `12`, `12 (reordering seen 3 times, 40 segments out of order)`.
 pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
     let some = |count: Option<u64>| count.filter(|count| *count > 0);
     let reordered =
@@ -23,7 +22,6 @@ pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
     if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }
 }
 
-/// `12 (0.030 %)`.
 pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
     match datagrams.lost {
         0 => "0".to_owned(),
@@ -31,7 +29,6 @@ pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
     }
 }
 
-/// `12 (0.030 %)`, or `unknown`.
 pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
     match latency.lost {
         None => "unknown".to_owned(),
@@ -43,7 +40,6 @@ pub(crate) fn lost_messages(latency: &LatencySummary) -> String {
     }
 }
 
-/// `median 13.0 µs, p99 24.1 µs`.
 pub(crate) fn middle_and_tail(times: &Distribution) -> String {
     let at =
         |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| glued(&time.to_string()));

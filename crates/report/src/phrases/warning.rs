@@ -1,14 +1,13 @@
-//! Phrases for warnings about a number.
+//! Phrases for warnings about a value.
 
 use samples::{Disturber, ValidityWarning};
 use units::Share;
 
 use super::count;
 
-/// Shown next to suspected half round trips.
 pub(crate) const HALVES: &str = "these look like half round trips, as sockperf prints them";
 
-/// A reason to distrust a number, as a clause.
+/// Phrases a reason to distrust a value as a clause.
 pub(crate) fn warning(warning: &ValidityWarning) -> String {
     match warning {
         ValidityWarning::GeneratorLimited { end, busy } => {

@@ -1,4 +1,4 @@
-//! Table columns shared by several kinds of pictures, named as in the CSV report.
+//! Table columns shared by several kinds of charts, with the same names as in the CSV report.
 
 use findings::{Interval, ResultSummary};
 use workload::Metric;
@@ -8,7 +8,6 @@ use crate::{
     chart::Field,
 };
 
-/// Common columns of results.
 pub(super) const CELL: [&str; 9] =
     ["result", "path", "workload", "metric", "unit", "median", "low", "high", "confidence"];
 
@@ -31,7 +30,6 @@ pub(super) fn number(value: Option<f64>) -> Field {
     value.map(|value| value.to_string())
 }
 
-/// Every trial's value, in the order of blocks.
 pub(super) fn values(result: &ResultSummary) -> Field {
     Some(result.values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
 }
@@ -40,7 +38,7 @@ pub(super) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
     interval.map(|interval| (interval.low, interval.high))
 }
 
-/// Whether a change is for the worse; false for metrics without a better direction.
+/// Whether a change is for the worse. False for metrics without a better direction.
 pub(super) fn is_worse(metric: Metric, difference: f64) -> bool {
     metric.more_is_better().is_some_and(|more| (difference < 0.0) == more)
 }

@@ -1,4 +1,4 @@
-//! Two runs: one row per result, its ratio with the interval around 1, and the usual difference between runs.
+//! Compares two runs with one row per result: its ratio and interval around 1, and the usual difference between runs.
 
 use findings::{ResultComparison, RunComparison, Verdict};
 
@@ -17,7 +17,6 @@ pub(super) fn build(comparison: &RunComparison) -> Vec<Chart> {
     labels::compared(comparison).into_iter().filter_map(|workload| chart(comparison, workload)).collect()
 }
 
-/// `None` where nothing can be compared.
 pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart> {
     let of_workload = |result: &&ResultComparison| result.workload == workload && result.comparison.is_some();
     let results: Vec<&ResultComparison> = comparison.results.iter().filter(of_workload).collect();
@@ -25,7 +24,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     let rows: Vec<Row> = results.iter().filter_map(|result| row(result)).collect();
     let reach = || rows.iter().flat_map(Row::reach).chain([1.0]);
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
-    // A half and a double are as far from 1; near 1 that makes no difference.
+    // Half and double should be equally far from 1, but close to 1 the scale makes no difference.
     let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
     let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =

@@ -1,4 +1,4 @@
-//! CPU time by owner: one stacked bar per result.
+//! CPU time by owner, as one stacked bar per result.
 
 use findings::{CpuAttribution, ResultSummary};
 use samples::CpuConsumer;
@@ -19,7 +19,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     labels::workloads(source.findings).into_iter().filter_map(|workload| chart(source, workload)).collect()
 }
 
-/// `None` without CPU attribution.
 pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
     let of_result = |result| Some((result, cpu_of(result)?));
     let results = source.findings.results.iter().filter(|result| result.workload == workload);

@@ -1,5 +1,5 @@
-//! Fast memory of virtual machines over time, and the share of accesses that it served: a field a machine, a line a way of
-//! sharing it out.
+//! Virtual machines' fast memory over time, and the fraction of accesses it served. There is one plot per machine and
+//! one line per allocation policy.
 
 use findings::{MemoryLook, MemorySummary};
 
@@ -10,11 +10,9 @@ const HITS: &str = "fast-memory-hits";
 const SIZES: &str = "fast-memory-sizes";
 const MIB: f64 = (1_u64 << 20) as f64;
 
-/// Quantity of a plot.
 struct Value {
     kind: &'static str,
     title: &'static str,
-    /// Axis title after the machine's name.
     axis: &'static str,
     of: fn(&MemoryLook) -> Option<f64>,
     ticks: fn() -> Ticks,
@@ -37,7 +35,6 @@ const VALUES: [Value; 2] = [
     },
 ];
 
-/// The share served before the sizes; none where it is not known.
 pub(crate) fn build(summary: &MemorySummary) -> Vec<Chart> {
     VALUES.iter().filter_map(|value| chart(summary, value)).collect()
 }
@@ -110,7 +107,6 @@ fn about(summary: &MemorySummary, value: &Value) -> String {
     format!("{} over time. Mean share served, {}.", value.title, phrase.join("; "))
 }
 
-/// Every look, with both values.
 fn data(summary: &MemorySummary) -> Data {
     let mut data = Data::new(["by", "vm", "time_s", "fast_bytes", "share_served"]);
     for arm in &summary.arms {

@@ -1,4 +1,4 @@
-//! The metric against CPU time: a dot per setting, and a line through the Pareto front.
+//! Plots the metric against CPU time, with one dot per setting and a line along the Pareto front.
 
 use findings::{Answer, ResultSummary};
 
@@ -18,7 +18,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.answers.iter().filter_map(|answer| chart(source, answer)).collect()
 }
 
-/// `None` without CPU time.
 pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     if answer.frontier.len() < 2 {
         return None;

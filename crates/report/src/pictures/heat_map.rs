@@ -1,4 +1,4 @@
-//! A sweep of two factors: a colour and a number for each pair of settings.
+//! Shows a sweep of two factors as a colour and a number for each pair of settings.
 
 use findings::{Answer, ResultSummary};
 
@@ -19,7 +19,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.answers.iter().filter_map(|answer| chart(source, answer)).collect()
 }
 
-/// `None` unless two factors vary.
+/// Returns `None` unless two factors vary.
 pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     let findings = source.findings;
     let factors = labels::factors(sweep::swept(findings, answer).map(|result| &result.levels));
@@ -73,7 +73,6 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     })
 }
 
-/// Best result for each pair of levels.
 fn best<'a>(
     answer: &Answer,
     results: Vec<&'a ResultSummary>,

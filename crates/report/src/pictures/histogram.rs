@@ -1,4 +1,4 @@
-//! Latency histogram with logarithmic bins, median and tail.
+//! A latency histogram with logarithmic bins, the median and the tail.
 
 use findings::{Distribution, ResultSummary};
 use workload::Metric;
@@ -17,7 +17,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     charts(source, |_| true)
 }
 
-/// Of these results, one for each distribution.
 pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> bool) -> Vec<Chart> {
     let results = source.findings.results.iter().filter(|result| wanted(result));
     results.flat_map(percentiles::timed).filter_map(|(result, named)| chart(result, &named)).collect()
@@ -27,13 +26,12 @@ fn chart(result: &ResultSummary, named: &TitledDistribution<'_>) -> Option<Chart
     of_times(format!("{}: latency of {}", result.workload, named.0), Some(&result.id), named)
 }
 
-/// `None` where the shape is not known.
 pub(crate) fn of_times(
     title: String,
     result: Option<&String>,
     (name, times): &TitledDistribution<'_>,
 ) -> Option<Chart> {
-    // The last bucket contains everything above the 99.9th percentile; its width is meaningless.
+    // The last bucket holds everything above the 99.9th percentile, so its width is meaningless.
     let (beyond, shape) = match times.buckets.as_slice() {
         [only] => (0, std::slice::from_ref(only)),
         [shape @ .., beyond] => (beyond.count, shape),

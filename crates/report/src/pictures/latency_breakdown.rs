@@ -1,4 +1,4 @@
-//! Waterfall of a round trip's time, hop by hop, grouped by host.
+//! A waterfall chart of a round trip's latency, hop by hop and grouped by host.
 
 use findings::{LatencyBreakdown, Leg, ResultSummary, StepSummary};
 use units::Share;
@@ -24,7 +24,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
         .collect()
 }
 
-/// `None` without steps.
 pub(crate) fn chart(
     source: &Source<'_>,
     result: &ResultSummary,
@@ -80,7 +79,7 @@ pub(crate) fn chart(
     })
 }
 
-/// The round trip of which steps are shares.
+/// Returns the round trip of which the steps are fractions.
 fn whole(latency_breakdown: &LatencyBreakdown) -> f64 {
     let of_step = |step: &&StepSummary| step.share > 0.0;
     let step =
@@ -88,7 +87,7 @@ fn whole(latency_breakdown: &LatencyBreakdown) -> f64 {
     step.map_or(latency_breakdown.sum.0 as f64, |step| step.p50.0 as f64 / step.share)
 }
 
-/// Host where a step ends; `None` if it ends in a program.
+/// Returns the host where a step ends, or `None` if it ends in a program.
 fn host_of(step: &StepSummary) -> Option<&str> {
     let device = step.to.device.as_ref().or(step.from.device.as_ref())?;
     device.rsplit_once(':').map(|(host, _)| host).filter(|host| *host != "?")

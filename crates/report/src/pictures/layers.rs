@@ -1,4 +1,5 @@
-//! Cost of each layer: a bar per path, with the cost or gain of its additional layers as the last part.
+//! Shows the cost of each layer, with one bar per path. The last segment is the cost or gain of the
+//! additional layers.
 
 use findings::{CostBreakdown, CostStep, Difference, Findings, ResultSummary};
 
@@ -18,7 +19,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.cost_breakdowns.iter().map(|breakdown| chart(source, breakdown)).collect()
 }
 
-/// `stream, offload=on`.
 pub(crate) fn title(breakdown: &CostBreakdown) -> String {
     let settings = labels::levels(&breakdown.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     format!("{}{settings}", breakdown.workload)
@@ -66,7 +66,6 @@ fn bar(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Bar {
     }
 }
 
-/// `+ vxlan: −20.9 % (…) of wire, −6.90 Gbit/s`.
 fn note(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Option<Text> {
     let cost = step.cost.as_ref()?;
     let tone = phrases::tone(breakdown.metric, cost);
@@ -77,13 +76,11 @@ fn note(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Opti
     Some(lead.then(phrases::judged(findings, &breakdown.workload, cost, number)))
 }
 
-/// The path below a step in the same breakdown.
 fn below<'a>(breakdown: &'a CostBreakdown, step: &CostStep) -> Option<&'a CostStep> {
     let below = step.below.as_ref()?;
     breakdown.steps.iter().find(|other| other.path == *below)
 }
 
-/// A bar from zero; the last part is the difference from the path below.
 fn row(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep, bar: &Bar) -> Row {
     let before = below(breakdown, step).map(|below| below.value);
     let whole = |to: f64, paint: Paint| Piece { from: 0.0, to, paint, is_unclear: false };

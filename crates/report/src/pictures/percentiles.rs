@@ -1,5 +1,5 @@
-//! Percentiles of latency: the share of all along an axis on which each further nine is as wide as the one before, so that the
-//! tail is seen; several results, or a closed and an open loop, over each other.
+//! Latency percentiles on an axis where each additional nine takes equal width, which makes the tail visible.
+//! Overlays several results, or a closed and an open loop.
 
 use findings::{ConnectSummary, Distribution, LatencySummary, ResultSummary};
 use workload::Metric;
@@ -14,17 +14,15 @@ use crate::{
 
 pub(super) const KIND: &str = "percentiles";
 
-/// Maximum number of distinguishable curves per field.
+/// Maximum number of distinguishable curves per plot.
 const MOST: usize = 7;
 
-/// A result, and one of its distributions with its name.
 type Timed<'a> = (&'a ResultSummary, TitledDistribution<'a>);
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     charts(source, |_| true)
 }
 
-/// Of these results, a picture for each workload or several where it has many.
 pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> bool) -> Vec<Chart> {
     let findings = source.findings;
     let of_workload = |workload: &&str| -> Vec<Chart> {
@@ -36,7 +34,6 @@ pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> boo
     labels::workloads(findings).iter().flat_map(of_workload).collect()
 }
 
-/// The distributions of a result.
 pub(super) fn timed(result: &ResultSummary) -> Vec<Timed<'_>> {
     let label = labels::result_in_workload(result);
     let named = match (LatencySummary::of(result), ConnectSummary::of(result)) {
@@ -114,20 +111,19 @@ fn phrase((name, times): &TitledDistribution<'_>) -> String {
     format!("{name}: median {}, 99 % {}, longest {}", at(0.5), at(0.99), times.max).replace(GLUE, " ")
 }
 
-/// (Share, time) of the percentiles and of the longest time.
 fn percentiles(times: &Distribution) -> Vec<(f64, f64)> {
     let longest = (1.0 - 1.0 / times.count.max(2) as f64, times.max.0 as f64);
     let told = times.percentiles.iter().map(|(share, time)| (*share, time.0 as f64));
     told.filter(|(share, _)| *share < longest.0).chain([longest]).collect()
 }
 
-/// The curve with intermediate points: the cumulative share at the end of each bucket.
+/// Returns the curve with intermediate points: the cumulative fraction at the end of each bucket.
 fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     let percentiles = percentiles(times);
     let deepest = percentiles.last().map_or(0.0, |(share, _)| *share);
     let mut points = percentiles;
     let mut below = 0;
-    // The last one is all of the rest.
+    // The last bucket holds all remaining samples.
     let (_, shape) = times.buckets.split_last().map_or((None, &[][..]), |(last, shape)| (Some(last), shape));
     for bucket in shape {
         below += bucket.count;
@@ -139,7 +135,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     }
     points.push((0.0, times.min.0 as f64));
     points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    // Buckets are coarser than percentiles, so the curve is made monotonic.
+    // Buckets are coarser than percentiles, so the curve has to be made monotonic.
     let mut longest: f64 = 0.0;
     points.retain(|(_, time)| {
         let rises = *time >= longest;
@@ -149,7 +145,6 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     points
 }
 
-/// A short label for a value that is drawn.
 pub(super) fn marked(times: &Distribution, share: f64) -> Option<(f64, String)> {
     let time = times.at(share)?;
     let percent = share * 100.0;

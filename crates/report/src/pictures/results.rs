@@ -1,4 +1,4 @@
-//! A bar per result of a workload, with its interval and a dot per trial.
+//! One bar per result of a workload, with its interval and a dot per trial.
 
 use findings::{Findings, ResultSummary};
 
@@ -19,7 +19,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
         .collect()
 }
 
-/// `None` of a single result.
+/// Returns `None` for a single result.
 pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let results: Vec<&ResultSummary> =
         findings.results.iter().filter(|result| result.workload == workload).collect();

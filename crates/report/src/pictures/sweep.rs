@@ -1,4 +1,5 @@
-//! A sweep along one factor: metric and CPU time, a line per setting of the other factors, the knee and the recommendation.
+//! A sweep along one factor: the metric and CPU time, one line per setting of the other factors, the knee and the
+//! recommendation.
 
 use findings::{Answer, ConsumerUnit, Findings, Knee, ResultSummary};
 
@@ -11,7 +12,7 @@ use crate::{
 
 pub(super) const KIND: &str = "sweep";
 
-/// Maximum number of distinguishable lines per field; those with the best values are shown.
+/// Maximum number of distinguishable lines per plot. The lines with the best values are shown.
 const MOST_LINES: usize = 7;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
@@ -21,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.answers.iter().flat_map(of_answer).collect()
 }
 
-/// Results along the factor at one setting of the other factors.
+/// Results along the factor, at one setting of the other factors.
 struct Curve<'a> {
     others: String,
     results: Vec<(usize, &'a ResultSummary)>,
@@ -46,7 +47,6 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Option
     })
 }
 
-/// Description in words.
 fn about(source: &Source<'_>, answer: &Answer, knee: &Knee) -> String {
     let curve =
         knee.curve.iter().map(|(level, value)| format!("{level}: {}", phrases::value(answer.metric, *value)));
@@ -63,7 +63,6 @@ fn about(source: &Source<'_>, answer: &Answer, knee: &Knee) -> String {
     )
 }
 
-/// Results of an answer.
 pub(super) fn swept<'a>(
     findings: &'a Findings,
     answer: &'a Answer,
@@ -71,7 +70,7 @@ pub(super) fn swept<'a>(
     findings.results.iter().filter(|result| result.workload == answer.workload && result.path == answer.path)
 }
 
-/// The levels of a factor: numbers in their order, others as they came.
+/// Returns a factor's levels, with numbers in ascending order and others in their original order.
 pub(super) fn levels<'a>(findings: &'a Findings, answer: &'a Answer, factor: &str) -> Vec<&'a str> {
     let found = swept(findings, answer).filter_map(|result| result.levels.get(factor).map(String::as_str));
     let mut levels = labels::distinct(found);
@@ -106,7 +105,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
     }
-    // As one counts.
+    // Sort numerically by the numbers in the setting.
     let counted = |curve: &Curve<'_>| {
         let digits = |sign: char| !sign.is_ascii_digit() && sign != '.';
         let numbers = curve.others.split(digits).filter_map(|number| number.parse::<f64>().ok());
@@ -116,7 +115,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
     curves
 }
 
-/// Levels that are numbers lie where their size is, by orders of magnitude where they span several.
+/// Numeric levels are placed by value, on a logarithmic axis if they span several orders of magnitude.
 fn axis(factor: &str, levels: &[&str]) -> (Axis, Vec<f64>) {
     let numbers: Option<Vec<f64>> = levels.iter().map(|level| level.parse::<f64>().ok()).collect();
     let title = factor.to_owned();
@@ -175,7 +174,7 @@ fn value_plot(
     }
 }
 
-/// CPU time of a result, of the owners that every result of the answer knows.
+/// Returns a result's CPU time, summed over the owners known for every result of the answer.
 pub(super) fn cpu(answer: &Answer, result: &ResultSummary) -> Option<f64> {
     let of_owner = |consumer: &String| {
         result.consumers.iter().find(|cost| cost.consumer == *consumer).map(|cost| cost.value)
@@ -183,7 +182,6 @@ pub(super) fn cpu(answer: &Answer, result: &ResultSummary) -> Option<f64> {
     if answer.consumers.is_empty() { None } else { answer.consumers.iter().map(of_owner).sum() }
 }
 
-/// Axis of CPU time in its unit.
 pub(super) fn cpu_axis(answer: &Answer, scale: Scale) -> Axis {
     let unit = answer.frontier.iter().flat_map(|point| &point.consumers).map(|cost| cost.unit).next();
     let (what, ticks) = match unit {

@@ -1,4 +1,5 @@
-//! System calls of a result: a bar per call, split into running, waiting and guest time, or its count if times are unknown.
+//! A result's system calls: one bar per call, split into running, waiting and guest time, or its count if times are
+//! unknown.
 
 use findings::ResultSummary;
 use samples::SyscallCount;
@@ -15,14 +16,12 @@ use crate::{
 
 pub(super) const KIND: &str = "system-calls";
 
-/// Maximum number of calls drawn, by decreasing time.
 const MOST: usize = 12;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(|result| chart(source, result)).collect()
 }
 
-/// `None` without system-call counts.
 pub(crate) fn chart(source: &Source<'_>, result: &ResultSummary) -> Option<Chart> {
     if result.syscalls.is_empty() {
         return None;

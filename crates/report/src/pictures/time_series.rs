@@ -1,5 +1,5 @@
-//! Rate or round trips of a trial over time, with warm-up, level shifts and CPU contention. Long series are drawn as the
-//! minimum and maximum of each pixel, which keeps short spikes visible.
+//! A trial's rate or round trips over time, with the warm-up, level shifts and CPU contention. Long series are
+//! reduced to the minimum and maximum per pixel, which preserves short spikes.
 
 use findings::{ResultShift, ResultSummary};
 use samples::{Arm, RunRecord, Trial, ValidityWarning};
@@ -16,7 +16,6 @@ use crate::{
 
 pub(super) const KIND: &str = "time-series";
 
-/// More samples than this are put together.
 const COLUMNS: usize = 600;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
@@ -24,7 +23,8 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(of_result).collect()
 }
 
-/// For the first trial with a level shift, otherwise the first trial; `None` if too few intervals were stored.
+/// Picks the first trial with a level shift, or else the first trial. Returns `None` if too few intervals were
+/// stored.
 pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
     let trial = trial(record, result)?;
     let series = kind::series(&trial.measurement)?;
@@ -43,7 +43,6 @@ pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, result: &ResultSumm
     ))
 }
 
-/// The series and its marks.
 struct Shown<'a> {
     result: &'a str,
     trial: u32,
@@ -141,7 +140,7 @@ fn about(series: &TimeSeries, shifts: &[&ResultShift]) -> String {
     format!("{} intervals between {least} and {most}, {jumps}.", series.samples.len()).replace(GLUE, " ")
 }
 
-/// A pixel column: one sample, or the minimum and maximum of several.
+/// A pixel column: a single sample, or the minimum and maximum of several.
 struct Column {
     start: f64,
     end: f64,
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
     use crate::chart;
 
-    /// Ten samples a second, for more than a day.
+    /// Ten samples per second for more than a day.
     #[test]
     fn a_million_samples_are_a_picture_of_less_than_200_kb_in_a_file_and_in_a_page() {
         let sample = |index: usize| TimeSample {

@@ -1,4 +1,4 @@
-//! The cases: each path with the sender's and the receiver's numbers.
+//! Lists the cases: each path with the sender's and the receiver's values.
 
 use findings::{Findings, ResultSummary, StreamSummary};
 use workload::Metric;

@@ -1,4 +1,4 @@
-//! Effective socket settings of each result's ends, and the CPUs of their threads.
+//! Effective socket settings at each result's ends, and the CPUs their threads ran on.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;
@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .then(|| section("Effective configuration", [lead].into_iter().chain(blocks).collect()))
 }
 
-/// Each configuration once, with the names of the results that had it. Ports and addresses always differ.
+/// Groups results by configuration, ignoring ports and addresses, which always differ.
 fn groups(findings: &Findings) -> Vec<(Vec<EndSocket>, Vec<String>)> {
     let mut groups: Vec<(Vec<EndSocket>, Vec<String>)> = Vec::new();
     for result in findings.results.iter().filter(|result| !result.sockets.is_empty()) {
@@ -40,7 +40,6 @@ fn groups(findings: &Findings) -> Vec<(Vec<EndSocket>, Vec<String>)> {
     groups
 }
 
-/// One row per setting with data, one column per end.
 pub(crate) fn table(ends: &[EndSocket]) -> Table {
     let mut columns = vec![left("Setting")];
     columns.extend(ends.iter().map(|end| left(end.end.as_str())));
@@ -55,7 +54,6 @@ pub(crate) fn table(ends: &[EndSocket]) -> Table {
     Table { columns, rows: rows.collect(), caption: None }
 }
 
-/// A setting's name and its value in words; `None` where an end does not have it.
 type Setting = (&'static str, fn(&SocketFacts) -> Option<String>);
 
 const SETTINGS: &[Setting] = &[

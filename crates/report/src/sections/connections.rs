@@ -1,4 +1,4 @@
-//! Connections: rate, failures, and the duration of connecting and of the whole exchange.
+//! Connections: their rate, their failures, and the duration of connecting and of the whole exchange.
 
 use findings::{ConnectSummary, Findings, ResultSummary};
 use workload::Metric;
@@ -36,7 +36,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Connections", blocks))
 }
 
-/// Connect and whole exchange.
 pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [TitledDistribution<'a>; 2] {
     [(format!("{label}, connect"), &connect.connects), (format!("{label}, exchange"), &connect.exchanges)]
 }

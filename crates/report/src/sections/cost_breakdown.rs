@@ -1,4 +1,4 @@
-//! The cost breakdown: a chart per workload.
+//! The cost breakdown, as one chart per workload.
 
 use findings::CostBreakdown;
 

@@ -1,4 +1,4 @@
-//! Drops and other counters of devices and of the machine.
+//! Drops and other counters of devices and of the host.
 
 use findings::{Findings, ResultSummary};
 use samples::{DeviceCounters, HostCounters, PathCounters};
@@ -11,7 +11,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of devices with drops shown.
 const OPEN: usize = 12;
 
 type CountedPath<'a> = (&'a ResultSummary, &'a PathCounters);
@@ -69,7 +68,6 @@ fn is_lossy(device: &DeviceCounters) -> bool {
     [device.rx_dropped, device.tx_dropped, device.rx_errors, device.tx_errors, drops].iter().any(|it| *it > 0)
 }
 
-/// The machine's queues of packets that wait for a soft interrupt.
 fn backlog(findings: &Findings, counted: &[CountedPath<'_>]) -> Option<Block> {
     let known = || counted.iter().filter_map(|(result, counters)| Some((*result, counters.softnet?)));
     known().next()?;

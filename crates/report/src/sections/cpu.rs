@@ -10,7 +10,7 @@ use crate::{
     text::Text,
 };
 
-/// Other processes below this many CPUs in every result are not shown.
+/// Other processes are hidden if they use less than this in every result.
 const SHOWN: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

@@ -1,4 +1,4 @@
-//! CPU time of each result by owner, and the unattributed rest.
+//! CPU time of each result by owner, and the unattributed remainder.
 
 use findings::{ConsumerPart, CpuAttribution, Findings, ResultSummary};
 use samples::{AttributionSource, CpuConsumer};
@@ -15,9 +15,7 @@ use crate::{
     text::{Text, Tone, glued, softened},
 };
 
-/// Results per table.
 const ABREAST: usize = 4;
-/// Minimum CPUs for a row of its own.
 const LEAST_PART: f64 = 0.000_5;
 
 const SAMPLED: &str = "Attributed from /proc: softirq time counts as time of the interrupted thread, so owners' \
@@ -51,7 +49,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("CPU attribution", blocks))
 }
 
-/// Note if CPU time was only sampled, with the reason.
 fn sampled(attributed: &[CpuRow<'_>]) -> Option<String> {
     let mut inexact =
         attributed.iter().filter(|(_, cpu)| cpu.source == AttributionSource::Sampled).peekable();
@@ -107,7 +104,6 @@ fn of_owner(consumer: CpuConsumer, results: &[CpuRow<'_>]) -> Vec<Text> {
     })
 }
 
-/// `0.710 (0.21)`.
 fn spent(cpus: f64, cost: Option<f64>) -> String {
     let cost = cost.map(|cost| format!(" ({})", significant(cost, 2))).unwrap_or_default();
     glued(&format!("{cpus:.3}{cost}"))

@@ -30,7 +30,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("How trials were chosen", blocks))
 }
 
-/// `62 trials of 189 in the full grid were made, 127 were saved. Asked: 10 min for all, …`.
 fn saved(run: &RunSummary, hurried: bool) -> Text {
     let rest = u64::from(run.planned.saturating_sub(run.completed));
     let completed = format!(
@@ -51,7 +50,6 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
     Text::of(Tone::Strong, completed).and(Tone::Plain, format!(" Requested: {}.", asked.join(", ")))
 }
 
-/// Results that ended for one reason.
 struct Reason {
     is: fn(&EndReason) -> bool,
     phrase: &'static str,

@@ -9,7 +9,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Each state of the devices once, under the names of the results that had it.
+/// Lists each distinct device state once, under the results that had it.
 pub(super) fn folded(findings: &Findings) -> Vec<Block> {
     let mut states: Vec<(&[DeviceState], Vec<String>)> = Vec::new();
     for result in findings.results.iter().filter(|result| !result.devices.is_empty()) {
@@ -42,7 +42,6 @@ fn table(devices: &[DeviceState]) -> Table {
     Table { columns, rows, caption: is_spread.then(|| Text::of(Tone::Faint, caption)) }
 }
 
-/// A column of queue affinity.
 type AffinityColumn = (&'static str, fn(&CpuAffinity) -> String);
 
 const SPREAD: [AffinityColumn; 3] = [
@@ -72,7 +71,6 @@ fn state(
     row
 }
 
-/// `off`, or each queue that has CPUs with its CPUs.
 fn queues(queues: &[Vec<u32>]) -> String {
     let set = queues.iter().enumerate().filter(|(_, cpus)| !cpus.is_empty());
     let set: Vec<String> = set.map(|(number, own)| format!("queue {number}: CPU {}", cpus(own))).collect();
@@ -88,7 +86,6 @@ fn interrupts(spread: &CpuAffinity) -> String {
     if all.is_empty() { "none".to_owned() } else { all.join("; ") }
 }
 
-/// `0-3,8`, from numbers in order.
 fn cpus(numbers: &[u32]) -> String {
     let runs = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next));
     let run = |run: &[u32]| match run {

@@ -1,4 +1,4 @@
-//! Effect of each factor's levels, all else equal.
+//! Effect of each factor's levels, with all else equal.
 
 use findings::{FactorEffect, Findings};
 
@@ -25,7 +25,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         rows: effects.iter().map(|effect| row(effect).collect()).collect(),
         caption: None,
     };
-    // Without intervals the section adds nothing.
     let bare = effects.iter().all(|effect| effect.change.ratio_interval.is_none());
     let phrase = !bare && !speedup::shows_all(findings);
     phrase.then(|| section("Effect of each setting", vec![Block::Table(table)]))

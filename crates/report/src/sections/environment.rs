@@ -76,7 +76,7 @@ fn paths(paths: &[PathRecord]) -> Table {
         vec![
             Text::of(Tone::Strong, &path.name).and(Tone::Plain, mark),
             path.from.as_str().into(),
-            // A host that a workload with one end runs at.
+            // A workload with one end runs on a single host.
             if path.to == path.from { "" } else { path.to.as_str() }.into(),
             path.layers.join(" → ").into(),
             path.about.as_str().into(),

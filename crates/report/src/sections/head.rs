@@ -1,4 +1,4 @@
-//! Which run this is, on one line.
+//! Identifies the run on one line.
 
 use samples::RunState;
 

@@ -1,11 +1,10 @@
-//! Title of the value column, depending on who counted the values.
+//! The title of the value column, which depends on the end that counted the values.
 
 use findings::ResultSummary;
 use workload::{Metric, ReportedData};
 
 use crate::kind;
 
-/// The title of the values of these results, which are measured in one metric.
 pub(super) fn title(results: &[&ResultSummary]) -> String {
     let columns: Vec<Option<&str>> = results.iter().map(|result| column(result)).collect();
     if let Some(Some(name)) = columns.first()
@@ -16,7 +15,7 @@ pub(super) fn title(results: &[&ResultSummary]) -> String {
     let of_streams = results.iter().all(|result| kind::is_of_sender(result));
     match results.first().map(|result| result.metric) {
         Some(_) if of_streams => "Sent",
-        // For a table of another tool, the counting end is unknown.
+        // Another tool's table does not say which end counted.
         Some(Metric::Throughput) if columns.iter().any(Option::is_some) => "Throughput",
         Some(metric) => metric.title(),
         None => Metric::Throughput.title(),
@@ -24,7 +23,6 @@ pub(super) fn title(results: &[&ResultSummary]) -> String {
     .to_owned()
 }
 
-/// Column of another tool's table used as the result.
 pub(super) fn column(result: &ResultSummary) -> Option<&str> {
     let (metric, column) = ReportedData::judged(&result.reported)?;
     (metric == result.metric).then_some(column.name.as_str())

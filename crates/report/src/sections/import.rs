@@ -1,4 +1,4 @@
-//! Imported logs, and their unrecognised parts.
+//! Imported logs and the parts that were not recognized.
 
 use samples::ImportedFile;
 
@@ -9,7 +9,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of unfolded notes.
 const OPEN: usize = 6;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -32,7 +31,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Imported from", blocks))
 }
 
-/// `vhost.txt: 1304 lines, iperf3 text; SHA-256 3f9a…`.
 fn file_line(file: &ImportedFile) -> Text {
     let formats = file.formats.join(", ");
     let lines = phrases::count(file.lines, "line", "lines");

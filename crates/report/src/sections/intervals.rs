@@ -42,7 +42,6 @@ fn first<'a>(record: &'a RunRecord, result: &ResultSummary) -> Option<&'a Measur
     trials.min_by_key(|trial| trial.block).map(|trial| &trial.measurement)
 }
 
-/// `0.10-0.20 s`, marked during the warm-up.
 pub(crate) fn span(start: Nanos, end: Nanos, warmup: bool) -> Text {
     let mark = if warmup { " warm-up" } else { "" };
     Text::from(format!("{:.2}-{:.2} s", start.seconds(), end.seconds())).and(Tone::Faint, mark)

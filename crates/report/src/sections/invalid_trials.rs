@@ -1,20 +1,18 @@
-//! Trials that were made and have no value, and why.
+//! Trials without a value, and the reasons.
 
 use findings::Findings;
 use samples::{Arm, RunRecord, Trial};
 
 use crate::phrases::count;
 
-/// Trials of results of which nothing is known.
+/// Trials of results that have no value at all.
 pub(super) struct Valueless {
     pub(super) trials: usize,
     results: usize,
-    /// Each reason once, with its number of trials.
     reasons: Vec<(&'static str, u64)>,
 }
 
 impl Valueless {
-    /// Trials whose results are missing in the findings.
     pub(super) fn of(record: &RunRecord, findings: &Findings) -> Self {
         let known = |trial: &&Trial| {
             trial.arm != Arm::Probed && !findings.results.iter().any(|result| result.id == trial.result)
@@ -33,7 +31,6 @@ impl Valueless {
         Self { trials: trials.len(), results: results.len(), reasons }
     }
 
-    /// `3 trials of 1 cell have no value: nothing reached the receiver.`
     pub(super) fn in_words(&self) -> String {
         let trials = count(self.trials as u64, "trial", "trials");
         let results = count(self.results as u64, "result", "results");

@@ -1,4 +1,4 @@
-//! Round trips: mean and percentiles of each result side by side.
+//! The mean and percentiles of each result's round trips, side by side.
 
 use findings::{Findings, LatencySummary, ResultSummary};
 use units::significant;
@@ -44,14 +44,12 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Latency", blocks))
 }
 
-/// Maximum number of distributions drawn separately.
 const DRAWN: usize = 6;
 
 pub(super) fn percentile_pictures(source: &Source<'_>, wanted: fn(&ResultSummary) -> bool) -> Vec<Block> {
     drawn(pictures::percentiles::charts(source, wanted))
 }
 
-/// The shapes of the first distributions.
 pub(super) fn shapes(source: &Source<'_>, wanted: fn(&ResultSummary) -> bool) -> Option<Block> {
     let shapes = drawn(pictures::histogram::charts(source, wanted).into_iter().take(DRAWN).collect());
     (!shapes.is_empty()).then(|| Block::Folded { title: "Distributions".into(), blocks: shapes })
@@ -61,7 +59,6 @@ fn drawn(charts: Vec<Chart>) -> Vec<Block> {
     charts.into_iter().map(|chart| Block::Chart(Box::new(chart))).collect()
 }
 
-/// Round trips, and for an open loop those relative to the schedule.
 pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<TitledDistribution<'_>> {
     let Some(open) = &latency.open_loop else { return vec![(label, &latency.round_trips)] };
     vec![

@@ -1,4 +1,4 @@
-//! Waterfall of a message's time in each layer.
+//! A waterfall of the time a message spends in each layer.
 
 use findings::{LatencyBreakdown, Leg, ResultSummary, StepKind, StepSummary};
 use samples::HopEvent;
@@ -14,9 +14,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Number of unfolded breakdowns, longest first.
 const OPEN: usize = 1;
-/// The characters that a round trip takes.
 const WIDE: f64 = 18.0;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -50,7 +48,7 @@ fn waterfall(
 ) -> Vec<Block> {
     let columns =
         vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
-    // Steps that add up to more than the round trip are all drawn.
+    // If the steps exceed the round trip, the scale grows to fit them.
     let whole = latency_breakdown.steps.last().map_or(1.0, |step| (step.start + step.share).max(1.0));
     let table = Table {
         columns,
@@ -87,7 +85,6 @@ fn row(step: &StepSummary, whole: f64) -> Vec<Text> {
     ]
 }
 
-/// A point that is no device's.
 const fn in_words(event: HopEvent) -> &'static str {
     match event {
         HopEvent::ClientSends => "the client sends",
@@ -106,12 +103,12 @@ const fn arrow(leg: Leg) -> &'static str {
     }
 }
 
-/// `····███·········`: position within the round trip.
+/// Shows a step's position within the round trip: `····███·········`.
 fn bar(step: &StepSummary, whole: f64) -> Text {
     let columns = |share: f64| (share / whole * WIDE).clamp(0.0, WIDE);
     let begin = columns(step.start).floor() as usize;
     let drawn = match columns(step.share).round() as usize {
-        // A step that is shorter than a character is a thin line at its place.
+        // Steps shorter than a character become a thin line.
         0 => "▏".to_owned(),
         wide => "█".repeat(wide),
     };

@@ -1,4 +1,4 @@
-//! Limitations: those of the run and the warnings of its trials.
+//! Limitations of the run and warnings about its trials.
 
 use std::mem;
 
@@ -13,7 +13,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// A warning of a result, and the number of trials with it.
 type ResultWarning<'a> = (&'a ResultSummary, &'a ValidityWarning, u32);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -39,7 +38,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Limitations", blocks))
 }
 
-/// Whether an interval on the page was computed within a single trial.
 fn has_marks(findings: &Findings) -> bool {
     let results = findings
         .results

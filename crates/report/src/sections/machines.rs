@@ -1,4 +1,4 @@
-//! CPU time of virtual machines by result, as seen by the host and by the guest, and the host's work for both.
+//! CPU time of virtual machines as seen by the host and by the guest, and the host's work for both machines.
 
 use findings::{Findings, GuestTime, MachineTimes, ResultSummary};
 use samples::PathRecord;
@@ -11,7 +11,6 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Maximum number of unfolded results.
 const OPEN: usize = 12;
 
 const MACHINES: &str = "VM: the vCPU threads on the host. Hypervisor: other VMM threads, vhost workers, interrupts \
@@ -23,10 +22,9 @@ const GUESTS: &str = "Guest: busy CPUs according to the guest's kernel while tra
 const HOSTS: &str =
     "CPUs busy on average, according to each host's kernel while traffic flows, for all processes.";
 
-/// A column: title and value.
 type MachineColumn = (&'static str, fn(&ResultSummary) -> Option<String>);
 
-/// In the usual order of write-ups: server, hypervisor, client.
+/// The customary order in published results: server, hypervisor, client.
 const COLUMNS: [MachineColumn; 5] = [
     ("Server VM", |result| vm(result, |machines| machines.server)),
     ("Server guest", |result| guest(result, "server")),
@@ -35,7 +33,7 @@ const COLUMNS: [MachineColumn; 5] = [
     ("Client guest", |result| guest(result, "client")),
 ];
 
-/// Of hosts that exist already, each end is one.
+/// Columns for existing hosts, where each host is an end.
 const OF_HOSTS: [MachineColumn; 2] =
     [("Server", |result| guest(result, "server")), ("Client", |result| guest(result, "client"))];
 
@@ -98,7 +96,6 @@ fn vm(result: &ResultSummary, of: fn(&MachineTimes) -> Option<f64>) -> Option<St
     Some(format!("{:.3}", of(machines(result)?)?))
 }
 
-/// Guest's view of the same trials: `0.71 of 2`.
 fn guest(result: &ResultSummary, end: &str) -> Option<String> {
     let probed = result.probed.as_ref().and_then(|probed| probed.cpu.as_ref()).map(|cpu| &cpu.guests);
     let guests: &[GuestTime] = probed.filter(|guests| !guests.is_empty()).unwrap_or(&result.guests);

@@ -1,4 +1,4 @@
-//! Effect of a word in path names, e.g. `vhost`: paths with it against the same paths without it.
+//! Compares paths that have a word such as `vhost` in their names with the same paths without it.
 
 use findings::{Findings, MatchedPair, MatchedPairs, ResultSummary};
 
@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let word = &findings.matched_pairs.first()?.word;
-    // Counts, of which neither more nor less is better, come last.
+    // Counts come last because neither direction is better.
     let (judged, counts): (Vec<_>, Vec<_>) = findings
         .matched_pairs
         .iter()
@@ -26,7 +26,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section(format!("Effect of {word}"), blocks))
 }
 
-/// A pair with its results: without the word, and with it.
 type Row<'a> = (&'a MatchedPair, &'a ResultSummary, &'a ResultSummary);
 
 fn of_workload(findings: &Findings, matched_pairs: &MatchedPairs) -> [Block; 2] {
@@ -86,7 +85,7 @@ fn change(
     }
 }
 
-/// `8.31 → 0.0070`: of both ends, for each message or megabyte.
+/// Formats the calls of both ends per message or megabyte: `8.31 → 0.0070`.
 fn calls(without: &ResultSummary, with: &ResultSummary) -> Text {
     let rate = |result: &ResultSummary| syscalls::all(result).unwrap_or_else(|| "-".to_owned());
     glued(&format!("{} → {}", rate(without), rate(with))).into()

@@ -1,4 +1,4 @@
-//! The method in a few sentences.
+//! Describes the method in a few sentences.
 
 use findings::{Findings, NoiseFloor};
 use units::Share;

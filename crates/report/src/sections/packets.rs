@@ -1,4 +1,4 @@
-//! How large packets were on their way, and which queue they took.
+//! Packet sizes along the path, and the queues used.
 
 use findings::{DataPackets, DevicePackets, Findings, PacketSize, PacketSummary, ResultSummary};
 use samples::{DeviceCounters, QueueCounters};
@@ -11,7 +11,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of results shown.
 const OPEN: usize = 12;
 
 type PacketRow<'a> = (&'a ResultSummary, &'a PacketSummary);
@@ -29,7 +28,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Packets on the path".to_owned(), blocks))
 }
 
-/// Effect of offloads, by result.
 fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
     let known: Vec<(&ResultSummary, &DataPackets)> =
         counted.iter().filter_map(|(result, packets)| Some((*result, packets.data.as_ref()?))).collect();
@@ -61,14 +59,14 @@ fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
     })
 }
 
-/// Device that segmented packets, and the resulting segments per packet if they changed later.
+/// Names the device that segmented packets, and the segments per packet if that number changed later.
 fn cut(data: &DataPackets) -> String {
     let Some(cut) = &data.cut else { return "-".to_owned() };
     let to = per_packet(cut.segments);
     if to == per_packet(data.last) { cut.device.clone() } else { format!("{} (to {to})", cut.device) }
 }
 
-/// Three digits; a packet for each segment is 1.00, whether a few more or fewer were counted.
+/// Formats three digits, so that one packet per segment reads 1.00 despite small counting errors.
 fn per_packet(segments: f64) -> String {
     let decimals = if segments < 9.995 { 2 } else { usize::from(segments < 99.95) };
     format!("{segments:.decimals$}")
@@ -109,7 +107,6 @@ fn size(size: Option<PacketSize>) -> [Text; 3] {
     ]
 }
 
-/// A row per queue, if the driver has per-queue counters.
 fn queues(device: &DeviceCounters) -> Vec<Vec<Text>> {
     let row = |way: &str, (number, queue): (usize, &QueueCounters)| -> Vec<Text> {
         vec![

@@ -1,4 +1,4 @@
-//! Matrix of host pairs: a row per sender, a column per receiver.
+//! A matrix of host pairs with one row per sender and one column per receiver.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,7 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Columns that fit 80 characters.
 const COLUMNS: usize = 8;
-/// Placeholder for unmeasured directions.
 const MISSING: &str = "?";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -44,13 +42,11 @@ fn matrix(matrix: &PairMatrix) -> Vec<Block> {
     blocks
 }
 
-/// Whether it lacks a way between two of its hosts.
 fn is_partial(matrix: &PairMatrix) -> bool {
     let measured: BTreeSet<_> = matrix.pairs.iter().map(|pair| (&pair.from, &pair.to)).collect();
     measured.len() < matrix.hosts.len() * (matrix.hosts.len() - 1)
 }
 
-/// Effect of measuring pairs at the same time.
 fn contamination(it: &Contamination) -> String {
     let judged = match it.change.verdict {
         Difference::Lower | Difference::Higher => "",

@@ -1,4 +1,4 @@
-//! Distributions side by side, a percentile a row.
+//! Distributions side by side, with one percentile per row.
 
 use findings::Distribution;
 use units::Nanos;
@@ -8,18 +8,16 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Distributions per table.
 const ABREAST: usize = 5;
 
-/// A distribution and its title.
 pub(crate) type TitledDistribution<'a> = (String, &'a Distribution);
 
 pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     named.chunks(ABREAST).map(|named| Block::Table(table(named, left("Percentile"), |_| true))).collect()
 }
 
-/// Of the round trips of all trials together. Without the median, since the value of a result is another one: it rests on the
-/// median of each trial.
+/// Percentiles of all trials' round trips pooled together. Omits the median, which would differ from the result's
+/// value: that is computed from each trial's median.
 pub(crate) fn pooled_tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     let column = || left("All round trips pooled");
     named.chunks(ABREAST).map(|named| Block::Table(table(named, column(), |share| share != 0.5))).collect()
@@ -41,7 +39,6 @@ fn table(named: &[TitledDistribution<'_>], first: Column, shown: fn(f64) -> bool
     Table { columns, rows, caption: None }
 }
 
-/// `99.9th`, `50th (median)`.
 fn name(share: f64) -> String {
     let percent = (share * 1e5).round() / 1e3;
     if (percent - 50.0).abs() < 1e-9 { "50th (median)".to_owned() } else { format!("{percent}th") }

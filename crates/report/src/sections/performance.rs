@@ -1,4 +1,4 @@
-//! Performance summary of each stream: rates, retransmissions, windows and stability.
+//! Each stream's rates, retransmissions, windows and stability.
 
 use findings::{DatagramSummary, Estimate, ResultSummary, StreamSummary, TcpSummary};
 use units::{Bytes, Share, significant};
@@ -12,9 +12,8 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of unfolded summaries; if there are more, all are folded.
+/// Maximum number of unfolded summaries. If there are more, all are folded.
 const OPEN: usize = 3;
-/// Minimum share of time for a limiting buffer to be listed.
 const WORTH_SAYING: f64 = 0.01;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -94,7 +93,6 @@ fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// `TCP (cubic, MSS 1448)`.
 fn transport(result: &ResultSummary) -> String {
     let Some(socket) = socket(result, "sender") else { return "unknown".to_owned() };
     let mss = socket.mss.map(|mss| format!("MSS {mss}"));

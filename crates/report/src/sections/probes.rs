@@ -1,4 +1,4 @@
-//! Cost of the probes, lost counts, and probes that could not run.
+//! The cost of the probes, the events they lost, and probes that could not run.
 
 use findings::{FailedProbe, Findings, Interval, ProbeCost, ResultSummary};
 use samples::ProbeKind;
@@ -37,9 +37,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Probe cost", blocks))
 }
 
-/// `system calls were lost in trial 12: ...; that trial and all later ones lack them`.
 fn failed(failed: &FailedProbe) -> Text {
-    // Counted from one, as wherever people read of trials.
+    // Trials are numbered from one in all output.
     let first = failed.first_trial.saturating_add(1);
     let lacking = match (failed.trials, failed.later_trials) {
         (trials, 0) => {
@@ -52,7 +51,6 @@ fn failed(failed: &FailedProbe) -> Text {
         .and(Tone::Plain, format!(": {}; {lacking} {lack} it", failed.reason))
 }
 
-/// `ping-pong: probe cost 1.3 % (0.9 to 1.7, 94 %) of the round trip; 35 pairs of trials; 2.1 % more CPU time for the same work`.
 fn cost(cost: &ProbeCost) -> Text {
     let of = cost.metric.share();
     let pairs = phrases::count(u64::from(cost.pairs), "pair of trials", "pairs of trials");
@@ -64,7 +62,6 @@ fn cost(cost: &ProbeCost) -> Text {
         .and(Tone::Plain, format!(" {of}{none}; {pairs}{}", cpu.unwrap_or_default()))
 }
 
-/// `1.3 % (0.9 to 1.7, 94 %)`.
 fn share(value: f64, interval: Option<Interval>) -> String {
     let scale = Scale::percent(value);
     let range = interval.map_or_else(

@@ -1,4 +1,4 @@
-//! Paths that are alternatives, the best first, and their round trips side by side.
+//! Ranks alternative paths, best first, and shows their round trips side by side.
 
 use findings::{Findings, Rank, Ranking, ResultSummary};
 use workload::Metric;
@@ -34,7 +34,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let heading = Text::of(Tone::Strong, format!("{}{settings}", ranking.workload))
         .and(Tone::Faint, format!(" ({measured})"));
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
-    // In scenario order, baseline first.
+    // List results in scenario order, with the baseline first.
     let ranked =
         findings.results.iter().filter(|result| rows.iter().any(|(rank, _)| rank.result == result.id));
     let named: Vec<TitledDistribution<'_>> =
@@ -51,7 +51,6 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     blocks
 }
 
-/// Further columns of a result.
 fn further(result: &ResultSummary) -> Vec<Field> {
     let change = ("Change", result.against_baseline.as_ref().map(phrases::gain_alone));
     [change].into_iter().chain(kind::of(result).ranked()).collect()

@@ -21,7 +21,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Recommended settings", blocks))
 }
 
-/// The requested recommendation, the others, then their basis.
 fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     let objective = source.objective;
     let of = labels::swept(&answer.workload, &answer.path);
@@ -41,7 +40,6 @@ fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     blocks
 }
 
-/// `Efficient: queues=4, streams=8, 23.1 Gbit/s for 3.21 CPUs`.
 fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> Text {
     let levels = labels::levels(&recommendation.levels).unwrap_or_else(|| recommendation.result.clone());
     let value = phrases::value(answer.metric, recommendation.value);
@@ -75,7 +73,7 @@ const fn name(objective: Objective) -> &'static str {
     }
 }
 
-/// A number of CPUs, in digits that tables align.
+/// Formats a number of CPUs so that digits align in tables.
 fn cpus(cpus: f64) -> String {
     significant(cpus, 3)
 }

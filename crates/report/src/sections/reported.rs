@@ -24,7 +24,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!results.is_empty()).then(|| section("As reported", tables.collect()))
 }
 
-/// Whether it has columns beyond the one used as the result.
 fn says_more(result: &ResultSummary) -> bool {
     let judged = headline::column(result);
     result.reported.iter().any(|value| Some(value.name.as_str()) != judged)

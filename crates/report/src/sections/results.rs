@@ -1,4 +1,4 @@
-//! The summary: one row for each result, one table for each workload.
+//! The results: one row per result and one table per workload.
 
 use findings::{Findings, ResultSummary};
 use samples::ValidityWarning;
@@ -62,35 +62,30 @@ fn caption(results: &[&ResultSummary]) -> Option<Text> {
     (!phrase.is_empty()).then(|| Text::of(Tone::Faint, phrase.join("; ")))
 }
 
-/// Whether it is one number without an interval.
 fn is_bare(result: &ResultSummary) -> bool {
     result.value.interval.is_none() && result.value.trials <= 1
 }
 
-/// Whether its ratio to the baseline has no interval.
 fn has_bare_ratio(result: &ResultSummary) -> bool {
     result.against_baseline.is_some_and(|comparison| comparison.ratio_interval.is_none())
 }
 
-/// Further columns of a result.
 fn further(result: &ResultSummary) -> Vec<Field> {
     let per_byte = result.cpu.and_then(|cpu| cpu.per_work).filter(|cost| cost.work == Work::Bytes);
     let cost = ("CPU-s/GB", per_byte.map(|cost| significant(cost.seconds, 2)));
     kind::of(result).further().into_iter().chain([cost]).collect()
 }
 
-/// Columns of a table; only those with data.
+/// The table's columns, omitting any that have no data.
 struct Layout<'a> {
     factors: Vec<&'a str>,
-    /// Whether some result has a path to speak of.
     placed: bool,
-    /// The confidence of all intervals, where it is the same.
+    /// The confidence level, if it is the same for all intervals.
     common: Option<String>,
     confidence: Confidence,
     compared: bool,
     /// Whether some results have received rates and others only sent rates.
     mixed: bool,
-    /// How ratios to the baseline are written.
     ratios: Ratios,
     further: Vec<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! Where the rate jumped within a trial and stayed: an average over it matches neither level.
+//! Lasting level shifts within a trial, for which an average is misleading.
 
 use findings::{Findings, ResultShift, ResultSummary};
 
@@ -10,7 +10,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of unfolded level shifts.
 const OPEN: usize = 8;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -41,7 +40,7 @@ fn row(findings: &Findings, result: &ResultSummary, shift: &ResultShift) -> Vec<
     let value = |value| phrases::value(result.metric, value).into();
     vec![
         Text::of(Tone::Strong, labels::result(findings, result)),
-        // Counted from one, as wherever people read of trials.
+        // Trials are numbered from one in all output.
         shift.trial.saturating_add(1).to_string().into(),
         shift.shift.at.to_string().into(),
         value(shift.shift.before),

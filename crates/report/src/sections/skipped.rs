@@ -1,4 +1,4 @@
-//! Skipped measurements, with reasons.
+//! Skipped measurements and the reasons.
 
 use super::Source;
 use crate::{

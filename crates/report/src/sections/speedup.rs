@@ -1,4 +1,4 @@
-//! A factor's levels against the paths: a row for each level, a column for each path, and their ratios below.
+//! Compares a factor's levels across paths: one row per level, one column per path, and the ratios below.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,8 @@ use crate::{
     text::{Text, Tone, glued, softened},
 };
 
-/// A factor with more levels is no table that can be read.
 const MOST_LEVELS: usize = 4;
 
-/// A factor of a workload at one setting of the other factors.
 struct Matrix<'a> {
     factor: &'a str,
     workload: &'a str,
@@ -42,7 +40,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Comparison of levels", blocks))
 }
 
-/// Whether all effects are in tables of this section.
 pub(super) fn shows_all(findings: &Findings) -> bool {
     !findings.effects.is_empty() && matrices(findings).iter().all(Matrix::is_readable)
 }
@@ -72,7 +69,6 @@ impl<'a> Matrix<'a> {
         labels::distinct(self.effects.iter().map(|effect| effect.path.as_str()))
     }
 
-    /// The reference first.
     fn levels(&self) -> Vec<&'a str> {
         let references = self.effects.iter().map(|effect| effect.reference.as_str());
         labels::distinct(references.chain(self.effects.iter().map(|effect| effect.level.as_str())))
@@ -132,7 +128,6 @@ impl<'a> Matrix<'a> {
         [head].into_iter().chain(paths.iter().map(ratio)).collect()
     }
 
-    /// The result of a path at a level.
     fn result(&self, path: &str, level: &str) -> Option<&'a str> {
         let of_path = self.effects.iter().filter(|effect| effect.path == path);
         of_path.into_iter().find_map(|effect| match level {

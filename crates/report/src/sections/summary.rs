@@ -1,5 +1,5 @@
 //! The answer in at most twelve lines of 80 columns: rates, layer costs, the largest difference and its cause, the
-//! recommendation, and confidence. Selects from the findings; sections have the rest.
+//! recommendation, and the confidence.
 
 mod difference;
 mod speed;
@@ -20,33 +20,24 @@ use crate::{
 };
 use difference::Difference;
 
-/// Maximum number of lines ...
 const LINES: usize = 12;
-/// ... and characters per line after the label, for 80 columns.
+/// Maximum characters per line after the label, for a total of 80 columns.
 const LINE: usize = 66;
-/// Maximum length of a text: two lines.
 const TWO_LINES: usize = 2 * LINE - 4;
 
-/// Amount of detail.
 #[derive(Clone, Copy)]
 struct Scope {
-    /// Number of workloads with lines of their own: those with the largest significant differences.
+    /// Number of workloads with separate lines, chosen by the largest significant differences.
     workloads: usize,
-    /// Number of workloads with a cost per layer.
     layered: usize,
-    /// Number of findings shown about unreliable numbers.
     cautions: usize,
-    /// Maximum characters per line.
     room: usize,
-    /// Whether it names the first finding that warns of the measurement.
     warnings: bool,
-    /// Whether to shorten findings and omit noise floors.
     brief: bool,
-    /// Whether a remedy has its command.
     command: bool,
 }
 
-/// From the most to the least; the first that fits is taken, and no sentence is cut.
+/// Ordered from most to least detailed. The first that fits is used, so no sentence is cut off.
 const SCOPES: [Scope; 9] = [
     Scope { warnings: true, ..MOST },
     MOST,
@@ -76,14 +67,12 @@ const MOST: Scope = Scope {
     command: true,
 };
 
-/// Rows repeated in later sections, in the order in which they are dropped.
 const DISPENSABLE: [&str; 4] = ["Each layer", "Why", "Set", "Largest"];
 /// Suggestions are dropped before workloads.
 const NEXT: &str = "Next";
 
 const REQUIRED: &str = "Required";
 
-/// Label and text.
 type Row = (String, Text);
 
 pub(super) const TITLE: &str = "Summary";
@@ -113,7 +102,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
             rows = without(rows, NEXT);
         }
     }
-    // Names may be of any length.
+    // Names may have any length, so the text may still be too long.
     for label in DISPENSABLE {
         if lines(&rows) > LINES {
             rows = without(rows, label);
@@ -122,7 +111,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section(TITLE, vec![Block::KeyValues(rows)]))
 }
 
-/// All rows but the one of this label and those beneath it that have none.
 fn without(mut rows: Vec<Row>, label: &str) -> Vec<Row> {
     let mut of_it = false;
     rows.retain(|(it, _)| {
@@ -132,14 +120,12 @@ fn without(mut rows: Vec<Row>, label: &str) -> Vec<Row> {
     rows
 }
 
-/// Input of the summary.
 struct Answer<'a> {
     source: &'a Source<'a>,
-    /// All, those first that decide.
+    /// All workloads, most decisive first.
     workloads: Vec<&'a str>,
     differences: &'a [Difference<'a>],
     largest: Option<&'a Difference<'a>>,
-    /// A finding that the numbers are unreliable.
     distrust: Option<&'a Finding>,
 }
 
@@ -186,7 +172,6 @@ impl Answer<'_> {
         rows
     }
 
-    /// The most relevant workloads, in scenario order.
     fn shown(&self, most: usize) -> Vec<&str> {
         let first = &self.workloads[..most.min(self.workloads.len())];
         let all = labels::workloads(self.source.findings);
@@ -205,7 +190,7 @@ impl Answer<'_> {
         }
     }
 
-    /// A cause of the largest difference, or any cause if there is no difference.
+    /// Returns a cause of the largest difference, or any cause if there is no difference.
     fn reason(&self) -> Option<&Finding> {
         self.told().into_iter().find(|claim| claim.explains() && self.explains_largest(claim))
     }
@@ -214,7 +199,7 @@ impl Answer<'_> {
         self.largest.is_some_and(|it| it.results.iter().any(|result| is_of(claim, result)))
     }
 
-    /// Whether it may cause the largest difference: it must not apply to the better end too.
+    /// Whether the finding may explain the largest difference, which it cannot if it also applies to the better end.
     fn explains_largest(&self, claim: &Finding) -> bool {
         self.largest.is_none_or(|it| {
             let [worse, better] = it.worse_first();
@@ -222,7 +207,8 @@ impl Answer<'_> {
         })
     }
 
-    /// Findings about the path, those about the largest difference first, without results with unreliable numbers.
+    /// Returns findings about the path, starting with those about the largest difference. Skips results with
+    /// unreliable values.
     fn told(&self) -> Vec<&Finding> {
         let distrust = self.distrust.filter(|claim| !claim.leaves_what_is_established());
         let doubted = |claim: &Finding| {
@@ -240,12 +226,12 @@ fn is_of(claim: &Finding, result: &str) -> bool {
     claim.results.iter().any(|its| its == result)
 }
 
-/// The part before the details, e.g. `Offloads of a:vxlan0 are off`.
+/// Returns the part before the details, e.g. `Offloads of a:vxlan0 are off`.
 fn clause(sentence: &str) -> &str {
     sentence.split_once(": ").map_or(sentence, |(cause, _)| cause)
 }
 
-/// Number of lines on 80 columns, not counting the answer to requirements.
+/// Counts the lines at 80 columns, excluding the answer to requirements.
 fn lines(rows: &[Row]) -> usize {
     rows.iter().filter(|(label, _)| label != REQUIRED).map(|(_, text)| wrapped_lines(text, LINE)).sum()
 }
@@ -254,12 +240,10 @@ fn row(label: &str, text: Text) -> Row {
     (label.to_owned(), text)
 }
 
-/// Several lines under one label.
 fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// All workloads, by decreasing significant difference; those without a better direction last.
 fn ranked<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&'a str> {
     let mut ranked = labels::workloads(findings);
     let size = |workload: &str| {
@@ -278,14 +262,12 @@ fn breakdown<'a>(findings: &'a Findings, workload: &str) -> Option<&'a CostBreak
     findings.cost_breakdowns.iter().find(|breakdown| breakdown.workload == workload)
 }
 
-/// A step of a cost breakdown with the label for its verdict.
 struct Step<'a> {
     step: &'a CostStep,
     cost: &'a Comparison,
     judgement: &'static str,
 }
 
-/// Steps with a cost, marked as doubtful if only some of the numbers are unreliable.
 fn steps<'a>(findings: &'a Findings, breakdown: &'a CostBreakdown) -> Vec<Step<'a>> {
     let warnings =
         findings.findings.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
@@ -302,7 +284,8 @@ fn steps<'a>(findings: &'a Findings, breakdown: &'a CostBreakdown) -> Vec<Step<'
     breakdown.steps.iter().filter_map(step).collect()
 }
 
-/// `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`, without the smallest steps that do not fit.
+/// Lists the layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`. The smallest are omitted
+/// if there is no room.
 fn layers(findings: &Findings, breakdown: &CostBreakdown, room: usize) -> String {
     let mut steps = steps(findings, breakdown);
     let (lead, all) = (speed::lead(findings, &breakdown.workload), steps.len());
@@ -358,7 +341,7 @@ fn has_single_trials(findings: &Findings) -> bool {
     findings.results.iter().all(|result| result.value.trials <= 1)
 }
 
-/// The recommended setting, or the remedy of a finding. If numbers are unreliable, the next step instead of a setting.
+/// Returns the recommended setting or a finding's remedy. If values are unreliable, suggests the next step instead.
 fn set(
     source: &Source<'_>,
     told: Option<&Finding>,
@@ -409,7 +392,7 @@ fn set(
     ))
 }
 
-/// Whether a command is to be completed before it can be typed, as `taskset -cp THREAD` is.
+/// Whether the user has to fill in part of the command, as in `taskset -cp THREAD`.
 fn has_placeholder(command: &str) -> bool {
     let typed = command.split("  #").next().unwrap_or_default();
     typed.contains('…')
@@ -426,7 +409,6 @@ const fn objective(sought: Objective) -> &'static str {
     }
 }
 
-/// Where the rest is.
 fn more(findings: &Findings, shown: usize) -> Text {
     let others = labels::workloads(findings).len().saturating_sub(shown);
     let others = match others {

@@ -1,4 +1,4 @@
-//! System calls: count, duration, and the split into work and waiting.
+//! System calls: their number, their duration, and the split into work and waiting.
 
 mod layout;
 mod shape;
@@ -20,7 +20,6 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Maximum number of unfolded calls per result, or per process for probe data.
 const OPEN: usize = 8;
 const OPEN_OF_PROCESS: usize = 5;
 const OPEN_RESULTS: usize = 4;
@@ -38,7 +37,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         findings.results.iter().filter(|result| !result.syscalls.is_empty()).collect();
     let claimed: Vec<&String> =
         findings.findings.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.results).collect();
-    // Results in findings first, then those with times.
+    // Sort results in findings first, then those with times.
     let rank =
         |result: &ResultSummary| claimed.iter().position(|id| **id == result.id).unwrap_or(claimed.len());
     counted.sort_by_key(|result| (rank(result), !is_timed(result)));
@@ -65,7 +64,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!counted.is_empty()).then(|| section("System calls", blocks))
 }
 
-/// Every call that a probe timed, by the time that it ran.
 pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let of_result = |result: &ResultSummary| {
@@ -87,22 +85,19 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
     Some(section("Time in system calls", blocks))
 }
 
-/// Calls per unit of work; `None` without probe data.
 fn rates(result: &ResultSummary) -> Option<&CallRates> {
     result.probed.as_ref()?.calls.as_ref()
 }
 
-/// E.g. `per message`.
 pub(super) fn unit(result: &ResultSummary) -> Option<String> {
     rates(result).map(|rates| totals::unit(rates.work))
 }
 
-/// All calls of a result for each message, megabyte or connection.
 pub(super) fn all(result: &ResultSummary) -> Option<String> {
     rates(result).map(|rates| layout::rare(rates.all))
 }
 
-/// For each probed workload, the result with the most layers, then the most calls.
+/// Chooses, for each probed workload, the result with the most layers, then the most calls.
 fn chosen<'a>(counted: &[&'a ResultSummary]) -> Vec<&'a str> {
     let probed = || counted.iter().filter(|result| result.probed.is_some());
     let workloads = labels::distinct(probed().map(|result| result.workload.as_str()));
@@ -135,7 +130,7 @@ fn of_result(source: &Source<'_>, result: &ResultSummary) -> Vec<Block> {
     if !folded.is_empty() {
         let more = phrases::count(folded.len() as u64, "more call", "more calls");
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
-        // Probe data appears in full in the section on times.
+        // The section on times shows all probe data.
         let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));
         blocks.extend(rates.is_none().then(|| Block::Folded { title: more.into(), blocks: vec![rest()] }));
     }
@@ -143,7 +138,6 @@ fn of_result(source: &Source<'_>, result: &ResultSummary) -> Vec<Block> {
     blocks
 }
 
-/// Every kind of call of a result.
 fn calls<'a>(result: &'a ResultSummary, rates: Option<&CallRates>) -> Vec<Call<'a>> {
     let rate = |index: usize| rates.and_then(|rates| rates.each.get(index).copied());
     let call = |(index, count): (usize, &'a SyscallCount)| Call {
@@ -156,7 +150,6 @@ fn calls<'a>(result: &'a ResultSummary, rates: Option<&CallRates>) -> Vec<Call<'
     result.syscalls.iter().enumerate().map(call).collect()
 }
 
-/// Unfolded and folded calls.
 type Partition<'a> = (Vec<Call<'a>>, Vec<Call<'a>>);
 
 fn first(mut calls: Vec<Call<'_>>) -> Partition<'_> {
@@ -164,7 +157,6 @@ fn first(mut calls: Vec<Call<'_>>) -> Partition<'_> {
     (calls, rest)
 }
 
-/// The most frequent calls of each process.
 fn most_of_each_process<'a>(result: &'a ResultSummary, rates: &'a CallRates) -> Partition<'a> {
     let (mut open, mut rest): Partition<'_> = (Vec::new(), Vec::new());
     for process in &rates.processes {
@@ -184,7 +176,6 @@ fn most_of_each_process<'a>(result: &'a ResultSummary, rates: &'a CallRates) -> 
     (open, rest)
 }
 
-/// `All system calls of the client (plumb-agent) 2.01 per message, of the server (plumb-agent) 2.00 per message.`
 fn ends(rates: &CallRates) -> Text {
     let of = |end: &EndCalls| {
         let name = end.end.as_deref().map_or_else(|| "others".to_owned(), |end| format!("the {end}"));

@@ -1,4 +1,4 @@
-//! Configurations side by side: throughput, latency, CPU time, boot time, memory, and whether they meet the requirements. A
+//! Compares configurations by throughput, latency, CPU time, boot time and memory, and checks requirements. A
 //! configuration is a path at one setting of the factors.
 
 use std::collections::BTreeMap;
@@ -16,41 +16,33 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// The percentile that stands beside a median.
 const TAIL: f64 = 0.99;
 const CPU: &str = "CPU-s/GB";
 const MACHINES: &str = "Boot: from the start of a machine until its agent responds, for the slower end. Memory: \
      resident size of the machines of both ends at the start of the run.";
 
-/// A path at a setting of the factors.
 struct Configuration<'a> {
     label: String,
     results: Vec<&'a ResultSummary>,
-    /// The virtual machines at its ends.
     machines: Vec<&'a BootedMachine>,
-    /// Serious findings, which say that numbers of some of its results cannot be relied on.
+    /// Serious findings that make some of its results unreliable.
     warnings: Vec<&'a Finding>,
-    /// Some of its times look like halves of round trips.
     halves: bool,
 }
 
-/// A measured value of what is bounded.
 struct Value<'a> {
     value: f64,
     interval: Option<(f64, f64)>,
-    /// Says that it cannot be relied on.
     warning: Option<&'a Finding>,
 }
 
-/// What comes of the worst of them.
 struct Judgement<'a> {
     compliance: Compliance,
     value: f64,
-    /// Why a value that seems to meet the bound does not surely.
+    /// The finding that casts doubt on a value within the bound.
     warning: Option<&'a Finding>,
 }
 
-/// Where something is required, and where virtual machines were booted for several.
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (findings, required) = (source.findings, source.requirements);
     if required.is_empty() && findings.run.machines.is_empty() {
@@ -68,14 +60,12 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Trade-offs", blocks))
 }
 
-/// What meets the requirements, in a sentence; nothing where nothing is required.
 pub(super) fn required(source: &Source<'_>) -> Option<Text> {
     let configurations = configurations(source.findings);
     (!source.requirements.is_empty())
         .then(|| answer(&ranked(&configurations, source.requirements), source.requirements))
 }
 
-/// In the order of the scenario.
 fn configurations(findings: &Findings) -> Vec<Configuration<'_>> {
     let mut places: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
     let mut configurations: Vec<Configuration<'_>> = Vec::new();
@@ -125,7 +115,7 @@ impl<'a> Configuration<'a> {
         each.max().unwrap_or(Compliance::Met)
     }
 
-    /// `None` where it was not measured. What rests on numbers that cannot be relied on is unclear.
+    /// Returns `None` if nothing was measured. A bound met only by unreliable values is unclear.
     fn judged(&self, requirement: &Requirement) -> Option<Judgement<'a>> {
         let quantity = requirement.quantity;
         let judged = self.values(quantity).into_iter().map(|Value { value, interval, warning }| {
@@ -142,7 +132,6 @@ impl<'a> Configuration<'a> {
         })
     }
 
-    /// Each value of it that was measured, with its interval where it has one.
     fn values(&self, quantity: Quantity) -> Vec<Value<'a>> {
         let of_result = |result: &ResultSummary, value: f64, interval: Option<(f64, f64)>| Value {
             value,
@@ -165,7 +154,7 @@ impl<'a> Configuration<'a> {
                     Some(of_result(result, kind::of(result).judged()?.at(share)?.0 as f64, None))
                 });
                 let others: Vec<Value<'_>> = times.filter(|_| medians.is_empty()).collect();
-                // What may be half of a round trip may be twice as long.
+                // If the times look like half round trips, the true value may be twice as large.
                 let reported = self
                     .reported(quantity.word())
                     .map(|(result, time)| of_result(result, time, self.halves.then_some((time, 2.0 * time))));
@@ -181,7 +170,6 @@ impl<'a> Configuration<'a> {
         }
     }
 
-    /// A percentile as another tool tells it, in nanoseconds.
     fn reported(&self, name: &'static str) -> impl Iterator<Item = (&'a ResultSummary, f64)> {
         let is_it = move |value: &&ReportedValue| {
             value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
@@ -191,7 +179,7 @@ impl<'a> Configuration<'a> {
         })
     }
 
-    /// CPU-seconds for a GB, of the workload that takes most.
+    /// Returns the CPU-seconds per GB of the most expensive workload.
     fn cpu_for_bytes(&self) -> Option<f64> {
         self.most_cpu_for_bytes().map(|(_, cost)| cost)
     }
@@ -202,12 +190,11 @@ impl<'a> Configuration<'a> {
         of_bytes.map(|(result, cost)| (result, cost.seconds)).max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
-    /// In nanoseconds, of the end that takes longest; unknown where none was recorded.
+    /// Returns the slower end's boot time in nanoseconds, if recorded.
     fn boot(&self) -> Option<f64> {
         self.machines.iter().map(|machine| machine.ready.0 as f64).max_by(f64::total_cmp)
     }
 
-    /// In bytes, of both ends.
     fn memory(&self) -> Option<f64> {
         let all: Option<Vec<f64>> =
             self.machines.iter().map(|machine| machine.resident.map(|memory| memory.0 as f64)).collect();
@@ -215,7 +202,6 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// An answer, and the numbers.
 fn what_meets(
     findings: &Findings,
     configurations: &[Configuration<'_>],
@@ -225,7 +211,7 @@ fn what_meets(
     vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(findings, &rows, required))]
 }
 
-/// First those that meet what is required, of them the cheapest.
+/// Sorts configurations that meet the requirements first, cheapest first.
 fn ranked<'a, 'f>(
     configurations: &'a [Configuration<'f>],
     required: &[Requirement],
@@ -300,7 +286,6 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
     Table { columns, rows: rows.iter().map(row).collect(), caption: Some(Text::of(Tone::Faint, MACHINES)) }
 }
 
-/// The values that are bounded, each with what comes of it.
 fn bounded(
     findings: &Findings,
     rows: &[(Compliance, &Configuration<'_>)],
@@ -321,7 +306,6 @@ fn bounded(
     Table { columns, rows: rows.iter().map(row).collect(), caption }
 }
 
-/// A sentence for each reason.
 fn why_unclear(
     findings: &Findings,
     rows: &[(Compliance, &Configuration<'_>)],

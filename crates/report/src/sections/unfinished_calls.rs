@@ -1,4 +1,4 @@
-//! System calls still in progress at the end of their trials, which no count includes.
+//! System calls still in progress when their trials ended, which no count includes.
 
 use findings::{Findings, ResultSummary};
 use samples::SyscallCount;
@@ -32,7 +32,6 @@ fn of_result(findings: &Findings, result: &ResultSummary) -> Option<Block> {
     (!calls.is_empty()).then(|| Block::Folded { title: labels::result(findings, result).into(), blocks })
 }
 
-/// Such calls, with their time up to the end.
 pub(crate) fn table(calls: &[SyscallCount]) -> Table {
     let mut columns = vec![left("Owner"), left("Call")];
     columns.extend(["Calls", "Time so far", "Running", "Waiting", "In guest"].map(right));

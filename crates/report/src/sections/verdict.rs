@@ -1,4 +1,4 @@
-//! Claims with evidence and remedy, the most severe first.
+//! Findings with evidence and remedies, most severe first.
 
 use findings::{Difference, Evidence, Finding, Remedy, RemedyEffect, Severity};
 
@@ -35,7 +35,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 const RATIOS: &str = "Within blocks: the median of the ratios within blocks, which may differ from the ratio of the \
      two medians.";
 
-/// Whether what a remedy brought stands open under it.
 fn shows_what_was_tried(finding: &Finding) -> bool {
     let effects = finding.remedy.as_ref().is_some_and(|remedy| !remedy.effects.is_empty());
     effects && finding.severity != Severity::Note
@@ -57,10 +56,10 @@ fn nothing_measured(source: &Source<'_>) -> Text {
     Text::of(Tone::Doubtful, format!("Nothing was measured: {reason}"))
 }
 
-/// So many numbers stand under a claim; the others, and what could be wrong with it, are folded away.
+/// Number of unfolded values under a serious finding. Further values and caveats are folded.
 const SHOWN: usize = 2;
 
-/// What is serious shows its numbers; what is worth acting on shows what to do; a note is a sentence.
+/// Serious findings show their values, warnings show what to do, and notes are a single sentence.
 pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
     let (word, tone, numbers) = match finding.severity {
         Severity::Serious => ("Serious: ", Tone::Bad, SHOWN),

@@ -1,4 +1,4 @@
-//! The shape of a distribution of times, drawn, and its percentiles.
+//! A chart and the percentiles of a distribution of times.
 
 use findings::{Bucket, Distribution, SingleMeasurement};
 use units::Share;

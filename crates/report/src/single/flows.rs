@@ -1,4 +1,4 @@
-//! Each connection of a stream that has several.
+//! Lists each connection of a stream with several.
 
 use findings::{SingleFlow, SingleMeasurement, SingleStream};
 use workload::{Direction, Metric};
@@ -9,7 +9,6 @@ use crate::{
     text::Text,
 };
 
-/// So many connections are shown.
 const MOST: usize = 16;
 
 pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {

@@ -10,7 +10,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Others that had less of a CPU are not told.
+/// Contention below this is not mentioned.
 const NAMED: f64 = 0.05;
 
 type Line = (&'static str, Text);
@@ -29,7 +29,7 @@ pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
     Some(section("Result", blocks))
 }
 
-/// Where the interval comes from, or why there is none. Where the rate jumped, the warnings say it.
+/// Explains the interval or its absence. Level shifts are covered by the warnings.
 fn certainty(single: &SingleMeasurement, outcome: &SingleOutcome) -> Option<String> {
     let too_few = || "Too few samples for an interval.".to_owned();
     let alone = kind::alone(outcome);
@@ -47,8 +47,8 @@ fn method(spread: &Spread) -> String {
     )
 }
 
-/// What the kernel made of the buffers that were asked for, as it counts them: it doubles a size for its own
-/// bookkeeping, has a least one, and a greatest (socket(7)).
+/// Describes the buffer sizes the kernel granted. It doubles a requested size for bookkeeping and enforces a minimum
+/// and a maximum (socket(7)).
 fn buffers(single: &SingleMeasurement) -> Option<Line> {
     let asked = single.load.kind().socket()?.window?;
     let of = |end: &EndSocket| {
@@ -61,7 +61,6 @@ fn buffers(single: &SingleMeasurement) -> Option<Line> {
     Some(("Buffers", format!("{} requested{given}", glued(&asked.to_string())).into()))
 }
 
-/// The machine without processes that have no part in it, what those had, and the threads that send and receive.
 fn cpu(single: &SingleMeasurement) -> Vec<Line> {
     let cpu = &single.cpu;
     let cost = cpu.per_work.map(|cost| format!(", {}", phrases::per_work(cost)));

@@ -1,4 +1,4 @@
-//! Reasons to distrust the numbers.
+//! Reasons to distrust the values.
 
 use findings::{LevelShift, SingleLevels, SingleMeasurement};
 use units::Share;
@@ -16,7 +16,6 @@ pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
     (!items.is_empty()).then(|| section("Warnings", vec![Block::List(items)]))
 }
 
-/// Each as a clause.
 pub(super) fn all(single: &SingleMeasurement) -> Vec<Text> {
     let shifts = single.shifts.iter().map(|shift| self::shift(single, shift));
     let levels = single.bimodal.iter().map(|levels| bimodal(single, levels));

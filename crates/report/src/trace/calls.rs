@@ -1,4 +1,4 @@
-//! System calls of a trace: count, duration, and the split into work and waiting.
+//! System calls of a trace: their number, their duration, and the split into work and waiting.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// A column that is only there where some row has it.
+/// A column that is omitted if no row has data for it.
 #[derive(Clone, Copy)]
 pub(super) struct OptionalColumn {
     pub(super) title: &'static str,
@@ -24,7 +24,7 @@ const PROCESS: OptionalColumn = OptionalColumn { title: "Process", of: |row| row
 const THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: |row| row.count.thread.clone() };
 const NUMBERED_THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: thread };
 
-/// The column that is left out of what is too short for it.
+/// This column is omitted for short traces.
 pub(super) const RATE: &str = "Calls/s";
 
 const NUMBERS: &[OptionalColumn] = &[
@@ -84,12 +84,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("System calls", blocks))
 }
 
-/// How all of them are shown where so many rows were left out.
 pub(super) fn and_more(more: &str, all: usize) -> String {
     format!("and {more} (--top {all} shows all)")
 }
 
-/// What is too wide for a terminal, and seldom asked for: how long the slowest took, and how many failed.
+/// Lists details that a terminal has no room for: the slowest calls, and failures.
 pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
     let columns = Columns::of(&source.trace.calls, TAILS);
     let caption = "99 of 100 calls took less than the time shown, a power of two.";
@@ -98,7 +97,6 @@ pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
     (!columns.numbers.is_empty()).then(|| detail("Slow or failing system calls", vec![Block::Table(table)]))
 }
 
-/// The columns of a table of calls.
 struct Columns {
     whose: Vec<OptionalColumn>,
     numbers: Vec<OptionalColumn>,
@@ -108,7 +106,7 @@ impl Columns {
     fn of(calls: &[TracedCall], numbers: &[OptionalColumn]) -> Self {
         let thread = if has_namesakes(calls) { NUMBERED_THREAD } else { THREAD };
         let mut whose = present(&[PROCESS, thread], calls);
-        // A column that says the same in each row says nothing.
+        // Drop columns that have the same value in every row.
         whose.retain(|shown| calls.iter().any(|call| (shown.of)(call) != (shown.of)(&calls[0])));
         Self { whose, numbers: present(numbers, calls) }
     }
@@ -133,7 +131,6 @@ impl Columns {
     }
 }
 
-/// Whether a thread's name does not tell which it is.
 fn has_namesakes(calls: &[TracedCall]) -> bool {
     let named = calls.iter().map(|call| (&call.count.process, &call.count.thread, call.count.tid));
     let threads: BTreeSet<_> = named.collect();
@@ -141,7 +138,6 @@ fn has_namesakes(calls: &[TracedCall]) -> bool {
     names.len() < threads.len()
 }
 
-/// The columns that some row has something in.
 pub(super) fn present(columns: &[OptionalColumn], rows: &[TracedCall]) -> Vec<OptionalColumn> {
     columns.iter().filter(|shown| rows.iter().any(|row| (shown.of)(row).is_some())).copied().collect()
 }
@@ -150,7 +146,6 @@ pub(super) fn result(shown: OptionalColumn, row: &TracedCall) -> Text {
     (shown.of)(row).map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| glued(&phrase).into())
 }
 
-/// `CPU 0/KVM (1234)`.
 pub(super) fn thread(row: &TracedCall) -> Option<String> {
     let name = row.count.thread.as_ref()?;
     Some(row.count.tid.map_or_else(|| name.clone(), |tid| format!("{name} ({tid})")))

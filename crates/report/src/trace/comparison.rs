@@ -1,4 +1,4 @@
-//! Two traces compared: environment, calls side by side, CPU time side by side.
+//! Compares two traces: their environments, system calls and CPU time.
 
 use findings::{CallComparison, ConsumerComparison, TraceComparison, TracedCall};
 use samples::TargetKind;
@@ -11,9 +11,9 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Nearer than this to 1 a ratio is not marked.
+/// Ratios closer to 1 than this are not highlighted.
 const ALIKE: f64 = 1.1;
-/// Beyond this a ratio is only a direction.
+/// Larger ratios are shown only as a direction.
 const MOST: f64 = 1000.0;
 
 pub(super) fn page(comparison: &TraceComparison, top: usize) -> Page {
@@ -104,7 +104,7 @@ fn consumers(comparison: &TraceComparison) -> Option<Section> {
     if comparison.consumers.is_empty() {
         return None;
     }
-    // Words of one kind only where both traces are of it.
+    // Target-specific terms are used only if both targets are of the same kind.
     let kind = Some(comparison.a.target.kind).filter(|kind| *kind == comparison.b.target.kind);
     let kind = kind.unwrap_or(TargetKind::Processes);
     let cpus = |cpus: f64| Text::from(format!("{cpus:.3}"));

@@ -1,4 +1,4 @@
-//! Conclusion of a trace: the largest users of CPU time, and the longest calls with their share of waiting.
+//! The main users of CPU time, and the longest calls with their fraction of waiting.
 
 use units::{Share, significant};
 
@@ -15,7 +15,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!phrase.is_empty()).then_some(Section { title: None, depth: Depth::Always, blocks })
 }
 
-/// `Most CPU time: iperf3 (traced), 0.93 of 2 CPUs.`
 fn most_cpu(source: &Source<'_>) -> Option<String> {
     let trace = source.trace;
     let most = trace.cpu.as_ref()?.shares.iter().max_by_key(|share| share.time)?;
@@ -24,7 +23,6 @@ fn most_cpu(source: &Source<'_>) -> Option<String> {
     Some(format!("Most CPU time: {} ({consumer}), {cpus} of {} CPUs.", cpu::whose(most), trace.cpus))
 }
 
-/// `Longest system call: recvfrom of iperf3, 62.0 % of the time in calls.`
 fn longest_call(source: &Source<'_>) -> Option<String> {
     let longest = source.trace.calls.iter().max_by_key(|call| call.count.total)?;
     let whose = longest.count.thread.as_ref().or(longest.count.process.as_ref());
@@ -33,7 +31,6 @@ fn longest_call(source: &Source<'_>) -> Option<String> {
     Some(format!("Longest system call: {}{whose}, {share} of the time in calls.", longest.count.call))
 }
 
-/// `Waiting: 71.2 % of the time in calls.`
 fn waiting(source: &Source<'_>) -> Option<String> {
     let all = &source.trace.all.as_ref()?.count;
     let (waiting, total) = (all.waiting?, all.total.filter(|total| total.0 > 0)?);

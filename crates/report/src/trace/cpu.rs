@@ -1,4 +1,4 @@
-//! CPU time by owner, and the unexplained rest.
+//! CPU time by owner, and the unexplained remainder.
 
 use findings::{TracedCpu, TracedShare};
 use samples::{AttributionSource, CpuConsumer};
@@ -11,9 +11,8 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Stolen time of fewer CPUs is not worth a row.
+/// Less stolen time than this gets no row.
 const WORTH_SAYING: f64 = 0.0005;
-/// So many of those who are not traced are shown.
 const FEW: usize = 3;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -84,7 +83,6 @@ fn caption(cpu: &TracedCpu) -> String {
     phrase.to_owned() + &reason.unwrap_or_default()
 }
 
-/// Who is traced first, everybody else last; within these the largest first.
 fn consumers(shares: &[TracedShare]) -> Vec<CpuConsumer> {
     let mut consumers: Vec<CpuConsumer> = Vec::new();
     for share in shares {
@@ -108,15 +106,14 @@ const fn is_traced(consumer: CpuConsumer) -> bool {
     )
 }
 
-/// `iperf3, CPU 0/KVM, on CPU 1`.
 pub(super) fn whose(share: &TracedShare) -> String {
     let thread = share.thread.as_ref().filter(|thread| Some(*thread) != share.process.as_ref());
-    // Not idling: what comes between an interrupt and the first task.
+    // This is time between an interrupt and the first task, not idle time.
     let phrase =
         |name: &String| if name == "swapper" { "swapper (waking from idle)".into() } else { name.clone() };
     let names = share.process.iter().chain(thread).filter(|name| !name.is_empty()).map(phrase);
     let phrase: Vec<String> = names.chain(share.cpu.map(|cpu| format!("on CPU {cpu}"))).collect();
-    // It ended before its name was read.
+    // The thread ended before its name was read.
     if phrase.is_empty() { "name unknown".to_owned() } else { phrase.join(", ") }
 }
 

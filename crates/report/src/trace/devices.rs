@@ -40,7 +40,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Devices", blocks))
 }
 
-/// As rates over this time; without it as counts.
 fn row(device: &DeviceCounters, elapsed: Option<Nanos>) -> Vec<Text> {
     let packets = |count: u64| {
         let rate = elapsed.map(|elapsed| words::per_second(count as f64 / elapsed.seconds()));

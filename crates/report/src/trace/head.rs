@@ -1,4 +1,4 @@
-//! Duration of a trace, the reason it ended, and its blind spots.
+//! A trace's duration, the reason it ended, and its blind spots.
 
 use findings::{PtraceCost, TraceSummary};
 use units::significant;
@@ -19,7 +19,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(Section { title: None, depth: Depth::Always, blocks })
 }
 
-/// That calls were counted by stopping at them, in what part of the time, and at what cost.
 fn ptrace(ptrace: &PtraceCost) -> Block {
     let counted = significant(ptrace.counted.seconds(), 3);
     let pairs = phrases::count(u64::from(ptrace.pairs), "slice", "slices");
@@ -37,7 +36,6 @@ fn ptrace(ptrace: &PtraceCost) -> Block {
     Block::Paragraph(Text::of(Tone::Doubtful, phrase))
 }
 
-/// What was not seen, each once.
 pub(super) fn missing(trace: &TraceSummary) -> Vec<Block> {
     let probes = trace.missing.iter().map(|missing| {
         let phrase = format!("Probe {} not available: {}.", missing.probe.word(), missing.reason);

@@ -1,4 +1,4 @@
-//! Pages of traces made by hand: what stands where, and what is left out.
+//! Hand-written traces and the output expected for them.
 
 use findings::{TraceSummary, TracedCall, TracedCpu, TracedShare};
 use samples::{
@@ -82,7 +82,6 @@ fn page(trace: &TraceSummary, top: usize) -> String {
     render_trace(trace, top, SingleFormat::Terminal, &Options::default())
 }
 
-/// Whether these stand in the page, in this order.
 fn check(page: &str, parts: &[&str]) {
     let mut rest = page;
     for part in parts {

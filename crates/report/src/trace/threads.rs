@@ -1,4 +1,4 @@
-//! Threads of a trace and their system calls.
+//! A trace's threads and their system calls.
 
 use findings::TracedCall;
 
@@ -31,7 +31,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let mut numbers = present(COLUMNS, threads);
     numbers.retain(|shown| shown.title != RATE || !source.is_short());
-    // Programs with one thread each say everything with it.
+    // If each program has a single thread, its name is enough.
     let in_processes = threads.iter().any(|row| thread(row).unwrap_or_default() != process(row));
     let mut columns = vec![left("Thread")];
     columns.extend(in_processes.then(|| left("Process")));

@@ -14,7 +14,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// What one virtual machine says, with so many rows a table at most.
 pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
     let source = Source { trace: &summary.trace, top };
     let title = in_a_line(&words::target(&summary.trace.target));

@@ -1,4 +1,4 @@
-//! Names for the target of a trace, its end and the owners of CPU time.
+//! Terms for a trace's target, for the way it ended, and for owners of CPU time.
 
 use findings::{TraceSummary, TracedPace};
 use samples::{CpuConsumer, TargetKind, TraceEnd, TraceTarget, TracedProcess};
@@ -6,10 +6,8 @@ use units::{Share, significant};
 
 use crate::phrases;
 
-/// So many processes are named where there are more.
 const NAMED: usize = 4;
 
-/// `iperf3 (process 1234)`, `network namespace pod1: 3 processes (nginx, ...)`.
 pub(super) fn target(target: &TraceTarget) -> String {
     let named = &target.name;
     match target.kind {
@@ -27,13 +25,12 @@ pub(super) fn target(target: &TraceTarget) -> String {
     }
 }
 
-/// `10.0 s, 2 CPUs, 2026-11-21 11:30 UTC`, and why it ended where that is no matter of course.
+/// For example `10.0 s, 2 CPUs, 2026-11-21 11:30 UTC`, with the reason the trace ended if it is unusual.
 pub(super) fn length(trace: &TraceSummary) -> String {
     let cpus = phrases::count(u64::from(trace.cpus), "CPU", "CPUs");
     format!("{} s, {cpus}, {}", significant(trace.elapsed.seconds(), 3), phrases::moment(trace.started))
 }
 
-/// Why it ended, where that is worth saying.
 pub(super) fn end(trace: &TraceSummary) -> Option<String> {
     match trace.ended.as_ref()? {
         TraceEnd::TimeOver => None,
@@ -48,7 +45,7 @@ pub(super) fn end(trace: &TraceSummary) -> Option<String> {
     }
 }
 
-/// Whose CPU time, as this kind of target has it. A QEMU that does not name its threads is one.
+/// Names an owner in terms that suit the target. A QEMU without thread names is a single owner.
 pub(super) const fn consumer(consumer: CpuConsumer, kind: TargetKind) -> &'static str {
     match (consumer, kind) {
         (CpuConsumer::Client | CpuConsumer::Server, TargetKind::Qemu) => "QEMU",
@@ -65,7 +62,6 @@ pub(super) const fn consumer(consumer: CpuConsumer, kind: TargetKind) -> &'stati
     }
 }
 
-/// `2.40 M` of a number a second.
 pub(super) fn per_second(rate: f64) -> String {
     let (value, unit) = match rate {
         rate if rate >= 999_500.0 => (rate / 1e6, " M"),
@@ -80,7 +76,6 @@ pub(super) fn per_second(rate: f64) -> String {
     format!("{value:.decimals$}{unit}")
 }
 
-/// `12.0 % (11.2 to 13.1)`.
 pub(super) fn left(pace: &TracedPace) -> String {
     let interval = pace.interval.map(|it| {
         format!(" ({} to {}, {} %)", Share(it.low), Share(it.high), significant(it.confidence * 100.0, 3))

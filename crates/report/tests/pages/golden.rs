@@ -1,5 +1,5 @@
-//! Each format of a whole report against the file that was read and found good.
-//! `UPDATE_GOLDEN=1 cargo test -p report --test pages golden` writes the files anew: read the difference before keeping it.
+//! Compares each format of a whole report with a golden file.
+//! `UPDATE_GOLDEN=1 cargo test -p report --test pages golden` rewrites them: review the difference before committing.
 
 use std::{env, fs, path::PathBuf};
 
@@ -22,7 +22,6 @@ pub(crate) fn check_document(text: &str, document: &impl serde::Serialize) {
     assert_eq!(read, serde_json::to_value(document).expect("it is JSON"));
 }
 
-/// Every section, in so many columns.
 fn full(width: usize) -> Options {
     Options { width, view: Some(View::Full), ..Options::default() }
 }

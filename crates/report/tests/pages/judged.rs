@@ -1,4 +1,4 @@
-//! Wherever a page shows a comparison it shows the same number with the same judgement, whatever that is.
+//! A page shows the same value and the same verdict wherever it shows a comparison.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use crate::sample;
 const VERDICTS: [Difference; 4] =
     [Difference::Lower, Difference::None, Difference::Higher, Difference::Unclear];
 
-/// Every comparison that a page may show, by the two results.
 fn comparisons(findings: &mut Findings) -> Vec<(String, &mut Comparison)> {
     let mut all = Vec::new();
     let named = |one: &str, other: &str| format!("{one} against {other}");
@@ -47,7 +46,7 @@ fn comparisons(findings: &mut Findings) -> Vec<(String, &mut Comparison)> {
     all
 }
 
-/// One whose numbers no other has, and whose digits can be found on a page.
+/// Returns a comparison with unique values that can be found on a page.
 fn numbered(number: usize, verdict: Difference) -> Comparison {
     let (ratio, difference) = (0.2 + 0.02 * number as f64, 1e6 * (101 + 7 * number) as f64);
     let around = |value: f64, by: f64| Some(Interval { low: value - by, high: value + by, confidence: 0.95 });
@@ -61,7 +60,7 @@ fn numbered(number: usize, verdict: Difference) -> Comparison {
     }
 }
 
-/// Its intervals as a page may write them: shares, several times, differences.
+/// Returns the forms in which a page may show the intervals.
 fn written(comparison: &Comparison) -> Vec<String> {
     let digits = |value: f64| units::significant(value, 3).trim_end_matches('0').to_owned();
     let range = |interval: Interval, scale: f64, sign: &str| {
@@ -72,7 +71,7 @@ fn written(comparison: &Comparison) -> Vec<String> {
     vec![range(ratio, 100.0, ""), range(ratio, 1.0, ""), range(difference, 1e-6, "+")]
 }
 
-/// What stands behind each place at which a page shows it, to the end of the line or another one.
+/// Returns the text after each occurrence, up to the end of the line or another comparison.
 fn shown<'a>(page: &'a str, comparison: &Comparison, others: &[String]) -> Vec<&'a str> {
     let places = written(comparison);
     let behind = |line: &'a str| {

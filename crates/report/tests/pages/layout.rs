@@ -1,4 +1,4 @@
-//! Whatever the names and the width: nothing is wider than the terminal, nothing breaks the markup.
+//! For any names and any width, no text is wider than the terminal, and no name breaks the markup.
 
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{Finding, Findings, Remedy, Severity, WorkloadSummary};
@@ -9,7 +9,6 @@ use samples::{AttributionSource, RunState, SkippedResult};
 
 use crate::{golden::check_document, sample};
 
-/// Every section.
 const FULL: Options = Options {
     colour: false,
     width: 100,
@@ -19,7 +18,6 @@ const FULL: Options = Options {
     requirements: Vec::new(),
 };
 
-/// Wide characters, a long word, markup, and an attempt on the terminal.
 const NAMES: [&str; 4] = [
     "네트워크-속도-테스트-게이트웨이",
     "a-very-long-name-without-any-space-in-it-that-goes-on-and-on-and-on",
@@ -120,7 +118,6 @@ fn no_line_of_a_comparison_is_wider_than_the_terminal() {
     }
 }
 
-/// The lines under the summary's title.
 fn summary(text: &str) -> Vec<&str> {
     let after = text.lines().skip_while(|line| *line != "Summary").skip(1);
     after.take_while(|line| !line.is_empty()).collect()
@@ -302,7 +299,7 @@ fn a_page_for_a_browser_closes_what_it_opens_and_fetches_nothing() {
     let record = sample::record::record();
     for name in NAMES {
         let page = render(&renamed(name), Some(&record), Format::Html, &Options::default());
-        // Its own script comes last.
+        // The page's own script comes last.
         let (text, _) = page.split_once("<script>").expect("it has one");
         for tag in [
             "section", "details", "summary", "table", "tr", "td", "th", "p", "ul", "li", "dl", "svg", "text",
@@ -327,7 +324,7 @@ fn a_page_for_a_browser_closes_what_it_opens_and_fetches_nothing() {
     }
 }
 
-/// What a person reads is the same in each: numbers are formatted before a format has its turn.
+/// Both formats show the same values because values are formatted before a backend is chosen.
 #[test]
 fn a_page_for_a_browser_has_the_numbers_of_the_one_in_markdown() {
     let record = sample::record::record();
@@ -422,7 +419,7 @@ fn ratios_without_an_interval_stand_bare_and_in_one_style() {
     assert!(results.contains("A number without brackets has no interval"), "{text}");
 }
 
-/// What a reader gets who copies the command from a narrow terminal.
+/// Checks what a reader gets by copying the command from a narrow terminal.
 fn check_copied(command: &str, expected: &str) {
     let mut findings = sample::findings();
     let remedy =

@@ -1,4 +1,4 @@
-//! Whole pages, of findings made by hand.
+//! Whole pages from hand-written findings.
 #![expect(clippy::disallowed_methods, reason = "reads and writes the golden files")]
 
 mod golden;

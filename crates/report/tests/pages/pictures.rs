@@ -1,5 +1,5 @@
-//! Pictures of whole runs: nothing is cut or written over something else whatever the names, no name becomes markup, and what is
-//! drawn is what the report's tables for spreadsheets say.
+//! Charts of whole runs: for any names, no text is cut off or overlaps other text, no name becomes markup, and the
+//! values agree with the CSV report.
 
 use std::{collections::BTreeMap, env, fs, path::PathBuf};
 
@@ -22,7 +22,6 @@ const HOSTILE: [&str; 6] = [
     "",
 ];
 
-/// Every run of hand-made findings.
 fn runs() -> Vec<Findings> {
     vec![
         sample::findings(),
@@ -35,7 +34,6 @@ fn runs() -> Vec<Findings> {
     ]
 }
 
-/// The same with every name of a path, a workload and a level begun by these words.
 fn renamed(findings: &Findings, name: &str) -> Findings {
     let mut findings = findings.clone();
     let rename = |text: &mut String| text.insert_str(0, name);
@@ -62,11 +60,11 @@ fn drawn(findings: &Findings) -> Vec<Picture> {
     pictures(findings, Some(&sample::record::record()), &Options::default())
 }
 
-/// A text of a picture: left, top, right, bottom, and what it says.
+/// A chart's text: left, top, right, bottom, and the characters.
 #[derive(Debug)]
 struct Shown(f64, f64, f64, f64, String);
 
-/// About as wide as a reader's font may be, with what a tag needs.
+/// Uses approximate widths of a reader's font, with the space that a tag needs.
 fn texts(svg: &str) -> Vec<Shown> {
     let sizes: BTreeMap<&str, f64> = [("t", 13.0), ("l", 13.0), ("n", 12.0), ("k", 11.0)].into();
     let parts = svg.split("<text ").skip(1);
@@ -111,7 +109,6 @@ fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// Width and height of the view box.
 fn view_box(svg: &str) -> (f64, f64) {
     let numbers = svg.split("viewBox=\"0 0 ").nth(1).and_then(|it| it.split('"').next()).expect("a view box");
     let (width, height) = numbers.split_once(' ').expect("two numbers");
@@ -137,7 +134,6 @@ fn check_texts(what: &str, svg: &str) {
     }
 }
 
-/// What stands in a page: both widths of each picture.
 fn inline(page: &str) -> impl Iterator<Item = &str> {
     page.split("<svg ").skip(1).map(|part| part.split("</svg>").next().unwrap_or_default())
 }
@@ -199,7 +195,6 @@ fn no_name_becomes_markup_and_none_is_too_long() {
     }
 }
 
-/// The rows of a table for spreadsheets, by column.
 fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     let mut lines = csv.lines().map(fields);
     let head = lines.next().expect("a head");
@@ -218,10 +213,11 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Every row of a picture says the same as the report's row for its result; how many fields were compared.
+/// Checks that each row of a chart agrees with the report's row for its result. Returns the number of fields
+/// compared.
 fn check_data(picture: &Picture, report: &[BTreeMap<String, String>]) -> usize {
     let compared = rows(&picture.csv()).into_iter().map(|row| {
-        // Some hand-made results share an identity.
+        // Some hand-written results share an ID.
         let mut of_result = report.iter().filter(|it| it["result"] == row["result"]);
         let agreed = of_result.find_map(|told| agreed(picture.kind(), &row, told));
         agreed.unwrap_or_else(|| panic!("{} draws a row missing in the report: {row:?}", picture.kind()))
@@ -229,7 +225,6 @@ fn check_data(picture: &Picture, report: &[BTreeMap<String, String>]) -> usize {
     compared.sum()
 }
 
-/// How many fields of a picture's row are in the report's; `None` where one of them differs.
 fn agreed(kind: &str, row: &BTreeMap<String, String>, told: &BTreeMap<String, String>) -> Option<usize> {
     let mut pairs: Vec<(&String, &String)> =
         row.iter().filter_map(|(column, value)| Some((value, told.get(column)?))).collect();
@@ -268,7 +263,6 @@ fn what_is_drawn_is_what_the_reports_tables_say() {
     );
 }
 
-/// The stream's trial that a time series is of.
 fn stream(record: &RunRecord) -> &StreamData {
     let trial = record.trials.iter().find(|trial| trial.arm == Arm::Measure).expect("one is measured");
     let Measurement::Stream(stream) = &trial.measurement else { panic!("it is a stream's") };
@@ -296,7 +290,6 @@ fn a_time_series_is_what_the_record_says_of_each_interval() {
     }
 }
 
-/// The numbers of an attribute of the elements with a class, in their order.
 fn numbers(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
     let elements = svg.split('<').filter(|part| part.starts_with(element));
     let value = |part: &str| part.split(&format!(" {attribute}=\"")).nth(1)?.split('"').next()?.parse().ok();
@@ -332,7 +325,7 @@ fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
     );
 }
 
-/// What a page's script shows of a mark is a number of the picture's table, to four digits.
+/// The script shows values from the chart's table, to four digits.
 #[test]
 fn what_a_mark_says_is_in_its_table() {
     let findings = sample::findings();
@@ -351,7 +344,7 @@ fn what_a_mark_says_is_in_its_table() {
         .skip(1)
         .map(|it| it.split('"').next().and_then(|it| it.parse().ok()).expect("a number"))
         .collect();
-    // Once for screens and once for phones.
+    // The chart is drawn once for screens and once for phones.
     assert_eq!(phrase.len(), values.len() * 2);
     phrase.truncate(values.len());
     let unit = values[0] / phrase[0];
@@ -382,7 +375,7 @@ fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
     }
 }
 
-/// `PLUMB_PICTURES=FOLDER` writes every picture there, to be looked at.
+/// `PLUMB_PICTURES=FOLDER` writes every chart to that folder for inspection.
 #[test]
 fn two_pictures_are_as_they_were_found_good() {
     if let Ok(folder) = env::var("PLUMB_PICTURES") {

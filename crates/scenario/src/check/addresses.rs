@@ -1,4 +1,4 @@
-//! Addresses: in the benchmark range, usable by a host, unique, and unambiguous within each host.
+//! Checks that addresses are valid, unique and in the benchmark range.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
 

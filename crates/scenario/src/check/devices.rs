@@ -1,4 +1,4 @@
-//! Device settings: known keys and valid values.
+//! Checks the keys and values of device settings.
 
 use crate::{diagnosis::Problem, document::Document, resolve};
 

@@ -1,4 +1,4 @@
-//! Existing hosts: their settings, what can be created on them, and which workloads can run there.
+//! Checks existing hosts, what is created on them, and which workloads run there.
 
 use std::net::Ipv4Addr;
 
@@ -29,7 +29,6 @@ fn created(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
         for device in table.devices(document) {
             let host = &device.at.host;
             let Some(existing) = draft.lab.existing(host) else {
-                // A guest on an existing host has only the device that the lab gives it.
                 if let Some(seat) = draft.lab.seat(host).filter(|_| !table.follows_bridge()) {
                     let message = format!(
                         "`{}` cannot be created on `{host}`, which runs on the existing host `{seat}`",
@@ -90,7 +89,7 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
     match table.ways()[..] {
         [] => without_effect(entry, problems),
-        // SSH hosts and members are reached over an interface, which traffic uses by default.
+        // By default, test traffic uses the interface over which an SSH host or member is reached.
         [("ssh" | "member", _)] => {}
         [(_, ref place)] if table.address.is_none() && table.interface.is_none() => {
             let message =

@@ -1,4 +1,4 @@
-//! Egress gateways: a usable egress address, and no overlapping traffic selectors.
+//! Checks the egress addresses and traffic selectors of gateways.
 
 use ipnet::Ipv4Net;
 use toml::Spanned;

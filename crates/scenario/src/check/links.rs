@@ -1,4 +1,4 @@
-//! Links: checks specific to each kind, then the paths of packets that links send themselves.
+//! Runs the checks of each kind of link, then traces the packets that links send themselves.
 
 use crate::{diagnosis::Problem, document::Document, packet_walk::World, resolve::Draft};
 

@@ -1,5 +1,5 @@
-//! Rejects settings that Firecracker does not support. Source: docs/design.md and src/firecracker/swagger/firecracker.yaml of
-//! Firecracker.
+//! Rejects settings that Firecracker does not support. Source: docs/design.md and
+//! src/firecracker/swagger/firecracker.yaml of Firecracker.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Names: valid characters, and no duplicates.
+//! Checks names for invalid characters and duplicates.
 
 use std::{collections::BTreeMap, ops::Range};
 

@@ -1,4 +1,4 @@
-//! Pairs of existing hosts: at least two known, distinct hosts, and unique path names.
+//! Checks pairs of existing hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ fn one(
     }
 }
 
-/// The first is the baseline unless the document declares paths.
+/// The first pair is the baseline unless the document declares paths.
 pub(super) fn paths(document: &Document, draft: &Draft) -> Vec<Path> {
     let written = !document.paths.0.is_empty();
     let ways = document.pair_ways();

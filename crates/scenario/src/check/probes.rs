@@ -1,4 +1,4 @@
-//! Probes: no duplicates, no more blocks than scheduled, and at least one workload that each probe supports.
+//! Checks that probes are unique, fit the schedule and support at least one workload.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Static routes: valid destinations, reachable next hops, and one route per destination.
+//! Checks that static routes have valid, distinct destinations and reachable next hops.
 
 use std::{collections::BTreeSet, net::Ipv4Addr, ops::Range};
 

@@ -1,4 +1,4 @@
-//! The schedule: checks ranges and fills in defaults.
+//! Checks the ranges of the schedule and fills in its defaults.
 
 use std::ops::Range;
 

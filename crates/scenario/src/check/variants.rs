@@ -1,4 +1,4 @@
-//! Variants: valid names and known sections. Their contents are checked when they are applied.
+//! Checks the names and sections of variants. Their contents are checked when they are applied.
 
 use crate::{
     diagnosis::Problem,

@@ -1,4 +1,4 @@
-//! Network devices of virtual machines: feature dependencies, ring sizes and CPU numbers. Independent of the monitor.
+//! Checks the features, ring sizes and CPU numbers of virtual machines, regardless of the monitor.
 
 use toml::Spanned;
 

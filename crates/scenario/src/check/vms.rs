@@ -1,4 +1,4 @@
-//! Virtual machines: valid sizes and devices, and workloads that can run in them.
+//! Checks virtual machines and the workloads in them.
 
 use toml::Spanned;
 use units::Bytes;
@@ -15,7 +15,7 @@ use crate::{
 };
 
 const VCPUS: std::ops::RangeInclusive<u32> = 1..=Vm::MOST_VCPUS;
-/// The unit of every ballooning method.
+/// Every ballooning method moves memory in units of this size.
 const BLOCK: u64 = 2 << 20;
 const MOST_MEMORY: Bytes = Bytes(1 << 40);
 

@@ -1,4 +1,4 @@
-//! Workloads: checks settings and fills in defaults. One file per kind.
+//! Checks workload settings and fills in their defaults, with one file per kind.
 
 mod balloon;
 mod connect;

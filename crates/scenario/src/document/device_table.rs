@@ -1,4 +1,4 @@
-//! Device settings as written: keys and values. Independent of the set of known keys.
+//! Device settings as written, with any keys, known or not.
 
 use std::borrow::Cow;
 

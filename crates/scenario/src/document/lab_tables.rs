@@ -27,17 +27,17 @@ pub(crate) struct HostTable {
     /// `true` for this machine, in the network namespace in which plumb runs.
     #[schemars(with = "Option<bool>")]
     pub(crate) local: Option<Spanned<bool>>,
-    /// Address for test traffic. Default: that of `interface`, or the address that SSH connects to.
+    /// Address for test traffic. Default: the address of `interface`, or the one that SSH connects to.
     #[schemars(with = "Option<As<Ipv4Addr>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Addr>>>,
-    /// Device for test traffic. Default: the one with the address.
+    /// Device for test traffic. Default: the device with the address.
     #[schemars(with = "Option<String>", example = &"eth1")]
     pub(crate) interface: Option<Spanned<String>>,
     /// Port to listen on as a server. Default: the workload's.
     #[schemars(with = "Option<u16>", range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
-    /// A resource shared with other hosts that have the same value, e.g. the uplink of a rack. Pairs that share one are
-    /// never measured at the same time. Default: none.
+    /// A resource shared with other hosts that have the same value, e.g. the uplink of a rack. Pairs of hosts that
+    /// share an uplink are never measured at the same time. Default: none.
     #[schemars(with = "Option<String>", example = &"rack-1")]
     pub(crate) uplink: Option<Spanned<String>>,
 }
@@ -58,8 +58,8 @@ impl HostTable {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct VmTable {
-    /// The monitor: `qemu` or `firecracker`. Firecracker has one board and one queue pair, no vhost-net, and needs KVM.
-    /// Default: `qemu`.
+    /// The monitor: `qemu` or `firecracker`. Firecracker has one board and one queue pair, no vhost-net, and needs
+    /// KVM. Default: `qemu`.
     #[schemars(with = "Option<Monitor>")]
     pub(crate) monitor: Option<Spanned<Monitor>>,
     /// The machine type: `q35` (a PC) or `microvm` (virtio-mmio, like Firecracker). Default: `q35`.
@@ -82,8 +82,8 @@ pub(crate) struct VmTable {
     /// Whether the host kernel (vhost-net) processes packets instead of QEMU. Default: `off`.
     #[schemars(with = "Option<Switch>")]
     pub(crate) vhost: Option<Spanned<Switch>>,
-    /// Checksum offload, in both directions. `off` also disables `tso`, `ufo` and `gro`. Default: QEMU's, also for the
-    /// settings that follow.
+    /// Checksum offload, in both directions. `off` also disables `tso`, `ufo` and `gro`. QEMU's defaults apply to
+    /// this and the following settings.
     pub(crate) csum: Option<Switch>,
     /// Whether the guest may send TCP packets larger than the MTU.
     #[schemars(with = "Option<Switch>")]
@@ -103,11 +103,11 @@ pub(crate) struct VmTable {
     /// process handles the packets.
     #[schemars(with = "Option<u32>", range(min = 256, max = 1024))]
     pub(crate) tx_ring: Option<Spanned<u32>>,
-    /// Host CPUs for the guest's CPUs, one each, reused in order if there are fewer. Default: any.
+    /// Host CPUs to pin the guest's CPUs to, wrapping around if there are fewer. Default: not pinned.
     #[serde(default)]
     #[schemars(with = "Vec<u32>")]
     pub(crate) cpus: Vec<Spanned<u32>>,
-    /// Host CPUs for QEMU's other threads and for vhost. Default: any.
+    /// Host CPUs for QEMU's other threads and for vhost. Default: not pinned.
     #[serde(default)]
     #[schemars(with = "Vec<u32>")]
     pub(crate) monitor_cpus: Vec<Spanned<u32>>,

@@ -1,4 +1,4 @@
-//! The pairs of existing hosts to measure, as written: a word, or a list.
+//! The pairs of existing hosts to measure, written as a word or as a list.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
@@ -12,7 +12,7 @@ use super::Document;
 #[derive(Debug, Clone)]
 pub(crate) enum Pairs {
     All,
-    /// Each host with the next, and the last with the first.
+    /// Each host is paired with the next, and the last with the first.
     Ring,
     List(Vec<Vec<Spanned<String>>>),
 }

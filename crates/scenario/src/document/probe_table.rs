@@ -7,15 +7,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// Probes. In some blocks, each result gets an additional trial with these probes active. Results come from the trials
-/// without probes; the overhead of the probes is reported.
+/// Probes. In some blocks, each result gets an additional trial with these probes active. Results come from the
+/// trials without probes; the overhead of the probes is reported.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbesTable {
     /// Any of `cpu`, `syscalls`, `packet-way`, or `"all"`. Default: all.
     #[schemars(with = "Option<Kinds>")]
     pub(crate) kinds: Option<Spanned<Kinds>>,
-    /// Number of blocks with such trials, counted from the first. Default: all, up to 7.
+    /// The number of blocks with additional trials, starting with the first. Default: all, up to 7.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
     pub(crate) trials: Option<Spanned<u32>>,
 }

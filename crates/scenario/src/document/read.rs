@@ -1,4 +1,4 @@
-//! Reads TOML text into a [`Document`], each table separately, so that one mistake does not hide the next.
+//! Reads TOML text into a [`Document`]. Each table is read separately, so that one mistake does not hide the next.
 
 use std::ops::Range;
 
@@ -23,11 +23,10 @@ pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
 
 pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
 
-/// Unreadable parts are reported, left out, and recorded in [`Document::broken`]. Fails on a syntax error.
+/// Parts that cannot be read are reported, left out, and recorded in [`Document::broken`]. Fails on a syntax error.
 pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        // Later errors are mostly consequences of the first.
         return Err(errors.iter().take(1).map(syntax).collect());
     }
     let mut reader = Reader { root: root.into_inner(), problems: Vec::new(), broken: Broken::default() };
@@ -154,7 +153,7 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// Reads again without an unknown key to find further problems.
+    /// After an unknown key, reads the value again without it to find further problems.
     fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
         let mut misspelled: Vec<String> = Vec::new();
@@ -230,7 +229,7 @@ fn shape(error: &Error, table: &Range<usize>) -> Problem {
     }
 }
 
-/// Rewords e.g. `invalid type: sequence, expected u32`.
+/// Rewords serde's messages, such as `invalid type: sequence, expected u32`.
 fn other_type(message: &str) -> Option<String> {
     let rest = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "))?;
     let (found, wanted) = rest.split_once(", expected ")?;

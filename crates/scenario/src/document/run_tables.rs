@@ -50,20 +50,20 @@ pub(crate) struct FactorTable {
     /// The values, at least two. Effects are relative to the first.
     #[schemars(with = "Option<Vec<As<Value>>>", length(min = 2))]
     pub(crate) values: Option<Spanned<Vec<Spanned<As<Value>>>>>,
-    /// The factor of queues that the stream count is a multiple of. With `times`, instead of `values`.
+    /// The factor of queues that the stream count is a multiple of. Used with `times` instead of `values`.
     #[schemars(with = "Option<String>", example = &"queues")]
     pub(crate) of: Option<Spanned<String>>,
     /// Multiples of the value of `of`, at least two.
     #[schemars(with = "Option<Vec<u32>>", length(min = 2))]
     pub(crate) times: Option<Spanned<Vec<Spanned<u32>>>>,
-    /// Limit on the number of streams. A level that reaches it is labelled. Default: 128.
+    /// Maximum number of streams. A level that reaches it is labelled. Default: 128.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) most: Option<Spanned<u32>>,
-    /// Paths to restrict it to. Default: all that it affects.
+    /// Paths to restrict the factor to. Default: all that it affects.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) paths: Vec<Spanned<String>>,
-    /// Workloads to restrict it to. Default: all that it affects.
+    /// Workloads to restrict the factor to. Default: all that it affects.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(crate) workloads: Vec<Spanned<String>>,
@@ -86,7 +86,7 @@ impl FactorTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum StoppingRule {
-    /// Once each comparison is decided: a difference is established, or is within the noise.
+    /// Once every comparison is either established or within the noise.
     Clear,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct ScheduleTable {
     /// the best.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) budget: Option<Spanned<As<Nanos>>>,
-    /// Stop measuring a result once the interval of its median is within this share on either side.
+    /// Stop measuring a result once the interval of its median is within this fraction on either side.
     #[schemars(with = "Option<As<Share>>")]
     pub(crate) precision: Option<Spanned<As<Share>>>,
     /// How the best setting is chosen. Default: efficient.

@@ -1,4 +1,4 @@
-//! A table of named tables, in document order, with the places of names.
+//! A table of named tables, in document order, with the source positions of the names.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, marker::PhantomData};
 

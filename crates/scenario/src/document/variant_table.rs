@@ -1,4 +1,4 @@
-//! The sections that a variant merges into the document.
+//! The sections of a variant, which are merged into the document.
 
 use std::borrow::Cow;
 

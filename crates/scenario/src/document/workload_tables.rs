@@ -14,8 +14,8 @@ use super::written::As;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// `stream` (throughput), `ping-pong` (latency), `connect` (connections per second), `first-touch` (page faults) or
-    /// `balloon` (memory reclaimed from a virtual machine).
+    /// `stream` (throughput), `ping-pong` (latency), `connect` (connections per second), `first-touch` (page faults)
+    /// or `balloon` (memory reclaimed from a virtual machine).
     #[schemars(with = "WorkloadKind")]
     pub(crate) kind: Spanned<WorkloadKind>,
     /// Stream, ping-pong: `tcp` or `udp`. Default: `tcp` for a stream, `udp` for a ping-pong.
@@ -37,7 +37,7 @@ pub(crate) struct WorkloadTable {
     /// Test duration, without the warm-up. Default: 2s.
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) duration: Option<Spanned<As<Nanos>>>,
-    /// Stream: bytes to send, instead of a duration. There is no warm-up then.
+    /// Stream: number of bytes to send, instead of a duration and without a warm-up.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) bytes: Option<Spanned<As<Bytes>>>,
     /// Warm-up at the start of each trial, excluded from results. Default: 300ms.
@@ -73,11 +73,11 @@ pub(crate) struct WorkloadTable {
     /// Connect: response size. Default: 64.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) response: Option<Spanned<As<Bytes>>>,
-    /// First-touch: memory mapped by all threads together, at least 2MiB per thread. Balloon: memory to reclaim or give
-    /// back. Default: 256MiB.
+    /// First-touch: memory mapped by all threads together, at least 2MiB per thread. Balloon: memory to reclaim or
+    /// give back. Default: 256MiB.
     #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) memory: Option<Spanned<As<Bytes>>>,
-    /// First-touch: threads, each with its share of the memory, 1 to 1024. Default: 1.
+    /// First-touch: threads that divide the memory between them, 1 to 1024. Default: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
     pub(crate) threads: Option<Spanned<u32>>,
     /// First-touch: whether to request transparent huge pages. `false` disables them. Default: false.
@@ -88,16 +88,16 @@ pub(crate) struct WorkloadTable {
     #[serde(rename = "move")]
     #[schemars(with = "Option<BalloonMove>")]
     pub(crate) movement: Option<Spanned<BalloonMove>>,
-    /// Balloon: whether the guest has touched the reclaimed memory, so that the host has allocated it. For memory given
-    /// back: whether the test includes touching it. Default: true.
+    /// Balloon: whether the guest has touched the reclaimed memory, so that the host has allocated it. For memory
+    /// given back: whether the test includes touching it. Default: true.
     #[schemars(with = "Option<bool>")]
     pub(crate) touched: Option<Spanned<bool>>,
     /// Balloon: whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
     /// Default: false.
     #[schemars(with = "Option<bool>")]
     pub(crate) compact: Option<Spanned<bool>>,
-    /// TCP: congestion control of all sockets, or `kernel` for the host's default. Default: `cubic`, because hosts have
-    /// different defaults.
+    /// TCP: congestion control of all sockets, or `kernel` for the host's default. Default: `cubic`, because hosts
+    /// have different defaults.
     #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
     pub(crate) congestion: Option<Spanned<String>>,
     /// TCP: maximum segment size, in bytes. Default: derived from the path's MTU.
@@ -112,7 +112,8 @@ pub(crate) struct WorkloadTable {
     /// TCP: whether to disable Nagle's algorithm. Default: false; true for a ping-pong.
     #[schemars(with = "Option<bool>")]
     pub(crate) nodelay: Option<Spanned<bool>>,
-    /// Client port of the first connection; further connections use the following ports. Default: chosen by the kernel.
+    /// Client port of the first connection; further connections use the following ports. Default: chosen by the
+    /// kernel.
     #[serde(rename = "source-port")]
     #[schemars(with = "Option<u16>", range(min = 1))]
     pub(crate) source_port: Option<Spanned<u16>>,
@@ -120,8 +121,8 @@ pub(crate) struct WorkloadTable {
     #[serde(rename = "busy-poll")]
     #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) busy_poll: Option<Spanned<As<Nanos>>>,
-    /// Where the threads of the two ends run: `same-cpu`, `cross-cpu`, `free` (the scheduler decides; results are often
-    /// bimodal), or lists of CPUs, `{ client = [0], server = [1] }`. Default: `free`.
+    /// Where the threads of the two ends run: `same-cpu`, `cross-cpu`, `free` (the scheduler decides; results are
+    /// often bimodal), or lists of CPUs, `{ client = [0], server = [1] }`. Default: `free`.
     #[schemars(with = "Option<PlacementValue>")]
     pub(crate) placement: Option<Spanned<PlacementValue>>,
     /// Paths to run on, including the baseline. Default: all.
@@ -192,7 +193,7 @@ pub(crate) struct UnderTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Loop {
-    /// When the previous one has returned.
+    /// When the previous message has returned.
     Closed,
     /// On a schedule.
     Open,

@@ -1,4 +1,4 @@
-//! Workload settings that a factor can vary. Only this module knows which workloads have which settings.
+//! Workload settings that a factor can vary.
 
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};

@@ -1,4 +1,4 @@
-//! Resolved device settings, one file per kind. `topology` applies them.
+//! Resolved device settings, with one file per kind. `topology` applies them.
 
 mod big_tcp;
 mod coalescing;
@@ -22,14 +22,14 @@ pub(crate) use mtu::RANGE as MTUS;
 pub use offloads::Offloads;
 use rings::RingSizes;
 
-/// `None` keeps the kernel's default.
+/// Settings that are `None` are left at the kernel's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
     pub mtu: Option<u32>,
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
-    /// Queues per direction. In the lab's own settings, the number at creation, which is the maximum.
+    /// Queues per direction. The lab's own settings give the number at creation, which is also the maximum.
     pub queues: Option<u32>,
     #[serde(default)]
     pub rings: RingSizes,
@@ -48,7 +48,6 @@ pub enum DeviceSettingKind {
 }
 
 impl DeviceSettingKind {
-    /// In the order in which they are applied.
     pub const ALL: [Self; 6] =
         [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing];
 
@@ -79,7 +78,7 @@ impl DeviceSettingKind {
         self.setting().take_out(settings);
     }
 
-    /// Later keys override earlier ones.
+    /// The keys of this setting. Later ones override earlier ones.
     pub(crate) fn words(self) -> &'static [Word<DeviceSettings>] {
         self.setting().words()
     }
@@ -98,7 +97,7 @@ impl DeviceSettingKind {
 }
 
 impl DeviceSettings {
-    /// `other` takes precedence.
+    /// Merges in `other`, which takes precedence.
     pub(crate) fn put(&mut self, other: &Self) {
         DeviceSettingKind::ALL.into_iter().for_each(|kind| kind.setting().put(self, other));
     }
@@ -121,7 +120,6 @@ trait DeviceSetting: Sync {
         None
     }
 
-    /// Changes the lab so that `settings` can be applied to the device later.
     fn make_room(&self, _lab: &mut Lab, _device: &DeviceRef, _settings: &DeviceSettings) {}
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct GuestTable {
     /// The bridge to attach to.
     #[schemars(with = "String")]
     pub(crate) bridge: Spanned<String>,
-    /// Address of its `eth0`.
+    /// Address of the guest's `eth0`.
     #[schemars(with = "As<Ipv4Net>")]
     pub(crate) address: Spanned<As<Ipv4Net>>,
     /// The kind of virtual machine, one of `vms`. Default: none, a network namespace.
@@ -34,7 +34,7 @@ pub(crate) struct GuestTable {
     /// Next hop of the default route. Default: no default route.
     #[schemars(with = "Option<As<Ipv4Addr>>")]
     pub(crate) gateway: Option<Spanned<As<Ipv4Addr>>>,
-    /// MTU of its `eth0` and of the bridge port. Default: the bridge's.
+    /// MTU of `eth0` and of the bridge port. Default: the bridge's.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
 }
@@ -110,7 +110,6 @@ pub struct Attachment {
     pub at: DeviceRef,
     pub port: DeviceRef,
     pub address: Ipv4Net,
-    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The interfaces of a link, as written and as resolved, for code that handles all kinds.
+//! The traits of written and resolved links, for code that handles all kinds.
 
 use std::{net::Ipv4Addr, ops::Range};
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) trait LinkTable {
-    /// The noun for messages about its name; `None` if the name is also that of its devices, which are checked
+    /// The noun to use in messages about the link's name, or `None` if its devices have the same name and are checked
     /// separately.
     fn noun(&self) -> Option<&'static str> {
         None
@@ -27,7 +27,6 @@ pub(crate) trait LinkTable {
         None
     }
     fn devices(&self, document: &Document) -> Vec<WrittenDevice>;
-    /// The MTU at creation, if it can be derived from `mtus`.
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32>;
     fn follows_bridge(&self) -> bool {
         false
@@ -35,14 +34,14 @@ pub(crate) trait LinkTable {
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
     }
-    /// Whether it fits an existing host, where its devices are in a separate namespace.
+    /// Whether the link can be created on an existing host, where its devices are in a separate namespace.
     fn fits_existing(&self) -> bool {
         false
     }
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
     fn references(&self, checker: &mut Checker<'_>);
     fn check(&self, _document: &Document, _draft: &Draft, _problems: &mut Vec<Problem>) {}
-    /// Reports packets sent by the link itself that do not arrive. All links have passed their own checks.
+    /// Reports packets sent by the link itself that do not arrive. Runs after all links have passed their own checks.
     fn walk(&self, _world: &World<'_>, _draft: &Draft, _problems: &mut Vec<Problem>) {}
 }
 
@@ -68,12 +67,12 @@ pub(crate) trait LinkKind {
     fn name(&self) -> &str;
     fn layer(&self) -> Layer;
     fn devices(&self) -> Vec<LinkDevice<'_>>;
-    /// Pairs of a device and the device on top of it that receives its frames.
+    /// Pairs of a device and the device on top of it, which receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
         Vec::new()
     }
     fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>>;
-    /// Whether a received frame is forwarded like a sent one.
+    /// Whether the link forwards received frames like sent ones.
     fn passes_on(&self) -> bool {
         false
     }
@@ -90,10 +89,8 @@ pub(crate) trait LinkKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkDevice<'l> {
     pub at: &'l DeviceRef,
-    /// MTU at creation, in bytes of IP packet.
     pub mtu: u32,
     pub address: Option<Ipv4Net>,
-    /// The device under it, in the same host.
     pub over: Option<&'l DeviceName>,
 }
 
@@ -104,7 +101,6 @@ impl LinkDevice<'_> {
     }
 }
 
-/// The next step of a frame.
 pub(crate) enum Way<'l> {
     In(&'l DeviceRef),
     Out(DeviceRef),

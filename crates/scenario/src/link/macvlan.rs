@@ -13,17 +13,17 @@ use crate::{
     resolve::{Mtus, Resolver},
 };
 
-/// A macvlan in bridge mode. Its device has the table's name, at most 15 bytes, and the MTU of the device under it.
+/// A macvlan in bridge mode. Its device has the table's name, at most 15 bytes, and the MTU of the underlying device.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MacvlanTable {
     /// The host with the device.
     #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
-    /// The device under it: the end of a wire that is not a bridge port.
+    /// The underlying device: the end of a wire that is not a bridge port.
     #[schemars(with = "String")]
     pub(crate) over: Spanned<String>,
-    /// Its address.
+    /// Address of the device.
     #[schemars(with = "As<Ipv4Net>")]
     pub(crate) address: Spanned<As<Ipv4Net>>,
 }
@@ -49,7 +49,7 @@ impl LinkTable for Entry<MacvlanTable> {
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
-    /// Settings are applied after all devices exist, so the MTU is that of the underlying device at creation.
+    /// The MTU is that of the underlying device at creation, because settings are applied after all devices exist.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }
@@ -73,7 +73,6 @@ pub struct Macvlan {
     pub at: DeviceRef,
     pub over: DeviceName,
     pub address: Ipv4Net,
-    /// Bytes of IP packet.
     pub mtu: u32,
 }
 

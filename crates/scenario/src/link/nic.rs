@@ -1,4 +1,4 @@
-//! Network devices of virtual machines: virtio in the guest, a tap device on the host of its bridge.
+//! Network devices of virtual machines: virtio in the guest, backed by a tap device on the host.
 
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::{
     names::{DeviceRef, HostName},
 };
 
-/// Maximum MTU of a tap device: 65535 minus the Ethernet header (tun_net_initialize in drivers/net/tun.c).
+/// The maximum MTU of a tap device: 65535 minus the Ethernet header (tun_net_initialize in drivers/net/tun.c).
 const MOST_OF_TAP: u32 = *MTUS.end() - 14;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

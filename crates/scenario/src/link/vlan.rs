@@ -14,24 +14,24 @@ use crate::{
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A VLAN device (IEEE 802.1Q). It has the table's name, at most 15 bytes, the MTU of the device under it, and either
-/// an address or a bridge.
+/// A VLAN device (IEEE 802.1Q). It has the table's name, at most 15 bytes, the MTU of the underlying device, and
+/// either an address or a bridge.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VlanTable {
     /// The host with the device.
     #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
-    /// The device under it: the end of a wire that is not a bridge port.
+    /// The underlying device: the end of a wire that is not a bridge port.
     #[schemars(with = "String")]
     pub(crate) over: Spanned<String>,
     /// The VLAN ID.
     #[schemars(with = "u16", range(min = 1, max = 4094))]
     pub(crate) id: Spanned<u16>,
-    /// Its address, to route packets into the VLAN.
+    /// Address of the device, for routing packets into the VLAN.
     #[schemars(with = "Option<As<Ipv4Net>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
-    /// The bridge to join, to bridge frames into the VLAN.
+    /// The bridge to join, for bridging frames into the VLAN.
     #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
 }
@@ -56,7 +56,7 @@ impl LinkTable for Entry<VlanTable> {
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
-    /// Settings are applied after all devices exist, so the MTU is that of the underlying device at creation.
+    /// The MTU is that of the underlying device at creation, because settings are applied after all devices exist.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }
@@ -110,11 +110,10 @@ pub struct Vlan {
     pub name: String,
     pub at: DeviceRef,
     pub over: DeviceName,
-    /// The VLAN ID, 1 to 4094.
     pub id: u16,
     /// `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// Bytes of IP packet, without the tag.
+    /// The MTU, not counting the VLAN tag.
     pub mtu: u32,
 }
 

@@ -1,4 +1,4 @@
-//! VXLAN overlays (RFC 7348): a device in each member host, with tunnels over the members' underlays.
+//! VXLAN overlays (RFC 7348).
 
 use std::{net::Ipv4Addr, ops::Range};
 
@@ -20,7 +20,7 @@ use crate::{
 
 /// VXLAN overhead over IPv4 (RFC 7348, section 5): IPv4 20, UDP 8, VXLAN 8, Ethernet 14.
 const ENCAPSULATION: u32 = 50;
-/// Assigned by IANA.
+/// The port assigned by IANA.
 const PORT: u16 = 4789;
 
 /// A VXLAN overlay. Its device has the same name in each member: the table's name, at most 15 bytes.
@@ -33,10 +33,10 @@ pub(crate) struct VxlanTable {
     /// UDP port of the tunnel. Default: 4789.
     #[schemars(with = "Option<u16>", range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
-    /// How members find a MAC address: `unicast` (static entries for all members, no learning) or `learning` (flood and
-    /// learn). Default: `unicast`.
+    /// How members find a MAC address: `unicast` (static entries for all members, no learning) or `learning` (flood
+    /// and learn). Default: `unicast`.
     pub(crate) fdb: Option<Forwarding>,
-    /// MTU of its devices. Default: the smallest MTU of the devices under it, minus 50 bytes of encapsulation.
+    /// MTU of its devices. Default: the smallest MTU of the underlying devices, minus 50 bytes of encapsulation.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
     pub(crate) mtu: Option<Spanned<u32>>,
     /// Members, by host: `[vxlans.vx0.members.node1]`. At least two.
@@ -47,14 +47,14 @@ pub(crate) struct VxlanTable {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemberTable {
-    /// The device that carries the tunnel; its address is the tunnel endpoint. Not set on an existing host, whose own
-    /// network carries the tunnel.
+    /// The device that carries the tunnel. Its address is the tunnel endpoint. Not set on an existing host, because
+    /// the host's own network carries the tunnel.
     #[schemars(with = "Option<String>")]
     pub(crate) over: Option<Spanned<String>>,
-    /// Address of the VXLAN device, to route packets into the tunnel.
+    /// Address of the VXLAN device, for routing packets into the tunnel.
     #[schemars(with = "Option<As<Ipv4Net>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
-    /// The bridge that the VXLAN device joins, to bridge packets into the tunnel.
+    /// The bridge that the VXLAN device joins, for bridging packets into the tunnel.
     #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
 }
@@ -89,7 +89,7 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// Lab namespaces have no connection to existing hosts.
+    /// Lab namespaces cannot be members together with existing hosts, because they are not connected.
     fn mixed_members(&self, document: &Document, problems: &mut Vec<Problem>) {
         let is_existing = |member: &&Entry<MemberTable>| document.existing(member.name()).is_some();
         let members = || self.table.members.iter();
@@ -152,7 +152,7 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// The kernel rejects two overlays with the same VNI and port in a host.
+    /// The kernel rejects a second overlay with the same VNI and port in a host.
     fn duplicates(&self, document: &Document, problems: &mut Vec<Problem>) {
         let (vni, port) = (*self.table.vni.get_ref(), self.port());
         let before = document.links.vxlans.iter().take_while(|other| other.name() != self.name());
@@ -195,7 +195,7 @@ impl LinkTable for Entry<VxlanTable> {
             return Some(UNKNOWN_MTU);
         }
         let under = self.table.members.iter().map(Entry::<MemberTable>::over);
-        // A tunnel is created before settings are applied, so it must fit the underlay's MTU at creation.
+        // Tunnels are created before settings are applied, so they must fit the underlay's MTU at creation.
         under
             .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.at_creation(&over))))
             .min()
@@ -248,7 +248,7 @@ impl LinkTable for Entry<VxlanTable> {
 
     fn walk(&self, world: &World<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
         let Some(vxlan) = resolved(draft, self.name()) else { return };
-        // The network between existing hosts is unknown.
+        // The network between existing hosts is unknown, so it cannot be checked.
         for near in vxlan.members.iter().filter(|near| !near.existing) {
             let others = vxlan.members.iter().filter(|far| far.at != near.at && !far.existing);
             let stop = others.filter_map(|far| Some((&far.at.host, unreachable(world, near, far)?))).next();
@@ -292,7 +292,6 @@ pub enum Forwarding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vxlan {
     pub name: String,
-    /// The VNI, below 2^24.
     pub vni: u32,
     pub port: u16,
     pub forwarding: Forwarding,
@@ -359,7 +358,8 @@ impl LinkKind for Vxlan {
         for member in &mut self.members {
             let Some(existing) = lab.existing(&member.at.host) else { continue };
             member.underlay = existing.end(&member.at.host).device.device;
-            // Nothing is sent to a host without an agent of this run: other software may use the port there.
+            // Never send packets to a host without an agent of this run, because other software there may use the
+            // port.
             member.local =
                 existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(Ipv4Addr::UNSPECIFIED);
         }

@@ -59,7 +59,7 @@ impl LinkTable for Entry<WireTable> {
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.get_ref().0));
         let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| *mtu.get_ref());
-        // Uses the MTU set later on both ends, so that devices on top of the wire fit it.
+        // Uses the MTU that both ends are set to later, if any, so that the devices on top of the wire fit it.
         Some(one.filter(|_| one == other).unwrap_or(written))
     }
 
@@ -102,8 +102,8 @@ impl LinkTable for Entry<WireTable> {
     }
 }
 
-/// Range of a wire's rate: a token bucket of two maximum-size packets must fill within the range of the kernel's
-/// counter (2^32 ticks of 64 ns, tc-tbf(8)).
+/// The range of a wire's rate. A token bucket of two maximum-size packets must fill up before the kernel's counter
+/// overflows (2^32 ticks of 64 ns, tc-tbf(8)).
 const SLOWEST: BitRate = BitRate(8e3);
 const FASTEST: BitRate = BitRate(1e12);
 
@@ -118,7 +118,6 @@ fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
 pub struct Wire {
     pub name: String,
     pub ends: [LinkEnd; 2],
-    /// Bytes of IP packet.
     pub mtu: u32,
     pub rate: Option<BitRate>,
 }

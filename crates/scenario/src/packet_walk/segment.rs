@@ -1,4 +1,4 @@
-//! Network segments: the layer-2 path of a frame between two devices, through links of any kind.
+//! Finds the layer-2 path of a frame between two devices on a network segment.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,7 +35,6 @@ impl<'l> Segments<'l> {
         Self { devices, above }
     }
 
-    /// The path of a frame from `out` to a device that satisfies `wanted`.
     pub(super) fn route(
         &self,
         out: &DeviceRef,
@@ -51,7 +50,6 @@ struct Search<'s, 'l, W> {
     segments: &'s Segments<'l>,
     wanted: &'s W,
     seen: BTreeSet<&'l DeviceRef>,
-    /// The frame's VLAN IDs, outermost last.
     tags: Vec<u16>,
     way: Vec<Step<'l>>,
 }
@@ -83,7 +81,7 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         })
     }
 
-    /// A device receives a frame: it is for this host, for a device on top, or forwarded.
+    /// A received frame is for this host, for a device on top, or forwarded.
     fn receive(&mut self, at: &'l DeviceRef) -> bool {
         if !self.seen.insert(at) {
             return false;

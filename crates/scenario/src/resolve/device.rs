@@ -1,4 +1,4 @@
-//! Reads the settings of a device.
+//! Reads device settings.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Resolves how an existing host is reached. Does not report problems.
+//! Resolves how to reach an existing host. Problems are reported by the checks.
 
 use crate::{
     document::HostTable,
@@ -6,7 +6,7 @@ use crate::{
     names::DeviceName,
 };
 
-/// `None` for a host that the lab creates.
+/// Returns `None` for a host that the lab creates.
 pub(crate) fn existing_host(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
     let access = match (&table.ssh, &table.member) {

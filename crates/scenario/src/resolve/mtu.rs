@@ -1,4 +1,4 @@
-//! MTU of each device at creation: as written, derived from the devices under it, or the default.
+//! Finds the MTU of each device at creation.
 
 use std::collections::BTreeMap;
 

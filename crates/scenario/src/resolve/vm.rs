@@ -1,4 +1,4 @@
-//! Resolves a kind of virtual machine. Does not report problems.
+//! Resolves a kind of virtual machine. Problems are reported by the checks.
 
 use toml::Spanned;
 
@@ -25,7 +25,7 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
     }
 }
 
-/// Packets larger than the MTU need checksum offload (VIRTIO 1.2, section 5.1.3.1).
+/// Disabling checksum offload also disables packets larger than the MTU, which need it (VIRTIO 1.2, section 5.1.3.1).
 fn virtio(table: &VmTable) -> VirtioNet {
     let csum = table.csum.map(Switch::is_on);
     let needs_csum = |switch: &Option<Spanned<Switch>>| {

@@ -1,5 +1,5 @@
-//! Edge colouring with at most one colour more than the maximum degree (Misra & Gries, Information Processing Letters 41,
-//! 1992).
+//! Edge colouring with at most one colour more than the maximum degree (Misra & Gries, Information Processing Letters
+//! 41, 1992).
 
 pub(super) fn colours(edges: &[[usize; 2]], vertices: usize, colours: usize) -> Vec<usize> {
     let mut graph = Colouring { at: vec![vec![None; colours]; vertices] };
@@ -21,7 +21,7 @@ impl Colouring {
             .enumerate()
             .position(|(place, leaf)| self.at[*leaf][wanted].is_none() && self.is_fan(hub, &fan[..=place]));
         let end = end.expect("part of the fan is valid (theorem of Misra and Gries)");
-        // Shifts colours down the fan, which frees the last edge's colour.
+        // Shift the colours down the fan, which frees the colour of the last edge.
         for place in 0..end {
             let colour =
                 self.colour(hub, fan[place + 1]).expect("all edges of a fan except the first are coloured");
@@ -32,7 +32,7 @@ impl Colouring {
         self.set(hub, fan[end], wanted);
     }
 
-    /// A maximal fan: the colour of each edge is free at the preceding neighbour.
+    /// Builds a maximal fan, in which the colour of each edge is free at the preceding neighbour.
     fn fan(&self, hub: usize, first: usize) -> Vec<usize> {
         let mut fan = vec![first];
         loop {
@@ -53,7 +53,6 @@ impl Colouring {
             .all(|two| self.colour(hub, two[1]).is_some_and(|colour| self.at[two[0]][colour].is_none()))
     }
 
-    /// Swaps two colours along the path from `start`, where `free` is unused.
     fn swap_along(&mut self, start: usize, first: usize, free: usize) {
         let (mut path, mut colour) = (vec![start], first);
         while let Some(next) = self.at[path[path.len() - 1]][colour] {

@@ -1,4 +1,4 @@
-//! Each built-in scenario parses, plans, has the documented duration, and takes exactly the declared paths.
+//! Tests the built-in scenarios.
 
 use samples::Arm;
 use scenario::{HostKind, Layer, Link, Plan, PlanOptions, PlannedResult, Scenario, builtin, variant};
@@ -48,7 +48,7 @@ fn builtins_have_documented_duration() {
     }
 }
 
-/// The grid of the write-up on a smaller scale.
+/// A smaller version of the grid in the write-up.
 #[test]
 fn multiplies_streams_by_queues_and_labels_cap() {
     let (scenario, plan) = (builtin("bridge-queues"), plan("bridge-queues"));

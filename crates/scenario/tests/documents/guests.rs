@@ -1,4 +1,4 @@
-//! Splits a lab with virtual machines into the parts that the host kernel and the guest kernels create.
+//! Tests how a lab is split between the host and its guests.
 
 use scenario::{HostName, Lab, Link, Scenario, builtin};
 

@@ -1,4 +1,4 @@
-//! The examples in the guide are valid.
+//! Checks that the examples in the guide are valid.
 
 use scenario::Scenario;
 
@@ -17,7 +17,7 @@ fn smallest_example_of_guide_parses() {
     assert_eq!(scenario.paths.len(), 1);
 }
 
-/// The other examples are fragments. They replace parts of a built-in scenario.
+/// The other examples are fragments, so the test inserts them into a built-in scenario.
 #[test]
 fn fragments_of_guide_parse() {
     let quick = scenario::builtin::find("quick").expect("built in").text;

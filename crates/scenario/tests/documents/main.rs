@@ -1,4 +1,4 @@
-//! Tests of plans and diagnostics. A single program, since linking takes as long as running the tests.
+//! Tests of plans and diagnostics. They share one binary, because linking takes as long as running them.
 
 mod builtins;
 mod guests;

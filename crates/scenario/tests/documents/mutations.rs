@@ -1,10 +1,10 @@
-//! Mutates built-in scenarios: each result either parses or has diagnostics with valid positions. Nothing panics.
+//! Mutates built-in scenarios. Each mutant must either parse or produce diagnostics with valid positions.
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use scenario::{Plan, PlanOptions, Scenario, builtin};
 
-/// Positions are shares of the text, so that they apply to any text.
+/// Positions are fractions of the text's length, so that they apply to any text.
 #[derive(Debug, Clone)]
 enum Mistake {
     DeleteLine(f64),
@@ -21,7 +21,7 @@ enum Mistake {
     DeleteTable(f64),
 }
 
-/// Mutations that usually leave valid TOML, to reach the semantic checks.
+/// Mutations that usually leave the TOML valid, so that they reach the semantic checks.
 fn plausible_mistake() -> impl Strategy<Value = Mistake> {
     let at = || 0.0..1.0_f64;
     prop_oneof![
@@ -47,7 +47,6 @@ fn mistake() -> impl Strategy<Value = Mistake> {
     ]
 }
 
-/// Values that are valid in some context, to get past the parser.
 fn word() -> impl Strategy<Value = String> {
     let words = vec![
         "0",

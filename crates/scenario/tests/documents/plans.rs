@@ -1,4 +1,4 @@
-//! Plans: where factors apply, the settings of each trial, and the order of trials.
+//! Tests the settings and the order of planned trials.
 
 use std::collections::BTreeSet;
 
@@ -160,7 +160,7 @@ fn guest_receive_ring_fits_largest_level() {
         ("rx-ring", "[128, 256]", None),
         ("rx-ring", "[256, 512]", Some(512)),
         ("ring-size", "[1024, 512]", Some(1024)),
-        // Exceeds QEMU's limit; the device reports it when the setting is applied.
+        // 4096 exceeds QEMU's maximum, which the device reports when the setting is applied.
         ("rx-ring", "[256, 4096]", Some(1024)),
         ("tx-ring", "[256, 1024]", None),
     ] {
@@ -333,12 +333,11 @@ fn estimates_duration_of_fixed_bytes_at_a_rate() {
         ));
         Plan::expand(&scenario, 1, &PlanOptions::default()).duration_estimate().seconds()
     };
-    // The baseline runs twice.
     let (fast, slow) = (seconds(""), seconds("rate = \"80Mbit/s\"\nstreams = 2"));
     assert!(fast < 1.0 && (10.0..11.0).contains(&slow), "{fast} {slow}");
 }
 
-/// Hosts take the place of paths: the first is the baseline, and device factors do not apply.
+/// Hosts take the place of paths. The first is the baseline, and device factors do not apply.
 #[test]
 fn single_ended_workload_has_one_result_per_host() {
     let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.touch]\n\

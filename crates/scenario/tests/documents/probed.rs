@@ -1,4 +1,4 @@
-//! Probed trials: which results have them, their order, and that other trials stay unchanged.
+//! Tests which results have probed trials, and their order.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,6 @@ use workload::WorkloadSettings;
 
 fn quick(table: &str) -> Scenario {
     let text = builtin::find("quick").expect("built in").text;
-    // Six blocks of all results.
     let (text, _) = text.split_once("[schedule]").expect("the scenario has a schedule");
     let text = format!("{text}{table}\n[schedule]\ntrials = 6\n");
     Scenario::parse("quick", &text).unwrap_or_else(|diagnosis| panic!("{diagnosis}"))
@@ -26,7 +25,7 @@ fn probed(plan: &Plan) -> Vec<&PlannedTrial> {
     plan.trials.iter().filter(|trial| trial.arm == Arm::Probed).collect()
 }
 
-/// The order of a run from before probes existed, with the same seed: such a run must resume.
+/// The order of a run from before probes existed, which must still be resumable.
 const ORDER_OF_QUICK: [(usize, Arm); 10] = [
     (3, Arm::Measure),
     (1, Arm::Again),
@@ -94,7 +93,6 @@ fn probes_only_supported_workloads() {
 fn estimate_includes_probed_trials() {
     let seconds = |options: &PlanOptions| plan("", options).duration_estimate().seconds();
     let (without, with) = (seconds(&PlanOptions::default()), seconds(&with(&ProbeKind::ALL)));
-    // A block has ten probed trials, one per result, and twelve others.
     assert!((with / without - 22.0 / 12.0).abs() < 0.05, "{with} s, not {without} s");
 }
 

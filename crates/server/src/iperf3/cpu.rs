@@ -1,11 +1,11 @@
-//! CPU time of this process during a test, as iperf3 reports it.
+//! This process's CPU time during a test, as reported by iperf3.
 
 use sys::clock::{monotonic, process_cpu};
 
 pub(super) struct Cpu {
     at: u64,
     total: u64,
-    /// User and system, in kernel ticks.
+    /// User and system time, in kernel ticks.
     parts: [u64; 2],
 }
 
@@ -14,7 +14,7 @@ impl Cpu {
         Self { at: monotonic(), total: process_cpu(), parts: parts().unwrap_or_default() }
     }
 
-    /// Percent of one CPU: total, user, system.
+    /// Percentages of one CPU: total, user, system.
     pub(super) fn until_now(&self) -> [f64; 3] {
         let now = Self::now();
         let percent = (now.total - self.total) as f64 * 100.0 / (now.at - self.at).max(1) as f64;
@@ -28,7 +28,6 @@ impl Cpu {
 /// Fields 14 and 15 of /proc/self/stat (proc_pid_stat(5)). They are coarse, so only their ratio is used.
 fn parts() -> Option<[u64; 2]> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name in parentheses may contain any character.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     Some([fields.next()?.parse().ok()?, fields.next()?.parse().ok()?])
 }

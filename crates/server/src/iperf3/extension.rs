@@ -1,5 +1,5 @@
-//! The plumb extension of iperf3's results: all intervals, and thread CPU times. Received records are rejected if they exceed
-//! what the test could have produced.
+//! The plumb extension of iperf3's results, which carries all intervals and thread CPU times. Received
+//! records are rejected if the test could not have produced them.
 
 use std::{
     fmt,
@@ -15,14 +15,16 @@ use serde::{
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, FlowEnd, Interval, StreamEnd};
 
-/// Bytes of JSON.
+/// Maximum length of the JSON in bytes.
 pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;
 const FLOWS: usize = 256;
-/// The limit over all connections. Each takes a few hundred bytes; records within [`LONGEST`] hold fewer.
+/// Maximum number of intervals over all connections. Each takes a few hundred bytes, so records within
+/// [`LONGEST`] cannot reach it.
 const INTERVALS: usize = 50_000;
-/// Duration (in ns: 39 hours), amount or count of an interval, so that sums do not overflow.
+/// Maximum duration (in ns, equal to 39 hours), amount or count of an interval. It prevents sums from
+/// overflowing.
 const MOST: u64 = 1 << 47;
 
 #[derive(Serialize)]
@@ -40,7 +42,7 @@ struct ReceivedRecord {
     threads: Vec<ThreadCpu>,
 }
 
-/// `None` if the result would exceed `limit`, without building it first.
+/// Returns `None` if the result would exceed `limit`, without building it first.
 pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
@@ -48,9 +50,9 @@ pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     Unread::new(String::from_utf8(text.bytes).ok()?)
 }
 
-/// `None` for records that this version could not have sent for the plan.
+/// Returns `None` if this version could not have sent the record for the given plan.
 pub(crate) fn decode(record: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
-    // Plumb's own records need no escapes; others could reach a terminal.
+    // Plumb's own records need no escapes, and others could send escape sequences to a terminal.
     if record.text().len() > LONGEST || record.text().contains(|sign: char| sign == '\\' || sign.is_control())
     {
         return None;

@@ -1,4 +1,5 @@
-//! iperf3's protocol over sockets, for client and server. Compares messages with measurements.
+//! The iperf3 protocol over sockets, for client and server, including consistency checks between messages and
+//! measurements.
 
 mod client;
 mod cpu;

@@ -1,10 +1,10 @@
-//! Local measurements in the format of iperf3's results exchange.
+//! Converts local measurements to the format of iperf3's results exchange.
 
 use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, EndSeries, Interval};
 
-/// `cpu` is total, user and system in percent.
+/// `cpu` contains total, user and system usage, in percent.
 pub(super) fn results(
     outcome: &StreamOutcome,
     plan: &[PlannedStream],
@@ -55,7 +55,6 @@ fn datagrams<'a>(intervals: impl Iterator<Item = &'a Interval>) -> DatagramSampl
     samples.reduce(|before, after| before.and(&after)).unwrap_or_default()
 }
 
-/// Received plus missing before the last received.
 fn highest(sample: &DatagramSample) -> i64 {
     whole(sample.count).saturating_add(sample.lost).max(0)
 }

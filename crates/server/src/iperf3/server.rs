@@ -1,4 +1,4 @@
-//! The server side of one iperf3 test. Engine threads move the data while this thread talks to the client.
+//! The server side of an iperf3 test. Engine threads move the data while this thread talks to the client.
 
 mod control;
 mod prepare;
@@ -117,7 +117,6 @@ impl Test<'_> {
     ) -> (TestEnd, Result<StreamOutcome>) {
         let Prepared { sockets, shares, sending, receiving, cpus } = prepared;
         let (end, own) = (EndFlag::default(), Stop::new());
-        // A finished sender stays connected until the client has received everything.
         let open: Vec<_> = sockets.iter().filter_map(copy).collect();
         let expected = shares.iter().all(Option::is_some);
         let mut ids = [0, 0];
@@ -250,5 +249,4 @@ fn copy(socket: &FlowSocket) -> Option<TcpStream> {
     }
 }
 
-/// The interval of iperf3's server output.
 const EVERY: Nanos = Nanos::from_secs(1);

@@ -1,4 +1,4 @@
-//! Text report of the server for `--get-server-output`, in iperf3's format.
+//! The server's text report for `--get-server-output`, in iperf3's format.
 
 use std::fmt::Write;
 
@@ -40,7 +40,6 @@ const HEAD: &str = "[ ID] Interval           Transfer     Bitrate\n";
 fn one(text: &mut String, planned: &PlannedStream, interval: &Interval, load: &StreamSettings) {
     let seconds = |time: units::Nanos| time.0 as f64 / 1e9;
     let (start, end) = (seconds(interval.start), seconds(interval.end));
-    // iperf3 restarts its clock after the warm-up.
     let omitted = if interval.warmup { 0.0 } else { seconds(load.warmup) };
     let note = if interval.warmup { "  (omitted)" } else { "" };
     let (bytes, rate) = (amount(interval.bytes.0 as f64), self::rate(interval.rate().0));
@@ -98,7 +97,7 @@ fn endpoint(address: &str) -> String {
     )
 }
 
-/// Prints powers of 1024, like iperf3.
+/// Uses powers of 1024, like iperf3.
 fn amount(bytes: f64) -> String {
     let units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];
     let place = units

@@ -1,4 +1,4 @@
-//! Runs the state machine of either role over a control connection.
+//! Drives the state machine of either role over a control connection.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -13,7 +13,6 @@ use traffic::{
 };
 use units::Nanos;
 
-/// Bytes.
 const CHUNK: usize = 16 << 10;
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
@@ -28,12 +27,11 @@ pub(super) struct Transport<M> {
     pub(super) socket: TcpStream,
     pub(super) machine: Box<M>,
     pub(super) name: String,
-    /// The connection timed out in the kernel instead of being closed by the peer.
+    /// Whether the connection timed out in the kernel instead of being closed by the peer.
     pub(super) is_given_up: bool,
 }
 
 impl<M: Machine> Transport<M> {
-    /// The socket blocks; messages are short.
     pub(super) fn new(socket: TcpStream, machine: Box<M>, name: String) -> Result<Self> {
         sys::socket::set_nodelay(&socket, true)?;
         socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;

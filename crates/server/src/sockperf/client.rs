@@ -1,4 +1,5 @@
-//! The client for stock `sockperf server`. An initial message checks that the server replies; only the server counts it.
+//! A client for the stock `sockperf server`. An initial message checks that the server replies; it is counted
+//! only by the server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -13,7 +14,7 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{PingPongEnd, PingPongSettings, Transport};
 
-/// The exchange continues after it.
+/// The sequence number of the initial message. The exchange continues after it.
 const GREETING: u64 = 1;
 const GREETINGS: u32 = 15;
 const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
@@ -23,14 +24,13 @@ pub struct ClientSpec {
     /// The default port is 11111. The server uses either TCP or UDP.
     pub server: SocketAddr,
     pub bind: Option<IpAddr>,
-    /// The open loop equals sockperf's `under-load` with replies to all messages, the closed loop its `ping-pong`. Messages
-    /// have 14 to 65,507 bytes; parallel streams are not supported.
+    /// The open loop corresponds to sockperf's `under-load` with replies to all messages, the closed loop to
+    /// its `ping-pong`. Messages have 14 to 65,507 bytes. Parallel streams are not supported.
     pub load: PingPongSettings,
-    /// Assigned by thread number.
     pub cpus: Option<Vec<u32>>,
 }
 
-/// The server's own measurements remain unknown.
+/// The server's own measurements are not available.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let socket = match spec.load.transport {
@@ -52,7 +52,7 @@ fn check(load: &PingPongSettings) -> Result<Messages> {
         let (setting, value) = ("parallel stream", "requested with sockperf".to_owned());
         return Err(Error::Setting { setting, value, allowed: "none with sockperf" });
     }
-    // Only the message size limits differ from the plumb protocol.
+    // The plumb protocol only differs in its message size limits.
     ping_pong::check(&PingPongSettings { message: Bytes(64), ..load.clone() })?;
     Ok(Messages(question))
 }
@@ -120,7 +120,6 @@ fn silent(socket: &MessageSocket) -> Error {
     Error::Silent { object: socket.name().to_owned(), missing: "a sockperf reply".into(), waited }
 }
 
-/// The shared loops count from 0.
 #[derive(Debug, Clone)]
 struct Messages(Question);
 

@@ -1,4 +1,4 @@
-//! The sockperf protocol: a client for its servers, and sessions for its clients.
+//! The sockperf protocol: a client for stock servers, and server sessions for stock clients.
 
 mod client;
 mod served;

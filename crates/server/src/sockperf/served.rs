@@ -1,4 +1,4 @@
-//! Results of a served sockperf client.
+//! The results of serving a sockperf client.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,11 +15,9 @@ use workload::{Direction, EndSeries, FlowEnd, Interval, MessagesEnd, PingPongEnd
 pub(crate) struct SessionOutcome {
     pub(crate) counts: Counts,
     pub(crate) ended: EndReason,
-    /// A server measures no round trips.
     pub(crate) outcome: Outcome<PingPongEnd>,
 }
 
-/// Handled outside the client's session, before or during it.
 #[derive(Debug, Default)]
 pub(crate) struct SharedCounts {
     received: AtomicU64,

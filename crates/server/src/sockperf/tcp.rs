@@ -1,4 +1,4 @@
-//! Serves a sockperf client over TCP. Messages are returned in their receive buffer.
+//! Serves a sockperf client over TCP. Each message is sent back from the buffer it was received in.
 
 use std::{
     io::{self, Read, Write},
@@ -18,7 +18,7 @@ use workload::SocketFacts;
 
 use super::SessionOutcome;
 
-/// `first` holds the bytes read earlier. Fails if the client sends an invalid message.
+/// `first` contains the bytes that have already been read. Fails if the client sends an invalid message.
 pub(crate) fn serve_tcp(
     socket: &TcpStream,
     first: &[u8],
@@ -49,7 +49,6 @@ struct Session<'a> {
     stream: ServerStream,
     guard: Guard<'a>,
     name: String,
-    /// Earlier messages still count.
     closed_reading: bool,
 }
 
@@ -91,7 +90,7 @@ impl Session<'_> {
                     Err(error) if is_gone(&error) => *closed_reading = true,
                     Err(error) => return Err(Error::socket("send on", || name.as_str())(error)),
                 }
-                // A client that sends without reading replies counts as idle.
+                // A client that sends without reading the replies is treated as idle.
                 if let (false, Some(ended)) = (bytes.is_empty(), guard.look(counts, monotonic())?) {
                     return Ok(Some(ended));
                 }
@@ -100,7 +99,7 @@ impl Session<'_> {
     }
 }
 
-/// A client that closes with unread replies resets the connection.
+/// If a client closes its socket with unread replies, the connection is reset.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }

@@ -1,4 +1,4 @@
-//! Sessions with test clients; tests/compat has the stock ones.
+//! Sessions with simulated clients. The stock clients are tested in tests/compat.
 
 mod client;
 mod hostile;
@@ -99,7 +99,6 @@ fn drops_client_that_stalls_or_does_not_read() {
     let silent = on_loopback(|| {
         over_tcp(short, &Stop::new(), |mut socket| {
             ask(&socket, 1..=3, 20);
-            // A partial message does not count.
             for byte in [0; 13] {
                 let _ = socket.write_all(&[byte]);
                 thread::sleep(Duration::from_millis(50));

@@ -15,16 +15,17 @@ use traffic::{
 use super::{SessionOutcome, SharedCounts};
 use crate::ledger::Meter;
 
-/// Ethernet, IPv4 and UDP headers, rounded up.
+/// Size of the Ethernet, IPv4 and UDP headers, rounded up.
 const HEADS: u64 = 64;
 
-/// The tokens of unverified addresses that a reply of `length` bytes takes.
+/// The number of tokens that a reply of `length` bytes to an unverified address costs.
 pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the connected peer of `socket` until it is idle; invalid datagrams are dropped. `first` is a datagram received
-/// elsewhere and answered here. `beside` counts datagrams answered elsewhere.
+/// Serves the peer that `socket` is connected to until the peer is idle. Invalid datagrams are dropped.
+/// `first` is a datagram that was received elsewhere and is answered here. `beside` counts the datagrams that
+/// were answered elsewhere.
 pub(crate) fn serve_udp_beside(
     beside: &SharedCounts,
     socket: &UdpSocket,
@@ -37,7 +38,6 @@ pub(crate) fn serve_udp_beside(
     socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
     limit_waits(socket, TICK)?;
     let spent = CpuMeter::from_now();
-    // One byte more than the longest message, to detect longer datagrams.
     let mut datagram = vec![0; MAX_MESSAGE + 1];
     let mut counts = Counts::default();
     let length = first.len().min(datagram.len());
@@ -73,20 +73,20 @@ fn answer(
         counts.note(reply, datagram.len());
         return Ok(());
     }
-    // Dropped, like packet loss.
     let now = monotonic();
     if !rate.iter().all(|meter| meter.spend(cost(datagram.len()), now)) {
         return Ok(());
     }
     counts.note(reply, datagram.len());
     match socket.send(datagram) {
-        // No buffer space: dropped, like packet loss. The client counts it.
+        // Without buffer space, the reply is dropped, as if the network had lost it. The client counts the
+        // loss.
         Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),
         other => other.map(drop),
     }
 }
 
-/// Reported by the next call after the client closed its socket.
+/// The kernel reports this on the next call after the client has closed its socket.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
 }

@@ -1,4 +1,4 @@
-//! Clients that exhaust resources, next to honest clients of other addresses.
+//! Clients that exhaust resources, while honest clients connect from other addresses.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -28,7 +28,6 @@ fn from(server: &TestServer, last: u8) -> TcpStream {
     socket
 }
 
-/// Requests a reply.
 const SOCKPERF: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 
 fn cookie() -> Cookie {
@@ -71,7 +70,6 @@ fn limits_slots_per_address_for_all_protocols() {
             let sockperf = |server| {
                 let mut socket = from(server, 66);
                 socket.write_all(&SOCKPERF).expect("the server listens");
-                // A reply or a close.
                 let _ = socket.read(&mut [0; 14]);
                 socket
             };
@@ -160,7 +158,6 @@ fn plumb_client_learns_of_the_address_limit() {
     });
 }
 
-/// Reverse and forward tests with occasional bytes.
 #[test]
 fn trickling_test_loses_its_slot() {
     let patient = Config { idle_timeout: Nanos::from_secs(2), ..with(|limits| limits.clients = 1) };
@@ -180,7 +177,6 @@ fn trickling_test_loses_its_slot() {
             let (trickling, given_up) = (stream.try_clone().expect("a descriptor"), AtomicBool::new(false));
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    // Longer than the idle timeout, but bounded.
                     for _ in 0..100 {
                         if given_up.load(Ordering::Relaxed) || !trickle(&trickling, reverse) {
                             return;
@@ -250,7 +246,6 @@ fn limits_send_buffers_of_clients_that_do_not_read() {
                 (control, streams)
             };
             let open: Vec<_> = (60..64).map(attack).collect();
-            // Until the buffers stop growing.
             let (mut most, mut same) = (0, 0);
             while same < 10 {
                 std::thread::sleep(Duration::from_millis(100));
@@ -258,7 +253,7 @@ fn limits_send_buffers_of_clients_that_do_not_read() {
                 same = if now > most { 0 } else { same + 1 };
                 most = most.max(now);
             }
-            // The kernel finishes a write that exceeds a buffer.
+            // The kernel completes a write that exceeds a buffer.
             let exceeding = 4 * u64::from(STREAMS) * (128 << 10);
             let budget = 16 * sys::socket::largest_send_buffer() as u64;
             assert!((1..=budget + exceeding).contains(&most), "{most} of {budget}: {params:?}");
@@ -275,7 +270,6 @@ fn addresses_take_turns_in_the_queue() {
         let params = Params { tcp: true, time: 1, parallel: Some(1), ..Params::default() };
         let first = asks_for(server, 66, &params);
         assert_eq!(first.2, Some(10));
-        // Waiting clients receive nothing.
         let waiting: Vec<_> = (0..3).map(|_| queued(server, 66, &params)).collect();
         let mut honest = queued(server, 1, &params);
         drop(first);

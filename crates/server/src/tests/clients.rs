@@ -39,7 +39,6 @@ pub(super) fn succeeds(client: Child) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// The next client, within the limits, is served.
 fn refused(config: &Config, options: &[&str], words: &str, reason: Option<Refusal>) {
     with_server(config, |server| {
         let output = run(server, options);
@@ -236,7 +235,8 @@ fn drops_idle_client() {
         data.write_all(cookie.as_bytes()).expect("the server listens");
         let mut received = Vec::new();
         control.read_to_end(&mut received).expect("the server closes the control connection");
-        // Start, running, error 144 ("idle timeout for receiving data") without an errno.
+        // The states are start and running, followed by error 144 ("idle timeout for receiving data") without
+        // an errno.
         assert_eq!(received, [1, 2, 0xfe, 0, 0, 0, 144, 0, 0, 0, 0]);
         assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("to move")));
         succeeds(start(server, &["-n", "1M"]));

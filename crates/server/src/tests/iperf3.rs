@@ -1,4 +1,4 @@
-//! Stock iperf3 clients work unchanged.
+//! Stock iperf3 clients work without modification.
 
 use std::{
     ops::Range,
@@ -17,11 +17,10 @@ use crate::{
     iperf3::{ClientSpec, Options, run_client},
 };
 
-/// Options, and a check of the output and the server's record.
+/// The options, and a function that checks the output and the server's record.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
 
 const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;
-/// Bytes in a nominal second at 50 Mbit/s on a busy machine. Unlimited tests move a hundred times as much.
 const LIMITED: Range<u64> = 1_000_000..20_000_000;
 const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
 
@@ -43,7 +42,6 @@ pub(super) fn command(server: &TestServer, options: &[&str]) -> Command {
     command
 }
 
-/// JSON pointer.
 fn number(json: &Value, path: &str) -> u64 {
     json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} in {json:#}")) as u64
 }
@@ -73,11 +71,11 @@ fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     }
 }
 
-/// Ignores datagrams that the kernel dropped. A receiver counts gaps as lost, but not the tail.
+/// Ignores datagrams dropped by the kernel. A receiver counts gaps as lost, but not datagrams missing at the
+/// end.
 fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("checked before");
     let theirs = &ended.results.as_ref().expect("checked before").streams;
-    // Both lists are in creation order.
     let pairs = here.measured.flows().iter().zip(theirs).filter(|(flow, _)| flow.direction == direction);
     let (mut sent, mut came, mut missed) = (0, 0, 0);
     for (flow, client) in pairs {
@@ -85,7 +83,6 @@ fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, directi
         let all = all.reduce(|before, after| before.and(&after)).expect("datagrams");
         let (packets, numbered) = (client.packets, all.count as i64 + all.lost);
         (sent, came, missed) = (sent + packets, came + all.count as i64, missed + all.lost);
-        // The receiver's highest number, assigned by the sender.
         let (highest, sent_count) =
             if direction == Direction::Forward { (numbered, packets) } else { (packets, numbered) };
         assert!((1..=sent_count).contains(&highest) && all.lost >= 0, "{options:?}: {packets} {all:?}");

@@ -1,4 +1,4 @@
-//! Failed logins and guessing.
+//! Failed logins and password guessing.
 
 use std::{
     io::{Read, Write},

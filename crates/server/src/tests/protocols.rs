@@ -1,4 +1,4 @@
-//! The plumb and sockperf protocols on the same port as iperf3's.
+//! The plumb and sockperf protocols on the same port as iperf3.
 
 use std::{net::IpAddr, process::Command};
 

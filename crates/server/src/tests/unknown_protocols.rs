@@ -30,7 +30,6 @@ use crate::{
 
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 const ASKS: Greeting = Greeting::asking(Handshake { token: 7, purpose: Purpose::PingPong, number: 0 });
-/// Requests a reply.
 const PING: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 
 struct Peer(UdpSocket);
@@ -157,7 +156,7 @@ fn sockperf_datagrams_take_no_client_slots() {
 #[test]
 fn limits_echo_rate_of_unverified_addresses() {
     on_loopback(|| {
-        // Sources in 127.0.0.0/8 count as verified.
+        // Sources in 127.0.0.0/8 are always treated as verified, so another address is needed.
         let added =
             std::process::Command::new("ip").args(["addr", "add", "198.18.0.1/32", "dev", "lo"]).status();
         assert!(added.expect("iproute2").success());
@@ -165,13 +164,12 @@ fn limits_echo_rate_of_unverified_addresses() {
     });
 }
 
-/// Some peers have their own thread; others are served on the shared socket.
+/// Some peers have their own thread, while others are served on the shared socket.
 fn echoes_are_bounded(server: &TestServer) {
     let peers: Vec<_> = (0..6)
         .map(|_| {
             let socket = UdpSocket::bind(("198.18.0.1", 0)).expect("an address of this namespace");
             socket.connect(server.address).expect("loopback");
-            // Long enough for most replies on a busy machine; late ones count for the next message.
             socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a socket");
             Peer(socket)
         })
@@ -180,7 +178,6 @@ fn echoes_are_bounded(server: &TestServer) {
     message[..14].copy_from_slice(&PING);
     message[10..14].copy_from_slice(&1400_u32.to_be_bytes());
     let started = Instant::now();
-    // More than a burst plus the refill during the test.
     let answers = (0..480).filter(|n| peers[n % peers.len()].send(&message).is_some()).count();
     let Rate { per_second, burst } = REPLIES;
     let most = burst + per_second * (started.elapsed().as_millis() as u64 + 1) / 1000;
@@ -209,7 +206,7 @@ fn limits_end_plumb_clients() {
                 ),
             ] {
                 let came = client(server, load);
-                // A UDP client is not notified and counts its further messages as lost.
+                // A UDP client is not notified, so it counts its remaining messages as lost.
                 assert!(came.is_err() || work == Work::PingPong(Transport::Udp), "{work:?}");
                 let (client, ended) = server.ended();
                 assert_eq!(client.work, work);

@@ -1,4 +1,4 @@
-"""Makes cosines.tsv: the first cosine transforms of series, by SciPy.
+"""Generates cosines.tsv: the first cosine transforms of series, by SciPy.
 
     pip install numpy scipy && python cosines.py >cosines.tsv
 """

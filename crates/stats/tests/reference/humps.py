@@ -1,4 +1,4 @@
-"""Makes humps.tsv: samples of one and of two humps, with what Hartigan's dip test and a mixture of two normals say.
+"""Generates humps.tsv: unimodal and bimodal samples, with the results of Hartigan's dip test and a mixture of two normals.
 
     pip install numpy diptest scikit-learn && python humps.py >humps.tsv
 """

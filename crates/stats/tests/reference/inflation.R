@@ -1,4 +1,4 @@
-# Makes inflation.tsv: how dependence inflates a mean's variance, by the initial monotone sequence of the package mcmc.
+# Generates inflation.tsv: variance inflation of the mean by autocorrelation, from initseq in the mcmc package.
 #
 #     Rscript -e 'install.packages("mcmc")' && Rscript inflation.R >inflation.tsv
 library(mcmc)

@@ -1,9 +1,8 @@
-//! Our numbers beside those of reference implementations: the tables and the scripts that made them lie here too.
-//! Knows no simulation.
+//! Compares our results with those of reference implementations. The tables and the scripts that generated them are
+//! in this folder.
 
 use stats::{bimodal, fit, noise, permutation, ratio, series};
 
-/// The fields of each row, comments left out.
 fn rows(table: &str) -> Vec<Vec<&str>> {
     let rows: Vec<Vec<&str>> =
         table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect();
@@ -70,7 +69,7 @@ fn dependence_inflates_as_in_the_package_mcmc() {
     }
 }
 
-/// Where both the dip test and the mixture are sure, so are we, and our levels are the mixture's means.
+/// If both the dip test and the mixture model are certain, so are we, and our levels match the mixture's means.
 #[test]
 fn humps_are_seen_where_the_dip_test_and_the_mixture_see_them() {
     let (mut clear, mut single) = (0, 0);

@@ -1,4 +1,4 @@
-"""Makes multiple.tsv: p-values adjusted by statsmodels, by Benjamini and Hochberg's method.
+"""Generates multiple.tsv: p-values adjusted by statsmodels with the Benjamini-Hochberg method.
 
     pip install numpy statsmodels && python multiple.py >multiple.tsv
 """

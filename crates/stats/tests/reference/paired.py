@@ -1,4 +1,4 @@
-"""Makes paired.tsv: biweight estimates of log ratios and their intervals, by SciPy.
+"""Generates paired.tsv: biweight estimates of log ratios and their intervals, by SciPy.
 
     pip install numpy scipy && python paired.py >paired.tsv
 
@@ -21,7 +21,7 @@ def reference(shared, x):
         u = (x - m) / cut
         return np.sum(np.where(np.abs(u) < 1, u * (1 - u**2) ** 2, 0))
 
-    # The sum falls through zero at the estimate: the nearest change of sign on either side of the median.
+    # The sum changes its sign at the estimate, so find the nearest change on either side of the median.
     grid = middle + np.linspace(-cut, cut, 20001)
     sums = np.array([psi(m) for m in grid])
     roots = [i for i in range(len(grid) - 1) if sums[i] >= 0 > sums[i + 1]]

@@ -1,4 +1,4 @@
-"""Makes pelt.tsv: breaks that ruptures finds in synthetic series, by the same cost and penalty.
+"""Generates pelt.tsv: change points that ruptures finds in synthetic series with the same cost and penalty.
 
     pip install ruptures==1.1.9 numpy && python pelt.py >pelt.tsv
 """

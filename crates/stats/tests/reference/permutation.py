@@ -1,4 +1,4 @@
-"""Makes permutation.tsv: p-values of SciPy's permutation test with rank sums, ties included, every exchange counted.
+"""Generates permutation.tsv: p-values of SciPy's exact permutation test with rank sums, including ties.
 
     pip install numpy scipy && python permutation.py >permutation.tsv
 """

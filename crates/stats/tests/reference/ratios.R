@@ -1,11 +1,11 @@
-# Makes ratios.tsv: R's exact intervals of a ratio from Wilcoxon's distributions, on logarithms.
+# Generates ratios.tsv: R's exact intervals of a ratio from Wilcoxon's distributions, on logarithms.
 #
 #     Rscript ratios.R >ratios.tsv
 set.seed(20261121)
 cat("# kind, confidence, a, b, estimate, low, high of b/a; R", as.character(getRversion()), "\n")
 show <- function(x) paste(sprintf("%.15g", x), collapse = " ")
 for (case in 1:40) {
-  # The draws of an earlier part of the table, so that the rest stays as it was.
+  # Discard the draws of a removed part of the table, so that the remainder does not change.
   n <- sample(4:20, 1)
   m <- sample(4:20, 1)
   confidence <- sample(c(0.8, 0.9, 0.95), 1)

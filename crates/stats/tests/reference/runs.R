@@ -1,12 +1,12 @@
-# Makes runs.tsv: how far two runs may lie apart, from moving ranges, with R's own quantiles; mean and covariances of the
-# moving ranges by numeric integration.
+# Generates runs.tsv: how far two runs may differ, from moving ranges and R's quantiles. The mean and covariances of the
+# moving ranges are integrated numerically.
 #
 #     Rscript runs.R >runs.tsv
 set.seed(20261121)
 cat("# confidence, values in order of time, relative distance; R", as.character(getRversion()), "\n")
 show <- function(x) paste(sprintf("%.15g", x), collapse = " ")
 whole <- function(f) integrate(f, -12, 12, rel.tol = 1e-11, abs.tol = 0)$value
-# The mean distance of a standard normal value from x; neighbouring ranges share one value.
+# Mean distance of a standard normal value from x. Neighbouring ranges share one value.
 distance <- function(x) x * (2 * pnorm(x) - 1) + 2 * dnorm(x)
 d2 <- whole(function(x) distance(x) * dnorm(x))
 variance <- 2 - d2^2
@@ -17,7 +17,7 @@ for (case in 1:40) {
   x <- round(10 * exp(rnorm(n, 0, sample(c(0.003, 0.03), 1))), 6)
   ranges <- abs(diff(log(x)))
   largest <- which.max(ranges)
-  # A change of level that is plain and stayed is left out.
+  # A large and lasting change of level is left out.
   if (largest >= 3 && n - largest >= 3 && ranges[largest] > 8 * mean(ranges[-largest])) ranges <- ranges[-largest]
   n <- length(ranges) + 1
   freedom <- 2 * ((n - 1) * d2)^2 / (4 * ((n - 1) * variance + 2 * (n - 2) * covariance))

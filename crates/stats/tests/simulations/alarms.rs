@@ -1,4 +1,4 @@
-//! How often verdicts on two samples are wrong, and how often they find what is there. Knows no series.
+//! Error rates and power of verdicts on two samples.
 
 use stats::{Difference, ab, interval, noise, permutation, sweep};
 
@@ -9,7 +9,6 @@ use crate::{
 
 pub(crate) const FALSE_ALARMS: (f64, f64) = (0.0, 0.05);
 
-/// Every case.
 pub(crate) fn cases() -> Vec<Case> {
     [tests(), verdicts(), whole_floors(), sweeps(), pooled()].into_iter().flatten().collect()
 }
@@ -18,7 +17,6 @@ pub(crate) fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
     values.iter().map(|x| factor * x).collect()
 }
 
-/// Trials of a run: what the run has in common with itself, and what its trials scatter by.
 fn run(draws: &mut Draws, n: usize, kind: Option<Shape>, scatter: f64, between: f64) -> Vec<f64> {
     let own = (between * draws.normal()).exp();
     let trials = match kind {
@@ -54,7 +52,7 @@ const KINDS: [(&str, Option<Shape>); 5] = [
     ("disturbed", None),
 ];
 
-/// Two runs of one thing whose levels scatter by 0.7 %, as the floor of 2 % stands for; and with a loss.
+/// Two identical runs with levels that vary by 0.7 %, for which the floor of 2 % is meant, and two with a loss.
 fn verdicts() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [5, 10, 30] {
@@ -83,7 +81,7 @@ fn verdicts() -> Vec<Case> {
     cases
 }
 
-/// The floor that the comparison of two runs takes: what runs differ by, and what their trials know of a median.
+/// The floor for comparing two runs, combined with the uncertainty of their medians.
 fn whole_floor(a: &[f64], b: &[f64]) -> Option<f64> {
     let reach = reach(a)?.max(reach(b)?);
     Some(noise::USUAL_BETWEEN_RUNS.hypot(reach))
@@ -97,7 +95,7 @@ fn whole_floors() -> Vec<Case> {
     let judged = |draws: &mut Draws, n: usize, kind: Option<Shape>, between: f64, kept: f64| {
         let a = run(draws, n, kind, 0.02, between);
         let b = scaled(&run(draws, n, kind, 0.02, between), kept);
-        // Of plumb's own runs, and of another tool's.
+        // Plumb's own runs, and those of another tool.
         let of = |floor: f64| Some(ab::judge(&a, &b, floor)?.difference);
         Some((of(whole_floor(&a, &b)?)?, of(noise::USUAL_BETWEEN_RUNS)?))
     };
@@ -105,7 +103,7 @@ fn whole_floors() -> Vec<Case> {
     for n in [3, 4, 5, 6, 8, 10, 15, 20] {
         for (name, kind) in KINDS {
             let data = format!("{name} 2 % n={n}, runs 1 % difference, floor with the trials' reach");
-            // Runs that are farther apart than the floor stands for, of many trials with a small scatter.
+            // With many trials and a small scatter, runs may vary by more than the floor covers.
             let most = if kind == Some(Shape::Skewed) && n > 10 { 0.07 } else { FALSE_ALARMS.1 };
             cases.push(Case::new("A/B: false alarm", data, (0.0, most), move |draws| {
                 Some(is_alarm(judged(draws, n, kind, 0.01, 1.0)?.0))
@@ -125,7 +123,7 @@ fn whole_floors() -> Vec<Case> {
             };
             let case = |whose: &str, once: fn((bool, bool)) -> bool| {
                 let once = move |draws: &mut Draws| Some(once(found(draws)?));
-                // A tenth is found from five trials on, a twentieth from twenty on.
+                // A loss of 10 % is found from five trials on, one of 5 % from twenty on.
                 if (n >= 5 && lost >= 0.1) || (n >= 20 && lost >= 0.05) {
                     Case::new("A/B: loss found", data(whose), (0.8, 1.0), once)
                 } else {
@@ -139,10 +137,9 @@ fn whole_floors() -> Vec<Case> {
     cases
 }
 
-/// What becomes of the p of many cells.
 type Chances = fn(&[sweep::Cell<'_>]) -> Vec<Option<f64>>;
 
-/// Twenty cells at once: any alarm in a sweep of equals counts.
+/// Twenty cells at once. Any alarm among unchanged cells is a false one.
 fn sweeps() -> Vec<Case> {
     let once = |n: usize, chances: Chances| {
         move |draws: &mut Draws| {
@@ -168,7 +165,7 @@ fn sweeps() -> Vec<Case> {
     [8, 10].into_iter().flat_map(|n| kinds.map(|kind| case(n, kind))).collect()
 }
 
-/// Twenty cells as the comparison of two runs judges them, no floor: any p of equals counts, and that of one that lost.
+/// Twenty cells, judged as in a comparison of two runs but without a floor.
 fn pooled() -> Vec<Case> {
     let judged = |draws: &mut Draws, n: usize, shape: Shape, scatter: f64, kept: f64| {
         let runs: Vec<[Vec<f64>; 2]> = (0..20)

@@ -1,35 +1,31 @@
-//! A claim about a method that data sets of known truth can refute. Knows no method.
+//! A claim about a method that data sets with a known truth can refute.
 
 use crate::draws::Draws;
 
 type Once = dyn Fn(&mut Draws) -> Option<(f64, f64)>;
 
-/// Where the data sets begin, unless another seed is asked for: not where they began when the methods were chosen.
+/// Default seed. It differs from the one used when the methods were chosen.
 pub(crate) const SEED: u64 = 7;
 
-/// How often something happens.
 pub(crate) struct Case {
-    /// The method.
     pub(crate) method: &'static str,
-    /// What the data are.
     pub(crate) data: String,
-    /// The least and the largest share that is claimed; `None` for a figure that is no claim.
+    /// The smallest and the largest claimed fraction. `None` for a figure without a claim.
     pub(crate) claim: Option<(f64, f64)>,
-    /// The least share of data sets to which the method has an answer.
+    /// The minimum fraction of data sets for which the method must return a result.
     pub(crate) answers: f64,
     once: Box<Once>,
 }
 
-/// What data sets showed.
 pub(crate) struct Shown {
-    /// The share in which it happened, of those with an answer.
+    /// Fraction of the data sets with a result in which it happened.
     pub(crate) share: f64,
-    /// The share with an answer.
+    /// Fraction of the data sets with a result.
     pub(crate) answered: f64,
 }
 
 impl Case {
-    /// `once` tells of one data set whether it happened; `None` when the method gave no answer.
+    /// `once` returns whether it happened in one data set, or `None` if the method has no result.
     pub(crate) fn new(
         method: &'static str,
         data: impl Into<String>,
@@ -39,7 +35,6 @@ impl Case {
         Self { claim: Some(claim), ..Self::figure(method, data, once) }
     }
 
-    /// What is shown beside the claims, and cannot be refuted.
     pub(crate) fn figure(
         method: &'static str,
         data: impl Into<String>,
@@ -49,7 +44,7 @@ impl Case {
         Self { method, data: data.into(), claim: None, answers: 1.0, once: Box::new(once) }
     }
 
-    /// The mean of the first number over the mean of the second is at most this.
+    /// Claims that the mean of the first number over the mean of the second is at most this.
     pub(crate) fn at_most(
         method: &'static str,
         data: impl Into<String>,
@@ -68,7 +63,7 @@ impl Case {
         Self { answers: least, ..self }
     }
 
-    /// The same data sets every time for one seed, and others for every case.
+    /// Uses the same data sets every time for a given seed, and different ones for every case.
     pub(crate) fn run(&self, sets: usize, seed: u64) -> Shown {
         let seed = self
             .method
@@ -84,7 +79,6 @@ impl Case {
         }
     }
 
-    /// Whether what was shown fits the claim, when chance may take it `errors` standard errors beyond.
     pub(crate) fn fits(&self, shown: &Shown, sets: usize, errors: f64) -> bool {
         let slack = |share: f64, of: f64| errors * ((share * (1.0 - share)).max(0.0) / of).sqrt() + 1e-12;
         let all = sets as f64;

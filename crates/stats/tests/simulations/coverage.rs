@@ -1,4 +1,4 @@
-//! How often each interval holds the truth. Knows no verdict.
+//! Measures the actual coverage of each interval.
 
 use stats::{Blocks, Fit, Interval, Level, interval, ratio, series};
 
@@ -7,10 +7,9 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// What the project asks of a 95 % interval.
+/// Accepted coverage of a 95 % interval.
 pub(crate) const ASKED: (f64, f64) = (0.93, 0.97);
 
-/// Every case.
 pub(crate) fn cases() -> Vec<Case> {
     [medians(), stopping(), paired(), unpaired(), means(), short(), ratios_of_series()]
         .into_iter()
@@ -18,7 +17,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// An exact interval claims what it attains, and is held to that; with few values it is more than what was asked.
+/// An exact interval must match the coverage it reports, which exceeds the requested one for small samples.
 fn exact(attained: f64) -> (f64, f64) {
     (attained - 0.005, attained + 0.005)
 }
@@ -41,7 +40,7 @@ fn medians() -> Vec<Case> {
     cases
 }
 
-/// Trials until a value is precise enough, as a run decides it: coverage of the interval at the stop.
+/// Coverage of the interval at the point where a run stops because the value is precise enough.
 fn stopping() -> Vec<Case> {
     let mut cases = Vec::new();
     for shape in Shape::ALL {
@@ -75,7 +74,7 @@ fn stopping() -> Vec<Case> {
     cases
 }
 
-/// Blocks that are 10 % apart, and trials that are off by 3 % with this shape; the second is 0.8 of the first.
+/// Pairs in which blocks vary by 10 % and trials by 3 % with this shape. The second value is 0.8 of the first.
 pub(crate) fn blocks(draws: &mut Draws, n: usize, shape: Shape) -> Vec<(f64, f64)> {
     (0..n)
         .map(|_| {
@@ -96,7 +95,7 @@ fn paired() -> Vec<Case> {
             }));
         }
     }
-    // Log ratios with a tail on one side are not what the method asks for: more blocks make it worse.
+    // Skewed log ratios violate the method's assumptions, and more blocks make it worse.
     for (n, held) in [(6, (0.93, 0.98)), (10, (0.91, 0.97)), (30, (0.80, 0.90))] {
         let data = format!("only the second disturbed n={n}");
         cases.push(Case::new("paired ratio", data, held, move |draws| {
@@ -109,7 +108,7 @@ fn paired() -> Vec<Case> {
     cases
 }
 
-/// Welch's interval may hold more often than asked.
+/// Welch's interval may be conservative.
 const WELCH: (f64, f64) = (ASKED.0, 0.99);
 
 fn unpaired() -> Vec<Case> {
@@ -138,7 +137,8 @@ fn unpaired() -> Vec<Case> {
     cases
 }
 
-/// Lengths and likeness; a likeness that the length cannot bear is allowed less, and the pages say so.
+/// Lengths, autocorrelations and minimum coverage. The limit is lower if the series is short for its correlation, as
+/// documented.
 const CHAINS: [(usize, f64, f64); 9] = [
     (30, 0.0, 0.93),
     (30, 0.3, 0.93),
@@ -165,7 +165,7 @@ fn means() -> Vec<Case> {
     cases
 }
 
-/// Series that are worth fewer values than the method asks for: no claim, and not always an answer.
+/// Series with a small effective size. No claim is made, and there is not always a result.
 fn short() -> Vec<Case> {
     let case = |shape: Shape| {
         let data = format!("{} AR(1) 0.8 n=20", shape.name());

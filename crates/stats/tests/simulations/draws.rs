@@ -1,17 +1,16 @@
-//! Synthetic data: values of known truth, of several shapes, independent or alike in time. Knows no estimator.
+//! Synthetic data of several shapes with a known truth, either independent or autocorrelated.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// How errors are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Normal,
-    /// Log-normal, sigma 0.5: skewed as times are.
+    /// Log-normal with sigma 0.5, skewed like durations.
     Skewed,
-    /// Student's with 3 degrees of freedom.
+    /// Student's t with 3 degrees of freedom.
     Heavy,
-    /// Two humps, ten of their deviations apart, 40 % in the lower.
+    /// Two modes, ten of their standard deviations apart, with 40 % in the lower one.
     TwoHumps,
 }
 
@@ -27,17 +26,15 @@ impl Shape {
         }
     }
 
-    /// The median of [`Draws::error`].
     pub(crate) fn median(self) -> f64 {
         match self {
             Self::Normal | Self::Heavy => 0.0,
             Self::Skewed => 1.0,
-            // A sixth into the upper hump.
+            // A sixth into the upper mode.
             Self::TwoHumps => 1.0 - 0.2 * 0.967_421_566,
         }
     }
 
-    /// The mean of [`Draws::error`].
     pub(crate) fn mean(self) -> f64 {
         match self {
             Self::Normal | Self::Heavy => 0.0,
@@ -46,13 +43,12 @@ impl Shape {
         }
     }
 
-    /// The mean of [`Draws::series`], whose humps are of one size.
+    /// The mean of [`Draws::series`], with modes of equal size.
     pub(crate) fn mean_in_time(self) -> f64 {
         if self == Self::Skewed { 0.125f64.exp() } else { 0.0 }
     }
 }
 
-/// A source of data that always begins the same.
 pub(crate) struct Draws(Pcg64Mcg);
 
 impl Draws {
@@ -68,7 +64,7 @@ impl Draws {
         self.0.random_range(0.0..1.0)
     }
 
-    /// By Box and Muller's method.
+    /// Box-Muller transform.
     pub(crate) fn normal(&mut self) -> f64 {
         let (radius, angle) = (self.0.random_range(1e-300..1.0f64), self.uniform());
         (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()
@@ -91,7 +87,7 @@ impl Draws {
         (0..n).map(|_| 10.0 * (scale * self.error(shape)).exp()).collect()
     }
 
-    /// Positive values as of a machine with neighbours: of one in ten so much is kept.
+    /// Positive values as on a machine with noisy neighbours: one in ten is scaled by `kept`.
     pub(crate) fn disturbed(&mut self, n: usize, scale: f64, kept: f64) -> Vec<f64> {
         (0..n)
             .map(|_| {
@@ -101,7 +97,6 @@ impl Draws {
             .collect()
     }
 
-    /// A series in which each value carries this share of the one before.
     pub(crate) fn series(&mut self, n: usize, shape: Shape, carry: f64) -> Vec<f64> {
         let fresh = (1.0 - carry * carry).sqrt();
         let mut last = self.fresh(shape);

@@ -1,4 +1,4 @@
-//! How often jumps, humps and knees are found where they are, and where there are none. Knows no comparison.
+//! Measures how often jumps, modes and knees are found, and how often they are found where there are none.
 
 use stats::{
     bimodal, curve,
@@ -12,7 +12,6 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Every case.
 pub(crate) fn cases() -> Vec<Case> {
     [shapes(), jumps(), drifts(), warm_ups(), knees()].into_iter().flatten().collect()
 }
@@ -48,13 +47,12 @@ fn shapes() -> Vec<Case> {
     cases
 }
 
-/// Errors in time, and what is claimed of them.
 struct Chain {
     shape: Shape,
     carry: f64,
-    /// The least share of jumps that are placed, by the length of the series: few deviations high, they need values.
+    /// Minimum fraction of jumps found, by the length of the series. Small jumps need more values.
     jumps: [(usize, f64); 4],
-    /// The least share of warm-ups of which as much is cut as there is.
+    /// Minimum fraction of warm-ups that are cut at the right place.
     warm_ups: [(usize, f64); 2],
 }
 
@@ -62,7 +60,7 @@ const CHAINS: [Chain; 6] = [
     chain(Shape::Normal, 0.0, [0.5, 0.8, 0.95, 0.95], [0.8, 0.95]),
     chain(Shape::Normal, 0.3, [0.4, 0.8, 0.95, 0.95], [0.85, 0.9]),
     chain(Shape::Normal, 0.6, [0.7, 0.9, 0.95, 0.95], [0.85, 0.9]),
-    // The likeness of few values is known badly: what waves like these is rather said to wander.
+    // Short series estimate the autocorrelation poorly, so such waves are more often classified as unsteady.
     chain(Shape::Normal, 0.8, [0.5, 0.6, 0.7, 0.8], [0.5, 0.5]),
     chain(Shape::Skewed, 0.3, [0.95, 0.95, 0.95, 0.95], [0.95, 0.95]),
     chain(Shape::Heavy, 0.0, [0.25, 0.6, 0.95, 0.95], [0.55, 0.8]),
@@ -110,7 +108,6 @@ fn jumps() -> Vec<Case> {
     cases
 }
 
-/// Straight lines downwards: by this share over the series, with this scatter.
 fn drifts() -> Vec<Case> {
     let mut cases = Vec::new();
     for (change, scatter, n, least) in [
@@ -154,15 +151,13 @@ fn warm_ups() -> Vec<Case> {
     cases
 }
 
-/// A curve by queues.
 struct Curve {
     name: &'static str,
     /// In Gbit/s.
     levels: &'static [f64],
-    /// The knee that it has by the definition.
     knee: usize,
     falls: bool,
-    /// The least share of data sets in which the knee is placed exactly, with one trial a level and with five.
+    /// Minimum fraction of data sets in which the exact knee is found, with one trial per level and with five.
     placed: [f64; 2],
 }
 

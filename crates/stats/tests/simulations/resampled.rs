@@ -1,5 +1,5 @@
-//! The usual methods that the house does not use, on the same kind of data as those it does: only `make stats` runs
-//! them. Nothing is claimed of them.
+//! Common methods that plumb does not use, on the same data as its own. No claims are made, and only `make stats`
+//! runs them.
 
 use stats::{Interval, describe};
 
@@ -11,7 +11,6 @@ use crate::{
 
 const DRAWN: usize = 500;
 
-/// Every case.
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [5, 6, 10, 30] {
@@ -40,8 +39,8 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Percentile bootstrap of the ratio, blocks drawn as a whole (Efron & Tibshirani, An Introduction to the Bootstrap,
-/// 1993, section 13.3): of `middle_of` the log ratios.
+/// Percentile bootstrap of the ratio with whole blocks resampled (Efron & Tibshirani, An Introduction to the
+/// Bootstrap, 1993, section 13.3), where `middle_of` summarises the log ratios.
 fn paired_ratio(
     draws: &mut Draws,
     pairs: &[(f64, f64)],
@@ -73,7 +72,7 @@ fn block_mean(draws: &mut Draws, values: &[f64]) -> Option<Interval> {
     middle(&drawn.collect::<Option<Vec<_>>>()?)
 }
 
-/// Student's interval from the means of so many batches (Law, Simulation Modeling and Analysis, 5th ed. 2015, 9.5.3).
+/// Student's interval from batch means (Law, Simulation Modeling and Analysis, 5th ed. 2015, 9.5.3).
 fn batch_mean(values: &[f64], batches: usize) -> Option<Interval> {
     // The 97.5 % point for 9 degrees of freedom.
     let quantile = (batches == 10).then_some(2.262_157)?;
@@ -86,7 +85,6 @@ fn batch_mean(values: &[f64], batches: usize) -> Option<Interval> {
 }
 
 impl Draws {
-    /// An index below `n`.
     fn place(&mut self, n: usize) -> usize {
         ((self.uniform() * n as f64) as usize).min(n - 1)
     }

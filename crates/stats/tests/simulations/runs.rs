@@ -1,5 +1,4 @@
-//! How often two runs of one thing are told apart when runs differ by more than their trials say, and several further ones
-//! show by how much. Knows no series.
+//! Error rates of comparing two runs if runs vary more than their trials show, and earlier runs reveal by how much.
 
 use stats::{BetweenRuns, Difference, ab, describe, multiple, noise};
 
@@ -9,15 +8,13 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// What the runs of a history differ by.
 type OfRun = fn(&mut Draws) -> f64;
 
-/// Every case.
 pub(crate) fn cases() -> Vec<Case> {
     [alarms(), figures(), changed(), sweeps(), assumed()].into_iter().flatten().collect()
 }
 
-/// Runs of ten trials that scatter by so much, and what the medians of all but the last say.
+/// Generates a history of runs with ten trials each, and the estimate from the medians of all but the last.
 fn history(
     draws: &mut Draws,
     known: usize,
@@ -37,7 +34,6 @@ fn learned(runs: &[Vec<f64>]) -> Option<BetweenRuns> {
     noise::between_runs(&medians?, ab::CONFIDENCE)
 }
 
-/// The verdict with the larger of what is assumed and what was learned.
 fn judged(a: &[f64], b: &[f64], runs: &BetweenRuns) -> Option<Difference> {
     let floor = runs.relative.max(noise::USUAL_BETWEEN_RUNS);
     let trials = ab::judge(a, b, floor)?;
@@ -56,7 +52,7 @@ fn two_humps(draws: &mut Draws) -> f64 {
     0.03 * draws.error(Shape::TwoHumps)
 }
 
-/// The verdict, and the worst that it could be: trials that scatter by next to nothing, so that only runs differ.
+/// The verdict, and the worst case in which trials hardly vary, so that only runs differ.
 fn alarms() -> Vec<Case> {
     let mut cases = Vec::new();
     for known in 4..=10 {
@@ -76,7 +72,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// What nothing is claimed of: the distance is that of normal values.
+/// Distributions for which no claim is made, because the method assumes normal values.
 fn figures() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, of_run) in [("heavy tails", heavy as OfRun), ("two humps", two_humps)] {
@@ -91,7 +87,7 @@ fn figures() -> Vec<Case> {
     cases
 }
 
-/// A loss of 5 %, where the history is steady, and where the level was another before.
+/// A loss of 5 %, with a steady history and with one that had another level before.
 fn changed() -> Vec<Case> {
     let one = |higher: usize| {
         move |draws: &mut Draws| {
@@ -109,11 +105,11 @@ fn changed() -> Vec<Case> {
         |higher| format!("normal 1 %, runs 0.5 % difference, 5 % lost, {higher} of 10 known a tenth higher");
     let found = "between runs: loss found";
     let claimed = [0, 5].map(|higher| Case::new(found, data(higher), (0.85, 1.0), one(higher)));
-    // A level that only A has is no level yet.
+    // A level that only run A has does not count yet.
     claimed.into_iter().chain([Case::figure(found, data(9), one(9))]).collect()
 }
 
-/// Twenty cells, whose p are adjusted: any alarm counts.
+/// Twenty cells with adjusted p-values. Any alarm is a false one.
 fn sweeps() -> Vec<Case> {
     let one = |known: usize| {
         move |draws: &mut Draws| {
@@ -138,7 +134,7 @@ fn sweeps() -> Vec<Case> {
     [4, 10].map(case).into_iter().collect()
 }
 
-/// What happens without further runs.
+/// False alarms without further runs.
 fn assumed() -> Vec<Case> {
     let data = "normal 2 % n=10, runs 3 % difference, floor 2 % (too low)";
     vec![Case::new("A/B: false alarm", data, (0.3, 0.5), move |draws| {

@@ -1,5 +1,5 @@
-//! How often the values and steps of one run are right: what their intervals hold, and what comes of them next to the noise
-//! floor, some trials disturbed. Independent of other runs.
+//! Checks the values and steps of one run: coverage of the intervals, and verdicts against the noise floor if some
+//! trials are disturbed.
 
 use stats::{Blocks, Difference, Estimate, Fit, ab, fit::BASELINE, interval, verdict};
 
@@ -10,33 +10,30 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// What is left of a disturbed trial.
+/// Fraction of a disturbed trial's value that is left.
 const LEFT: f64 = 1.0 / 3.0;
-/// Standard deviation of what blocks differ by.
+/// Standard deviation between blocks.
 const OF_BLOCKS: f64 = 0.1;
-/// The examined result, and another one.
 const OWN: usize = 1;
 const OTHER: usize = 2;
-/// Blocks of a result that ends early.
+/// Number of blocks of a result that ends early.
 const EARLY: u32 = 5;
-/// Largest mean width of an interval relative to that of the earlier method.
+/// Maximum mean width of an interval relative to that of the earlier method.
 const WIDEST: f64 = 1.1;
-/// Largest loss of power relative to a direct comparison.
 const LEAST_POWER: f64 = 0.02;
 
-/// Trials of a run.
 #[derive(Clone, Copy)]
 enum Trials {
     Shaped(Shape),
-    /// One in ten of every result, the baseline's repetition included, is slowed to a third.
+    /// One trial in ten of every result, including the baseline's repetition, is slowed to a third.
     Disturbed,
-    /// One in ten of the examined result.
+    /// One trial in ten of the examined result is slowed to a third.
     OneDisturbed,
     /// The examined result varies three times as much as all others.
     Uneven,
-    /// Every third one of the baseline's repetition is slowed to a third.
+    /// Every third trial of the baseline's repetition is slowed to a third.
     AgainDisturbed,
-    /// What blocks differ by does not affect the examined result.
+    /// Differences between blocks do not affect the examined result.
     WithoutBlocks,
     /// The examined result has no trials after [`EARLY`] blocks.
     EndsEarly,
@@ -68,7 +65,6 @@ impl Trials {
         }
     }
 
-    /// The trials of the examined result, or of another.
     fn draw(self, draws: &mut Draws, n: usize, scatter: f64, own: bool) -> Vec<f64> {
         match (self, own) {
             (Self::Shaped(shape), _) => draws.rates(n, shape, scatter),
@@ -78,14 +74,12 @@ impl Trials {
         }
     }
 
-    /// The value of results at 100 %.
     fn level(self, scatter: f64) -> f64 {
         let mean = if let Self::Shaped(shape) = self { shape.mean() } else { 0.0 };
         10.0 * (scatter * mean).exp()
     }
 }
 
-/// A workload of a baseline and three results, of which [`OWN`] keeps a share.
 fn run(draws: &mut Draws, n: usize, trials: Trials, scatter: f64, kept: f64) -> (Vec<Blocks>, Blocks) {
     let blocks: Vec<f64> = (0..n).map(|_| (OF_BLOCKS * draws.normal()).exp()).collect();
     let mut result = |own: bool, kept: f64| -> Blocks {
@@ -116,15 +110,13 @@ fn ratio(fit: &Fit, reference: usize) -> Option<Estimate> {
     fit.ratio(OWN, reference, ab::CONFIDENCE)
 }
 
-/// Every case.
 pub(crate) fn cases() -> Vec<Case> {
     [intervals(), widths(), alarms(), found()].into_iter().flatten().collect()
 }
 
-/// Numbers of blocks with an interval.
 const BLOCKS: [usize; 6] = [5, 6, 8, 10, 12, 20];
 
-/// What the intervals of steps and values attain. Disturbed trials make them wider.
+/// Coverage of the intervals of steps and values. Disturbed trials make them wider.
 fn intervals() -> Vec<Case> {
     let mut cases = Vec::new();
     for (scatter, n) in [0.02, 0.03].into_iter().flat_map(|scatter| BLOCKS.map(|n| (scatter, n))) {
@@ -152,25 +144,24 @@ fn intervals() -> Vec<Case> {
     cases
 }
 
-/// Width as a logarithm.
 fn width(estimate: Option<Estimate>) -> Option<f64> {
     let interval = estimate?.interval?;
     Some((interval.high / interval.low).ln())
 }
 
-/// The fit anchored at another result, which compares [`OWN`] with that directly.
+/// A fit anchored at another result, which compares [`OWN`] with it directly.
 fn direct(results: &[Blocks], again: &Blocks) -> Option<Fit> {
     let mut results = results.to_vec();
     results.swap(BASELINE, OTHER);
     Fit::of(&results, again)
 }
 
-/// Relative to the exact interval of the median, and to a direct comparison of two results.
+/// Widths relative to the exact interval of the median, and to a direct comparison of two results.
 fn widths() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, trials) in BLOCKS.into_iter().flat_map(|n| Trials::ALL.map(|trials| (n, trials))) {
         let data = format!("{} 2 % n={n}", trials.name());
-        // Nothing is claimed of few blocks with much disturbance.
+        // No claim is made for a few blocks with much disturbance.
         let held = n > 6 || !matches!(trials, Trials::WithoutBlocks);
         let of_value = Case::at_most("width of a value", data.clone(), WIDEST, move |draws| {
             let (results, again) = run(draws, n, trials, 0.02, 0.8);
@@ -223,7 +214,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// How often a step is found, and what is claimed of one of a tenth with a tenth of the trials disturbed.
+/// Power of finding a step, with a claim for a step of 10 % when one trial in ten is disturbed.
 fn found() -> Vec<Case> {
     let mut cases = Vec::new();
     for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed, Trials::AgainDisturbed] {

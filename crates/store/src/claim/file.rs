@@ -1,4 +1,4 @@
-//! Claims next to an SQLite file: a lock file per run.
+//! Claims on runs in an SQLite file, using a lock file per run.
 
 use std::{
     ffi::OsStr,
@@ -32,7 +32,6 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
             // The previous owner may have removed the file between open and lock.
             Ok(()) if !is_at(&file, &path) => {}
             Ok(()) => {
-                // Best effort: the PID is only used in messages.
                 let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
                 return Ok(FileClaim { path, _file: file });
             }
@@ -55,7 +54,7 @@ pub(crate) fn lock_path(database: &Path, run: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Left by killed processes.
+/// Killed processes leave lock files behind.
 fn remove_left_locks(database: &Path) {
     let Some(name) = database.file_name().and_then(OsStr::to_str) else { return };
     let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -78,7 +77,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     at_path.is_ok_and(|at_path| file.metadata().is_ok_and(|file| identity(file) == at_path))
 }
 
-/// E.g. `process 4711 (plumb run quick)`.
+/// Describes the owner, e.g. `process 4711 (plumb run quick)`.
 fn owner(mut file: File) -> String {
     let mut pid = String::new();
     if file.read_to_string(&mut pid).is_err() || pid.parse::<u32>().is_err() {
@@ -95,7 +94,7 @@ fn owner(mut file: File) -> String {
 
 impl Drop for FileClaim {
     fn drop(&mut self) {
-        // A leftover is an empty file, reused when the run is resumed.
+        // A leftover file is empty, and is reused when the run is resumed.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of both kinds of stores, with a PostgreSQL server of their own. Tests for only one kind come last.
+//! Tests of both kinds of stores, with a private PostgreSQL server. Tests for only one kind come last.
 
 mod altered;
 mod baselines;
@@ -80,7 +80,6 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let unmet =
         [Need::PostgresServer, Need::Program("openssl", "openssl")].iter().find_map(|need| need.unmet());
-    // It ends with the thread that started it.
     let server = (unmet.is_none() && !arguments.list).then(|| Arc::new(PostgresServer::new()));
     let of_a_file = OF_BOTH.iter().chain(OF_A_FILE).map(|&(name, test)| {
         Trial::test(format!("file::{name}"), move || {

@@ -63,7 +63,6 @@ impl Place {
 
     pub(crate) fn empty(&self) {
         if self.is_file() {
-            // It may not exist yet.
             let _ = fs::remove_file(&self.path);
         } else {
             self.other().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public");

@@ -92,7 +92,7 @@ pub(crate) fn denied_access_error_has_a_remedy(server: &PostgresServer) {
     refused(server.database().replace("plumb@", "guest@"), "permission denied for schema public");
 }
 
-/// The first stop is a crash; the server restarts after a trial was tried three times.
+/// The first stop is a crash. The server restarts after a trial was tried three times.
 pub(crate) fn retries_unreachable_server_without_loss() {
     let server = PostgresServer::new();
     let place = Place::database(&server);
@@ -186,7 +186,6 @@ fn shows_nothing(value: &impl Debug) {
     assert!(!shown.contains("s3cret"), "{shown}");
 }
 
-/// PEM, with its key in the same folder.
 fn authority(server: &PostgresServer, name: &str) -> PathBuf {
     let file = server.file(&format!("{name}.pem"), b"");
     let key = file.with_extension("key");

@@ -1,5 +1,5 @@
-//! Concurrent processes and threads, some of them killed. Child processes run this program, controlled by STORE_CHILD (the
-//! action), STORE_PATH and STORE_RUN.
+//! Tests concurrent processes and threads, some of which are killed. Child processes run this program, controlled by
+//! STORE_CHILD (the action), STORE_PATH and STORE_RUN.
 
 use std::{
     env,
@@ -19,7 +19,6 @@ use crate::{
 };
 
 const NEVER_ENDS: u32 = 1_000_000;
-/// Ten writers of a file wait for each other.
 const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) fn killed_writer_leaves_finished_trials_intact(place: &Place) {
@@ -62,7 +61,7 @@ pub(crate) fn processes_can_write_different_runs_concurrently(place: &Place) {
     assert_eq!(store.runs().expect("lists").len(), ids.len());
 }
 
-/// Each writer starts at another offset, so most trials exist already or are just being written.
+/// Every writer starts at a different offset, so most trials already exist or are just being written.
 pub(crate) fn concurrent_writers_store_each_trial_once(place: &Place) {
     const TRIALS: u32 = 40;
     let header = header("quick-20261121-1", 1);
@@ -87,7 +86,6 @@ pub(crate) fn concurrent_writers_store_each_trial_once(place: &Place) {
     assert!(matches!(refused, StoreError::TrialExists { index: 3, .. }), "{refused:?}");
 }
 
-/// Two controllers want the same run.
 pub(crate) fn run_has_one_owner_until_its_process_ends(place: &Place) {
     let run = RunId("quick-20261121-1".to_owned());
     let store = place.open();
@@ -102,7 +100,6 @@ pub(crate) fn run_has_one_owner_until_its_process_ends(place: &Place) {
     assert_eq!(other.0, "quick-20261121-1-2");
     holder.kill().expect("kills the child");
     holder.wait().expect("waits for the child");
-    // A server needs time to notice.
     assert!(wait_until(PATIENCE, || store.claim(&run).is_ok()), "the run is free again");
     assert!(!store.is_under_way(&run));
 }

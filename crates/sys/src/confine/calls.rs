@@ -1,4 +1,4 @@
-//! Groups of system calls by purpose. All calls are used by some server test (tests/compat), except those of [`RARE`].
+//! Groups of system calls by purpose. The server tests (tests/compat) cover all calls except those in [`RARE`].
 
 use super::seccomp::Call::{self, Any, Bit, With};
 
@@ -42,7 +42,7 @@ pub const POLLING: &[Call] = &[
     Any(libc::SYS_eventfd2),
 ];
 
-/// Landlock restricts the files.
+/// Landlock restricts which files can be opened.
 pub const FILES: &[Call] = &[Any(libc::SYS_open)];
 
 pub const SOCKETS: &[Call] = &[
@@ -70,20 +70,20 @@ pub const MACHINE: &[Call] = &[Any(libc::SYS_getrandom), Any(libc::SYS_uname)];
 
 /// Tests cannot trigger these on demand.
 pub const RARE: &[Call] = &[
-    // C library allocator: growing its heap.
+    // The C library's allocator growing its heap.
     Any(libc::SYS_brk),
     Any(libc::SYS_mremap),
-    // Spinning in the C library and at thread start.
+    // Spinning in the C library and when threads start.
     Any(libc::SYS_sched_yield),
-    // Used by the kernel when a wait resumes after SIGSTOP.
+    // The kernel uses this when a wait resumes after SIGSTOP.
     Any(libc::SYS_restart_syscall),
-    // Without a vDSO.
+    // For machines without a vDSO.
     Any(libc::SYS_getcpu),
-    // abort() in the C library, so that its message is not followed by another one.
+    // The C library's abort(), so that its message is not followed by another one.
     Any(libc::SYS_tkill),
 ];
 
-/// linux/prctl.h; reads the auxiliary vector.
+/// Reads the auxiliary vector. From linux/prctl.h.
 const PR_GET_AUXV: u32 = 0x4155_5856;
-/// asm-generic/ioctls.h.
+/// From asm-generic/ioctls.h.
 const FIONBIO: u32 = 0x5421;

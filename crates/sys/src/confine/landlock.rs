@@ -1,4 +1,4 @@
-//! Restricts file access, TCP and signals with Landlock. See landlock(7).
+//! Restricts file access, TCP and signals with Landlock, see landlock(7).
 
 use std::{fmt, path::Path};
 
@@ -9,7 +9,7 @@ use landlock::{
 
 use crate::error::{Error, Result};
 
-/// The newest tested version. Older kernels apply what they support.
+/// The newest version that was tested. Older kernels apply what they support.
 const TESTED: ABI = ABI::V6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,8 @@ impl fmt::Display for Landlock {
     }
 }
 
-/// Permits reading below `readable` only. Forbids binding and connecting TCP sockets, and connecting to abstract sockets of
-/// other processes and sending them signals. Sets `no_new_privs`.
+/// Permits reading only below `readable`. Forbids binding and connecting TCP sockets, and connecting to other
+/// processes' abstract sockets or sending them signals. Sets `no_new_privs`.
 pub fn restrict_files(readable: &[&Path]) -> Result<Landlock> {
     let status =
         restrict(readable).map_err(|error| Error::last("apply", format!("Landlock's rules ({error})")))?;

@@ -1,5 +1,5 @@
-//! System call filters. A call outside the filter ends the process: it is either a bug in the list or an attack. See
-//! seccomp(2), linux/filter.h, linux/seccomp.h.
+//! System call filters. A call outside the filter ends the process, because it is either an omission in the list or
+//! an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::collections::BTreeMap;
@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     Any(i64),
-    /// One of these values (lower 32 bits) in the given argument, counted from 0.
+    /// The given argument, counted from 0, must have one of these values in its lower 32 bits.
     With(i64, u8, &'static [u32]),
-    /// This bit in the given argument.
+    /// The given argument must have this bit set.
     Bit(i64, u8, u32),
 }
 
-/// Applies to this thread and to threads that it starts. Any other call ends the process with `message` and the call number on
-/// standard error. Sets `no_new_privs`.
+/// Applies to this thread and to threads that it starts. Any other call ends the process after printing `message` and
+/// the call number to standard error. Sets `no_new_privs`.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
     install_handler(message)?;
     let installed = program(&groups.concat())
@@ -51,7 +51,6 @@ fn program(calls: &[Call]) -> std::result::Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, TargetArch::x86_64)?.try_into()
 }
 
-/// Set once, before the handler is installed.
 static mut MESSAGE: &str = "";
 
 fn install_handler(message: &'static str) -> Result<()> {
@@ -66,9 +65,9 @@ fn install_handler(message: &'static str) -> Result<()> {
     if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
 }
 
-/// Only writes and exits: the interrupted code may be in any state.
+/// Only writes and exits, because the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
-    // linux/siginfo.h: three integers (and padding), then the call's address, number and architecture.
+    // In linux/siginfo.h, three integers (and padding) are followed by the call's address, number and architecture.
     const SYSCALL: usize = 24;
     // SAFETY: the kernel has filled `about`, and for SIGSYS it contains the number at this offset.
     let number = unsafe { about.cast::<u8>().add(SYSCALL).cast::<i32>().read_unaligned() };
@@ -113,14 +112,13 @@ mod tests {
         assert_eq!(text, format!("denied: {}\n", libc::SYS_getppid));
     }
 
-    /// Computed by an interpreter for the used instructions.
     fn run(calls: &[Call], number: i64, arguments: [u64; 6]) -> u32 {
         const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
         const IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
         const JUMP: u32 = libc::BPF_JMP | libc::BPF_JA;
         const AND: u32 = libc::BPF_ALU | libc::BPF_AND | libc::BPF_K;
         const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
-        /// `AUDIT_ARCH_X86_64` of linux/audit.h.
+        /// `AUDIT_ARCH_X86_64` from linux/audit.h.
         const X86_64: u32 = 0xc000_003e;
         let program = program(calls).expect("valid calls");
         let (mut at, mut accumulator) = (0, 0);
@@ -173,7 +171,7 @@ mod tests {
             [DESCRIPTORS, SOCKETS, POLLING, TIME, MEMORY, THREADS, OWN, SIGNALS, FILES, PIPES, MACHINE, RARE];
         let all = groups.concat();
         const TIOCSTI: u64 = 0x5412;
-        /// Start of the x32 ABI's numbers.
+        /// System call numbers of the x32 ABI start here.
         const X32: i64 = 0x4000_0000;
         let child = libc::SIGCHLD as u64;
         for (number, arguments) in [

@@ -1,4 +1,4 @@
-//! Test guests: code, page tables and interpretation of their exits. x86-64 only.
+//! Test guests: their code, their page tables and the meaning of their exits. x86-64 only.
 #![expect(unsafe_code, reason = "memory shared with a guest")]
 
 use std::time::Duration;
@@ -17,7 +17,6 @@ struct Guest {
     description: &'static str,
     code: &'static [u8],
     long: bool,
-    /// RAX after it halts.
     answer: u64,
 }
 
@@ -44,7 +43,7 @@ const SSE: Guest = Guest {
     answer: 0x42,
 };
 
-/// Takes less than a millisecond on a CPU, a few on an emulated CPU, and nearly a second when KVM interprets each
+/// Takes less than a millisecond on a CPU, a few on an emulated CPU, and nearly a second if KVM interprets every
 /// instruction.
 const LOOP: Guest = Guest {
     description: "a loop with a million iterations in 64-bit kernel code",
@@ -59,10 +58,8 @@ const LOOP: Guest = Guest {
     answer: 0,
 };
 const LOOP_AT_MOST: Duration = Duration::from_millis(200);
-/// Other processes may use the CPU.
 const LOOPS: u32 = 6;
 
-/// Guest-physical.
 const MEMORY: usize = 0x20_0000;
 const CODE: usize = 0x1000;
 const TABLES: [usize; 3] = [0x2000, 0x3000, 0x4000];
@@ -93,7 +90,7 @@ fn run(kvm: &Kvm, guest: &Guest) -> Result<Duration> {
     memory.fill(guest);
     let vm = kvm.create_vm().map_err(|error| refused("create a virtual machine with", &error))?;
     memory.give_to(&vm)?;
-    // Intel CPUs without unrestricted guest mode need three pages for it, outside the guest's memory.
+    // Intel CPUs without unrestricted guest mode need three pages for this, outside the guest's memory.
     vm.set_tss_address(TASK_STATE).map_err(|error| refused("set up a virtual machine of", &error))?;
     let mut vcpu = vm.create_vcpu(0).map_err(|error| refused("create a virtual CPU with", &error))?;
     set_up(kvm, &vcpu, guest).map_err(|error| refused("set up a virtual CPU of", &error))?;
@@ -124,7 +121,7 @@ fn set_up(kvm: &Kvm, vcpu: &VcpuFd, guest: &Guest) -> std::result::Result<(), kv
     vcpu.set_regs(&kvm_regs { rip: CODE as u64, rsp: STACK, rflags: 2, ..Default::default() })
 }
 
-/// Ring 0, paging and SSE enabled: Intel's manual, volume 3, sections 2.5, 3.4.5 and 10.8.5.
+/// Enables ring 0, paging and SSE, see Intel's manual, volume 3, sections 2.5, 3.4.5 and 10.8.5.
 fn enter_long_mode(special: &mut kvm_sregs) {
     const CR0_PE_MP_ET_NE_WP_PG: u64 = 0x8001_0033;
     const CR4_PAE_OSFXSR_OSXMMEXCPT: u64 = 0x620;
@@ -170,7 +167,6 @@ impl Memory {
         Ok(Self { at: at.named("map", || "the memory of a guest")? })
     }
 
-    /// Page tables identity-map the 2 MiB with one large page.
     fn fill(&self, guest: &Guest) {
         const PRESENT_WRITABLE: u64 = 0x3;
         const LARGE: u64 = 0x80;
@@ -218,7 +214,6 @@ mod tests {
 
     #[test]
     fn simple_guests_halt_with_expected_result() {
-        // Without KVM there is nothing to test.
         let Ok(kvm) = Kvm::new() else { return };
         if kvm.create_vm().is_err() {
             return;

@@ -1,4 +1,5 @@
 //! All write functions, with symlinks, pipes and files of other users.
+
 use std::fs::{self, Permissions};
 use std::io::Read;
 use std::os::fd::AsRawFd;
@@ -59,7 +60,6 @@ fn does_not_follow_symlinks_of_other_users() {
             lchown(&shared, owner, None).expect("root");
             mode(&shared, bits);
             for path in ["file", "folder/secret", "folder/none", "dangling"] {
-                // Renaming replaces a symlink without following it.
                 let written = write(&shared.join(path));
                 assert!(
                     written.is_err() || (*name == "rename" && !path.contains('/')),
@@ -123,7 +123,6 @@ fn writes_pipes_devices_and_descriptors_directly() {
     for name in [format!("/dev/fd/{}", file.as_raw_fd()), format!("/proc/self/fd/{}", file.as_raw_fd())] {
         replace(Path::new(&name), b"new").expect("open");
     }
-    // Through a symlink, it is opened again.
     let link = base.path().join("link");
     symlink(format!("/dev/fd/{}", file.as_raw_fd()), &link).expect("own file");
     let mut text = String::new();

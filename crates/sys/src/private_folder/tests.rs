@@ -1,4 +1,5 @@
 //! Folders and files with safe and unsafe owners and permissions.
+
 #![expect(clippy::disallowed_methods, reason = "prepares folders with the standard library")]
 
 use std::fs;
@@ -48,7 +49,6 @@ fn keeps_using_the_opened_folder_after_it_is_exchanged() {
     assert!(base.path().join("gone/labs/a").exists() && !path.join("a").exists());
 }
 
-/// A change of the folder `list/labs` below the path, and the expected error.
 type Case = (fn(&Path), Option<&'static str>);
 
 const FOLDERS: &[Case] = &[

@@ -1,5 +1,5 @@
-//! The destination address of received datagrams, and the source address of sent ones, which the route would select otherwise.
-//! See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
+//! Receives datagrams with their destination address, and sends them from a given source address instead of the one
+//! that the route would select. See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
 #![expect(unsafe_code, reason = "the standard library does not support control messages")]
 
 use std::io;
@@ -13,19 +13,17 @@ use crate::error::Result;
 #[repr(C, align(8))]
 struct Control([u8; 64]);
 
-/// The value of linux/in6.h.
 const IPV6_RECVPKTINFO: u32 = 49;
 const IP_PKTINFO: u32 = 8;
 
-/// Prepares a socket for [`receive_addressed`].
 pub fn set_destination_told(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
     let (level, name) =
         if is_ipv6 { (libc::IPPROTO_IPV6, IPV6_RECVPKTINFO) } else { (libc::IPPROTO_IP, IP_PKTINFO) };
     integer::set(&fd, level, name, 1_i32, "set IP_PKTINFO on")
 }
 
-/// Length, source, and local destination address if enabled (see [`set_destination_told`]). Truncates datagrams longer than
-/// `buffer`.
+/// Returns the length, the source, and the local destination address if enabled (see [`set_destination_told`]).
+/// Datagrams longer than `buffer` are truncated.
 pub fn receive_addressed(
     fd: impl AsFd,
     buffer: &mut [u8],
@@ -51,7 +49,7 @@ pub fn receive_addressed(
     Ok((length, from, destination_of(&message)))
 }
 
-/// `from` is a local address of the same family.
+/// `from` must be a local address of the same family.
 pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr) -> io::Result<usize> {
     let mut control = Control([0; 64]);
     // SAFETY: plain integers and pointers, for which zero is valid.
@@ -88,7 +86,7 @@ const fn length_of<T>() -> libc::socklen_t {
     size_of::<T>() as libc::socklen_t
 }
 
-/// The control message must be the only one, and the buffer large enough.
+/// The control message must be the only one, and the buffer must be large enough.
 fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
     // SAFETY: `msg_control` refers to an aligned `Control`, larger than a header plus `in6_pktinfo`, the larger type;
     // CMSG_FIRSTHDR and CMSG_DATA stay inside.
@@ -201,7 +199,6 @@ mod tests {
 
     #[test]
     fn reply_uses_the_requested_address_as_source() {
-        // The route to a peer on 127.0.0.1 would select 127.0.0.1.
         for to in ["127.0.0.1", "127.7.7.7"] {
             check("0.0.0.0", to);
         }

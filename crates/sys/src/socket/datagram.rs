@@ -1,5 +1,4 @@
-//! Batched datagrams on connected UDP sockets, without allocations after setup.
-//! See sendmmsg(2), recvmmsg(2), udp(7).
+//! Batched datagrams on connected UDP sockets, without allocations after setup. See sendmmsg(2), recvmmsg(2), udp(7).
 #![expect(unsafe_code, reason = "sendmmsg and recvmmsg: the C library's wrappers differ in speed or types")]
 
 mod receive;
@@ -12,7 +11,7 @@ use std::ptr::null_mut;
 
 use linux_raw_sys::net::{cmsghdr, mmsghdr, msghdr};
 
-/// Holds the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
+/// Has room for the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Control {
@@ -29,7 +28,7 @@ const UDP_GRO: i32 = 104;
 
 const NO_VECTOR: libc::iovec = libc::iovec { iov_base: null_mut(), iov_len: 0 };
 
-/// The kernel's type; the C library's may differ in width.
+/// The C library's type may differ in width from the kernel's.
 const NO_MESSAGE: mmsghdr = mmsghdr {
     msg_hdr: msghdr {
         msg_name: null_mut(),

@@ -1,4 +1,5 @@
 //! Integer socket options without a rustix wrapper.
+
 #![expect(unsafe_code, reason = "getsockopt and setsockopt")]
 
 use std::os::fd::{AsFd, AsRawFd};

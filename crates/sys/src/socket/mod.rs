@@ -1,5 +1,4 @@
-//! Socket options and calls missing from the standard library.
-//! See socket(7), ip(7), tcp(7), udp(7).
+//! Socket options and calls that the standard library lacks, see socket(7), ip(7), tcp(7), udp(7).
 
 mod addressed;
 mod datagram;
@@ -41,7 +40,6 @@ mod testing {
         (client, listener.accept().expect("just connected").0)
     }
 
-    /// The namespace must be private to the test.
     #[expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
     pub(super) fn set_loopback_mtu(bytes: i32) {
         use std::os::fd::AsRawFd;

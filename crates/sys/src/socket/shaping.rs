@@ -8,20 +8,21 @@ use crate::error::Result;
 const UDP_SEGMENT: u32 = 103;
 const UDP_GRO: u32 = 104;
 
-/// Datagrams have `bytes` of payload (GSO, UDP_SEGMENT of udp(7)); 0 disables it. Up to 64 datagrams and 65,507 bytes per
-/// message; each datagram must fit the MTU. A [`SendBatch`](super::SendBatch) sets this per message itself.
+/// Splits messages into datagrams with `bytes` of payload (GSO, UDP_SEGMENT in udp(7)); 0 disables this. A message
+/// may have up to 64 datagrams and 65,507 bytes, and each datagram must fit the MTU. A
+/// [`SendBatch`](super::SendBatch) sets this per message itself.
 pub fn set_udp_segment(fd: impl AsFd, bytes: u16) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_SEGMENT, i32::from(bytes), "set UDP_SEGMENT on")
 }
 
-/// Coalesces datagrams of a flow into one message (GRO, UDP_GRO of udp(7)), which only [`ReceiveBatch`](super::ReceiveBatch)
-/// can split.
+/// Coalesces datagrams of a flow into one message (GRO, UDP_GRO in udp(7)), which only
+/// [`ReceiveBatch`](super::ReceiveBatch) can split.
 pub fn set_udp_gro(fd: impl AsFd, on: bool) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_GRO, i32::from(on), "set UDP_GRO on")
 }
 
-/// Includes headers; `u64::MAX` is unlimited (SO_MAX_PACING_RATE in socket(7)). TCP paces itself; for UDP it only works with
-/// the `fq` queueing discipline.
+/// The rate includes headers, and `u64::MAX` is unlimited (SO_MAX_PACING_RATE in socket(7)). TCP paces itself, but
+/// UDP needs the `fq` queueing discipline.
 pub fn set_max_pacing_rate(fd: impl AsFd, bytes_per_second: u64) -> Result<()> {
     let name = linux_raw_sys::net::SO_MAX_PACING_RATE;
     integer::set(&fd, libc::SOL_SOCKET, name, bytes_per_second, "set SO_MAX_PACING_RATE on")
@@ -38,7 +39,6 @@ mod tests {
     fn pacing_limit_appears_in_tcp_info() {
         let (client, _server) = testing::connected();
         assert_eq!(tcp_info(&client).expect("TCP").max_pacing_rate, u64::MAX);
-        // The second does not fit 32 bits.
         for rate in [12_500_000, 12_500_000_000, u64::MAX] {
             set_max_pacing_rate(&client, rate).expect("any socket");
             assert_eq!(tcp_info(&client).expect("TCP").max_pacing_rate, rate);

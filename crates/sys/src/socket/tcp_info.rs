@@ -1,4 +1,4 @@
-//! State of a TCP connection (`struct tcp_info` of linux/tcp.h).
+//! State of a TCP connection (`struct tcp_info` in linux/tcp.h).
 #![expect(unsafe_code, reason = "TCP_INFO has no rustix wrapper")]
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -8,49 +8,40 @@ use linux_raw_sys::net::tcp_info as Raw;
 use super::named;
 use crate::error::{Error, Result};
 
-/// Counters start at connection setup. Fields unknown to an older kernel are 0; see [`TcpInfo::length`].
+/// Counters start at connection setup. Fields that an older kernel does not know are 0, see [`TcpInfo::length`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Bytes filled in by the kernel; older kernels fill in fewer fields.
+    /// Number of bytes filled in by the kernel. Older kernels fill in fewer fields.
     pub length: usize,
     /// 1 is ESTABLISHED (net/tcp_states.h).
     pub state: u8,
-    /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    /// 0 is open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
-    /// The application limited the latest [`TcpInfo::delivery_rate`].
+    /// Whether the application limited the latest [`TcpInfo::delivery_rate`].
     pub delivery_rate_app_limited: bool,
     pub rto_us: u32,
     pub ato_us: u32,
-    /// Bytes.
     pub snd_mss: u32,
-    /// Bytes.
     pub rcv_mss: u32,
-    /// Segments in flight.
     pub unacked: u32,
     pub lost: u32,
     pub retrans: u32,
-    /// Time since the last ACK.
     pub last_ack_recv_ms: u32,
-    /// Bytes.
     pub pmtu: u32,
-    /// Smoothed.
     pub rtt_us: u32,
     /// Mean deviation.
     pub rttvar_us: u32,
-    /// Recent.
     pub min_rtt_us: u32,
-    /// Segments.
+    /// In segments.
     pub snd_ssthresh: u32,
-    /// Segments.
+    /// In segments.
     pub snd_cwnd: u32,
-    /// Target of receive buffer autotuning, bytes.
+    /// Target of receive buffer autotuning, in bytes.
     pub rcv_space: u32,
     pub total_retrans: u32,
-    /// Bytes/s; `u64::MAX` is unpaced.
     pub pacing_rate: u64,
-    /// Bytes/s.
     pub max_pacing_rate: u64,
-    /// Latest, bytes/s.
+    /// Latest value, in bytes/s.
     pub delivery_rate: u64,
     pub bytes_acked: u64,
     pub bytes_received: u64,
@@ -58,22 +49,19 @@ pub struct TcpInfo {
     pub bytes_retrans: u64,
     pub segs_in: u32,
     pub segs_out: u32,
-    /// Segments.
     pub data_segs_in: u32,
-    /// Segments.
     pub data_segs_out: u32,
-    /// Time with data to send.
+    /// Time during which there was data to send.
     pub busy_time_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,
-    /// Written but not yet sent.
+    /// Written by the application but not sent yet.
     pub notsent_bytes: u32,
     pub reord_seen: u32,
-    /// Segments received out of order.
     pub rcv_ooopack: u32,
-    /// Advertised by the peer, bytes.
+    /// Advertised by the peer, in bytes.
     pub snd_wnd: u32,
-    /// Advertised, bytes.
+    /// Advertised to the peer, in bytes.
     pub rcv_wnd: u32,
 }
 
@@ -81,7 +69,6 @@ pub fn tcp_info(fd: impl AsFd) -> Result<TcpInfo> {
     read(&fd, size_of::<Raw>())
 }
 
-/// Fields beyond `limit` stay zero.
 fn read(fd: &impl AsFd, limit: usize) -> Result<TcpInfo> {
     // SAFETY: `tcp_info` consists of integers, for which zero is valid.
     let mut raw: Raw = unsafe { std::mem::zeroed() };
@@ -170,7 +157,6 @@ mod tests {
         };
         let (sender, receiver) = match crate::netns::testing::namespace() {
             Some(ns) => ns.run_in(work).expect("enters"),
-            // Without namespaces, the host's loopback serves as well.
             None => transfer(bytes),
         };
         let bytes = u64::try_from(bytes).expect("fits");
@@ -190,7 +176,7 @@ mod tests {
     fn fields_unknown_to_older_kernels_are_zero() {
         let (client, _server) = testing::connected();
         let whole = tcp_info(&client).expect("TCP");
-        // In Linux 3.14 the structure ended before the pacing rate.
+        // In Linux 3.14, the structure ended before the pacing rate.
         let old = read(&client, std::mem::offset_of!(Raw, tcpi_pacing_rate)).expect("TCP");
         assert_eq!(old.length, 104);
         assert_eq!((old.state, old.snd_mss, old.pmtu), (whole.state, whole.snd_mss, whole.pmtu));

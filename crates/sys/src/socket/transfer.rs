@@ -1,4 +1,5 @@
-//! Send and receive calls missing from the standard library, for measuring loops: no allocations, and plain errnos.
+//! Send and receive calls that the standard library lacks. They are for measuring loops, so they do not allocate and
+//! return plain errnos.
 #![expect(unsafe_code, reason = "a receive without a buffer")]
 
 use std::io;
@@ -9,8 +10,8 @@ use rustix::{
     net::{RecvFlags, SendFlags},
 };
 
-/// Discards data of a TCP socket inside the kernel (MSG_TRUNC, tcp(7)). Returns 0 at end of stream. `WouldBlock` after the
-/// receive timeout; EFAULT for other sockets.
+/// Discards data from a TCP socket inside the kernel (MSG_TRUNC, tcp(7)). Returns 0 at the end of the stream, and
+/// `WouldBlock` after the receive timeout. Fails with EFAULT for other sockets.
 #[inline]
 pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
     let socket = fd.as_fd().as_raw_fd();
@@ -22,14 +23,13 @@ pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
     })
 }
 
-/// `WouldBlock` if there is no data, 0 at end of stream.
+/// Returns `WouldBlock` if there is no data, and 0 at the end of the stream.
 #[inline]
 pub fn recv_nonblocking(fd: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut receive = || Ok(rustix::net::recv(&fd, &mut *buffer, RecvFlags::DONTWAIT)?.0);
     again(&mut receive)
 }
 
-/// Makes up to `looks` attempts without sleeping.
 #[inline]
 pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result<usize> {
     for _ in 0..looks {
@@ -42,7 +42,7 @@ pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Sends what fits the buffer of a connected socket; `WouldBlock` if it is full.
+/// Sends as much as fits into the buffer of a connected socket. Returns `WouldBlock` if it is full.
 #[inline]
 pub fn send_nonblocking(fd: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     again(|| Ok(rustix::net::send(&fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?))
@@ -118,7 +118,6 @@ mod tests {
         assert_eq!(recv_nonblocking(&server, &mut buffer).expect("data"), 8);
         assert_eq!(buffer, [7; 8]);
         drop(client);
-        // Waits for data in flight.
         let rest = std::io::copy(&mut &server, &mut std::io::sink()).expect("loopback");
         assert_eq!(rest + 8, sent as u64);
         assert_eq!(recv_nonblocking(&server, &mut buffer).expect("the end"), 0);

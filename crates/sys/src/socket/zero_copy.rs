@@ -16,13 +16,15 @@ use crate::error::{Context, Result};
 
 const WAIT: Duration = Duration::from_millis(50);
 
-/// Bytes of the buffer, and of the pipe if permitted: `fs.pipe-max-size` is 1 MiB by default.
+/// Size of the buffer in bytes. The pipe is resized to match if `fs.pipe-max-size` allows it, which is 1 MiB by
+/// default.
 const LENGTH: usize = 1 << 20;
 
-/// Byte number n is n mod 256.
+/// Sends the bytes 0 to 255 over and over.
 ///
-/// Makes the socket nonblocking (O_NONBLOCK) for all users while this value exists. With both ends on one CPU, limit the send
-/// buffer (512 KiB to 1 MiB): autotuning to several megabytes cost most of the rate in measurements.
+/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. With both ends on one CPU,
+/// limit the send buffer (512 KiB to 1 MiB), because autotuning to several megabytes cost most of the rate in
+/// measurements.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,
@@ -32,7 +34,6 @@ pub struct ZeroCopySender<'a> {
     from: PipeReader,
     next: usize,
     piped: usize,
-    /// The last send was partial.
     full: bool,
 }
 
@@ -49,7 +50,7 @@ impl<'a> ZeroCopySender<'a> {
         Ok(Self { socket, flags, pages, into, from, next: 0, piped: 0, full: false })
     }
 
-    /// Does not block. If the socket accepts nothing, waits up to 50 ms and then returns `WouldBlock`.
+    /// If the socket accepts nothing, waits for up to 50 ms and then returns `WouldBlock`.
     pub fn send(&mut self, upto: usize) -> io::Result<usize> {
         if self.full {
             self.await_space()?;
@@ -113,7 +114,7 @@ impl<'a> ZeroCopySender<'a> {
 
 impl Drop for ZeroCopySender<'_> {
     fn drop(&mut self) {
-        // It worked on this socket before, and there is no way to report an error.
+        // This worked on the socket before, and there is no way to report an error.
         let _ = rustix::fs::fcntl_setfl(self.socket, self.flags);
     }
 }

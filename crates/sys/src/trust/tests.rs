@@ -1,4 +1,5 @@
 //! Files, symlinks and folders that other users own or can write, and the suggested remedies.
+
 #![expect(clippy::disallowed_methods, reason = "tests prepare files")]
 
 use std::fs::{self, Permissions};

@@ -1,6 +1,6 @@
-//! BIG TCP: the maximum packet size of segmentation and receive offload.
+//! BIG TCP, i.e. the maximum packet size of segmentation and receive offload.
 //!
-//! IPv4 has separate attributes since Linux 6.3; before, one size applied to both families.
+//! IPv4 has had separate attributes since Linux 6.3. Before that, one size applied to both families.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ impl DeviceSetting for BigTcp {
         changed.map_err(|refusal| out_of_bounds(device, Self::KIND, setting(), refusal))
     }
 
-    /// Kernels before 6.3 ignore the IPv4 attributes.
+    /// Reads the sizes back, because kernels before 6.3 ignore the IPv4 attributes.
     fn verify(
         kernel: &mut Kernel<'_>,
         device: &Device,
@@ -102,8 +102,8 @@ impl fmt::Display for Sizes {
     }
 }
 
-/// Appends the sizes to a link message. The IPv4 sizes come last, because the kernel overwrites them when it sets the
-/// others to 64 KiB or less (net/core/dev.h).
+/// The IPv4 sizes come last, because the kernel overwrites them when it sets the others to 64 KiB or less
+/// (net/core/dev.h).
 fn append(message: &mut MessageBuilder, sizes: Sizes) {
     message.append_attr_u32(IflaAttr::GsoMaxSize as u16, sizes.gso);
     message.append_attr_u32(IflaAttr::GroMaxSize as u16, sizes.gro);

@@ -1,4 +1,4 @@
-//! Interrupt coalescing, over ethtool netlink. Drivers support different parameters and values.
+//! Interrupt coalescing over ethtool netlink.
 
 use nlink::netlink::{
     AttrIter, MessageBuilder, NlMsgType,
@@ -33,7 +33,7 @@ impl DeviceSetting for Interrupts {
     type State = Coalescing;
 
     const KIND: DeviceSettingKind = DeviceSettingKind::Coalescing;
-    /// Veth devices do not support it, and a guest's device can only be tested in the guest.
+    /// Veth devices do not support coalescing, and a guest's device can only be tested in the guest.
     const TRIAL: Option<Trial> = None;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Coalescing, ConfigureError> {
@@ -91,7 +91,7 @@ fn parameters(original: &Coalescing) -> String {
     }
 }
 
-/// Sets only differences, because a driver may not support the rest.
+/// Sets only the parameters that differ, because the driver may not support the others.
 fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> CoalesceBuilder {
     fn if_other<T: PartialEq>(
         builder: CoalesceBuilder,
@@ -111,7 +111,6 @@ fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> C
     if_other(builder, (now.adaptive_tx, target.adaptive_tx), CoalesceBuilder::use_adaptive_tx)
 }
 
-/// Restores the routes that the kernel removed.
 fn while_down(
     kernel: &mut Kernel<'_>,
     device: &Device,
@@ -125,12 +124,12 @@ fn while_down(
     kernel.change_link(device, message)?;
     let done = work(kernel);
     kernel.change_link(device, link_up(device.index))?;
-    // Routes of the device's own addresses exist again, so they are rejected.
+    // The kernel has recreated the routes of the device's own addresses and rejects these, so errors are ignored.
     kernel.namespaces.channel(&device.at.host).transact(routes.iter().map(|route| restore(route)))?;
     done
 }
 
-/// The IPv4 routes over a device, as raw messages that can be sent back (rtnetlink(7), like `ip route restore`).
+/// Returns the IPv4 routes over a device as raw messages that can be sent back, like `ip route restore` does.
 fn routes_by(kernel: &Kernel<'_>, device: &Device) -> Result<Vec<Vec<u8>>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETROUTE, NLM_F_REQUEST);
     request.append(&RtMsg { rtm_family: INET, ..RtMsg::default() });

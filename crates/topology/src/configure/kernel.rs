@@ -1,4 +1,4 @@
-//! Access to device settings: links, by one dump per host, and ethtool. Independent of the settings.
+//! Access to links and to ethtool.
 
 use std::collections::BTreeMap;
 

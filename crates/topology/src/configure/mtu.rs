@@ -41,7 +41,6 @@ impl DeviceSetting for Mtu {
     }
 }
 
-/// The kernel returns EINVAL for an unsupported size.
 pub(super) fn out_of_bounds(
     device: &Device,
     kind: DeviceSettingKind,

@@ -1,4 +1,4 @@
-//! Offloads: ethtool features, switched by name and verified by the active ones.
+//! Offloads, which are ethtool features that are set by name.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -134,8 +134,8 @@ fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
     target
 }
 
-/// Enables the features that were enabled at creation: a device may have others that the kernel never enables by default
-/// (`tx-tcp-mangleid-segmentation`). All, if none was enabled.
+/// Selects the features that were enabled at creation, because the kernel never enables some others by default
+/// (`tx-tcp-mangleid-segmentation`). Selects all if none was enabled.
 fn selected<'a>(original: &'a Features, offload: &Offload) -> Vec<&'a str> {
     let own: Vec<_> = original.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
     let enabled: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Queues, over ethtool channels. Separate receive and transmit channels are set to the same number.
+//! Queues, which are ethtool channels. Separate receive and transmit channels are set to the same number.
 
 use std::{fmt, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// Polls until links have their carrier again: 2 s in total.
+/// The number of checks for links to have their carrier again, over 2 s in total.
 const LOOKS: usize = 200;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
@@ -40,7 +40,7 @@ impl Count {
             return Some(Self { now: channels.combined_count.unwrap_or(0), most, combined: true });
         }
         let most = channels.rx_max?.min(channels.tx_max?);
-        // 0 if the numbers differ, so that neither is taken for the setting.
+        // Use 0 if the numbers differ, so that neither is mistaken for the setting.
         let now = if channels.rx_count == channels.tx_count { channels.rx_count? } else { 0 };
         Some(Self { now, most, combined: false })
     }
@@ -97,7 +97,7 @@ impl DeviceSetting for Queues {
         set.map_err(|refusal| refused(device, Self::KIND, setting(), refusal))
     }
 
-    /// The carrier is lost on both ends while queues change.
+    /// Waits for the carrier, which both ends lose while queues change.
     fn settle(kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
         let namespaces = kernel.namespaces;
         for (host, _) in namespaces.iter() {
@@ -112,7 +112,7 @@ impl DeviceSetting for Queues {
                 if down.is_empty() {
                     break;
                 }
-                // A request for a link makes the kernel process its pending link events.
+                // Requesting a link makes the kernel process its pending events.
                 let _ = namespaces.channel(host).transact(read_back::link_requests(&down));
                 namespaces.channel(host).pause(LOOK_AGAIN_AFTER);
             }

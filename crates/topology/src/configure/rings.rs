@@ -1,4 +1,4 @@
-//! Ring sizes, over ethtool netlink. Only hardware and a guest's virtio device have rings.
+//! Ring sizes over ethtool netlink.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use scenario::{DeviceSettingKind, DeviceSettings};
 use super::{DeviceSetting, Kernel, refused, unread, unsupported};
 use crate::{devices::Device, error::ConfigureError, refusal::errno, trial::Trial};
 
-/// The driver resets the ring's queue, which the monitor must support (VIRTIO_F_RING_RESET; `virtqueue_resize` in
-/// drivers/virtio/virtio_ring.c).
+/// To resize a ring, the driver resets its queue, which the monitor must support (VIRTIO_F_RING_RESET;
+/// `virtqueue_resize` in drivers/virtio/virtio_ring.c).
 const NO_RESET: &str = "its monitor cannot reset a single queue; use QEMU 7.2 or later with the board q35";
 
 pub(super) struct Rings;
@@ -33,7 +33,7 @@ impl fmt::Display for Places {
 }
 
 impl Places {
-    /// Requests only differences, because a driver may not support both rings.
+    /// Requests only the sizes that differ, because a driver may not support both rings.
     fn changes(self, now: &Self, rings: RingsBuilder) -> RingsBuilder {
         let rings = if self.rx == now.rx { rings } else { rings.rx(self.rx.now) };
         if self.tx == now.tx { rings } else { rings.tx(self.tx.now) }

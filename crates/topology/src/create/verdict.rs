@@ -1,4 +1,4 @@
-//! Sends requests and handles errors.
+//! Sends requests to the kernel and handles its errors.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,6 @@ impl Creator<'_> {
         let mut by_host: BTreeMap<HostName, Vec<Request>> = BTreeMap::new();
         for request in requests {
             if !self.is_local(&request.host) {
-                // The agent of that host sends it.
                 continue;
             }
             if let Some(absent) = request.needs.iter().find(|at| self.is_absent(at)) {
@@ -58,7 +57,7 @@ impl Creator<'_> {
         refusal: Refusal,
     ) -> Result<(), CreateError> {
         let follows = self.is_missing(&element);
-        // A route through a missing device fails; the device is already reported.
+        // A route through a missing device also fails. The device itself is already reported.
         let is_consequence = refusal.is_unreachable() && !self.missing.is_empty();
         if follows || is_consequence || refusal.is_unsupported() {
             self.note(element, format!("cannot {operation}: {refusal}"));
@@ -90,7 +89,7 @@ impl Creator<'_> {
         self.missing.iter().any(|missing| missing.element == *element)
     }
 
-    /// A device without its rate limit or gateway exists.
+    /// A device that lacks only its rate limit or gateway is not absent.
     pub(super) fn is_absent(&self, at: &DeviceRef) -> bool {
         !self.missing.is_empty()
             && self.site.devices.find(at).is_none_or(|device| self.is_missing(&device.element))

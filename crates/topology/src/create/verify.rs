@@ -1,7 +1,7 @@
-//! Waits until the created lab can carry traffic.
+//! Waits until a new lab can carry traffic.
 //!
-//! The kernel propagates a carrier to the bridge from a work queue, and after the first hundred devices delays others by up to
-//! a second.
+//! The kernel propagates a carrier to the bridge from a work queue. After the first hundred devices, this can take up
+//! to a second.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     read_back::{self, LinkFacts},
 };
 
-/// Links requested at once, so that the replies fit the socket's receive buffer.
+/// The number of links to request at once, so that the replies fit the socket's receive buffer.
 const ANSWERS_AT_ONCE: usize = 16;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(2);
 /// The kernel processes link events at least once a second.
@@ -43,7 +43,7 @@ impl Creator<'_> {
                 break;
             }
             for some in without_carrier.chunks(ANSWERS_AT_ONCE) {
-                // Errors show up when all links are read again.
+                // Ignore errors, because all links are read again below.
                 let _ = channel.transact(read_back::link_requests(some));
             }
             links = read_back::links(&self.site.namespaces, host, false)?;

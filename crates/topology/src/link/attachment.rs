@@ -26,7 +26,7 @@ impl LinkKind for Attachment {
         Some(Peer::Device(far.clone()))
     }
 
-    /// The bridge's host creates the pair, so that all attachments of a bridge are one batch.
+    /// The bridge's host creates the pair, so that all attachments of a bridge are in one batch.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         veth::create([&self.at, &self.port], element, site)
     }

@@ -49,8 +49,8 @@ impl LinkKind for Bridge {
         self.port_devices().collect()
     }
 
-    /// A bridge's MTU follows its ports until it is first changed (net/bridge/br_device.c). So the bridge is created
-    /// with one byte more, and then set.
+    /// The MTU of a bridge follows its ports until it is first changed (net/bridge/br_device.c). So the bridge is
+    /// created with a larger MTU, which is then changed.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         let device = site.devices.get(&self.at, element)?;
         let mut message = create_link(device);
@@ -73,7 +73,7 @@ impl LinkKind for Bridge {
         ])
     }
 
-    /// The request belongs to the port's element, so that an error does not affect the other ports.
+    /// The request is attributed to the port's element, so that an error does not affect the other ports.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let master = site.devices.get(&self.at, element)?.index;
         let ports = self.port_devices().map(|port| {

@@ -1,4 +1,5 @@
-//! Network devices of virtual machines: the monitor creates the guest's device, which is found by its MAC address.
+//! Network devices of virtual machines. The monitor creates the guest's device, which is then found by its MAC
+//! address.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,11 +33,10 @@ pub(crate) type Taps = BTreeMap<DeviceRef, Vec<File>>;
 pub struct Tap {
     pub queues: Vec<File>,
     pub at: DeviceRef,
-    /// MAC address for the guest's device.
     pub mac: [u8; 6],
 }
 
-/// Locally administered and unicast (IEEE 802, section 8.2), distinct from the numbered ones, and known on both sides.
+/// Derives a locally administered unicast address (IEEE 802, section 8.2) that differs from all generated ones.
 pub(crate) fn mac(address: Ipv4Addr) -> [u8; 6] {
     let [a, b, c, d] = address.octets();
     [0x02, 0x56, a, b, c, d]
@@ -90,7 +90,6 @@ impl LinkKind for Nic {
         (*at == self.port).then(|| Peer::Mac(mac(self.address.addr())))
     }
 
-    /// Tap devices are not created by netlink messages. A guest's device already exists.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         if let Some(tap) = site.devices.find(&self.port) {
             let queues = create(self, tap, site).map_err(|refusal| CreateError::Refused {
@@ -105,7 +104,7 @@ impl LinkKind for Nic {
         Ok(site.devices.find(&self.at).map(|device| configure(self, device, element)).into_iter().collect())
     }
 
-    /// A tap device to be opened by name has no carrier until then.
+    /// A tap device that the monitor opens by name has no carrier until it does.
     fn carries(&self, device: &Device, link: &LinkFacts, site: &Site<'_>) -> bool {
         site.by_name.contains(&self.at.host) || carries(device, link)
     }

@@ -1,4 +1,4 @@
-//! Rate limits of links: a token bucket at each end (tc-tbf(8)).
+//! Limits the rate of links with a token bucket at each end (tc-tbf(8)).
 
 use nlink::{
     Bytes, Rate,
@@ -20,11 +20,11 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// Two maximum-size packets of segmentation offload without BIG TCP, so that they pass unsegmented.
+/// The burst is at least two of the largest packets without BIG TCP, so that they pass unsegmented.
 const LEAST_BURST: u64 = 2 * 65_536;
-/// At least the traffic of a millisecond, so that the timer resolution does not reduce the rate.
+/// The burst is also at least a millisecond of traffic, so that the timer resolution does not reduce the rate.
 const BURSTS_PER_SECOND: u64 = 1_000;
-/// Queue limit: the traffic of 20 ms, as in a switch with modest buffers.
+/// The queue holds 20 ms of traffic, like a switch with modest buffers.
 const QUEUES_PER_SECOND: u64 = 50;
 
 pub(super) const TRIAL: Trial = Trial {
@@ -38,7 +38,7 @@ pub(super) const TRIAL: Trial = Trial {
 
 pub(super) fn limit(wire: &Wire, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let Some(rate) = wire.rate else { return Ok(vec![]) };
-    // A rate is far below 2^64 bytes per second; fractions are dropped.
+    // Rates are far below 2^64 bytes per second, so only the fraction is lost.
     let bytes_per_second = (rate.0 / 8.0) as u64;
     let burst = LEAST_BURST.max(bytes_per_second / BURSTS_PER_SECOND);
     let bucket = TbfConfig::new()

@@ -1,4 +1,4 @@
-//! Veth pairs, created by one message for both ends. Attributes: linux/if_link.h, linux/veth.h.
+//! Creates veth pairs. A single netlink message sets up both ends. Attributes: linux/if_link.h, linux/veth.h.
 
 use std::os::fd::{AsFd, AsRawFd};
 

@@ -1,4 +1,5 @@
-//! VXLAN overlays (RFC 7348): a tunnel device in each member host. Attributes: linux/if_link.h, linux/neighbour.h.
+//! VXLAN overlays (RFC 7348), with a tunnel device in each member host. Attributes: linux/if_link.h,
+//! linux/neighbour.h.
 
 use std::{
     net::Ipv4Addr,
@@ -40,14 +41,13 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Lab(smallest),
 };
 
-/// `AF_BRIDGE`: an entry in a forwarding table.
+/// `AF_BRIDGE`, for entries in a forwarding table.
 const BRIDGE: u8 = 7;
-/// `NUD_NOARP
-/// NUD_PERMANENT`.
+/// `NUD_NOARP | NUD_PERMANENT`.
 const PERMANENT: u16 = 0x40 | 0x80;
-/// `NTF_SELF`: the table of the tunnel device, not of the bridge.
+/// `NTF_SELF` selects the table of the tunnel device rather than the bridge.
 const SELF: u8 = 0x02;
-/// The entry for all addresses without their own: head-end replication.
+/// The entry for addresses without an entry (head-end replication).
 const ALL: [u8; 6] = [0; 6];
 
 pub(crate) fn smallest() -> Lab {
@@ -93,8 +93,7 @@ impl LinkKind for Vxlan {
             let operation = format!("create VXLAN device `{}`", member.at);
             if member.existing {
                 let mut message = tunnel(self, member, device, None);
-                // The kernel creates the device in the other namespace, while the tunnel's socket remains in the
-                // requesting one.
+                // The kernel creates the device in the other namespace, but the tunnel's socket stays in this one.
                 let namespace = namespace.as_fd().as_raw_fd().cast_unsigned();
                 message.append_attr_u32(IflaAttr::NetNsFd as u16, namespace);
                 site.namespaces.transact_on_host(&message).map_err(|refusal| CreateError::Refused {
@@ -116,13 +115,13 @@ impl LinkKind for Vxlan {
         Ok(requests)
     }
 
-    /// Broadcasts go to all other members, and known addresses to the member that they are behind.
+    /// Sends broadcasts to all other members, and frames for known addresses to the member they are behind.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // Hosts outside the run's paths have not reported an address.
+            // Skip hosts that are not on the run's paths, which have not reported an address.
             let reported = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);
@@ -172,7 +171,7 @@ fn described(vni: u32, port: u16, local: Ipv4Addr, learning: bool) -> String {
 }
 
 fn reported(data: &[u8]) -> Option<String> {
-    // IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT.
+    // These are IFLA_VXLAN_ID, _LOCAL, _LEARNING and _PORT.
     let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
     let local = Ipv4Addr::from(<[u8; 4]>::try_from(find(4)?).ok()?);
     let port = u16::from_be_bytes(find(15)?.try_into().ok()?);
@@ -180,7 +179,7 @@ fn reported(data: &[u8]) -> Option<String> {
 }
 
 fn entry(device: &Device, mac: [u8; 6], other: &VxlanMember) -> MessageBuilder {
-    // Members share the entry for all addresses, so entries are appended.
+    // Entries are appended, because the members share the entry for all addresses.
     let flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND;
     let mut message = MessageBuilder::new(NlMsgType::RTM_NEWNEIGH, flags);
     let header = NdMsg {

@@ -1,4 +1,4 @@
-//! Device settings: applied, read back, and reset when left out.
+//! Tests applying and resetting device settings.
 
 use std::collections::BTreeMap;
 
@@ -198,7 +198,6 @@ fn sets_queues_up_to_number_at_creation() {
     topology.configure(&BTreeMap::new()).unwrap();
 }
 
-/// Rings of guest devices are tested in tests/vm.
 #[test]
 fn missing_rings_are_reported_and_the_rest_is_set() {
     if !can_create_namespaces("missing_rings_are_reported_and_the_rest_is_set") {

@@ -1,4 +1,4 @@
-//! Created labs, verified with traffic and counters.
+//! Creates labs and verifies them with traffic and counters.
 
 use crate::support::{
     bridge_with_guests, can_create_namespaces, converse, device, egress_gateway, ip, is_whole, macvlans,
@@ -53,7 +53,7 @@ fn overlay_carries_tcp_with_and_without_learning() {
     }
 }
 
-/// Replies are not sufficient evidence: the devices below could have sent them.
+/// Getting a reply is not enough, because the underlying devices could have sent it.
 #[test]
 fn packets_pass_macvlans() {
     if !can_create_namespaces("packets_pass_macvlans") {
@@ -138,7 +138,7 @@ fn enforces_rate_limit() {
     if !is_whole(&topology, "enforces_rate_limit") {
         return;
     }
-    // 4 MB at 10 MB/s, minus the bucket of 128 KiB. A busy machine may delay it, but not five times.
+    // 4 MB at 10 MB/s, minus the bucket of 128 KiB. A busy machine may be up to five times slower.
     let least = Duration::from_millis(380);
     let quick = |elapsed: &Duration| {
         assert!(*elapsed >= least, "{elapsed:?}");

@@ -1,4 +1,4 @@
-//! Labs on existing hosts, here two namespaces of the test with a wire between them.
+//! Tests labs on existing hosts, using two connected namespaces as the hosts.
 
 use scenario::{Access, DeviceName, ExistingHost, Host, HostName, Lab, Link, link::Forwarding};
 use sys::netns::NetNs;
@@ -51,7 +51,6 @@ fn overlay_uses_host_network_without_adding_devices_to_it() {
         let created = namespace_of(&own, host).run_in(|| Topology::inside(&lab, &HostName::new(host)));
         created.expect("root may enter").expect("the lab fits")
     };
-    // The second iteration waits until the kernel has removed the first one's devices.
     for _ in 0..2 {
         let [a, b] = HOSTS.map(create);
         if !is_whole(&a, TEST) {

@@ -1,4 +1,4 @@
-//! Labs created in the real kernel. Skipped if namespaces cannot be created.
+//! Tests of labs in the real kernel. They are skipped if namespaces cannot be created.
 
 mod configure;
 mod create;

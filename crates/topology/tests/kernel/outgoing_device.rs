@@ -1,4 +1,4 @@
-//! The device that leads to an address: found by its route, with its offloads.
+//! Tests finding the device that leads to an address.
 
 use std::{
     collections::BTreeMap,

@@ -11,7 +11,7 @@ use units::Bytes;
 
 use crate::support::{can_create_namespaces, device, wire};
 
-/// A veth counts per queue only with NAPI: with its receive offload on and its peer's segmentation off
+/// A veth has per-queue counters only with NAPI, i.e. if its receive offload is on and its peer's segmentation is off
 /// (veth_skb_is_eligible_for_gro in drivers/net/veth.c).
 fn two_queues() -> Lab {
     let mut lab = wire();
@@ -30,7 +30,7 @@ fn queues(topology: &Topology) -> Vec<QueueCounters> {
     topology.reading(&[device("b:eth0")]).expect("the device exists").devices.remove(0).rx_queues
 }
 
-/// The kernel may process packets after `work` returns.
+/// Waits for the expected count, because the kernel may process packets after `work` returns.
 fn packets_per_queue(topology: &Topology, expected: u64, work: impl FnOnce()) -> [u64; 2] {
     let packets = || {
         let queues = queues(topology);
@@ -70,7 +70,7 @@ fn counts_two_flows_on_their_queues() {
         packets_per_queue(&topology, 3, || send(flow, 3)).iter().position(|packets| *packets == 3)
     };
     let own = way(&first).expect("a flow stays on its queue");
-    // A hash selects the queue, so some flows share the first one's queue.
+    // Queues are selected by a hash, so some flows share the queue of the first.
     let flows: Vec<UdpSocket> = (0..64).map(|_| client()).collect();
     flows.iter().for_each(|flow| send(flow, 1));
     let other =

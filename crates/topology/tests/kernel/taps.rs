@@ -1,4 +1,4 @@
-//! Tap devices of virtual machines: bridge ports with the lab's settings.
+//! Tests the tap devices of virtual machines.
 #![expect(clippy::disallowed_methods, reason = "reads sysfs")]
 
 use std::{collections::BTreeMap, fs, fs::File};
@@ -10,7 +10,6 @@ use topology::{ConfigureError, Topology};
 
 use crate::support::{bridge, can_create_namespaces, device, empty, host, net};
 
-/// The port's MAC address, which is the first generated one, not the guest's.
 const PORT: &str = "02:50:00:00:00:00";
 
 fn lab() -> Lab {
@@ -101,7 +100,7 @@ fn tap_device_for_firecracker_can_be_opened_by_name() {
     lab.hosts[1].vm = Some(Vm { monitor: Monitor::Firecracker, ..Vm::default() });
     let Some(Link::Nic(nic)) = lab.links.first_mut() else { panic!("the guest comes first") };
     nic.queues = 1;
-    // Repeated, because the bridge may notice a port without a reader with a delay.
+    // This is repeated, because the bridge may be slow to notice a port without a reader.
     for _ in 0..10 {
         drop(Topology::create(&lab).unwrap());
     }

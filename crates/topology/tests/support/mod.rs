@@ -1,4 +1,4 @@
-//! Labs built by hand, and test traffic through them.
+//! Hand-written labs, and test traffic through them.
 #![expect(clippy::disallowed_macros, reason = "reports a skipped test")]
 
 use std::{
@@ -25,7 +25,6 @@ pub(crate) fn can_create_namespaces(test: &str) -> bool {
     false
 }
 
-/// Prints what is missing if not.
 pub(crate) fn is_whole(topology: &Topology, test: &str) -> bool {
     for missing in topology.missing() {
         println!("skipped: {test}: {missing}");
@@ -235,7 +234,7 @@ pub(crate) fn meet([from, to]: [&NetNs; 2], address: &str) -> IpAddr {
         stream.read_exact(&mut bytes)?;
         io::Result::Ok(bytes)
     });
-    // Without a client, the server thread waits until the process ends; this panic gives the reason.
+    // If the client fails, the server thread waits until the process ends, so panic here with the reason.
     let echoed = client.expect("a namespace of the lab");
     assert_eq!(&echoed.unwrap_or_else(|error| panic!("cannot reach {address}: {error}")), b"hello");
     server.join().expect("no panic").expect("the client got a reply")

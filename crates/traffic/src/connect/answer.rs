@@ -16,10 +16,10 @@ use crate::{
     socket::{TICK, is_wait, limit_waits},
 };
 
-/// Bytes.
 const PIECE: usize = 64 << 10;
 
-/// Fails if the connection takes longer than `limit`, or the server stops. Adds bytes of both directions to `carried`.
+/// Fails if the connection takes longer than `limit` or the server stops. Bytes of both directions are added to
+/// `carried`.
 pub fn serve(
     socket: &TcpStream,
     handshake: Handshake,
@@ -53,7 +53,6 @@ impl<'a> RequestServer<'a> {
         self.until = monotonic() + self.limit.0;
     }
 
-    /// `false` for a wrong token or protocol violation.
     pub(super) fn respond(
         &mut self,
         socket: &TcpStream,
@@ -62,7 +61,6 @@ impl<'a> RequestServer<'a> {
     ) -> io::Result<bool> {
         self.begin();
         let mut got = 0;
-        // Usually everything arrives at once.
         while got < HEAD {
             got += self.read(socket, got, goes_on)?;
         }
@@ -121,7 +119,7 @@ impl<'a> RequestServer<'a> {
         goes_on: impl Fn() -> bool,
     ) -> io::Result<usize> {
         loop {
-            // Checked before each read: a peer that sends single bytes never lets a wait time out.
+            // Check before every read, since a peer that sends single bytes never lets a read time out.
             self.check(&goes_on)?;
             match socket.read(&mut self.piece[offset..]) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),

@@ -31,7 +31,7 @@ use crate::{
 };
 
 const END: &str = "client";
-/// Pause after a failed connection, to limit the rate against an unreachable server.
+/// Pause after a failed connection, so that an unreachable server is not flooded with attempts.
 const PAUSE: Duration = Duration::from_millis(1);
 const PIECE: usize = 64 << 10;
 
@@ -59,7 +59,6 @@ pub(crate) fn run_client(
     };
     let parts = workers::run((0..spec.load.clients).map(job).collect(), shared, observer)?;
     let ended = monotonic();
-    // Failures at the end may be caused by the server.
     stands()?;
     drop(control);
     Ok(outcome(parts, &grid, ended))
@@ -204,7 +203,7 @@ struct Deadline<G> {
 }
 
 impl<G: Fn() -> bool> Deadline<G> {
-    /// Checks before each attempt, as a server that sends single bytes never lets a wait time out.
+    /// Checks before every attempt, since a server that sends single bytes never lets a read time out.
     fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         while monotonic() < self.until && (self.goes_on)() {
             match call() {
@@ -281,7 +280,6 @@ fn outcome(parts: Vec<Part>, grid: &Grid, ended: u64) -> Outcome<ConnectEnd> {
     Outcome { measured: ConnectEnd::Client(data), threads }
 }
 
-/// Intervals after an early end were not measured.
 fn cut(intervals: &mut Vec<ConnectInterval>, ended: Nanos) {
     intervals.retain(|interval| interval.start < ended);
     if let Some(last) = intervals.last_mut() {

@@ -1,9 +1,8 @@
-//! Interval boundaries, common to all threads so that their counts can be added.
+//! Interval boundaries shared by all threads, so that their counts can be added up.
 
 use units::Nanos;
 use workload::{ConnectInterval, ConnectSettings};
 
-/// The warm-up ends at a boundary.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     pub(super) begin: u64,

@@ -1,8 +1,8 @@
-//! Connections with one request and response each.
+//! Opens many connections, each with a single request and response.
 //!
-//! The **server closes first**: the side that does keeps the connection in TIME-WAIT for a minute. At the client this would
-//! use up its ports in seconds. At the server Linux lets the client's next connection from the same port take it over (RFC
-//! 1122, 4.2.2.13).
+//! The **server closes first**, because the side that does keeps the connection in TIME-WAIT for a minute. The client
+//! would run out of ports within seconds. On the server, Linux lets the client's next connection from the same port
+//! replace the old one (RFC 1122, 4.2.2.13).
 
 mod answer;
 mod client;
@@ -23,8 +23,8 @@ use workload::ConnectSettings;
 use crate::error::{Error, Result};
 
 const GRACE: Nanos = Nanos::from_secs(5);
-/// The control connection, through which the server starts the client and learns of its end. Measured connections have higher
-/// numbers.
+/// The number of the control connection, through which the server starts the client and learns that it has finished.
+/// Measured connections have higher numbers.
 pub const CONTROL: u32 = 0;
 const COUNTED: u32 = 1;
 const PATIENCE: Nanos = Nanos::from_secs(2);

@@ -47,14 +47,13 @@ impl Server {
         self.port
     }
 
-    /// Fails if the client does not connect, or neither ends nor continues.
+    /// Fails if the client does not connect, or if it goes silent without ending.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
         let control = gather::gather(&listener, spec.token, &expected, stop)?;
         let control = control.into_values().next().expect("gather returns the expected connections");
         limit_waits(&control, TICK)?;
-        // Accepted sockets inherit the timeouts.
         limit_waits(&listener, TICK)?;
         let name = format!("connections to {}:{port}", spec.bind);
         listener.set_nonblocking(false).map_err(Error::socket("await", || name.clone()))?;
@@ -95,7 +94,7 @@ fn serve(
     let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
-            // The client counts failed connections; connections of unknown peers are closed.
+            // Failed connections are counted by the client, and connections from unknown peers are just closed.
             Ok((socket, _)) => drop(requests.respond(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
@@ -107,7 +106,7 @@ fn serve(
     Ok(Some(spent.until_now(END, ThreadRole::Pong)))
 }
 
-/// A timeout, or the peer left before accept (accept(2)).
+/// The wait timed out, or the peer disconnected before it was accepted, see accept(2).
 fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }

@@ -70,7 +70,6 @@ fn check(load: &ConnectSettings) {
 #[test]
 fn every_connection_transfers_request_and_response() {
     for (clients, request, response) in [(1, 64, 64), (1, 0, 1), (3, 41, 1), (2, 100_000, 300_000)] {
-        // On a busy machine there may be no time for any.
         in_one_of_five(|| check(&load(clients, request, response)));
     }
 }
@@ -84,7 +83,6 @@ fn more_connections_than_ports_do_not_fail() {
 
 fn ports_suffice(load: &ConnectSettings) {
     let Some(outcome) = on_loopback(|| {
-        // Forty ports, so that all are reused often.
         sys_ports("30000 30039");
         play(load, |_| {}).0
     }) else {
@@ -102,7 +100,6 @@ fn sys_ports(range: &str) {
 
 #[test]
 fn unknown_peers_get_no_response_and_do_not_interfere() {
-    // The peers connect during the run unless the machine stalls.
     in_one_of_five(strangers_come);
 }
 
@@ -110,7 +107,7 @@ fn strangers_come() {
     let mut load = load(1, 64, 64);
     load.duration = Nanos::from_millis(1000);
     let stranger = |port: u16, token: u64| {
-        // Succeeds once the control connection is established; earlier it is closed by the gathering.
+        // This works only once the control connection is established; before that, the connection is closed.
         let mut stream = TcpStream::connect((HERE, port)).expect("listens");
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
         let mut request = Handshake { token, purpose: Purpose::Connect, number: 1 }.encode().to_vec();
@@ -119,7 +116,6 @@ fn strangers_come() {
         request.resize(64, 0);
         stream.write_all(&request).expect("sent");
         let mut answer = Vec::new();
-        // A reset is also a valid end.
         let _ = stream.read_to_end(&mut answer);
         answer.len()
     };
@@ -185,7 +181,6 @@ fn slow_peer_is_dropped_at_timeout_and_at_the_end() {
 }
 
 fn drips_are_given_up() {
-    // One byte every few milliseconds, so that no wait times out.
     let drip = |limit: Nanos, goes_on: bool| {
         on_loopback(|| {
             let listener = std::net::TcpListener::bind((HERE, 0)).expect("loopback");

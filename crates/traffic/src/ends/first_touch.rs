@@ -1,4 +1,4 @@
-//! First touch of memory: each thread maps its part, writes to every page, unmaps it and repeats.
+//! First-touch workload: each thread maps its part of the memory, writes to every page, unmaps it and starts over.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::{
@@ -77,7 +77,7 @@ impl Times {
         Self { begin, warm, end: warm + load.duration.0, interval: load.interval.0 }
     }
 
-    /// Split at the end of the warm-up; the last interval of each part may be shorter.
+    /// A boundary is placed at the end of the warm-up, so the last interval on either side may be shorter.
     fn intervals(self) -> Vec<FirstTouchInterval> {
         let part = |from: u64, to: u64, warmup: bool| {
             let starts = (from..to).step_by(usize::try_from(self.interval).unwrap_or(usize::MAX));
@@ -152,7 +152,6 @@ fn outcome(parts: Vec<Part>, times: Times, ended: u64) -> Outcome<FirstTouchData
     for interval in &mut intervals {
         interval.touching = Nanos(interval.touching.0 / threads);
     }
-    // Intervals after an early end were not measured.
     intervals.retain(|interval| interval.start.0 < ended - times.begin);
     let measured = || intervals.iter().filter(|interval| !interval.warmup);
     data.touched = measured().map(|interval| interval.touched).sum();
@@ -189,14 +188,12 @@ mod tests {
     #[test]
     fn every_touched_small_page_is_a_fault_and_intervals_add_up() {
         for threads in [1, 3] {
-            // A thread that waits for a CPU during the whole measurement touches nothing.
             let mut outcomes = (0..20).map(|_| outcome_of(load(threads, 24 * MIB)).expect("it runs"));
             let Outcome { measured: data, threads: cpu } =
                 outcomes.find(|outcome| outcome.measured.touched.0 > 0).expect("one run touches memory");
             assert_eq!(cpu.len(), threads as usize);
             let pages = data.touched.0 / anonymous_memory::PAGE as u64;
             let faults = data.minor_faults + data.major_faults;
-            // A few faults on the thread's own pages, e.g. its stack, and on page tables may be added.
             assert!((pages..pages + pages / 100 + 64).contains(&faults), "{faults} faults for {pages} pages");
             let measured = || data.intervals.iter().filter(|interval| !interval.warmup);
             assert_eq!(measured().map(|interval| interval.touched).sum::<Bytes>(), data.touched);

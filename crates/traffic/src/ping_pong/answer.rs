@@ -10,7 +10,7 @@ use crate::error::Result;
 
 pub(super) struct Answer {
     pub(super) number: u64,
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub(super) late: u64,
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn run_client(
         tcp::await_go(&socket, stop)?;
         let format = Message::new(spec.load.message.0 as usize, spec.token);
         let outcome = exchange(&socket, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
-        // Otherwise the server occupies the client's place until its timeout.
+        // Otherwise the server would reserve the client's place until the timeout.
         if !socket.is_stream() && !matches!(outcome, Err(Error::Ended { .. })) {
             udp::take_leave(&socket, spec.token);
         }
@@ -51,8 +51,8 @@ pub(crate) fn run_client(
     })
 }
 
-/// Leaves the socket open; after an error, closing the connection resets it. Fails if the peer ends the connection early or is
-/// silent for too long.
+/// The socket stays open; after an error, closing the connection resets it. Fails if the peer ends the connection
+/// early or is silent for too long.
 pub fn exchange<F: Format>(
     socket: &MessageSocket,
     format: &F,
@@ -137,7 +137,6 @@ fn open_jobs<'a, F: Format + 'a>(
         let done = open.receive(&reader, &mut notes);
         let thread = spent.until_now(END, ThreadRole::Ping);
         let mut recorded = notes.finish();
-        // The schedule covers the requested time even if the last reply is earlier.
         if !shared.ends_early() {
             recorded.elapsed = recorded.elapsed.max(load.duration);
         }

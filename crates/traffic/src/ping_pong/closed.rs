@@ -47,7 +47,7 @@ pub(super) fn run<F: Format>(
     Ok(())
 }
 
-/// A stream loses nothing, but a reply may have a wrong number.
+/// Streams lose nothing, but a reply may carry a wrong number.
 #[inline]
 fn answered<F: Format>(
     socket: &MessageSocket,
@@ -76,7 +76,7 @@ fn answered<F: Format>(
     }
 }
 
-/// Fails on a stop request, or if a stream is silent long after the end.
+/// Fails on a stop request, or if a stream stays silent long after the end.
 fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     notes.check()?;
     if socket.is_stream() && monotonic() >= notes.end() + GRACE.0 {
@@ -97,7 +97,7 @@ pub(super) fn answered_within(
         match socket.receive(inbox) {
             Ok(Arrival::Message(bytes)) if message.is_answered_by(bytes) => return true,
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
-            // The server has closed its socket, so it received the message.
+            // The server has closed its socket, so it must have received the message.
             Ok(Arrival::End) | Err(_) => return true,
         }
     }

@@ -1,8 +1,8 @@
-//! Greetings before UDP messages, which verify that the client receives at its address.
+//! Greetings that precede UDP messages and verify that the client receives at its address.
 //!
-//! The client asks; the server offers a cookie; the client returns it; the server welcomes the client. A server only replies
-//! to clients, with datagrams of the same length, so two servers never talk to each other. Big endian: handshake (32), kind
-//! (4), cookie (8; zero if unused; the reason in a refusal).
+//! The client asks, the server offers a cookie, the client returns the cookie, and the server welcomes the client.
+//! Servers reply only to clients, with datagrams of the same length, so two servers can never end up talking to each
+//! other. All fields are big endian: handshake (32), kind (4), cookie (8; zero if unused; the reason in a refusal).
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -63,7 +63,6 @@ impl Greeting {
         bytes
     }
 
-    /// Other lengths are rejected quickly.
     #[inline]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
@@ -75,7 +74,7 @@ impl Greeting {
     }
 }
 
-/// Does not store cookies.
+/// Cookies are computed, so the server need not store them.
 #[derive(Debug, Default)]
 pub struct Cookies(RandomState);
 

@@ -1,19 +1,18 @@
 //! The message of a ping-pong.
 //!
-//! Big endian: number (8), token (8), padding. A shorter message has the low bytes of the number and as much of the token as
-//! fits; a 1-byte message is identified only by its peer's address.
+//! All fields are big endian: number (8), token (8), padding. A shorter message has the low bytes of the number and
+//! as much of the token as fits. A 1-byte message is identified only by the address of its peer.
 
 use super::greeting::Greeting;
 use crate::{handshake::TOKEN, refused::RefusalCode};
 
 pub(crate) const HEADER: usize = 16;
-/// The number that ends a ping-pong.
 pub(crate) const CLOSING: u64 = u64::MAX;
 
 pub trait Format: Clone + Send {
     fn write(&mut self, number: u64) -> &[u8];
 
-    /// Messages below `next` have been sent.
+    /// `next` is the lowest message number that has not been sent yet.
     fn read(&self, received: &[u8], next: u64) -> Reply;
 }
 
@@ -53,7 +52,8 @@ impl Message {
 }
 
 impl Message {
-    /// A short message has only the low bits of its number: returns the latest number below `next` with these bits.
+    /// Short messages have only the low bits of their number. Returns the latest number below `next` with these low
+    /// bits.
     #[inline]
     fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
         let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));

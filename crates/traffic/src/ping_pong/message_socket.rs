@@ -1,4 +1,4 @@
-//! Sends and receives whole messages. TCP messages are separated by their length only.
+//! Sends and receives whole messages. Over TCP, messages are delimited only by their length.
 
 use std::{
     io::{self, Read, Write},
@@ -15,11 +15,11 @@ use crate::{
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
-/// Polls per wait of a spinning thread, about ten microseconds. It never yields, which would delay it on a busy CPU.
+/// How often a spinning thread polls per wait, about ten microseconds in total. It never yields, since that would
+/// delay it on a busy CPU.
 const LOOKS: u32 = 64;
 const LONGEST: usize = 65_535;
 
-/// The socket must have timeouts.
 #[derive(Debug)]
 pub struct MessageSocket {
     socket: Carrier,
@@ -80,8 +80,8 @@ impl MessageSocket {
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Calls `wait` whenever a stream had no room for a full timeout. A datagram without room is lost, as it might be anywhere
-    /// on its path.
+    /// Calls `wait` whenever a stream had no room for a full timeout. A datagram that finds no room is dropped, as
+    /// might happen anywhere on the path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {
@@ -107,7 +107,7 @@ impl MessageSocket {
         Ok(())
     }
 
-    /// Waits once, so that a peer with single bytes cannot delay the caller's clock checks.
+    /// Waits only once, so that a peer that sends single bytes cannot delay the caller's clock checks.
     #[inline]
     pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {
@@ -138,7 +138,7 @@ impl MessageSocket {
         }
     }
 
-    /// Makes close send a reset, as a normal close would look like a regular end to the peer.
+    /// Makes close(2) send a reset. The peer would take a normal close for a regular end.
     pub(crate) fn abort(&self) -> Result<()> {
         self.stream().map_or(Ok(()), |socket| Ok(sys::socket::set_linger_zero(socket)?))
     }
@@ -147,7 +147,6 @@ impl MessageSocket {
         Error::Ended { object: self.name.clone(), reason }
     }
 
-    /// A reset by the server is an end.
     pub(crate) fn broken(&self) -> impl FnOnce(io::Error) -> Error + use<'_> {
         |error| match error.kind() {
             io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof if self.is_stream() => {

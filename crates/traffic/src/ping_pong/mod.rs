@@ -1,4 +1,5 @@
-//! Ping-pong over TCP or UDP. [`Format`] abstracts message numbering, so that other protocols share the loops.
+//! Ping-pong over TCP or UDP. [`Format`] abstracts over message numbering, so that other protocols can share the
+//! loops.
 
 mod answer;
 mod client;
@@ -39,12 +40,12 @@ use crate::{
     stream,
 };
 
-/// Each interval hands over a histogram.
+/// Shortest interval, because every interval hands over a whole histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FASTEST: Nanos = Nanos(1_000);
 const GRACE: Nanos = Nanos::from_secs(5);
-/// A datagram is then lost and an unsent message of an open loop is dropped. Longer than usual paths take, so that latency is
-/// not mistaken for loss.
+/// After this time, a datagram counts as lost and an open loop drops an unsent message. It is longer than ordinary
+/// paths take, so that latency is not mistaken for loss.
 const OVERDUE: Nanos = Nanos::from_secs(1);
 const AGAIN: Nanos = Nanos::from_millis(200);
 

@@ -1,5 +1,5 @@
-//! The open loop, which sends every message on schedule. A delayed message keeps its scheduled time, so a stall affects all
-//! messages that it delays.
+//! The open loop, which sends every message on schedule. Latency is measured from the scheduled time, so a stall
+//! affects every message it delays.
 
 use std::{
     hint::spin_loop,
@@ -28,7 +28,7 @@ use crate::{
     workers::SharedState,
 };
 
-/// The receiver gets ready before the first message.
+/// Gives the receiver time to get ready before the first message.
 const LEAD: Nanos = Nanos::from_millis(5);
 const REMEMBERED: Nanos = Nanos::from_secs(4);
 const LEAST: u64 = 1 << 16;
@@ -65,7 +65,6 @@ impl<'a> Open<'a> {
         self.load.warmup.0.div_ceil(self.period)
     }
 
-    /// Returns the messages' lateness.
     pub(super) fn send<F: Format>(&self, format: F) -> Result<(LatencyHistogram, CpuSet)> {
         set_timer_slack(1)?;
         let mut sender = Sender::default();
@@ -231,7 +230,7 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// A stream loses nothing, but replies with a wrong number leave others missing.
+    /// Streams lose nothing, but replies with a wrong number leave other messages without a reply.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);
@@ -277,7 +276,6 @@ struct Sender {
 struct Tally {
     begin: u64,
     wake: u64,
-    /// No message below it is in flight.
     oldest: u64,
     settled: u64,
     ended: Option<u64>,

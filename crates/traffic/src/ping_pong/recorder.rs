@@ -8,7 +8,7 @@ use workload::{PingPongInterval, PingPongSettings};
 use super::cpu_set::CpuSet;
 use crate::{error::Result, socket::TICK, workers::SharedState};
 
-/// Histograms in circulation; more are allocated if the watching thread lags.
+/// Number of histograms in circulation. More are allocated if the watching thread lags.
 const STOCK: usize = 4;
 
 pub(super) fn prepare(shared: &SharedState<'_>) {
@@ -128,7 +128,7 @@ impl<'a> Recorder<'a> {
 
     #[cold]
     fn awake(&mut self, from: u64, now: u64) -> Result<()> {
-        // The last interval of the warm-up includes all messages started in it, however late it ends.
+        // The last interval of the warm-up includes every message that started in it, however late the message ends.
         while now >= self.present.1 && !(self.present.1 == self.warm && from < self.warm) {
             self.cut(now);
         }
@@ -178,8 +178,8 @@ impl<'a> Recorder<'a> {
         self.working.warmup = self.warmup;
     }
 
-    /// Timed-out messages count as in flight until the last reply, but not beyond the requested time: one lost at the very end
-    /// times out long after it.
+    /// Timed-out messages count as in flight until the last reply, but not beyond the requested time, because a
+    /// message lost at the very end times out long after it.
     fn measured_end(&self) -> u64 {
         self.returned.max(self.given_up.min(self.end))
     }
@@ -236,7 +236,8 @@ mod tests {
         (elapsed, reported.0.into_inner())
     }
 
-    /// One message per ms for 3 s, returning after `round_trip` ms; those selected by `is_lost` time out.
+    /// Sends one message per millisecond for 3 s. Each returns after `round_trip` ms, except that those selected by
+    /// `is_lost` time out.
     fn check(round_trip: u64, is_lost: fn(u64) -> bool, expected: u64) {
         let load = PingPongSettings::new(Nanos::from_secs(3));
         let (elapsed, intervals) = record(&load, |recorder, _| {
@@ -278,12 +279,10 @@ mod tests {
             for number in 0..500 {
                 let now = BEGIN + number * 10 * MS;
                 recorder.answered(now, now + 1)?;
-                // Gives the watching thread time, as between real intervals.
                 (0..5000).take_while(|_| shared.stock() < STOCK - 1).for_each(|_| {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 });
             }
-            // If more had been allocated, more would have been returned.
             assert_eq!(shared.stock(), STOCK - 1);
             Ok(())
         });

@@ -31,7 +31,7 @@ use crate::{
 };
 
 const END: &str = "server";
-/// Attempts to find a port that is free for both TCP and UDP.
+/// Attempts at finding a port that is free for both TCP and UDP.
 const TRIES: u32 = 32;
 
 #[derive(Debug)]
@@ -104,7 +104,6 @@ fn serve(
     single_worker(job, &shared, observer)
 }
 
-/// Messages may have any length.
 pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outcome<PingPongEnd>> {
     limit_waits(&socket, TICK)?;
     sys::socket::set_nodelay(&socket, true)?;
@@ -114,8 +113,8 @@ pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outco
     serve_any(&socket, 0, bounds, stop)
 }
 
-/// `greeting` has verified the address of the client, which the socket is connected to. Ends with the closing datagram, or
-/// when the client is silent.
+/// The socket is connected to the client, and `greeting` has verified the client's address. Ends with the closing
+/// datagram, or when the client goes silent.
 pub fn serve_udp(
     socket: UdpSocket,
     greeting: Greeting,

@@ -1,6 +1,7 @@
-//! Setup and end of a UDP ping-pong.
+//! Starts and ends a UDP ping-pong.
 //!
-//! The server's socket is connected to the client and returns any datagram with the token, of any length; MTU probes use this.
+//! The server's socket is connected to the client and echoes any datagram with the right token, whatever its length.
+//! MTU probes rely on this.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -77,7 +78,6 @@ fn refused(server: SocketAddr, answer: Greeting) -> Error {
     Error::Refused { object: format!("the UDP ping-pong with {server}"), reason }
 }
 
-/// An offer that was already accepted is ignored.
 fn await_reply(
     socket: &UdpSocket,
     greeting: Greeting,
@@ -139,7 +139,7 @@ pub(super) fn await_client(
                         return welcome(socket, greeting, spec.load.waiting);
                     }
                     Some(greeting) if matches!(greeting.kind, GreetingKind::Asks | GreetingKind::Proves) => {
-                        // The client repeats after a loss.
+                        // If the offer is lost, the client repeats its greeting.
                         let _ = socket.send_to(&cookies.offer(greeting, peer, monotonic()).encode(), peer);
                     }
                     _ => {}
@@ -168,7 +168,6 @@ pub(super) fn welcome(socket: UdpSocket, greeting: Greeting, waiting: Waiting) -
     Ok(MessageSocket::new(Carrier::Udp(socket), waiting, name))
 }
 
-/// A full queue drops the datagram, as any other hop may.
 fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     match socket.send(bytes) {
         Err(error) if !is_wait(&error) => Err(error),
@@ -176,15 +175,14 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// The client would otherwise only notice silence.
+/// Without this, the client would only notice silence.
 pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
-        // Other errors of the socket are reported elsewhere.
         let _ = socket.send(&greeting.refusing(reason).encode(), || Ok(()));
     }
 }
 
-/// The server also detects the end by silence.
+/// If this is lost, the server detects the end by silence.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

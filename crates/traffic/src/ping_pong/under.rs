@@ -59,7 +59,6 @@ impl BackgroundStream {
         let connect = |(place, (direction, id)): (u32, (Direction, u32))| {
             let purpose = Purpose::of(direction, Transport::Tcp);
             let handshake = Handshake { token: spec.token, purpose, number: id };
-            // The first port is used for the messages.
             let dial =
                 Dial { bind: spec.bind, server: spec.server, settings: &load.socket, number: place + 1 };
             Ok((direction, id, dial.connect(handshake, stop)?))
@@ -86,7 +85,6 @@ impl BackgroundStream {
         }
         let mut gathered = gather::gather(listener, spec.token, &expected, stop)?;
         let messages = gathered.remove(&(Purpose::PingPong, 0));
-        // Same order as `places`: both are sorted by direction and number.
         let flows = places.into_iter().zip(gathered.into_values());
         let flows = flows.map(|((direction, id), socket)| (direction, id, socket)).collect();
         Ok((Self { load, end: SERVER, cpus: spec.cpus.clone(), thread: 1, flows }, messages))
@@ -147,7 +145,7 @@ fn join(
     played: Result<Outcome<PingPongEnd>>,
     streamed: Result<StreamOutcome>,
 ) -> Result<Outcome<PingPongEnd>> {
-    // If both failed, the stream failed because of the messages.
+    // If both failed, the failed messages are the reason why the stream failed.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
     let measured = PingPongEnd { beside: streamed.measured, ..played.measured };

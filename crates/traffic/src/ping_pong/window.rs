@@ -1,25 +1,24 @@
 //! The window of messages in flight.
 //!
-//! A message number in a reply is accepted only if it is found here. One word per message, lock-free. The number determines
-//! the slot; with more messages in flight than slots, the oldest is displaced.
+//! The number in a reply is accepted only if it is found here. Each message takes one word, without locks. Its number
+//! selects the slot; if more messages are in flight than there are slots, the oldest is evicted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const EMPTY: u64 = u64::MAX;
-/// Lateness in nanoseconds: over four hours. The other bits distinguish numbers that share a slot.
+/// Enough bits for a lateness of over four hours in nanoseconds. The other bits distinguish numbers that share a
+/// slot.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 
 pub(super) struct Window {
     places: Box<[AtomicU64]>,
-    /// All lower numbers have been added.
     next: AtomicU64,
     overrun: AtomicU64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// Late by this many nanoseconds.
     Taken(u64),
     Past,
     Unsent,
@@ -54,7 +53,6 @@ impl Window {
         if word == EMPTY || word >> LATE_BITS != self.round(number) {
             return Claim::Past;
         }
-        // The sender may just have reused the slot.
         match place.compare_exchange(word, EMPTY, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => Claim::Taken(word & ((1 << LATE_BITS) - 1)),
             Err(_) => Claim::Past,
@@ -75,7 +73,7 @@ impl Window {
         &self.places[number as usize & (self.places.len() - 1)]
     }
 
-    /// Distinguishes numbers that share a slot; in the window they differ by less than a round.
+    /// Distinguishes numbers that share a slot. Within the window they are always less than a full cycle apart.
     #[inline]
     fn round(&self, number: u64) -> u64 {
         (number / self.places.len() as u64) & (u64::MAX >> LATE_BITS)
@@ -141,7 +139,6 @@ mod tests {
         #[test]
         fn accepts_only_numbers_in_flight_and_only_once(events in events(), places in 0..5_u32) {
             let window = Window::new(1 << places);
-            // Messages in flight with their lateness; numbers below `next` were sent.
             let (mut under_way, mut next, mut overrun) = (BTreeMap::new(), 0, 0);
             for event in events {
                 let Some(named) = event else {

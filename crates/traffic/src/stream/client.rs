@@ -16,7 +16,6 @@ use crate::{
     workers::cpu_of,
 };
 
-/// Fails if the server cannot be reached or lacks the congestion control, or a connection fails or stalls.
 pub(crate) fn run_client(
     spec: &ClientSpec<StreamSettings>,
     stop: &Stop,

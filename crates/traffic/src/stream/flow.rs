@@ -19,7 +19,6 @@ pub const SERVER: &str = "server";
 #[derive(Debug)]
 pub struct Flow<'a> {
     pub id: u32,
-    /// Never `both`.
     pub direction: Direction,
     pub end: &'static str,
     pub name: String,
@@ -49,7 +48,6 @@ impl FlowSocket {
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
     Go,
-    /// Over UDP, the client starts with this opening.
     Opening(Opening),
     Now,
 }
@@ -58,17 +56,17 @@ pub enum Start {
 pub enum Finish<'a> {
     /// The sender half-closes or sends the number of datagrams, then waits until the receiver has everything.
     HalfClose,
-    /// A control connection ends the stream. The sender stops with its load or when the flag is set; the receiver stops when
-    /// the flag is set and data in flight has arrived, or when the sender has closed. The socket stays open.
+    /// A control connection ends the stream. The sender stops when its load is done or the flag is set. The receiver
+    /// stops when the sender has closed, or when the flag is set and the data in flight has arrived. The socket stays
+    /// open.
     External(&'a EndFlag),
 }
 
-/// A receiver continues while data arrives, for at most half a second.
+/// Once the flag is set, a receiver continues while data arrives, but for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 
 impl EndFlag {
-    /// Sets the flag; streams end within 100 ms.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -85,7 +83,6 @@ impl Flow<'_> {
         format!("connection {id} ({way}) with {peer}")
     }
 
-    /// Fits into the kernel's thread names.
     pub(super) fn thread_name(&self) -> String {
         let way = if self.direction == Direction::Reverse { "rev" } else { "fwd" };
         format!("stream {} {way}", self.id)

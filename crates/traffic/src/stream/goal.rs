@@ -10,10 +10,10 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Bytes beyond the goal, since a sender completes the last message.
+/// Tolerance in bytes beyond the goal, since a sender always completes its last message.
 const EXCESS: u64 = 64 << 20;
 
-/// `Elapsed` ends at `end` at the earliest, and after measuring for `time`.
+/// `Elapsed` ends at `end` or after measuring for `time`, whichever is later.
 pub(super) enum Goal {
     Elapsed { end: u64, time: Nanos },
     Sent(u64),
@@ -54,8 +54,9 @@ impl Goal {
     }
 }
 
-/// The last bytes at `latest`. Silence after them counts within the requested time, as a sender's stall is part of the
-/// measurement. The delay of the end of stream, detected at `found`, does not count.
+/// Returns the end of the measurement. The last bytes arrived at `latest`. Silence after them counts up to the
+/// requested time, because a stalled sender is part of the measurement. Any delay until the end of the stream was
+/// detected, at `found`, does not count.
 pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
     let requested = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,
@@ -78,8 +79,8 @@ impl Patience {
         self.0.is_some_and(|limit| now + GRACE.0 >= limit)
     }
 
-    /// E.g. the last segments and the reset of a sender that gave up. Excludes streams that stalled for long within their
-    /// time.
+    /// Whether the end is missing, e.g. the last segments and the reset from a sender that gave up. Streams that
+    /// stalled for long during their time do not qualify.
     pub(super) fn has_lost_its_end<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
         let Some(limit) = self.0 else { return false };
         let flowed = sampler.total() > 0 && sampler.latest() + 2 * GRACE.0 >= limit;
@@ -103,7 +104,8 @@ impl Patience {
         Err(Error::Silent { object: flow.name.clone(), missing, waited: GRACE })
     }
 
-    /// A sender that does not end is not received forever. A sender stops by itself if its data is not received in time.
+    /// Limits how long a receiver waits for a sender that does not end. A sender stops by itself if its data is not
+    /// received in time.
     #[inline]
     pub(super) fn check_ends<S: Sampled>(
         &self,
@@ -130,7 +132,6 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn check(until: Until, latest: u64, found: u64, expected: u64) {
-        // Starts at 1,000 ms.
         let load = StreamSettings { warmup: Nanos::from_millis(100), ..StreamSettings::new(until) };
         let end = end_of_record(&load, 1000 * MS, (1000 + latest) * MS, (1000 + found) * MS);
         assert_eq!(end, (1000 + expected) * MS, "{until:?}: last data at {latest}, end found at {found}");
@@ -139,10 +140,8 @@ mod tests {
     #[test]
     fn measurement_ends_with_last_data_however_late_the_end_is_found() {
         let requested = Until::Elapsed(Nanos::from_millis(400));
-        // Run-down, timeout, or a repeated closing datagram.
         check(requested, 500, 815, 500);
         check(requested, 499, 560, 500);
-        // The sender was delayed and sent for longer.
         check(requested, 730, 730, 730);
         check(requested, 730, 900, 730);
         check(Until::Sent(Bytes(9)), 730, 900, 730);

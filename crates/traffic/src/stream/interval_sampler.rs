@@ -1,4 +1,4 @@
-//! Periodic work of a stream's loop, a few times per second and never per message.
+//! Periodic work in a stream's loop, done a few times per second and never per message.
 
 use std::time::Duration;
 
@@ -40,7 +40,6 @@ pub(super) struct IntervalSampler<'a, S> {
     shown: usize,
     moved: (u64, u64),
     ran_on: Vec<u32>,
-    /// Intervals are at least a tick long and reported immediately.
     is_slow: bool,
 }
 
@@ -83,7 +82,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.wake
     }
 
-    /// A thread delayed at the end of the warm-up starts measuring late, but must measure equally long.
+    /// A thread that was delayed at the end of the warm-up starts measuring late, but must measure for just as long.
     pub(super) fn has_measured(&self, time: Nanos, now: u64) -> bool {
         self.measured_until(time).is_some_and(|until| now >= until)
     }
@@ -159,7 +158,6 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         EndSeries { intervals, socket, has_common_start: true, ..EndSeries::default() }
     }
 
-    /// Runs at most once per tick, however short the intervals are: this wakes the watching thread.
     fn report(&mut self) {
         let delta = self.total - self.reported;
         if self.id.sends {

@@ -1,32 +1,32 @@
 //! The schedule of a rate-limited sender.
 //!
-//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`] (in limit mode
-//! [`WIDE_GAP`], so that many datagrams are sent per call), a thread sends the messages of a gap together. A late sender
-//! catches up by at most the messages of [`DEBT`]. If it falls back further, the schedule is shifted and the shift recorded,
-//! so that a stall of minutes does not cause a flood.
+//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`] (in limit
+//! mode [`WIDE_GAP`], so that each call sends many datagrams), a thread sends all messages of a gap together. A late
+//! sender catches up by at most [`DEBT`]. If it falls back further, the schedule is shifted and the shift is
+//! recorded, so that a stall of minutes does not cause a flood.
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 use workload::{LatencyHistogram, Mode, StreamSettings};
 
-/// Nanoseconds between two wake-ups.
+/// Minimum time between two wake-ups, in nanoseconds.
 const GAP: u64 = 50_000;
 const WIDE_GAP: u64 = 250_000;
-/// Nanoseconds of the schedule.
+/// How far a sender may catch up, in nanoseconds of the schedule.
 const DEBT: u64 = 1_000_000_000;
 
 pub(super) struct Pace {
     begun: u64,
-    /// Nanoseconds.
+    /// In nanoseconds.
     period: f64,
-    /// Nanoseconds.
+    /// In nanoseconds.
     gap: u64,
     next: u64,
     woken: u64,
     warmup: u64,
     measured: u64,
     lateness: LatencyHistogram,
-    /// Nanoseconds after the warm-up.
+    /// Time skipped after the warm-up, in nanoseconds.
     skipped: u64,
 }
 
@@ -87,7 +87,7 @@ impl Pace {
     #[cold]
     fn skip(&mut self, time: u64, now: u64) {
         self.begun += time;
-        // For a stall that started in the warm-up, only the time after it counts.
+        // If the stall started during the warm-up, only the time after it counts.
         self.skipped += time.min(now.saturating_sub(self.measured));
     }
 
@@ -127,7 +127,6 @@ mod tests {
 
     const BEGUN: u64 = 1_000_000_000_000;
 
-    /// 1,000 bytes every `period` ns.
     fn pace(period: u64) -> Pace {
         pace_in(Mode::App, period)
     }
@@ -172,7 +171,6 @@ mod tests {
             assert!(sent.abs_diff(100 * MS / period) <= gap / period + 1, "{period}: {sent}");
             assert!(u64::abs_diff(woken, expected_wakes) <= 1, "{period}: {woken}");
             let latest = pace.into_lateness_and_shift().0.max().expect("some").0;
-            // The histogram has three digits.
             assert!(latest <= if period < gap { gap + gap / 1000 } else { 1 }, "{period}: {latest}");
         }
     }

@@ -1,7 +1,7 @@
-//! Intervals of an end of a connection.
+//! Intervals of one end of a connection.
 //!
-//! They follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after its boundary,
-//! so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
+//! They follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after its
+//! boundary, so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};
@@ -23,7 +23,7 @@ pub(super) struct Series {
     start: u64,
     boundary: u64,
     bytes: u64,
-    /// End of the warm-up's last interval; cached, as it is needed for every message.
+    /// End of the last interval of the warm-up, cached because it is needed for every message.
     measured: Option<u64>,
 }
 
@@ -91,8 +91,8 @@ impl Series {
         self.boundary = self.next_boundary(end);
     }
 
-    /// The counts of intervals completed after `now` go to the last one that started before. A remainder below half an
-    /// interval is merged into the previous one.
+    /// Counts from intervals completed after `now` are added to the last interval that started before it. A remainder
+    /// shorter than half an interval is merged into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
         let has_losses =
             reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
@@ -113,7 +113,7 @@ impl Series {
         }
     }
 
-    /// `false` without a previous interval, or if the two are on different sides of the warm-up's end.
+    /// Returns `false` if there is no previous interval, or if the end of the warm-up lies between the two.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
         if before.warmup != rest.warmup {
@@ -127,7 +127,6 @@ impl Series {
         true
     }
 
-    /// The end of the warm-up is always a boundary.
     fn next_boundary(&self, time: u64) -> u64 {
         let after = |from: u64| from + ((time - from) / self.interval + 1) * self.interval;
         if time < self.warmup { after(0).min(self.warmup) } else { after(self.warmup) }

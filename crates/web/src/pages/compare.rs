@@ -1,4 +1,4 @@
-//! Compares two runs, environment first, or shows a form to select them.
+//! Compares two runs, starting with their environments, or shows a form to select them.
 
 use std::sync::Arc;
 
@@ -46,7 +46,8 @@ pub(crate) async fn page(
         return compared(&site, a, b).await;
     }
     if let [one, other] = chosen.ticked.as_slice() {
-        // The list is sorted newest first, and forms keep that order. The older run is the reference.
+        // The list is sorted from newest to oldest, and forms preserve that order. The older run is the
+        // reference.
         return Ok(Redirect::to(&links::comparison(other, one)).into_response());
     }
     let b = chosen.b.clone().or_else(|| chosen.ticked.first().cloned());

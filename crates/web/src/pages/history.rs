@@ -1,4 +1,4 @@
-//! The history of a run's results over the runs of its scenario, with level shifts.
+//! The history of a run's results across all runs of its scenario, including level shifts.
 
 mod chart;
 

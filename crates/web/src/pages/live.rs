@@ -1,5 +1,5 @@
-//! A running run, updated by server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>)
-//! until it ends.
+//! Shows a run in progress, updated by server-sent events
+//! (<https://html.spec.whatwg.org/multipage/server-sent-events.html>) until it ends.
 
 mod following;
 mod state;
@@ -26,9 +26,8 @@ use crate::{
     time,
 };
 
-/// Rare enough not to disturb a trial.
 const LOOK: Duration = Duration::from_millis(500);
-/// Looks without news until a comment is sent to detect closed connections.
+/// After this many polls without news, a comment is sent to detect closed connections.
 const QUIET_LOOKS: usize = 20;
 
 pub(crate) async fn page(
@@ -53,7 +52,6 @@ enum Follower {
     Ended,
 }
 
-/// An event per change, then `end`.
 pub(crate) async fn events(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Response {
     let events = stream::unfold((site, Follower::New(RunId(run))), |(site, follower)| async move {
         let (event, follower) = next(&site, follower).await?;
@@ -84,7 +82,7 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
         following = looked_at;
         match changed {
             Ok(true) => return Some(event_of(*following)),
-            // Treat a locked store like a long trial.
+            // A locked store is treated like a long trial.
             Ok(false) | Err(store::StoreError::Locked { .. } | store::StoreError::Away { .. }) => {}
             Err(_) => return None,
         }

@@ -125,7 +125,6 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
             td.begun { (time::minute(run.started)) }
             td.number {
                 (run.completed)
-                // The planned number is a maximum.
                 @if run.state == RunState::Unfinished { span.faint { "/" (run.planned) } }
             }
             td.state {

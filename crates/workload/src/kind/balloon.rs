@@ -1,4 +1,4 @@
-//! Ballooning: memory reclaimed from a running virtual machine, or given back to it, timed on the host.
+//! Ballooning, i.e. reclaiming memory from a running virtual machine or giving it back.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,16 +11,17 @@ use crate::{
     work::Work,
 };
 
-/// Bytes per second in emulated guests, for time estimates only.
+/// The rate in emulated guests, in bytes per second. It is used only for time estimates.
 const USUAL_RATE: f64 = 0.3e9;
-/// Memory is also touched before the measurement and moved back after it.
+/// Memory is moved several times, because it is also touched before the measurement and moved back afterwards.
 const ROUNDS: f64 = 4.0;
 
 /// How memory is reclaimed from a virtual machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalloonMethod {
-    /// A device whose driver allocates single pages of 4 KiB and reports them to the monitor (VIRTIO 1.2, section 5.5).
+    /// A device whose driver allocates single pages of 4 KiB and reports them to the monitor (VIRTIO 1.2, section
+    /// 5.5).
     VirtioBalloon,
     /// A device with its own memory, which the guest unplugs in whole blocks (VIRTIO 1.2, section 5.15).
     VirtioMem,
@@ -51,15 +52,13 @@ pub enum BalloonMove {
     Grow,
 }
 
-/// Settings of a ballooning test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BalloonSettings {
-    /// How much memory to move.
     pub memory: Bytes,
     #[serde(rename = "move")]
     pub direction: BalloonMove,
-    /// Whether the guest has touched the memory before, so that the host has allocated it. For `grow`: whether the test
-    /// includes touching it.
+    /// Whether the guest has touched the memory before, so that the host has allocated it. For `grow`: whether the
+    /// test includes touching it.
     pub touched: bool,
     /// Whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -73,16 +72,15 @@ impl BalloonSettings {
     }
 }
 
-/// The measurement of a ballooning test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BalloonData {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
     pub direction: BalloonMove,
     pub moved: Bytes,
-    /// From the request until the first part had moved.
+    /// Time from the request until the first part of the memory had moved.
     pub first: Nanos,
-    /// From the request until all had moved, or had been touched by the guest.
+    /// Time from the request until all memory had moved, or had been touched by the guest.
     pub elapsed: Nanos,
     /// Part of `elapsed` that the guest spent touching memory.
     pub touching: Nanos,
@@ -92,11 +90,9 @@ pub struct BalloonData {
     pub resident_after: Bytes,
     /// Longest delay of a guest thread that sleeps for 4 ms at a time.
     pub stall: Nanos,
-    /// Samples of the memory moved.
     pub intervals: Vec<BalloonInterval>,
 }
 
-/// Memory moved between two samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BalloonInterval {
     pub start: Nanos,
@@ -105,7 +101,7 @@ pub struct BalloonInterval {
 }
 
 impl BalloonInterval {
-    /// Bytes per second; `None` for an empty interval.
+    /// In bytes per second, or `None` for an empty interval.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         let time = self.end - self.start;
@@ -119,13 +115,13 @@ impl BalloonData {
         if let Measurement::Balloon(data) = measurement { Some(data) } else { None }
     }
 
-    /// Bytes per second; `None` if nothing moved.
+    /// In bytes per second, or `None` if no memory moved.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.moved.0 > 0 && self.elapsed.0 > 0).then(|| self.moved.0 as f64 / self.elapsed.seconds())
     }
 
-    /// Negative if the host had to allocate memory.
+    /// The memory freed on the host, which is negative if the host had to allocate memory.
     #[must_use]
     pub const fn freed(&self) -> i64 {
         self.resident_before.0.cast_signed() - self.resident_after.0.cast_signed()
@@ -141,7 +137,7 @@ impl KindSettings for BalloonSettings {
         None
     }
 
-    /// The test ends when all memory has moved.
+    /// An estimate, because the test ends when all memory has moved.
     fn flows_for(&self) -> Option<Nanos> {
         Some(Nanos((self.memory.0 as f64 * ROUNDS / USUAL_RATE * 1e9) as u64))
     }

@@ -1,4 +1,4 @@
-//! Short-lived connections: connect, one request, one response, close.
+//! Short-lived connections, each with one request and one response.
 
 mod measurement;
 mod settings;
@@ -53,7 +53,7 @@ impl KindSettings for ConnectSettings {
         self.clients as usize
     }
 
-    /// Each connection has a new port.
+    /// Each connection uses a new port.
     fn has_fixed_ports(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! First touch of memory. The rate counts only the time for touching.
+//! Touches memory for the first time. The rate includes only the time spent touching.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,11 @@ use crate::{
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// Settings of a first-touch test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstTouchSettings {
     /// Memory mapped by all threads together.
     pub memory: Bytes,
-    /// Threads, each with its share of the memory.
+    /// Number of threads, which divide the memory between them.
     pub threads: u32,
     /// Whether to request transparent huge pages; otherwise they are disabled (madvise(2)).
     pub huge_pages: bool,
@@ -29,7 +28,7 @@ pub struct FirstTouchSettings {
 }
 
 impl FirstTouchSettings {
-    /// 256 MiB, one thread, small pages, no warm-up, samples every 100 ms.
+    /// Defaults to 256 MiB, one thread, small pages and no warm-up.
     #[must_use]
     pub const fn new(duration: Nanos) -> Self {
         Self {
@@ -48,9 +47,9 @@ impl FirstTouchSettings {
 pub struct FirstTouchData {
     /// Memory touched after the warm-up.
     pub touched: Bytes,
-    /// Time spent touching it, averaged over threads.
+    /// Time spent touching memory, averaged over threads.
     pub touching: Nanos,
-    /// From the end of the warm-up to the end of the last thread.
+    /// Time from the end of the warm-up until the last thread ended.
     pub elapsed: Nanos,
     /// Page faults after the warm-up that needed no I/O.
     pub minor_faults: u64,
@@ -60,22 +59,18 @@ pub struct FirstTouchData {
     pub intervals: Vec<FirstTouchInterval>,
 }
 
-/// Memory touched in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstTouchInterval {
-    /// Start, since the first touch.
     pub start: Nanos,
-    /// End, since the first touch.
     pub end: Nanos,
-    /// Whether it is part of the warm-up.
     pub warmup: bool,
     pub touched: Bytes,
-    /// Time spent touching it, averaged over threads.
+    /// Time spent touching memory, averaged over threads.
     pub touching: Nanos,
 }
 
 impl FirstTouchInterval {
-    /// Bytes per second; `None` if nothing was touched.
+    /// In bytes per second, or `None` if nothing was touched.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         rate(self.touched, self.touching)
@@ -88,13 +83,13 @@ impl FirstTouchData {
         if let Measurement::FirstTouch(data) = measurement { Some(data) } else { None }
     }
 
-    /// All threads together, over the time spent touching; `None` if nothing was touched.
+    /// The rate of all threads together while they were touching memory, or `None` if nothing was touched.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         rate(self.touched, self.touching)
     }
 
-    /// 262144 with one per page of 4 KiB.
+    /// One fault per page of 4 KiB would be 262144.
     #[must_use]
     pub fn faults_per_gib(&self) -> Option<f64> {
         let faults = self.minor_faults + self.major_faults;

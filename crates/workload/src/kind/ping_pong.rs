@@ -28,7 +28,7 @@ impl PingPongSettings {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
     }
 
-    /// No other message is in flight, and a background stream uses another protocol.
+    /// Whether only one message is in flight at a time, and any background stream uses another protocol.
     #[must_use]
     pub fn is_one_at_a_time(&self) -> bool {
         self.schedule == Schedule::Closed && (self.under.is_none() || self.transport == Transport::Udp)
@@ -145,13 +145,14 @@ impl PingPongData {
         if let Measurement::PingPong(data) = measurement { Some(data) } else { None }
     }
 
-    /// An open loop uses the intended send times, because otherwise a stall would count only once.
+    /// The histogram used for the result. In an open loop it is relative to the intended send times, because
+    /// otherwise a stall would count only once.
     #[must_use]
     pub fn judged(&self) -> &LatencyHistogram {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
 
-    /// Includes the warm-up if there are intervals.
+    /// The number of messages, including the warm-up if there are intervals.
     fn messages(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
         all.max(self.round_trips.count())

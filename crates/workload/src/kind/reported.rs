@@ -1,4 +1,4 @@
-//! Numbers reported without samples: a table row, a tool's summary.
+//! Numbers reported without samples, e.g. in a table row or a tool's summary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,9 @@ use crate::{
     work::Work,
 };
 
-/// One row of reported numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedData {
-    /// By column, in the order of the report.
+    /// The values by column, in the order of the report.
     pub values: Vec<ReportedValue>,
 }
 
@@ -26,21 +25,21 @@ impl ReportedData {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedValue {
-    /// Column name without the unit: `Server VM CPU`, `p99`.
+    /// Column name without the unit, e.g. `Server VM CPU` or `p99`.
     pub name: String,
     pub quantity: Quantity,
-    /// In the base unit of its quantity; finite.
+    /// The value in the base unit of its quantity. Always finite.
     pub value: f64,
 }
 
 impl ReportedData {
-    /// `None` for a measurement by plumb.
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
         if let Measurement::Reported(data) = measurement { Some(data) } else { None }
     }
 
-    /// The first rate, else the first time, else the first number.
+    /// Selects the value used for the result: the first rate if there is one, else the first time, else the first
+    /// number.
     #[must_use]
     pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
         let by = [

@@ -162,13 +162,12 @@ impl StreamData {
         if let Measurement::Stream(data) = measurement { Some(data) } else { None }
     }
 
-    /// The receivers, or the senders if no receiver has a time.
+    /// The ends used for the result: the receivers, or the senders if no receiver has a time.
     fn judged(&self) -> impl Iterator<Item = &EndSeries> + Clone {
         let received = self.flows.iter().any(|flow| flow.receiver.elapsed().0 > 0);
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
     }
 
-    /// A sum over one side; `None` if no end has a time.
     fn total_if_measured(&self, end: fn(&Flow) -> &EndSeries, of: fn(&EndSeries) -> Bytes) -> Option<String> {
         let ends = || self.flows.iter().map(end);
         let known = ends().any(|series| series.elapsed().0 > 0);
@@ -186,7 +185,7 @@ impl KindMeasurement for StreamData {
         Metric::Throughput
     }
 
-    /// The sender's rate if there is no receiver's record.
+    /// Falls back to the sender's rate if there is no record from the receiver.
     fn value(&self) -> Option<f64> {
         let known = self.judged().any(|series| series.elapsed().0 > 0);
         known.then(|| EndSeries::rate_together(self.judged()).0)
@@ -198,7 +197,7 @@ impl KindMeasurement for StreamData {
         (bytes > 0.0).then_some((Work::Bytes, bytes))
     }
 
-    /// The received bytes if there is no sender's record.
+    /// Falls back to the received bytes if there is no record from the sender.
     fn sent(&self, _: &WorkloadSettings) -> Bytes {
         let all = |end: &EndSeries| end.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
         self.flows.iter().map(|flow| all(&flow.sender).max(all(&flow.receiver))).sum()

@@ -1,10 +1,10 @@
-//! Runs beside further runs of their scenario: what is learned from which of them, and what it does to verdict and gate.
+//! Tests that use further runs of the scenario: which runs the noise is estimated from, and how that affects the
+//! verdict and the gate.
 
 use samples::{RemedyTrials, RunId, UnixMillis};
 
 use super::*;
 
-/// The n-th run of one scenario, in the order of time.
 fn nth(number: i64, noise: Noise, share: f64) -> RunRecord {
     let mut record = run(8, 0x4157_0000 + number.unsigned_abs(), noise, share).record;
     record.header.id = RunId(format!("small-{number:02}"));
@@ -18,7 +18,7 @@ fn history(runs: std::ops::Range<i64>, noise: Noise) -> Vec<RunRecord> {
 }
 
 const LIMITED: &str = "tunnel/bulk";
-/// Runs that lie farther apart than their trials say.
+/// Noise of runs that differ by more than their trials suggest.
 const UNSTEADY: Noise = Noise { trial: 0.003, block: 0.002, run: 0.05 };
 
 #[test]
@@ -108,7 +108,7 @@ fn only_runs_that_were_made_as_a_was_are_learned_from() {
         |run| run.header.origin = imported(about(1e9)).record.header.origin,
     ];
     for (run, spoil) in others.iter_mut().zip(spoil) {
-        // The newest, but for those that are A and B: these are no others anyway.
+        // Spoil the newest run other than A and B, which are not used anyway.
         spoil(run);
     }
     others[7].header.environment.as_mut().expect("measured").load_average = Some([9.0; 3]);

@@ -1,8 +1,8 @@
-//! Runs of another tool compared with each other: by their trials where these are enough, else by an allowance.
+//! Compares imported runs: by their trials if there are enough, and otherwise with a tolerance.
 
 use super::*;
 
-/// As many trials of one result about this rate, which scatter by 2 %.
+/// Creates `count` trials of one result with a scatter of 2 % around this rate.
 fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     let mut draw = Draw(0x1a90_0000 + seed);
     let mut run = Fixture::new(count);
@@ -13,7 +13,8 @@ fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     run.record
 }
 
-/// Forty pairs of runs, the second of which keeps so much: each result with what a gate at 5 % says.
+/// Forty pairs of runs in which the second is scaled by `kept`. Returns each result with its outcome for a gate at 5
+/// %.
 fn forty(count: u32, kept: f64) -> Vec<(ResultComparison, GateOutcome)> {
     let pair = |seed: u64| {
         let (a, b) = (trials(count, 2 * seed, 10e9), trials(count, 2 * seed + 1, 10e9 * kept));

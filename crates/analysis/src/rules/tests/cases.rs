@@ -1,4 +1,4 @@
-//! For every rule a run that triggers it and one near it that does not.
+//! For every rule, a run that triggers it and a similar one that does not.
 
 use findings::Severity::{self, Note, Serious, Warning};
 use samples::ValidityWarning;
@@ -6,15 +6,12 @@ use samples::ValidityWarning;
 use super::{made, told, watched};
 use crate::fixtures::{Fixture, contaminated, egress};
 
-/// A rule's two runs.
 pub(super) struct Case {
     pub(super) rule: &'static str,
     pub(super) triggers: fn() -> Fixture,
     pub(super) spares: fn() -> Fixture,
     pub(super) severity: Severity,
-    /// What the claim, evidence or remedy has to say.
     pub(super) says: &'static [&'static str],
-    /// The change that the lab can try, by its kind; none where it can try none.
     pub(super) change: Option<&'static str>,
 }
 
@@ -30,7 +27,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "disturbed",
         triggers: || made::disturbed(|block| block < 4),
-        // Enough trials are left without these.
+        // Enough undisturbed trials are left.
         spares: || made::disturbed(|block| block < 1),
         severity: Serious,
         says: &["busy with other work in 4 of 6 trials", "`cc1` used up to 1.20 CPUs"],
@@ -55,7 +52,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "offload-off",
         triggers: || egress(6),
-        // The same devices and settings, too few blocks to establish anything.
+        // The same devices and settings, but too few blocks to establish anything.
         spares: || egress(4),
         severity: Serious,
         says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "−70.0 % (−70"],
@@ -64,7 +61,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "slow-host",
         triggers: || made::fleet(|from, to| if from == "c" || to == "c" { 1e9 } else { 10e9 }),
-        // Slow with one other only.
+        // Slow with only one other host.
         spares: || made::fleet(|from, to| if (from, to) == ("c", "a") { 1e9 } else { 10e9 }),
         severity: Serious,
         says: &["Host c is slow with every peer when sending and receiving", "10.0 % of", "# on c"],
@@ -86,7 +83,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "slow-pair",
         triggers: || made::fleet(|from, to| if (from, to) == ("c", "a") { 4e9 } else { 10e9 }),
-        // One of the two is slow to everybody, which explains it.
+        // One of the two hosts is slow with every peer, which explains it.
         spares: || made::fleet(|from, _| if from == "c" { 4e9 } else { 10e9 }),
         severity: Serious,
         says: &["from c to a is slow: 4.00 Gbit/s, 39.9 %", "reverse 10.00 Gbit/s"],
@@ -95,7 +92,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "vhost-off",
         triggers: || told::vhost(|_, path| path == "host-to-vm"),
-        // Between the two guests it is the other way: without vhost 16.0 Gbit/s, with it 6.35.
+        // Between the two guests it is the other way round: 16.0 Gbit/s without vhost and 6.35 with it.
         spares: || told::vhost(|_, path| path == "vm1-to-vm0"),
         severity: Warning,
         says: &["16.2 Gbit/s instead of 27.4 Gbit/s", "1 of 1 comparison", "vhost=on", "single trials"],
@@ -162,7 +159,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "level-shift",
         triggers: || told::vhost(|vhost, path| vhost == "off" && path == "vm0-to-vm1"),
-        // Its rate swings by 4 % and back.
+        // The rate fluctuates by 4 %.
         spares: || told::vhost(|vhost, path| vhost == "off" && path == "vm-to-host"),
         severity: Warning,
         says: &["from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for ", "The trial's average, 15.3 Gbit/s"],
@@ -171,7 +168,6 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "trend",
         triggers: || made::going(|at| 10e9 * (1.0 - 0.2 * at)),
-        // It jumps, once.
         spares: || made::going(|at| if at < 0.5 { 10e9 } else { 8e9 }),
         severity: Note,
         says: &["The rate of plain/bulk drifted from 10.00 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
@@ -196,7 +192,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "warm-up-too-short",
         triggers: || made::beginning(&[1e9, 3e9, 6e9]),
-        // Within a tenth of the level it is no beginning.
+        // The start is within a tenth of the level, so it is not a warm-up.
         spares: || made::beginning(&[8.5e9, 8.6e9, 8.7e9]),
         severity: Warning,
         says: &[
@@ -241,7 +237,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || {
             told::vhost(|vhost, path| vhost == "on" && path.starts_with("vm") && !path.contains("host"))
         },
-        // 15.3 against 16.0 Gbit/s.
+        // 15.3 compared with 16.0 Gbit/s.
         spares: || {
             told::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
         },
@@ -284,7 +280,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "buffer-limited",
         triggers: || made::buffered(100, true),
-        // A buffer that grows is full whenever the path is the limit.
+        // An autotuned buffer is full whenever the path is the bottleneck.
         spares: || made::buffered(100, false),
         severity: Warning,
         says: &["send buffer (fixed at 64.0 KiB)", "40.0 % of the time", "Leave the window unset"],
@@ -293,7 +289,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "cwnd-limited",
         triggers: || made::windowed(900, 1_200_000),
-        // The round trip is ten times the least one: a queue is full.
+        // The round trip is ten times the minimum, so a queue is full.
         spares: || made::windowed(100, 1_200_000),
         severity: Warning,
         says: &["93.", "1.11 times the minimum", "no queue on the path is full"],
@@ -315,7 +311,6 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "single-queue-bound",
         triggers: || made::queued(&[("1", 10e9, 1200), ("4", 18e9, 1600)]),
-        // No CPU idles.
         spares: || made::queued(&[("1", 10e9, 1950), ("4", 18e9, 1960)]),
         severity: Warning,
         says: &["One queue is the limit: ", "4 queues carry 18.0 Gbit/s", "queues=4 vs 1, all else equal"],
@@ -376,7 +371,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "cpu-per-byte",
         triggers: || made::costly(1000),
-        // As dear as before: what slows it is no CPU.
+        // The CPU cost is unchanged, so the CPU is not the cause.
         spares: || made::costly(500),
         severity: Note,
         says: &[

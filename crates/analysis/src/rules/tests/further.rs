@@ -1,4 +1,4 @@
-//! What single rules have to get right beyond their case.
+//! Further tests of individual rules.
 
 use findings::{Finding, Severity};
 use samples::ValidityWarning;
@@ -90,7 +90,7 @@ fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
         "2 queues gain only −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);
-    // At one queue nothing but the first step was measured, and it still rose.
+    // With one queue only the first step was measured, and the rate was still rising.
     assert_eq!(claims(&told::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"), []);
 }
 
@@ -130,7 +130,7 @@ fn a_window_that_is_full_reason_nobody_reads_in_time_is_no_small_buffer() {
     let mut untold = made::windowed_by_receiver(100, 500);
     untold.each(made::UPPER, |trial| trial.cpu.threads.clear());
     check(&untold, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
-    // One that somebody made small is the likelier cause.
+    // A buffer that was explicitly set to a small size is the likelier cause.
     made::stream_load(&mut untold, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
     check(&untold, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
 }
@@ -204,7 +204,7 @@ fn results_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_bee
 
 #[test]
 fn segments_that_the_path_cannot_carry_go_in_pieces_as_well() {
-    // The fixture's sender may send segments of 1448 bytes: packets of 1488 at least.
+    // The fixture's sender may send segments of 1448 bytes, so packets have at least 1488 bytes.
     check(
         &made::mtu(1450),
         "fragmentation",
@@ -255,7 +255,7 @@ fn a_quiet_run_has_no_claim() {
     }
 }
 
-/// Three steady trials, and one in which the rate jumped for good or for a while.
+/// Three steady trials, and one with a temporary or permanent jump in the rate.
 fn jumped(after: &[f64]) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).each("plain/bulk", |trial| {

@@ -1,4 +1,4 @@
-//! Runs as plumb makes them, each with one thing wrong, or nearly.
+//! Runs measured by plumb, each with one defect or a near miss.
 
 use samples::{
     CpuTimes, Design, EndReason, Environment, MachineChange, PathCheck, ResultEnd, SyscallCount, Trial,
@@ -12,7 +12,7 @@ use workload::{
 
 use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, stream_of, stream_settings};
 
-/// The result of [`nested`] that the cases change.
+/// The result of [`nested`] that the cases modify.
 pub(super) const UPPER: &str = "vxlan-to-vxlan/bulk";
 
 /// A plain path at 10 Gbit/s and a tunnel over it.
@@ -24,7 +24,6 @@ pub(super) fn nested(rate: f64) -> Fixture {
     run
 }
 
-/// Two results that differ in one level, at these rates.
 pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
@@ -32,7 +31,6 @@ pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture
     run
 }
 
-/// Of which these parts cannot be read any more.
 pub(super) fn unreadable(parts: &[&str]) -> Fixture {
     let mut run = nested(9e9);
     let reason = "it was altered in storage (checksum)".to_owned();
@@ -41,7 +39,6 @@ pub(super) fn unreadable(parts: &[&str]) -> Fixture {
     run
 }
 
-/// Resumed on machines with these kernels.
 pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
     let mut run = nested(9e9);
     let began = run.environment().clone();
@@ -70,7 +67,7 @@ pub(super) fn levels(rates: &[f64; 2]) -> Fixture {
     unpinned(run, UPPER)
 }
 
-/// Trials that begin like this after their warm-up, and go on at 9 Gbit/s.
+/// Trials that start at these rates after the warm-up and continue at 9 Gbit/s.
 pub(super) fn beginning(first: &[f64]) -> Fixture {
     let steady = (first.len()..20).map(|at| 9e9 * if at % 2 == 0 { 0.999 } else { 1.001 });
     let rates: Vec<f64> = [9e9].into_iter().chain(first.iter().copied()).chain(steady).collect();
@@ -80,7 +77,8 @@ pub(super) fn beginning(first: &[f64]) -> Fixture {
     run
 }
 
-/// One imported trial of sixty intervals whose rate is this at each share of its time, 1 % to either side in turn.
+/// An imported trial with sixty intervals. `rate` maps the fraction of elapsed time to the rate, to which 1 % is
+/// alternately added and subtracted.
 pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
@@ -89,7 +87,7 @@ pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     run
 }
 
-/// Rates in Gbit/s of noise of which each error carries 80 % of the one before: no level, and no line.
+/// Rates in Gbit/s of autocorrelated noise (0.8), without a level or trend.
 const WAVE: [f64; 60] = [
     10.92, 11.03, 10.19, 11.98, 10.14, 10.15, 10.99, 11.42, 11.74, 10.48, 12.13, 11.07, 10.84, 10.69, 10.57,
     9.99, 11.45, 11.24, 11.94, 10.12, 10.68, 10.37, 10.69, 10.78, 11.05, 10.78, 10.72, 10.73, 10.82, 10.74,
@@ -97,7 +95,6 @@ const WAVE: [f64; 60] = [
     9.20, 9.51, 7.98, 8.62, 7.58, 8.53, 9.10, 9.45, 9.41, 9.29, 9.15, 10.16, 10.21, 10.40,
 ];
 
-/// One imported trial of [`WAVE`].
 pub(super) fn wandering() -> Fixture {
     let rates: Vec<f64> = WAVE.iter().take(1).chain(&WAVE).map(|rate| rate * 1e9).collect();
     let mut run = Fixture::new(1);
@@ -105,7 +102,6 @@ pub(super) fn wandering() -> Fixture {
     run
 }
 
-/// Four hosts, each with each, at these rates.
 pub(super) fn fleet(rate: impl Fn(&str, &str) -> f64) -> Fixture {
     let hosts = ["a", "b", "c", "d"];
     let mut run = Fixture::new(6);
@@ -117,7 +113,6 @@ pub(super) fn fleet(rate: impl Fn(&str, &str) -> f64) -> Fixture {
     run
 }
 
-/// A thousand datagrams that arrived and so many that did not, in one trial.
 pub(super) fn losing(lost: i64) -> Fixture {
     let mut run = Fixture::new(1);
     run.path("plain", &["wire"]).told("plain", "udp", &[], datagrams_at(&[(0, 0), (500, 0), (500, lost)]));
@@ -140,7 +135,7 @@ pub(super) fn swinging(by: f64) -> Fixture {
     run
 }
 
-/// A tunnel that is as fast as the wire, give or take so much from one block to the next.
+/// A tunnel as fast as the wire, with this relative variation between blocks.
 pub(super) fn swaying(by: f64) -> Fixture {
     let mut run = nested(10e9);
     run.each(UPPER, |trial| {
@@ -150,7 +145,7 @@ pub(super) fn swaying(by: f64) -> Fixture {
     run
 }
 
-/// A run whose time was over when the interval of a result reached so far.
+/// A run that ran out of time when the interval of a result had this half-width.
 pub(super) fn cut_off(reach: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.design =
@@ -162,12 +157,12 @@ pub(super) fn cut_off(reach: f64) -> Fixture {
 
 pub(super) fn retransmitting(segments: u32) -> Fixture {
     let mut run = nested(9e9);
-    // 1.125 GB after the warm-up: 777 thousand segments.
+    // 1.125 GB after the warm-up is 777 thousand segments.
     run.each(UPPER, |trial| tcp(trial, 2, |tcp| tcp.retransmits = segments));
     run
 }
 
-/// Senders that carry nothing after this interval and then retransmit once.
+/// Senders that carry no data after this interval and then retransmit once.
 pub(super) fn stalled(last: usize) -> Fixture {
     let mut run = nested(9e9);
     run.each(UPPER, |trial| {
@@ -189,7 +184,7 @@ fn every_tcp(run: &mut Fixture, change: impl Fn(&mut TcpSample)) {
     run.each(UPPER, |trial| (0..5).for_each(|interval| tcp(trial, interval, &change)));
 }
 
-/// Senders that their own buffer held back for so long in each quarter of a second, with a window of 64 KiB if
+/// Senders that their own buffer limited for this time in each interval of 250 ms, with a window of 64 KiB if
 /// `fixed`.
 pub(super) fn buffered(millis: u64, fixed: bool) -> Fixture {
     let mut run = nested(9e9);
@@ -199,8 +194,8 @@ pub(super) fn buffered(millis: u64, fixed: bool) -> Fixture {
     run
 }
 
-/// Senders that the receiver's window held back for so long in each quarter of a second, the receiving thread busy for so
-/// much of a second.
+/// Senders that the receiver's window limited for this time in each interval of 250 ms. The receiving thread is busy
+/// for `busy_millis` per second.
 pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| tcp.receive_window_limited = Nanos::from_millis(millis));
@@ -217,7 +212,7 @@ pub(super) fn stream_load(run: &mut Fixture, result: &str, change: impl Fn(&mut 
     }
 }
 
-/// A round trip of a millisecond at 9 Gbit/s, 1.125 MB under way, a window of 1.2 MB, and this least round trip.
+/// A round trip of a millisecond at 9 Gbit/s, which is 1.125 MB in flight, with this minimum round trip and window.
 pub(super) fn windowed(least_micros: u64, window: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| {
@@ -227,7 +222,7 @@ pub(super) fn windowed(least_micros: u64, window: u64) -> Fixture {
     run
 }
 
-/// One of two CPUs for so much of a second in soft interrupts, the other one busy for so much.
+/// One of two CPUs spends `softirq_millis` per second in softirqs, and the other is busy for `other_millis`.
 pub(super) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(UPPER, |trial| {
@@ -253,8 +248,8 @@ pub(super) fn doubted(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixtu
     run
 }
 
-/// Half the rate in the tunnel, for so many of the CPU-milliseconds of a second that the path below takes 1000 of, and a busy
-/// sender on both.
+/// A tunnel at half the rate that uses `millis` CPU-milliseconds per second, compared with 1000 for the path below,
+/// and a saturated sender on both.
 pub(super) fn costly(millis: u64) -> Fixture {
     let mut run = nested(5e9);
     for (result, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
@@ -268,7 +263,7 @@ pub(super) fn costly(millis: u64) -> Fixture {
     run
 }
 
-/// cubic at 10 Gbit/s and bbr at this rate, as the sender's socket had them.
+/// cubic at 10 Gbit/s and bbr at this rate, as reported by the sender's socket.
 pub(super) fn paced(rate: f64) -> Fixture {
     let mut run = two("congestion", ("cubic", 10e9), ("bbr", rate));
     run.each("plain/bulk/congestion=bbr", |trial| {
@@ -278,7 +273,6 @@ pub(super) fn paced(rate: f64) -> Fixture {
     run
 }
 
-/// A stream by bbr that has this rate in every trial.
 pub(super) fn steady(rate: f64) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["network"]).measured("plain", "bulk", stream_settings(), &stream_of(rate));
@@ -289,12 +283,10 @@ pub(super) fn steady(rate: f64) -> Fixture {
     run
 }
 
-/// Forward and reverse as levels of a factor, the second at this rate.
 pub(super) fn reverse(rate: f64) -> Fixture {
     two("direction", ("forward", 10e9), ("reverse", rate))
 }
 
-/// Both ways at once, the second at this rate.
 pub(super) fn both_ways(reverse: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9);
@@ -310,7 +302,7 @@ pub(super) fn both_ways(reverse: f64) -> Fixture {
     run
 }
 
-/// Datagrams of so many bytes over a path that carries 1500.
+/// Datagrams of `payload` bytes over a path with an MTU of 1500.
 pub(super) fn datagrams(payload: u64) -> Fixture {
     let WorkloadSettings::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
     let load = StreamSettings { transport: Transport::Udp, message: Bytes(payload), ..settings };
@@ -327,7 +319,7 @@ pub(super) fn datagrams(payload: u64) -> Fixture {
     run
 }
 
-/// Two thousand round trips of 40 µs in each trial, of which four took so many times as long.
+/// Two thousand round trips of 40 µs in each trial, four of which took `times` times as long.
 pub(super) fn tailed(times: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).ping("plain", &[], 40_000.0);
@@ -335,7 +327,7 @@ pub(super) fn tailed(times: u64) -> Fixture {
     run
 }
 
-/// Two paths with the same median, the second with a tail so many times as long as the first one's.
+/// Two paths with the same median. The tail of the second is `times` times as long as that of the first.
 pub(super) fn longer_tailed(times: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).path("bridged", &["wire", "bridge"]);
@@ -358,7 +350,7 @@ fn slow_at_times(nanos: u64, slow: u64, times: u64) -> Measurement {
     })
 }
 
-/// A baseline that was asked for 10 Gbit/s and carried this.
+/// A baseline with a requested rate of 10 Gbit/s that carried this rate.
 pub(super) fn asked(rate: f64) -> Fixture {
     let WorkloadSettings::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
     let load = WorkloadSettings::Stream(StreamSettings { rate: Some(BitRate(10e9)), ..settings });
@@ -367,7 +359,7 @@ pub(super) fn asked(rate: f64) -> Fixture {
     run
 }
 
-/// A baseline whose round trip is so many microseconds where a wake-up takes ten.
+/// A baseline with this round trip, on a machine where a wake-up takes ten microseconds.
 pub(super) fn woken(micros: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
@@ -382,7 +374,6 @@ pub(super) fn woken(micros: u64) -> Fixture {
     run
 }
 
-/// A virtual machine with this processor.
 pub(super) fn processor(model: &str) -> Fixture {
     let mut run = nested(9e9);
     run.environment().virtual_machine = true;
@@ -390,7 +381,7 @@ pub(super) fn processor(model: &str) -> Fixture {
     run
 }
 
-/// More queues on the same two CPUs: rates, and milliseconds of a second that the machine was busy.
+/// More queues on the same two CPUs, with the rates and the machine's busy milliseconds per second.
 pub(super) fn queued(results: &[(&str, f64, u64)]) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["tap"]);
@@ -405,14 +396,12 @@ pub(super) fn queued(results: &[(&str, f64, u64)]) -> Fixture {
     run
 }
 
-/// Whatever needs no ping of the fixture.
 pub(super) fn pinged() -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).measured("plain", "ping", ping_settings(), &ping_of(40_000.0));
     run
 }
 
-/// A stream whose trials in these blocks another process disturbed.
 pub(super) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
@@ -423,7 +412,6 @@ pub(super) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
     run
 }
 
-/// A GiB that a machine gave back within so many seconds.
 fn given_back(method: BalloonMethod, seconds: f64) -> Measurement {
     Measurement::Balloon(BalloonData {
         method,
@@ -439,7 +427,6 @@ fn given_back(method: BalloonMethod, seconds: f64) -> Measurement {
     })
 }
 
-/// Adds a result of such moves, no two of which took the same time.
 fn shrinks(run: &mut Fixture, workload: &str, touched: bool, method: BalloonMethod, seconds: f64) {
     let load =
         BalloonSettings { memory: Bytes(1 << 30), direction: BalloonMove::Shrink, touched, compact: false };
@@ -451,7 +438,7 @@ fn shrinks(run: &mut Fixture, workload: &str, touched: bool, method: BalloonMeth
     });
 }
 
-/// Two machines that give a GiB back, by pages and by blocks; the second so many times as fast.
+/// Two machines that give back a GiB, by pages and by blocks. The second is `faster` times as fast.
 pub(super) fn balloons(faster: f64) -> Fixture {
     let mut run = Fixture::new(6);
     for (method, seconds) in [(BalloonMethod::VirtioBalloon, 0.5 * faster), (BalloonMethod::VirtioMem, 0.5)] {
@@ -461,7 +448,7 @@ pub(super) fn balloons(faster: f64) -> Fixture {
     run
 }
 
-/// A machine that gives a GiB back in half a second, so many of which QEMU spends with freeing it.
+/// A machine that gives back a GiB in half a second. QEMU spends `seconds` of it on freeing the memory.
 pub(super) fn freeing(seconds: f64) -> Fixture {
     let method = BalloonMethod::VirtioBalloon;
     let (mut run, id) = (Fixture::new(1), format!("{}/shrink", method.word()));

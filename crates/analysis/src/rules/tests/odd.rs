@@ -1,4 +1,4 @@
-//! Whatever a log or a table tells, rules neither panic nor print what is no number.
+//! Whatever a log or table contains, rules neither panic nor print NaN or infinity.
 
 use proptest::prelude::*;
 use samples::SyscallCount;

@@ -1,4 +1,4 @@
-//! Runs out of other tools' logs: numbers that were published, in data/ with their source.
+//! Runs imported from logs of other tools, with published numbers. Their sources are in data/.
 
 use samples::{ImportedFile, Origin, SyscallCount};
 use units::{Bytes, Nanos};
@@ -18,7 +18,7 @@ fn number(text: &str) -> f64 {
     text.parse().expect("the table holds numbers")
 }
 
-/// The tests between host and guests of which `keep` says so, by vhost (`on`, `off`) and path.
+/// The tests between host and guests, filtered by vhost (`on`, `off`) and path.
 pub(super) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
     let mut run = imported("vhost.log", "iperf3 text");
     for row in rows(VHOST).iter().filter(|row| keep(row[0], row[1])) {
@@ -29,7 +29,6 @@ pub(super) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
     named(run, "vhost.log", "iperf3 text")
 }
 
-/// The rows of the sweep of which `keep` says so, by queues and connections.
 pub(super) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
     let mut run = imported("queues.md", "table");
     add_path(&mut run, "vmbr0");
@@ -49,7 +48,6 @@ pub(super) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
     named(run, "queues.md", "table")
 }
 
-/// The system calls of one test.
 pub(super) fn syscalls(test: &str) -> Fixture {
     let own: Vec<SyscallCount> =
         rows(SYSCALLS).iter().filter(|row| row[0] == test).map(|row| call(row)).collect();
@@ -77,7 +75,7 @@ fn call(row: &[&str]) -> SyscallCount {
     }
 }
 
-/// The same with what ran on a CPU told beside the time inside the calls.
+/// The same run with CPU time reported separately from the time inside the calls.
 pub(super) fn split(mut run: Fixture) -> Fixture {
     run.each("client-to-server/iperf3", |trial| {
         trial.syscalls.iter_mut().for_each(|count| count.running = Some(Nanos(count.calls * 1000)));
@@ -85,7 +83,6 @@ pub(super) fn split(mut run: Fixture) -> Fixture {
     run
 }
 
-/// Percentiles of round trips, as a table has them.
 pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
     let mut run = imported("latency.md", "table");
     add_path(&mut run, "kvm-kvm");
@@ -99,7 +96,7 @@ pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
     run
 }
 
-/// A configuration of virtual machines and the same with vhost, as columns of a table name them.
+/// A configuration of virtual machines with and without vhost, named as in the columns of a table.
 pub(super) fn configurations(without: f64, with: f64) -> Fixture {
     let mut run = imported("kvm.md", "table");
     add_path(&mut run, "machines");
@@ -133,7 +130,7 @@ fn add_path(run: &mut Fixture, name: &str) {
     }
 }
 
-/// What a receiver got in each second.
+/// The rate that a receiver reported for each second.
 fn seconds(rates: &[f64]) -> Measurement {
     let second = Nanos::from_secs(1);
     let interval = |(index, rate): (usize, &f64)| Interval {

@@ -1,4 +1,4 @@
-//! Runs that probes watched, each with one thing to say of it, or nearly.
+//! Runs with probes, each with one defect or a near miss.
 
 use findings::Evidence;
 use samples::{
@@ -14,7 +14,7 @@ use crate::fixtures::{Fixture, ping_of, stream_of};
 const BULK: &str = "plain/bulk";
 const PING: &str = "plain/ping";
 
-/// Probed trials that are slower by this share, give or take so much from block to block.
+/// Probed trials that are slower by this fraction, with this variation between blocks.
 pub(super) fn slowed(by: f64, swing: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
@@ -26,7 +26,7 @@ pub(super) fn slowed(by: f64, swing: f64) -> Fixture {
     run
 }
 
-/// A second of two CPUs, 1.2 of it busy, of which no owner had so many milliseconds.
+/// One second on two CPUs with 1.2 CPU-seconds busy, of which `millis` are unattributed.
 pub(super) fn unowned(millis: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
@@ -39,7 +39,7 @@ pub(super) fn unowned(millis: u64) -> Fixture {
     run
 }
 
-/// One of two CPUs for so many milliseconds of a second in soft interrupts, by the exact owners alone.
+/// One of two CPUs spends this many milliseconds per second in softirqs, known only from exact attribution.
 pub(super) fn traced_softirq(millis: u64) -> Fixture {
     let mut run = nested(9e9);
     run.probed(super::made::UPPER).seen(super::made::UPPER, |_, seen| {
@@ -68,7 +68,7 @@ pub(super) fn share(consumer: CpuConsumer, cpu: Option<u32>, millis: u64) -> Con
     ConsumerShare { consumer, process: None, thread: None, cpu, time: Nanos::from_millis(millis) }
 }
 
-/// Messages of 20 µs whose packets spend so many of them in a tunnel.
+/// Messages with a round trip of 20 µs, of which packets spend `micros` in a tunnel.
 pub(super) fn tunnelled(micros: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["vxlan", "wire"]).ping("plain", &[], 20_000.0).probed(PING);
@@ -114,7 +114,7 @@ fn latency_breakdown(micros: u64) -> MessagePath {
     }
 }
 
-/// Devices and backlog queues that dropped so many of 100,000 packets in each trial.
+/// Devices and backlog queues that dropped this many of 100,000 packets in each trial.
 pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(super::made::UPPER, |trial| {

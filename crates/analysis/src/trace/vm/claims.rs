@@ -1,5 +1,5 @@
-//! Claims about a running virtual machine that need no comparison. Each gives its evidence and notes that the remedy's
-//! effect was not measured.
+//! Findings about a running virtual machine that need no comparison. Each gives its evidence and notes that the
+//! remedy's effect was not measured.
 
 mod devices;
 mod machine;
@@ -15,7 +15,7 @@ impl Subject for VmSummary {
 
 type Rule = rule::Rule<VmSummary>;
 
-/// Every rule, those about the machine as a whole first.
+/// Every rule, starting with those about the machine as a whole.
 pub(super) const ALL: &[Rule] = &[
     machine::EMULATED,
     machine::WAITING_FOR_CPUS,
@@ -27,7 +27,6 @@ pub(super) const ALL: &[Rule] = &[
     devices::MTU_MISMATCH,
 ];
 
-/// Who manages the machine decides what has to be typed.
 enum Manager<'a> {
     Proxmox(&'a str),
     Libvirt(&'a str),
@@ -44,7 +43,7 @@ impl<'a> Manager<'a> {
     }
 }
 
-/// What somebody had of CPUs: `3.4 %` of one CPU, `120 %` of more.
+/// Formats CPU time as a percentage: `3.4 %` of one CPU, or `120 %` if more.
 fn of_a_cpu(who: &str, cpus: f64) -> Evidence {
     Evidence::new(who).share(cpus).text(" of a CPU")
 }

@@ -1,4 +1,4 @@
-//! Machines made by hand, and what is said of them.
+//! Hand-written virtual machines and the findings expected for them.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,6 @@ fn device() -> VmDevice {
     }
 }
 
-/// One that nothing is to be said of.
 fn sound() -> VmFacts {
     VmFacts {
         pid: 1200,
@@ -96,7 +95,6 @@ fn roles_add_up_their_threads_and_name_the_busiest() {
     assert_eq!(summary.roles[2].guest, None);
 }
 
-/// What one change of a sound machine is answered with.
 fn check(change: impl Fn(&mut VmFacts), id: &str, severity: Severity, words: &[&str]) {
     let mut facts = sound();
     change(&mut facts);
@@ -197,12 +195,12 @@ fn what_is_not_known_is_not_claimed() {
     facts.threads.clear();
     assert_eq!(said(&facts).findings, []);
     let mut facts = sound();
-    // A guest whose driver is not up has taken no offload, and no loss is to be seen in that.
+    // A guest with an inactive driver has not accepted any offload, which is no evidence of a loss.
     features(&mut facts).insert("tx-tcp-segmentation".into(), false);
     facts.devices[0].negotiated =
         Some(NegotiatedFeatures { driver: Some(false), ..NegotiatedFeatures::default() });
     assert_eq!(said(&facts).findings, []);
-    // What is no virtio device has neither vhost nor queues to be set.
+    // A device that is not virtio has neither vhost nor configurable queues.
     let mut facts = sound();
     (facts.devices[0].model, facts.devices[0].vhost) = (Some("e1000".into()), Some(false));
     facts.devices[0].queues = 1;

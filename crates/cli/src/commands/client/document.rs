@@ -1,4 +1,4 @@
-//! The `--json` output: iperf3's document with plumb's object added.
+//! The `--json` output: iperf3's document with an object added by plumb.
 
 use findings::SingleMeasurement;
 use serde::Serialize;
@@ -8,7 +8,6 @@ use units::Nanos;
 
 pub(super) const INTERRUPTED: &str = "interrupt - the client has terminated";
 
-/// iperf3's document with an additional object, which iperf3's parsers ignore.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]

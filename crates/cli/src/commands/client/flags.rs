@@ -1,6 +1,6 @@
-//! The flags of `plumb client`: iperf3's, with the same letters and meaning, and plumb's additions.
+//! The flags of `plumb client`: iperf3's flags, with the same letters and meanings, and plumb's own.
 //!
-//! `request.rs` combines them.
+//! `request.rs` turns them into a workload.
 
 use std::{net::IpAddr, path::PathBuf};
 
@@ -18,7 +18,6 @@ use crate::{
     value_parsers::{Word, one_of},
 };
 
-/// The port of iperf3 and plumb servers.
 pub(crate) const PORT: u16 = 5201;
 
 #[derive(Debug, Args)]

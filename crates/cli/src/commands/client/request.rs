@@ -1,4 +1,4 @@
-//! Turns the flags of `plumb client` into a workload, or reports conflicts.
+//! Turns the flags of `plumb client` into a workload, or reports conflicting flags.
 
 use ::workload::{Direction, Mode, Placement, SocketSettings, StreamSettings, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
@@ -8,25 +8,25 @@ use crate::{amount::within, failure::Misuse, output};
 
 const TIME: Nanos = Nanos::from_secs(10);
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400));
-/// Minimum and maximum warm-up; the maximum is iperf3's.
+/// The minimum and maximum warm-up. The maximum is iperf3's.
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
-/// iperf3's range for the reporting interval.
+/// The range that iperf3 allows for the reporting interval.
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
-/// Maximum sampling interval at both ends: a confidence interval needs several samples.
+/// The maximum sampling interval at both ends. A confidence interval needs several samples.
 const SAMPLE: u64 = Nanos::from_millis(100).0;
-/// Limit of iperf3's server, in bytes.
+/// The maximum that iperf3's server accepts, in bytes.
 const LARGEST_WRITE: Bytes = Bytes(1 << 20);
-/// Holds iperf3's counters, 32-bit or 64-bit.
+/// Large enough for iperf3's counters, whether 32-bit or 64-bit.
 const SMALLEST_DATAGRAM: Bytes = Bytes(16);
-/// Limit of IPv4.
+/// The maximum in IPv4.
 const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
 /// iperf3's default rate for UDP.
 const UDP_RATE: BitRate = BitRate(1e6);
-/// Default datagram size for `-k`: fits an MTU of 1500.
+/// The default datagram size for `-k`, which fits into an MTU of 1500.
 const DATAGRAM: Bytes = Bytes(1448);
-/// Limit of iperf3's protocol (MAX_TCP_BUFFER).
+/// The maximum in iperf3's protocol (MAX_TCP_BUFFER).
 const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
-/// Minimum number of writes per test for a paced load.
+/// The minimum number of writes per test if a rate is set.
 const FEWEST: f64 = 2.0;
 
 pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
@@ -55,7 +55,7 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
     sends_enough(load)
 }
 
-/// Rounds up to whole seconds, the unit of iperf3's protocol.
+/// Rounds up to whole seconds, because iperf3's protocol uses them.
 fn warmup(omit: Nanos) -> Nanos {
     let whole = Nanos(omit.0.next_multiple_of(Nanos::from_secs(1).0));
     if whole != omit {
@@ -85,7 +85,7 @@ pub(super) fn placement(args: &ClientArgs) -> Placement {
     traffic.pin.as_ref().or(traffic.affinity.as_ref()).cloned().unwrap_or(Placement::Free)
 }
 
-/// A sampling interval that divides `shown`, the interval of lines and documents.
+/// Returns a sampling interval that divides `shown`, the interval of lines and documents.
 fn sampled(shown: Nanos) -> Nanos {
     if shown.0 == 0 { Nanos(SAMPLE) } else { Nanos(shown.0 / shown.0.div_ceil(SAMPLE)) }
 }
@@ -116,7 +116,7 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
-/// The write size in bytes. For datagrams, 0 lets the path decide.
+/// The write size in bytes. For datagrams, 0 means that the path decides.
 fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     let (least, most, what) = match traffic.udp {
         true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),

@@ -15,7 +15,7 @@ pub(super) fn password(user: &str) -> anyhow::Result<String> {
     }
     let terminal = Term::stderr();
     if !terminal.is_term() {
-        let message = format!("no password for {user}, and no terminal to prompt on");
+        let message = format!("no password was given for {user}, and there is no terminal to ask for it");
         return Err(Misuse::new(message).hint(format!("set {VARIABLE}")).into());
     }
     terminal.write_str(&format!("password of {user}: ")).context("cannot prompt for the password")?;

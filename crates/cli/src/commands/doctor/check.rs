@@ -42,7 +42,6 @@ pub(super) struct Check {
     pub(super) detail: String,
     pub(super) needed_for: &'static str,
     pub(super) remedy: Option<String>,
-    /// Whether built-in paths or workloads need it.
     pub(super) required: bool,
 }
 

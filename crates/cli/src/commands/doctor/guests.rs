@@ -1,4 +1,4 @@
-//! Checks whether guests can boot: requires a VMM and a guest kernel.
+//! Checks whether guests can boot, which requires a VMM and a guest kernel.
 
 use ::lab::{Stop, introduce};
 use machine::{Kernel, Qemu};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{commands::vm, interrupt, program::TOOL};
 
-/// Check ids of a path to a guest.
+/// The ids of the checks needed for a path to a guest.
 pub(super) const NEEDS: [&str; 4] = ["tap", "qemu", "guest-kernel", BOOT];
 pub(super) const BOOT: &str = "guest-boot";
 
@@ -30,7 +30,6 @@ pub(super) fn checks() -> [Check; 2] {
     ]
 }
 
-/// Boots a guest if the requirements are met; returns the check and the boot time.
 pub(super) fn boot(checks: &[Check]) -> Option<(Check, Option<Nanos>)> {
     let works = |id: &str| checks.iter().any(|check| check.id == id && check.status == Status::Works);
     ["qemu", "guest-kernel"].into_iter().all(works).then(|| {

@@ -1,4 +1,4 @@
-//! `plumb doctor --host`: checks whether a host reached over SSH can be an endpoint of paths.
+//! `plumb doctor --host`: checks whether paths can end at a host that is reached over SSH.
 
 use std::{net::Ipv4Addr, path::Path, sync::Arc};
 
@@ -36,8 +36,8 @@ struct Interface {
     mtu: u32,
 }
 
-/// Starts an agent on the host and queries it. The exit status reports whether traffic can reach the host
-/// without further settings.
+/// Starts an agent on the host and queries it. The exit status tells whether traffic can reach the host without
+/// further settings.
 pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
@@ -63,7 +63,6 @@ pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     Ok(if ready { Exit::Success } else { Exit::Unable })
 }
 
-/// Status, detail and remedy.
 type Judged = (Status, String, Option<&'static str>);
 
 fn check(title: &'static str, needed_for: &'static str, (status, detail, remedy): Judged) -> Check {

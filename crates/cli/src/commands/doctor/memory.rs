@@ -1,5 +1,5 @@
-//! Checks how VM memory can be moved here and which sources can show accesses, from this kernel's features
-//! and the guest kernel's configuration.
+//! Checks how VM memory can be moved on this machine, and which sources can show the memory VMs access. Uses the
+//! features of this kernel and the configuration of the guest kernel.
 
 use std::{fs, path::Path};
 
@@ -23,7 +23,7 @@ const USES: [(&str, &str); 8] = [
     ("CONFIG_LRU_GEN", "page generations"),
 ];
 
-/// Configuration of the kernel that plumb boots in guests; other guests may have a different one.
+/// The configuration of the kernel that plumb boots in guests. Other guests may have a different kernel.
 struct GuestKernel {
     release: String,
     config: String,

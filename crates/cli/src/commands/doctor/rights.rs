@@ -1,4 +1,4 @@
-//! `plumb doctor --rights`: the capabilities plumb uses, and what works without each.
+//! `plumb doctor --rights`: shows the capabilities that plumb uses, and what works without each of them.
 
 use machine::{CAPABILITY_USES, CapabilityUse};
 use serde::Serialize;
@@ -21,11 +21,10 @@ struct Document {
 struct Right {
     #[serde(flatten)]
     capability: &'static CapabilityUse,
-    /// Whether this process has it in the initial user namespace.
+    /// Whether this process has the capability in the initial user namespace.
     available: bool,
 }
 
-/// The exit status is always 0.
 pub(super) fn run(json: bool) -> anyhow::Result<Exit> {
     let rights = CAPABILITY_USES
         .iter()

@@ -1,4 +1,4 @@
-//! Formats the doctor's results: aligned tables and a verdict.
+//! Formats the doctor's results as aligned tables and a verdict.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use console::{Term, style};
@@ -52,7 +52,7 @@ pub(super) fn section(text: &mut String, title: &str, rows: impl Iterator<Item =
     }
 }
 
-/// Colours are added after wrapping, which would count their escape codes.
+/// Colours are added after wrapping, which would count their escape codes as text.
 fn coloured(line: &str) -> String {
     for (mark, colour) in
         [("✔", console::Color::Green), ("!", console::Color::Yellow), ("✘", console::Color::Red)]

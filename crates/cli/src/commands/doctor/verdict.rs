@@ -1,4 +1,4 @@
-//! Decides which results of a scenario can be measured with the available features. Pure.
+//! Decides which results of a scenario can be measured with the available features, without any side effects.
 
 use std::collections::BTreeSet;
 
@@ -21,16 +21,16 @@ pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) results: usize,
     pub(super) measurable: usize,
-    /// Ids of the checks that prevent the others.
+    /// The ids of the failed checks that the other results depend on.
     pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
-    /// Whether its virtual machines are emulated here, which makes their times and rates meaningless.
+    /// Whether the scenario's virtual machines are emulated here, in which case their times and rates mean nothing.
     pub(super) emulated: bool,
-    /// Whether it runs in a virtual hypervisor because this machine lacks features its guests need.
+    /// Whether the scenario runs in a virtual hypervisor, because this machine lacks features that its guests need.
     pub(super) in_hypervisor: bool,
-    /// Estimated maximum run time in nanoseconds; `None` if guests must boot and none could.
+    /// The estimated maximum duration in nanoseconds, or `None` if guests must boot and none of them could.
     pub(super) duration: Option<Nanos>,
-    /// Trials only, like `plumb scenario list`.
+    /// The duration of the trials alone, as in `plumb scenario list`.
     pub(super) trials_duration: Nanos,
 }
 
@@ -56,7 +56,7 @@ impl Verdict {
         };
         for result in results {
             let mut lacking: Vec<_> = needs(scenario, result).into_iter().filter(|id| !works(id)).collect();
-            // Without privileges, other refusals are a consequence.
+            // Without privileges, other checks only fail as a consequence.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
             }
@@ -82,7 +82,7 @@ fn needs(scenario: &Scenario, result: &PlannedResult) -> BTreeSet<&'static str> 
         }
         needs.extend(path_needs(scenario, result, path));
     }
-    // The path of a single-ended workload is named after its host.
+    // The path of a workload with a single end is named after its host.
     if scenario.lab.hosts.iter().any(|host| host.name.as_str() == result.path.as_str() && host.vm.is_some()) {
         needs.extend(guests::NEEDS);
     }
@@ -104,7 +104,7 @@ fn path_needs(scenario: &Scenario, result: &PlannedResult, path: &Path) -> BTree
         if scenario.lab.host(&device.host).is_some_and(|host| host.forwards) {
             needs.insert("forwarding");
         }
-        // The features of a guest device depend on the guest kernel.
+        // The features of a guest's device depend on the guest kernel.
         let settings = result.devices.get(device).filter(|_| scenario.lab.vm(&device.host).is_none());
         if let Some(settings) = settings {
             let set = DeviceSettingKind::ALL.into_iter().filter(|kind| kind.is_in(settings));
@@ -217,9 +217,8 @@ mod tests {
         for builtin in builtin::all() {
             let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
             for result in Plan::expand(&scenario, 0, &PlanOptions::default()).results {
-                // Excluded because it takes seconds.
+                // This check is left out because it takes seconds.
                 for need in needs(&scenario, &result).into_iter().filter(|need| *need != guests::BOOT) {
-                    // Virtual machines are optional.
                     let is_enough = |check: &Check| check.required || check.group == Group::VirtualMachines;
                     assert!(existing.iter().any(|check| check.id == need && is_enough(check)), "{need}");
                 }

@@ -1,4 +1,4 @@
-//! `plumb fleet drain`: stops a member from starting further agents, so that its host is idle.
+//! `plumb fleet drain`: stops a member from starting any more agents, so that its host becomes idle.
 
 use std::{thread, time::Duration};
 
@@ -9,9 +9,8 @@ use lab::Stop;
 
 use crate::{exit::Exit, fleet_file::FleetFile, interrupt, output};
 
-/// Polling interval while agents are running.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Consecutive polls without an answer before giving up.
+/// How many queries in a row may go unanswered before this gives up.
 const PATIENCE: u32 = 5;
 
 #[derive(Debug, Args)]
@@ -60,7 +59,6 @@ fn wait(name: &str, no_wait: bool, controller: &Controller, stop: &Stop) -> anyh
                 announced = true;
             }
             Some(_) => absent = 0,
-            // Tolerates a slow answer.
             None if absent < PATIENCE => absent += 1,
             None => bail!("{name} stopped responding; agents may still be running there"),
         }

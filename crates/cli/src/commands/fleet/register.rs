@@ -1,5 +1,5 @@
-//! `plumb fleet init`, `add` and `remove`: a directory with the names and keys of a fleet. Writes the NATS
-//! server's list of users from it, without contacting a server.
+//! `plumb fleet init`, `add` and `remove`: manage a directory with the names and keys of a fleet. They write the NATS
+//! server's list of users, without contacting a server.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{bounded_file, destination::replace_text, exit::Exit, failure::Misuse
 const REGISTER: &str = "register.toml";
 const SERVER: &str = "nats.conf";
 const USERS: &str = "users.conf";
-/// Prefix of the line that [`Register::update_members`] rewrites in a member's file.
+/// The start of the line in a member's file that [`Register::update_members`] rewrites.
 const CONTROLLERS: &str = "controllers = ";
 const HELP: &str = "this file is written by `plumb fleet init`, `add` and `remove`";
 
@@ -77,7 +77,7 @@ impl Register {
         }
         if self.users.iter().any(|user| user.name == name) {
             return Err(Misuse::new(format!("`{name}` already exists"))
-                .hint(format!("to replace its key: plumb fleet remove {name}, then add it again"))
+                .hint(format!("to replace its key, run `plumb fleet remove {name}` and add it again"))
                 .into());
         }
         Ok(())
@@ -86,7 +86,7 @@ impl Register {
     fn read(folder: &Path) -> anyhow::Result<Self> {
         let file = folder.join(REGISTER);
         if !file.exists() {
-            let message = format!("no fleet in {}", folder.display());
+            let message = format!("there is no fleet in {}", folder.display());
             return Err(Misuse::new(message).hint("plumb fleet init tls://HOST:4222").into());
         }
         let text = bounded_file::read_trusted(&file)?;
@@ -111,7 +111,7 @@ impl Register {
     fn update_members(&self, folder: &Path) -> anyhow::Result<()> {
         for member in self.of(Role::Member) {
             let file = folder.join(format!("{}.toml", member.name));
-            // The user may have moved it to the member's host.
+            // The user may have moved the file to the member's host.
             let Ok(text) = bounded_file::read(&file) else { continue };
             let line = |line: &str| match line.starts_with(CONTROLLERS) {
                 true => self.controllers() + "\n",
@@ -207,7 +207,11 @@ pub(super) fn remove(args: &RemoveArgs) -> anyhow::Result<Exit> {
     let (folder, name) = (&args.folder.folder, &args.name);
     let mut register = Register::read(folder)?;
     let Some(removed) = register.users.iter().find(|user| user.name == *name).map(|user| user.role) else {
-        return Err(Misuse::new(format!("no member or controller `{name}` in {}", folder.display())).into());
+        return Err(Misuse::new(format!(
+            "there is no member or controller `{name}` in {}",
+            folder.display()
+        ))
+        .into());
     };
     register.users.retain(|user| user.name != *name);
     register.write(folder)?;
@@ -215,7 +219,6 @@ pub(super) fn remove(args: &RemoveArgs) -> anyhow::Result<Exit> {
         register.update_members(folder)?;
     }
     for ending in ["nk", "toml"] {
-        // It may have been moved elsewhere.
         let _ = fs::remove_file(folder.join(format!("{name}.{ending}")));
     }
     output::prose(

@@ -1,4 +1,4 @@
-//! `plumb fleet scenario`: writes a scenario of the connected members.
+//! `plumb fleet scenario`: writes a scenario with the connected members.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<Exit> {
     let members = super::open(&access)?.members()?;
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     if names.len() < 2 {
-        let message = format!("a path needs two members, but {} has only: {}", access.server, listed(&names));
+        let message = format!("a path needs two members, but {} only has {}", access.server, listed(&names));
         return Err(Misuse::new(message).hint("start `plumb member` on more hosts").into());
     }
     let text = template::of_members(&args.name, &names);

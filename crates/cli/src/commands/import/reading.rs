@@ -1,4 +1,4 @@
-//! Reads logs of other tools. Collects all files that cannot be imported, to report them together.
+//! Reads other tools' logs. Files that cannot be imported are collected, so that they can be reported together.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,6 @@ use crate::{failure::Misuse, program::TOOL};
 #[derive(Debug)]
 pub(super) struct UnreadableFile {
     pub(super) reason: String,
-    /// Whether listing the supported formats may help.
     pub(super) is_unknown: bool,
 }
 
@@ -38,8 +37,7 @@ impl UnreadableFile {
     }
 }
 
-/// Reads the files once to find the unreadable ones. Skips pipes and other inputs that can be read only
-/// once.
+/// Reads the files once to find the unreadable ones. Pipes and other inputs that can only be read once are skipped.
 pub(super) fn unreadable_files(
     files: &[String],
     options: &Options,
@@ -76,10 +74,9 @@ pub(super) fn refusal(unreadable: &[UnreadableFile], of: usize) -> Misuse {
     Misuse::new(message).hint(hint)
 }
 
-/// Read buffer size in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Reads every file and returns the column headings. An error names all unreadable files.
+/// Reads every file and returns the column headings. If it fails, the error lists all unreadable files.
 pub(super) fn read_all(
     files: &[String],
     options: &Options,
@@ -127,7 +124,6 @@ pub(super) fn meta(id: RunId) -> Meta {
     }
 }
 
-/// Reads one file, passes complete tests to `keep`, and returns the column headings of its tables.
 fn read(
     name: &str,
     options: &Options,

@@ -1,4 +1,4 @@
-//! The progress output of `plumb import`: lists the tests as they are found.
+//! The progress output of `plumb import`, which lists tests as they are found.
 
 use std::{io, ops::RangeInclusive};
 
@@ -7,7 +7,6 @@ use samples::RunHeader;
 
 use crate::output;
 
-/// Maximum number of tests listed.
 const LISTED: u32 = 40;
 
 const TABLE: &str = "a table";
@@ -17,7 +16,6 @@ pub(super) struct Summary {
     quiet: bool,
     tests: usize,
     lines: u32,
-    /// Tests found but not listed.
     unlisted: usize,
     table: Option<Table>,
 }
@@ -31,7 +29,6 @@ struct Table {
 }
 
 impl Summary {
-    /// With `quiet`, prints only the run's name.
     pub(super) fn new(quiet: bool) -> Self {
         Self { quiet, ..Self::default() }
     }
@@ -115,7 +112,6 @@ impl Summary {
     }
 }
 
-/// `server.log:12-155`.
 fn place(file: &str, lines: &RangeInclusive<u64>) -> String {
     let (first, last) = (lines.start(), lines.end());
     if first == last { format!("{file}:{first}") } else { format!("{file}:{first}-{last}") }

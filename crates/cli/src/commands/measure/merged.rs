@@ -1,9 +1,9 @@
-//! Merges facts from the monitor with facts from the host.
+//! Merges the facts reported by the monitor with those read from the host.
 
 use machine::MonitorSays;
 use samples::{NegotiatedFeatures, VmAccelerator, VmFacts, VmMonitor, VmRole};
 
-/// The monitor takes precedence.
+/// If both have a value, the monitor's is used.
 pub(super) fn put_in(answers: &MonitorSays, facts: &mut VmFacts) {
     facts.monitor = Some(VmMonitor {
         version: answers.version.clone(),

@@ -1,4 +1,4 @@
-//! Selects a virtual machine by PID, name, number or monitor.
+//! Selects a virtual machine by its PID, name, number or monitor.
 
 use std::{
     fs,
@@ -37,7 +37,7 @@ fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachi
     )?;
     let answers = monitor.ask()?;
     let listener = monitor.listener();
-    // A monitor accepts one client; free it before measuring.
+    // A monitor accepts only one client, so this frees it before the measurement.
     drop(monitor);
     let by_process = listener.and_then(|pid| probe::qemu(&pid.to_string()).ok());
     let by_name = || answers.guest.as_deref().and_then(|guest| probe::qemu(guest).ok());
@@ -49,7 +49,7 @@ fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachi
     Ok(SelectedMachine { qemu, monitor: Some(answers) })
 }
 
-/// The number may be the PID of a process other than QEMU.
+/// The number may be the PID of a process that is not QEMU.
 fn not_found(named: &str, error: TargetError) -> Misuse {
     match named.parse().map(probe::process) {
         Ok(Ok(process)) if matches!(error, TargetError::NoQemu { .. }) => {

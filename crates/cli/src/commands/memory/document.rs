@@ -1,5 +1,4 @@
-//! A sample of VM memory as one line of JSON, printed by `plumb memory top --json` and stored in
-//! recordings.
+//! A sample of VM memory as one line of JSON. It is printed by `plumb memory top --json` and stored in recordings.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -64,7 +63,7 @@ pub(crate) struct MachineFacts {
     pub(crate) total: Option<Bytes>,
 }
 
-/// By name. Unreachable machines have no facts.
+/// The facts of each machine by name. A machine that cannot be reached has none.
 pub(crate) type Facts = BTreeMap<String, MachineFacts>;
 
 pub(crate) fn facts(vms: &mut BTreeMap<String, AttachedVm>) -> Facts {
@@ -96,7 +95,7 @@ impl Document {
         }
     }
 
-    /// The sample's time; the Unix epoch if absent.
+    /// The sample's time, or the Unix epoch if it has none.
     pub(crate) fn moment(&self) -> Timestamp {
         self.at.parse().unwrap_or_default()
     }
@@ -148,12 +147,11 @@ impl Machine {
             return Err(format!("impossible memory size: {total}"));
         }
         if let Some(hits) = self.dram_hits.filter(|hits| !(0.0..=1.0).contains(&hits.0)) {
-            return Err(format!("impossible share of accesses: {} is not between 0 and 1", hits.0));
+            return Err(format!("impossible fraction of accesses: {} is not between 0 and 1", hits.0));
         }
         self.memory().map_or(Ok(()), |memory| memory.check(MOST_MEMORY))
     }
 
-    /// `None` if it could not be sampled.
     pub(crate) fn memory(&self) -> Option<GuestMemory> {
         let tier = |node: &Node| TierMemory {
             node: node.node,

@@ -1,4 +1,5 @@
-//! Recordings of VM memory samples: one JSON document per line, appended as samples are taken.
+//! Recordings of VM memory samples. A recording has one JSON document per line, and samples are appended as they are
+//! taken.
 
 use std::{
     fs::File,
@@ -19,8 +20,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Opens or creates a recording. Terminates a last line left incomplete by a crash, so that only that
-    /// line is lost.
+    /// Opens or creates a recording. If a crash left an incomplete last line, it is terminated so that only that line
+    /// is lost.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let cannot = || format!("cannot append to the recording {}", path.display());
         let mut file = output_file::open_append(path).with_context(cannot)?;
@@ -42,7 +43,7 @@ impl Recorder {
     }
 }
 
-/// Reads all samples in order. Skips an incomplete line, left by a crash, with a warning.
+/// Reads all samples in order. An incomplete line left by a crash is skipped with a warning.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Document>> {
     of_text(path, &text(path)?)
 }

@@ -1,5 +1,5 @@
-//! The 80-column table of `plumb memory top`: one line per machine, and one per NUMA node if an agent
-//! reports them.
+//! The 80-column table of `plumb memory top`, with one line per machine, and one line per NUMA node if an agent
+//! reports nodes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `plumb memory top`: samples virtual machines periodically, without moving memory.
+//! `plumb memory top`: samples virtual machines at regular intervals, without moving memory.
 
 use std::{
     io::{IsTerminal, stdout},
@@ -23,11 +23,10 @@ use crate::{
     interrupt, output,
 };
 
-/// Polling interval for Ctrl-C.
+/// How often to check for Ctrl-C.
 const GLANCE: Duration = Duration::from_millis(100);
-/// Extra time for the first report of accesses. DAMON needs 4 s, or more on a busy machine.
+/// Additional time for the first report of memory accesses. DAMON needs 4 s, or more on a busy machine.
 const FIRST_REPORTS: Duration = Duration::from_secs(10);
-/// Moves the cursor home and clears the screen (ECMA-48).
 const ANEW: &str = "\u{1b}[H\u{1b}[J";
 
 #[derive(Debug, Args)]
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
     let interval = config.interval();
-    // Attaching took the first sample, the reference for access counts.
+    // Attaching took the first sample, which later access counts are compared with.
     let mut vms = config.attach(None, &stop)?;
     let facts = document::facts(&mut vms);
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;

@@ -1,4 +1,4 @@
-//! A background stream for a ping, to the same server, over iperf3's protocol.
+//! A background stream to the server of a ping, over iperf3's protocol.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -12,9 +12,9 @@ use server::iperf3::{self, ClientSpec, Options};
 use traffic::{Observer, Stop};
 use units::Nanos;
 
-/// It starts before the ping and ends this long after it.
+/// The stream starts before the ping, and ends this long after it.
 const MARGIN: Nanos = Nanos::from_millis(500);
-/// Polling interval for the stream's start or failure.
+/// How often to check whether the stream has started or failed.
 const GLANCE: Duration = Duration::from_millis(20);
 
 pub(super) struct BackgroundStream<'scope> {
@@ -23,7 +23,7 @@ pub(super) struct BackgroundStream<'scope> {
 }
 
 impl<'scope> BackgroundStream<'scope> {
-    /// Starts the stream and waits until data flows. An immediate failure is reported by [`Self::end`].
+    /// Starts the stream and waits until data flows. If it fails immediately, [`Self::end`] reports the error.
     pub(super) fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         server: SocketAddr,
@@ -45,7 +45,6 @@ impl<'scope> BackgroundStream<'scope> {
         Self { thread, stop }
     }
 
-    /// Waits for the stream to end, or aborts it if the ping failed.
     pub(super) fn end(self, ping_failed: bool) -> traffic::Result<StreamData> {
         if ping_failed {
             self.stop.ask();
@@ -74,7 +73,6 @@ struct Started(SyncSender<()>);
 
 impl Observer for Started {
     fn started(&self) {
-        // A failed ping drops the receiver.
         let _ = self.0.try_send(());
     }
 }

@@ -114,11 +114,11 @@ pub(super) struct Output {
     pub(super) json: bool,
 }
 
-/// Rate of the background stream; `None` is full speed.
+/// The rate of the background stream. `None` means full speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Under(pub(super) Option<BitRate>);
 
-/// A lower rate is probably missing its unit.
+/// If the rate is lower than this, its unit is probably missing.
 const LEAST_UNDER: BitRate = BitRate(1e4);
 
 fn under(text: &str) -> Result<Under, String> {

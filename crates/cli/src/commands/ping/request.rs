@@ -1,4 +1,4 @@
-//! Turns the flags of `plumb ping` into a workload, or reports conflicts.
+//! Turns the flags of `plumb ping` into a workload, or reports conflicting flags.
 
 use ::workload::{
     Background, ConnectSettings, Direction, Mode, PingPongSettings, Schedule, SocketSettings, Transport,
@@ -12,13 +12,13 @@ use crate::{amount::within, failure::Misuse};
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60));
-/// Histogram interval when no lines are printed.
+/// The interval of the histograms if no lines are printed.
 const UNSEEN: Nanos = Nanos::from_millis(500);
-/// Maximum messages per second the engine can send individually.
+/// The maximum rate at which messages can be sent individually, per second.
 const FASTEST: f64 = 1_000_000.0;
-/// Minimum number of messages per test for an open loop.
+/// The minimum number of messages in an open-loop test.
 const FEWEST: f64 = 2.0;
-/// sockperf's header, its minimum message size.
+/// The size of sockperf's header, which is also its minimum message size.
 const SOCKPERF_LEAST: Bytes = Bytes(14);
 const LARGEST: Bytes = Bytes(60_000);
 
@@ -96,7 +96,9 @@ fn rate(args: &PingArgs) -> Result<(), Misuse> {
     let (Some(rate), time) = (args.traffic.rate, args.traffic.time) else { return Ok(()) };
     if rate > FASTEST {
         let message = format!("--rate {rate} is out of range: use at most {FASTEST} messages per second");
-        return Err(Misuse::new(message).hint("for a rate in bits per second: plumb client HOST -b RATE"));
+        return Err(
+            Misuse::new(message).hint("for a rate in bits per second, use `plumb client HOST -b RATE`")
+        );
     }
     if time.seconds() * rate >= FEWEST {
         return Ok(());

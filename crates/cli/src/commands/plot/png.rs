@@ -1,4 +1,4 @@
-//! Renders an SVG as PNG with resvg and an embedded font, for the same output on every system.
+//! Renders an SVG file as PNG, using resvg and an embedded font so that the output is the same on every system.
 
 use anyhow::{Context, ensure};
 use resvg::{
@@ -6,10 +6,10 @@ use resvg::{
     usvg::{Options, Tree},
 };
 
-/// Maximum size in pixels per dimension.
+/// The maximum width and height, in pixels.
 const MOST: f32 = 16_384.0;
 
-/// `scale`: pixels per SVG unit.
+/// `scale` is the number of pixels per SVG unit.
 pub(super) fn of_svg(svg: &str, scale: f32) -> anyhow::Result<Vec<u8>> {
     let mut options = Options::default();
     let fonts = options.fontdb_mut();
@@ -23,7 +23,7 @@ pub(super) fn of_svg(svg: &str, scale: f32) -> anyhow::Result<Vec<u8>> {
     let [width, height] = [size.width() * scale, size.height() * scale].map(f32::ceil);
     ensure!(
         width <= MOST && height <= MOST,
-        "{width} x {height} pixels exceed the limit of {MOST} per dimension; use a smaller --scale"
+        "an image of {width} x {height} pixels exceeds the maximum of {MOST} per dimension; use a smaller --scale"
     );
     let mut dots = Pixmap::new(width as u32, height as u32).context("the chart has a size")?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut dots.as_mut());

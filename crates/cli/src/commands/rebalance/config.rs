@@ -21,11 +21,11 @@ use crate::{bounded_file, failure::Misuse, program::TOOL};
 const INTERVAL: Nanos = Nanos(10_000_000_000);
 /// Balloon drivers report statistics at most once per second.
 const SHORTEST: Nanos = Nanos(1_000_000_000);
-/// Default floor: initial memory divided by this.
+/// By default, the floor is the initial memory divided by this.
 const FLOOR: u64 = 4;
-/// Default target with one tier: memory in use beyond it is swapped out, or the OOM killer ends a process.
+/// The default target with one tier. Memory in use beyond it is swapped out, or the OOM killer ends a process.
 const TARGET: Share = Share(1.0);
-/// Default target with two tiers: slow memory serves the remaining accesses.
+/// The default target with two tiers. Slow memory serves the remaining accesses.
 const TARGET_OF_TIERS: Share = Share(0.9);
 
 #[derive(Debug, Deserialize)]
@@ -62,7 +62,7 @@ struct VmTable {
 }
 
 impl VmTable {
-    /// Memory that is not accessed must fit elsewhere: in slow memory or, if a target allows it, in swap.
+    /// Memory that is not accessed must be stored elsewhere: in slow memory or, if a target allows it, in swap.
     fn uses_accesses(&self) -> bool {
         !self.slow_nodes.is_empty() || self.target.is_some()
     }
@@ -176,12 +176,13 @@ impl Config {
         self.written.vms.get(name).is_some_and(VmTable::uses_accesses)
     }
 
-    /// `whole`: initial memory. Slow memory does not change.
+    /// `whole` is the initial memory. The size of slow memory does not change.
     fn of_vm(&self, name: &str, whole: Tiers) -> Result<VmSettings, Misuse> {
         let written = &self.written.vms[name];
         let ceiling = written.ceiling.unwrap_or(whole.fast);
         if ceiling > whole.fast {
-            let message = format!("its ceiling of {ceiling} exceeds its initial memory of {}", whole.fast);
+            let message =
+                format!("its ceiling of {ceiling} is higher than its initial memory of {}", whole.fast);
             return Err(self.misuse_of(name, &message));
         }
         let tiers = |fast| Tiers { fast, slow: whole.slow };

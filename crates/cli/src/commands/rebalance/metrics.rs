@@ -7,7 +7,7 @@ use policy::Decision;
 
 use web::{Exposition, labels};
 
-/// Per machine: name, help text and value, if known.
+/// For each machine: the metric's name, its help text, and its value if known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);
 
 type NodeGauge = (&'static str, &'static str, fn(&TierMemory) -> f64);

@@ -26,8 +26,8 @@ struct Sums {
     looks: f64,
     recorded: f64,
     replayed: f64,
-    /// Samples with known accesses, and the total shares served by fast memory: recorded, and estimated for
-    /// the replay.
+    /// The number of samples with known accesses, and the sums of the fractions that fast memory served: as recorded,
+    /// and as estimated for the replay.
     served: (f64, f64, f64),
 }
 
@@ -55,7 +55,7 @@ pub(super) fn run(config: &Config, path: &Path, rounds: Option<u64>) -> anyhow::
     Ok(Exit::Success)
 }
 
-/// From the first sample that knows each machine.
+/// Uses the first sample that contains each machine.
 fn extents(config: &Config, looks: &[Document], path: &Path) -> anyhow::Result<BTreeMap<String, Extent>> {
     let mut extents = BTreeMap::new();
     for name in config.names() {
@@ -107,8 +107,8 @@ fn round(
     Round { seen, decision, failed: Vec::new() }
 }
 
-/// The sample scaled to a different memory size, with unchanged use and accesses. Per-node counts are
-/// unknown at a size that was not recorded.
+/// Scales the sample to a different memory size, without changing use and accesses. Per-node numbers are then
+/// unknown.
 fn resized(vm: &Machine, has: Tiers) -> Option<GuestMemory> {
     let mut memory = vm.memory()?;
     let had = Tiers { fast: memory.size, slow: memory.slow };

@@ -5,12 +5,12 @@ use ::workload::{Mode, Placement, StreamSettings};
 use findings::Change;
 use units::Bytes;
 
-/// Write size in limit mode, replacing the default of ordinary writes.
+/// The default write size in limit mode.
 const LIMIT_MESSAGE: Bytes = Bytes(1 << 20);
-/// Default size of ordinary writes.
+/// The default write size in other modes.
 const APP_MESSAGE: Bytes = Bytes(128 << 10);
 
-/// `None` if the result lacks the setting or already has the change.
+/// Returns `None` if the result lacks the setting or already has the change.
 pub(super) fn applied(result: &PlannedResult, change: &Change) -> Option<PlannedResult> {
     let mut changed = result.clone();
     match change {

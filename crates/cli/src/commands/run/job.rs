@@ -17,7 +17,6 @@ pub(super) struct Job {
     pub(super) source: Source,
     pub(super) plan: Plan,
     pub(super) id: RunId,
-    /// Set if this run tests the remedies of another.
     pub(super) remedy_trials: Option<RemedyTrials>,
     pub(super) resume: Option<RunRecord>,
     /// Prevents other processes from executing the same run.
@@ -62,7 +61,6 @@ fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// A plan needs memory for each trial.
 pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> anyhow::Result<()> {
     options.check_size(scenario).map_err(|error| {
         Misuse::new(error.to_string())
@@ -71,7 +69,7 @@ pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> an
     })
 }
 
-/// A run that cannot measure every result once would base its recommendation on an arbitrary subset.
+/// If a run could not measure every result at least once, its recommendation would depend on an arbitrary subset.
 fn enough_time(plan: &Plan) -> anyhow::Result<()> {
     let (Some(forecast), Some(budget)) = (lab::forecast(plan), plan.design.budget) else { return Ok(()) };
     if !forecast.is_too_short() {
@@ -117,7 +115,7 @@ fn known_or_misuse(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()>
     Err(Misuse::new(message).hint(format!("available: {}", known.join(", "))).into())
 }
 
-/// Short, because users may type it.
+/// The seed is short, because users may type it.
 fn seed_from_clock() -> u64 {
     Timestamp::now().as_nanosecond().unsigned_abs() as u64 % 1_000_000
 }
@@ -127,7 +125,6 @@ mod tests {
     use super::*;
     use ::scenario::builtin;
 
-    /// The suggested minimum budget must be accepted.
     #[test]
     fn refuses_too_small_budget_with_minimum() {
         let text =

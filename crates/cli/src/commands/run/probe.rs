@@ -1,4 +1,4 @@
-//! Parses the list of probes, from a flag or a stored run.
+//! Parses a list of probes from a flag or a stored run.
 
 use samples::ProbeKind;
 

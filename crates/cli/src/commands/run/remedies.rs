@@ -1,6 +1,5 @@
-//! `--try-remedies`: measures a run's remedies that the lab can apply, with and without each, in
-//! interleaved blocks. They form a separate run, so that they can be stored, resumed and reported like any
-//! other.
+//! `--try-remedies`: measures the results of a run with and without each remedy that the lab can apply, in
+//! interleaved blocks. This is a separate run, so it can be stored, resumed and reported like any other.
 
 use ::scenario::{FactorName, Plan, PlannedResult, ResultId, Scenario, WorkloadName};
 use findings::Findings;
@@ -10,23 +9,23 @@ use store::Store;
 use super::{change, job::Job, recreate};
 use crate::{output, remedy_results};
 
-/// Trials with and without a remedy; the minimum for a 90 % interval.
+/// The number of trials with and without a remedy. This is the minimum for a 90 % interval.
 const FEWEST: u32 = 5;
 const REMEDY: &str = "remedy";
 
-/// The job that tests a complete run's remedies; `None` if the lab can apply none.
+/// Returns the job that tests the remedies of a complete run, or `None` if the lab cannot apply any.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
     let source = recreate::stored_source(main)?;
     let (plan, remedy_trials) = plan(main, &source.scenario)?;
     if plan.results.is_empty() {
-        output::aside(format_args!("the lab cannot apply a remedy of any finding"));
+        output::aside(format_args!("no finding has a remedy that the lab can apply"));
         return Ok(None);
     }
     let (id, claim) = store.claim_new(&remedy_results::name(&main.header.id))?;
     Ok(Some(Job { source, plan, id, remedy_trials: Some(remedy_trials), resume: None, _claim: claim }))
 }
 
-/// Depends only on the run, so that it can be resumed.
+/// The plan depends only on the run, so that it can be resumed.
 pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
     let of_main = recreate::stored_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
@@ -36,7 +35,8 @@ pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Pla
     Ok((plan, RemedyTrials { run: main.header.id.clone(), remedies }))
 }
 
-/// For each claim with a change, its first result with and without it. Skips duplicate changes of a result.
+/// Returns the first result with and without each change that a claim suggests. Duplicate changes of a result are
+/// skipped.
 fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTrial)> {
     let mut seen = Vec::new();
     let mut pairs = Vec::new();
@@ -53,8 +53,8 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTri
     pairs
 }
 
-/// Each pair is a separate workload with the unchanged result as baseline. The baseline's repetitions give
-/// the noise for judging the remedy.
+/// Each pair is a separate workload with the unchanged result as its baseline. Repetitions of the baseline give the
+/// noise that the remedy is compared with.
 fn pair(finding: &str, result: &PlannedResult, changed: PlannedResult) -> ([PlannedResult; 2], RemedyTrial) {
     let arm = |result: PlannedResult, word: &str| {
         let mut levels = result.levels.clone();

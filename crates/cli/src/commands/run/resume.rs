@@ -1,4 +1,4 @@
-//! Resumes an interrupted run: recreates its plan from the stored record and verifies that it is identical.
+//! Resumes an interrupted run. Its plan is recreated from the stored record and must be identical.
 
 use ::scenario::Plan;
 use samples::{RunId, RunRecord, RunState};
@@ -49,7 +49,6 @@ pub(super) fn resumed(
     Ok(Job { source, plan, id, remedy_trials, resume: Some(record), _claim: claim })
 }
 
-/// Whether the recreated plan matches the stored trials, including their order.
 fn same_plan(plan: &Plan, record: &RunRecord) -> bool {
     let header = &record.header;
     let results = plan.results.iter().map(|result| result.id.as_str());
@@ -74,6 +73,8 @@ fn latest_unfinished(args: &RunArgs, store: &Store, shared: &GlobalFlags) -> any
     };
     let unfinished = found.into_iter().find(|run| run.state == RunState::Unfinished);
     unfinished.map(|run| run.id).ok_or_else(|| {
-        Misuse::new(format!("no unfinished run{of}")).hint("`plumb runs list` shows the stored runs").into()
+        Misuse::new(format!("there is no unfinished run{of}"))
+            .hint("`plumb runs list` shows the stored runs")
+            .into()
     })
 }

@@ -1,4 +1,4 @@
-//! Shows progress: in the live view on a terminal, otherwise as plain lines.
+//! Shows progress in the live view on a terminal, and otherwise as plain lines.
 
 use lab::{Event, Stop};
 
@@ -14,7 +14,7 @@ pub(super) enum Shown {
 }
 
 impl Shown {
-    /// Falls back to plain lines without a suitable terminal.
+    /// Uses plain lines if the terminal is not suitable.
     pub(super) fn of(job: &Job, is_plain: bool, keeps_disturbed: bool, stop: &Stop) -> Self {
         if !is_plain && live_view::is_possible() {
             let (scenario, resume) = (&job.source.scenario, job.resume.as_ref());

@@ -1,4 +1,4 @@
-//! `plumb runs remove`: removes runs; an active run only with `--force`.
+//! `plumb runs remove`: removes runs. Active runs are only removed with `--force`.
 
 use clap::Args;
 use store::{Store, StoreError};
@@ -16,7 +16,7 @@ pub(crate) struct RemoveArgs {
 }
 
 pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
-    // Resolve and claim all runs first, so that a typo in one name does not remove the others.
+    // All runs are resolved and claimed first, so that nothing is removed if one of the names has a typo.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
     let mut claims = Vec::new();
     for id in &ids {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
                     )
                     .into());
             }
-            // Without permission to create a lock, removal fails with an error too.
+            // Without permission to create a lock, the removal itself will fail with an error.
             Err(StoreError::CannotOpen { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! `plumb runs export` and `import`: a run as a single file.
+//! `plumb runs export` and `import`: transfer a run as a single file.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub(super) fn export(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
 }
 
 pub(super) fn import(args: &ImportArgs, store: &mut Store) -> anyhow::Result<()> {
-    // Read all files first, so that an error in one imports none.
+    // All files are read first, so that nothing is imported if one of them has an error.
     let records = args.files.iter().map(|path| record(path)).collect::<anyhow::Result<Vec<_>>>()?;
     for record in records {
         output::line(keep(&record, store)?)?;
@@ -72,7 +72,7 @@ fn keep(record: &RunRecord, store: &mut Store) -> anyhow::Result<String> {
     })
 }
 
-/// Whether the recorded data is the same; progress may differ.
+/// Whether the recorded data is the same. Progress may differ.
 fn is_same(stored: &RunRecord, other: &RunRecord) -> bool {
     let header = RunHeader { state: stored.header.state, ..other.header.clone() };
     stored.header == header && stored.trials == other.trials && stored.skipped == other.skipped

@@ -124,7 +124,6 @@ pub(super) struct Rights {
     pub(super) unconfined: bool,
 }
 
-/// `198.18.0.0/15`, or a single address.
 fn prefix(text: &str) -> Result<(IpAddr, u8), String> {
     let (address, length) = text.split_once('/').unwrap_or((text, ""));
     let address: IpAddr = address.parse().map_err(|_| format!("invalid address `{address}`"))?;

@@ -1,4 +1,4 @@
-//! Hints about properties of this machine that may limit clients, once per device.
+//! Hints about properties of this machine that may slow down clients. Each is printed once per device.
 
 use std::{
     collections::BTreeSet,
@@ -8,12 +8,11 @@ use std::{
 use samples::DeviceState;
 use server::{Client, Event, Work};
 
-/// Prints each hint once.
 #[derive(Debug, Default)]
 pub(super) struct Hints(Mutex<BTreeSet<String>>);
 
 impl Hints {
-    /// A new hint after a client's stream. Evaluated on the client's thread after its measurement.
+    /// Returns a new hint after a client's stream. This runs on the client's thread, after the measurement.
     pub(super) fn after(&self, event: &Event<'_>) -> Option<String> {
         let Event::Ends { client: Client { peer, local, work: Work::Stream(_), .. }, .. } = event else {
             return None;

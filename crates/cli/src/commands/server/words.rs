@@ -31,7 +31,6 @@ pub(super) fn line(event: &Event<'_>) -> Option<String> {
     })
 }
 
-/// `#3 198.18.0.1`.
 fn name(client: &Client) -> String {
     format!("#{} {}", client.number, client.peer.ip().to_canonical())
 }
@@ -84,7 +83,7 @@ fn outcome(report: &Report) -> String {
     }
 }
 
-/// `received 9.41 Gbit/s (1.10 GiB), sent …`.
+/// Formats `received 9.41 Gbit/s (1.10 GiB), sent …`.
 fn carried(outcome: &Outcome) -> String {
     let of = |direction: Direction, verb: &str| {
         let of_it = |flow: &&FlowEnd| flow.direction == direction;

@@ -18,7 +18,6 @@ pub(super) fn run(files: &[PathBuf], written: &Destination) -> anyhow::Result<Ex
     Ok(Exit::Success)
 }
 
-/// Fields for identifying a document of any schema.
 #[derive(Debug, Deserialize)]
 struct Peek {
     schema: Option<u32>,
@@ -47,7 +46,9 @@ fn read(path: &Path) -> anyhow::Result<Trace> {
                 "{name} is a trace with schema {schema}, written by plumb {tool}; this plumb only reads \
                     schema {TRACE_SCHEMA}"
             );
-            Err(Misuse::new(message).hint("use that version of plumb, or trace again").into())
+            Err(Misuse::new(message)
+                .hint("use the version of plumb that wrote it, or record a new trace")
+                .into())
         }
         _ => Err(no_trace(path).into()),
     }

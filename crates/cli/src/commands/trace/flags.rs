@@ -111,7 +111,6 @@ pub(super) enum Fallback {
 }
 
 impl TraceArgs {
-    /// Without duplicates.
     pub(super) fn probes(&self) -> Vec<ProbeKind> {
         let is_requested = |kind: &ProbeKind| self.how.probe.contains(kind);
         ProbeKind::ALL.into_iter().filter(is_requested).collect()

@@ -1,5 +1,5 @@
-//! Starts a program to be traced, suspended before its first instruction until the probes are attached. A
-//! second plumb process waits and then executes the program.
+//! Starts a program to be traced, which is held before its first instruction until the probes are attached. For this,
+//! a second plumb process waits and then executes the program.
 
 use std::{
     env,
@@ -26,12 +26,10 @@ use clap::Args;
 
 use crate::{exit::Exit, failure::Misuse, program::PROGRAM};
 
-/// The hidden subcommand of that process.
 pub(crate) const SUBCOMMAND: &str = "held";
-/// Start-up timeout, long enough for a busy machine.
+/// The timeout for starting the program on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(2);
-/// Fallback for a path without a file name.
 const NAMELESS: &str = "program";
 
 #[derive(Debug, Args)]
@@ -43,12 +41,11 @@ pub(crate) struct LaunchArgs {
     command: Vec<OsString>,
 }
 
-/// Waits for the start signal, then executes the program.
 pub(crate) fn wait_and_exec(args: &LaunchArgs) -> anyhow::Result<Exit> {
     let mut tracer = UnixStream::connect_addr(&SocketAddr::from_abstract_name(&args.at)?)?;
     let mut go = [0];
     if tracer.read(&mut go)? == 0 {
-        // The tracer has exited and reported the error.
+        // The tracer has already reported its error and exited.
         return Ok(Exit::Failure);
     }
     let [program, arguments @ ..] = &args.command[..] else { bail!("no command given") };
@@ -99,7 +96,7 @@ impl Launch {
         self.gate.write_all(b"g").context("cannot send the start signal")?;
         let (sender, receiver) = sync_channel(1);
         thread::spawn(move || {
-            // An interrupted trace drops the receiver.
+            // The receiver is dropped if the trace was interrupted.
             let _ = sender.send(self.child.wait());
         });
         Ok(receiver)
@@ -124,7 +121,7 @@ fn accept(listener: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStre
     }
 }
 
-/// Searches the PATH like a shell (execvp(3)).
+/// Searches the PATH in the same way as a shell (execvp(3)).
 pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     let named = Path::new(program);
     let can_run = |path: &PathBuf| {

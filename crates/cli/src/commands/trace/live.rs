@@ -8,9 +8,8 @@ use samples::{ProbeResults, Trace};
 use super::{flags::TraceArgs, rendering, session::Observations};
 use crate::{destination, output};
 
-/// Terminal lines left unused.
 const FREE: usize = 1;
-/// Tables per page, lines around their rows, and minimum rows per table.
+/// The number of tables on a page, the lines around their rows, and the minimum number of rows per table.
 const TABLES: usize = 3;
 const AROUND: usize = 34;
 const LEAST: usize = 3;
@@ -24,7 +23,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Disabled if the traced program uses the terminal.
+    /// Nothing is shown if the traced program uses the terminal.
     pub(super) fn new(args: &TraceArgs) -> Self {
         let terminal = Some(Term::stderr()).filter(|term| term.is_term() && args.command.is_empty());
         Self {
@@ -48,7 +47,7 @@ impl Live {
             None => all.clone(),
         };
         self.before = Some(all);
-        // Omits device and queue counters, which are cumulative; the final page has them.
+        // Device and queue counters are left out because they are cumulative. The final page has them.
         let trace =
             trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..observations });
         let summary = analysis::trace(&trace, self.by);
@@ -64,7 +63,7 @@ impl Live {
 
     pub(super) fn end(&mut self) {
         if let Some(terminal) = self.terminal.take() {
-            // A trace survives a closed terminal.
+            // A trace continues even if the terminal was closed.
             if let Err(error) = terminal.clear_last_lines(self.shown) {
                 output::aside(error);
             }

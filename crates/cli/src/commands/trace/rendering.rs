@@ -1,4 +1,4 @@
-//! Writes a trace to a terminal or file in the selected format.
+//! Writes a trace to the terminal or a file, in the selected format.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,6 @@ impl Destination {
     pub(super) fn write(&self, trace: &Trace) -> anyhow::Result<()> {
         let summary = analysis::trace(trace, self.by);
         self.put(|format, options| match format {
-            // Complete, for later comparison.
             SingleFormat::Json => Ok(serde_json::to_string_pretty(trace)? + "\n"),
             _ => Ok(::report::render_trace(&summary, self.top, format, options)),
         })

@@ -18,7 +18,7 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    /// Collects missing features, and fails if no probe can be loaded.
+    /// Collects the features that are missing. Fails if no probe can be loaded.
     pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> anyhow::Result<Self> {
         let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
         let mut refused = None;
@@ -57,14 +57,12 @@ impl Probes {
     }
 }
 
-/// The fallback for the system call probe if the kernel refuses it.
+/// What to use for the system call probe if the kernel refuses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fallback {
-    /// Unavailable: the target is not a list of processes.
+    /// Not available, because the target is not a list of processes.
     None,
-    /// Available, but not requested.
     Possible,
-    /// Requested.
     Asked,
 }
 
@@ -81,7 +79,6 @@ impl Fallback {
         self == Self::Asked && kind == ProbeKind::Syscalls
     }
 
-    /// Adds the available fallback to the error.
     fn offered(self, kind: ProbeKind, error: ProbeError) -> ProbeError {
         match error {
             ProbeError::Unavailable { reason, remedy }
@@ -105,7 +102,7 @@ pub(super) struct Observations {
 
 pub(super) struct Watching {
     probes: Probes,
-    /// The target's network namespace, if it has a single one.
+    /// The target's network namespace, if it has only one.
     namespace: Option<u64>,
     devices: Vec<DeviceCounters>,
     softnet: Option<SoftnetReading>,
@@ -118,7 +115,7 @@ impl Watching {
         for probe in &mut self.probes.loaded {
             probe.read(&mut observed)?;
         }
-        // Tracing has no client and server ends.
+        // A trace does not distinguish between client and server.
         observed.syscalls.iter_mut().for_each(|count| count.end = None);
         let now = counters(self.namespace);
         Ok(Observations {
@@ -139,7 +136,6 @@ impl Watching {
     }
 }
 
-/// Reads the devices of a network namespace through a process in it.
 fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
     let Some(inode) = namespace else { return Vec::new() };
     let own = std::process::id();
@@ -150,7 +146,7 @@ fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
     inside.first().map(|process| probe::namespace_devices(process.pid)).unwrap_or_default()
 }
 
-/// Counter differences. A new device starts from 0.
+/// Returns how much the counters have increased. A new device starts from 0.
 fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
     let zero = DeviceCounters::default();
     let before = before.iter().find(|device| device.device == now.device).unwrap_or(&zero);

@@ -16,7 +16,6 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    /// Attributes plumb itself separately.
     pub(super) fn watch(&self) -> Watch {
         let own = Subject { pids: vec![process::id()], ..subject(CpuConsumer::Plumb, false) };
         Watch { subjects: self.subjects.iter().cloned().chain([own]).collect(), latency_breakdown: None }
@@ -73,7 +72,7 @@ fn qemu(named: &str) -> Result<Resolved, TargetError> {
     probe::qemu(named).map(|qemu| of_qemu(qemu, named))
 }
 
-/// Falls back to `named` if the guest has no name.
+/// Uses `named` if the guest has no name.
 pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Resolved {
     let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };

@@ -1,4 +1,4 @@
-//! Waits for the end of a trace: a timeout, Ctrl-C, or the target's exit.
+//! Waits until a trace ends: after a timeout, on Ctrl-C, or when the target exits.
 
 use std::{
     io,
@@ -22,10 +22,10 @@ const STATUS: &str = "status ";
 const SIGNAL: &str = "signal ";
 const DEFAULT: Nanos = Nanos::from_secs(10);
 const LENGTHS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
-/// Minimum interval, to limit the CPU cost of updates.
+/// The minimum interval, which limits the CPU cost of updates.
 const SHORTEST_INTERVAL: Nanos = Nanos::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(20);
-/// Time for an interrupted program to exit.
+/// How long an interrupted program may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Waiting {
@@ -38,8 +38,7 @@ impl Waiting {
         Self::of(args.how.length, args.how.every, args.command.is_empty())
     }
 
-    /// Without a length, uses the default if the target `runs_on` indefinitely. An interval of 0 disables
-    /// updates.
+    /// Without a length, the default is used if the target `runs_on` indefinitely. An interval of 0 disables updates.
     pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
         let length = match length {
             Some(length) => Some(amount::within("--for", length, LENGTHS)?),
@@ -87,9 +86,8 @@ impl Waiting {
 
 pub(super) enum Alive {
     Started(Receiver<io::Result<ExitStatus>>),
-    /// Until the last process exits.
     Processes(Vec<u32>),
-    /// The target may get new processes at any time.
+    /// Never ends, because the target may get new processes at any time.
     Always,
 }
 
@@ -103,7 +101,6 @@ impl Alive {
         }
     }
 
-    /// Waits for the target's end, up to `patience`.
     fn ended(&self, patience: Duration) -> Option<TraceEnd> {
         let how = match self {
             Self::Started(exit) => match exit.recv_timeout(patience) {
@@ -125,7 +122,7 @@ impl Alive {
     }
 }
 
-/// The exit status that a shell would report for a program which ended like this.
+/// Returns the exit status that a shell would report for a program that ended in this way.
 pub(super) fn exit(how: &str) -> Exit {
     let number = |prefix| how.strip_prefix(prefix).and_then(|number| number.parse::<u8>().ok());
     let signal = || number(SIGNAL).map(|signal| signal.saturating_add(128));

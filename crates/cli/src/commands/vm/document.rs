@@ -1,4 +1,4 @@
-//! The output of `plumb vm run`: a table or JSON.
+//! The output of `plumb vm run`, as a table or JSON.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub(super) struct Network {
 }
 
 impl Document {
-    /// 2 adds the network device and omits absent settings.
+    /// Version 2 adds the network device and omits settings that are not set.
     pub(super) const SCHEMA: u32 = 1;
 
     pub(super) fn table(&self) -> String {
@@ -89,7 +89,7 @@ impl Document {
         let missing = self.missing_probes.iter().find(|missing| missing.probe.word() == probe);
         missing.map_or_else(
             || format!("{probe} works"),
-            |missing| format!("{probe} does not work: {}", missing.reason),
+            |missing| format!("{probe} is unavailable: {}", missing.reason),
         )
     }
 }

@@ -70,7 +70,6 @@ impl MonitorArgs {
     }
 }
 
-/// Chooses an accelerator if none is requested.
 pub(crate) fn qemu(
     (host, vm): (HostName, &Vm),
     kernel: Kernel,

@@ -1,4 +1,4 @@
-//! `plumb vm run`: boots a guest from this binary and an installed kernel, without a disk image.
+//! `plumb vm run`: boots a guest from this binary and an installed kernel. No disk image is needed.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::{
 
 const NAME: &str = "guest";
 const DEFAULT_MTU: u32 = 1500;
-/// From the `vcpu_count` description of Firecracker's API.
+/// See `vcpu_count` in Firecracker's API.
 const MOST_FIRECRACKER_VCPUS: u32 = 32;
 
 #[derive(Debug, Args)]
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let vm = args.vm()?;
     let mtu = args.mtu_of_device();
     if mtu.is_some() || vm.monitor == Monitor::Firecracker {
-        // Must precede thread creation: only a single-threaded process can enter a user namespace.
+        // Only a single-threaded process can enter a user namespace.
         Rights::acquire().context(NoRights)?;
     }
     let stop = Stop::new();

@@ -1,4 +1,4 @@
-//! Queries a scenario's stored runs: last start, bytes sent, latest results.
+//! Queries the stored runs of a scenario: the last start, the bytes sent, and the latest results.
 
 use std::{
     collections::BTreeMap,
@@ -19,20 +19,18 @@ use super::{
 };
 use crate::{remedy_results, run_reference, store_path};
 
-/// Runs searched for level shifts.
+/// The number of runs that are searched for level shifts.
 const SEARCHED: usize = 40;
-/// Runs used to estimate bytes sent.
+/// The number of runs used to estimate the bytes sent.
 const EXPECTED: usize = 10;
-/// Cache size in runs, more than a day can have.
+/// The size of the cache, in runs. A day cannot have that many.
 const MOST: usize = 4000;
 
-/// Start time, run and number of trials. Changes when trials are added.
+/// The start time, run and number of trials. This changes when trials are added.
 type Key = (i64, RunId, u32);
 
-/// Summary of a run, read once.
 #[derive(Debug)]
 pub(super) struct StoredRun {
-    /// Payload sent by both ends.
     pub(super) bytes: Bytes,
     pub(super) results: Arc<RunResults>,
 }
@@ -46,7 +44,6 @@ pub(super) struct Archive {
 #[derive(Debug)]
 pub(super) struct Standing {
     pub(super) stored: Arc<StoredRun>,
-    /// Comparison with the reference and its decision; `None` without a reference.
     pub(super) compared: Option<(RunComparison, Gate)>,
     /// Level shifts for the worse that start with this run.
     pub(super) shifts: Vec<RunLevelShift>,
@@ -61,7 +58,8 @@ impl Archive {
         &self.path
     }
 
-    /// Reopened for each query, because the file may be deleted, moved or replaced. Creates nothing.
+    /// The store is opened again for each query, because the file may be deleted, moved or replaced. Nothing is
+    /// created.
     fn store(&self) -> anyhow::Result<Option<Store>> {
         store_path::open_existing(Some(&self.path))
     }
@@ -70,14 +68,15 @@ impl Archive {
         Ok(self.store()?.map(|store| store.baseline(name)).transpose()?)
     }
 
-    /// The start of a scenario's last run, ignoring runs from the future of a clock that was ahead.
+    /// Returns the start of a scenario's last run. Runs with a start in the future are ignored, because the clock was
+    /// ahead.
     pub(super) fn last(&self, digest: &str, now: UnixMillis) -> anyhow::Result<Option<UnixMillis>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = store.runs_of(digest)?;
         Ok(runs.iter().filter(|run| !run.imported && run.started <= now).map(|run| run.started).max())
     }
 
-    /// The newest run of a scenario and the bytes it has sent, if it is incomplete and started after the
+    /// Returns the newest run of a scenario and the bytes it has sent, if it is incomplete and started after the
     /// given time.
     pub(super) fn unfinished(
         &mut self,
@@ -98,7 +97,7 @@ impl Archive {
         Ok(newest.filter(|run| run.state == RunState::Complete).map(|run| run.started))
     }
 
-    /// Bytes sent on the UTC day of `now` by runs of these scenarios, by name. Skips unreadable runs.
+    /// Returns the bytes sent on the UTC day of `now` by runs of the named scenarios. Unreadable runs are skipped.
     pub(super) fn sent_today(&mut self, names: &[&str], now: UnixMillis) -> anyhow::Result<Bytes> {
         let Some(store) = self.store()? else { return Ok(Bytes(0)) };
         let today =
@@ -108,8 +107,8 @@ impl Archive {
         Ok(runs.iter().filter_map(|run| self.stored_run(&store, run)).map(|run| run.bytes).sum())
     }
 
-    /// Expected bytes per run: the median of recent runs, which tolerates an outlier with many trials.
-    /// `None` without runs.
+    /// Returns the expected bytes per run, or `None` if there are no runs. This is the median of recent runs, so it
+    /// tolerates an outlier with many trials.
     pub(super) fn expected(&mut self, digest: &str) -> anyhow::Result<Option<Bytes>> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
@@ -124,7 +123,7 @@ impl Archive {
         Ok(complete(&store, digest)?.first().and_then(|newest| self.stored_run(&store, newest)))
     }
 
-    /// Compares a run with its reference; `None` if the run is incomplete or not stored.
+    /// Compares a run with its reference. Returns `None` if the run is incomplete or not stored.
     pub(super) fn standing(
         &mut self,
         digest: &str,
@@ -149,7 +148,6 @@ impl Archive {
         Ok(Some(Standing { stored, compared, shifts: analysis::newly_worse(&results) }))
     }
 
-    /// Reads and caches a run; `None` if it is unreadable.
     fn stored_run(&mut self, store: &Store, run: &RunListing) -> Option<Arc<StoredRun>> {
         let key = (run.started.0, run.id.clone(), run.completed);
         if let Some(known) = self.known.get(&key) {
@@ -166,14 +164,14 @@ impl Archive {
     }
 }
 
-/// Complete runs of a scenario, newest first, without remedy tests, which measure something else.
+/// Returns the complete runs of a scenario, newest first, without tests of remedies, which measure something else.
 fn complete(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
     let mut runs = measured(store, digest)?;
     runs.retain(|run| run.state == RunState::Complete);
     Ok(runs)
 }
 
-/// Without imported runs and remedy tests.
+/// Leaves out imported runs and tests of remedies.
 fn measured(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
     let all = store.runs_of(digest)?;
     let measured = |run: &&RunListing| {
@@ -183,7 +181,7 @@ fn measured(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
     Ok(all.iter().filter(measured).cloned().collect())
 }
 
-/// The reference for the newest run: a passed run, or the previous run if none has passed yet.
+/// Returns the reference for the newest run: a run that passed, or the previous run if none has passed yet.
 fn reference(
     store: &Store,
     runs: &[RunListing],
@@ -208,7 +206,7 @@ fn compared(
     remembered: &ScenarioState,
 ) -> anyhow::Result<(RunComparison, Gate)> {
     let (a, b) = (store.load(against)?, store.load(run)?);
-    // An active regression is not run-to-run noise.
+    // A regression that is still active is not run-to-run noise.
     let is_usual =
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = run_reference::others(store, &a, &b, is_usual)?;

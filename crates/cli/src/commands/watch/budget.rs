@@ -1,4 +1,4 @@
-//! Computes bytes sent, and decides whether another run fits into the daily budget.
+//! Computes the bytes sent, and decides whether another run fits into the daily budget.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use units::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     Fits,
-    /// The size is unknown, and half of the daily budget remains for a first measurement.
+    /// The size is unknown, but half of the daily budget is left for a first measurement.
     Unknown,
     Skipped,
 }
 
-/// `used`: bytes sent today.
+/// `used` is the number of bytes sent today.
 pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) -> Admission {
     match (budget, expected) {
         (None, _) => Admission::Fits,
@@ -23,7 +23,7 @@ pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Byt
     }
 }
 
-/// Payload sent by both ends in all trials. A discarded attempt counts like the stored one.
+/// The payload sent by both ends in all trials. Each discarded attempt is counted like the one that was stored.
 pub(super) fn bytes_sent(record: &RunRecord) -> Bytes {
     let results = record.header.results.iter();
     let sources: BTreeMap<&str, &WorkloadSource> =

@@ -1,4 +1,4 @@
-//! `plumb watch --dry-run`: forecasts the next day's measurements and traffic from stored runs.
+//! `plumb watch --dry-run`: uses stored runs to forecast the next day's measurements and traffic.
 
 use std::path::Path;
 
@@ -96,7 +96,7 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
     }
 }
 
-/// Simulates the 24 hours after `now` in order, with a budget per UTC day. Unknown sizes count as 0.
+/// Simulates the 24 hours after `now` in order, with a budget for each UTC day. Unknown sizes are treated as 0.
 fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) -> Vec<Day> {
     let due = known.iter().enumerate().flat_map(|(place, it)| {
         let again = it.again.map(|at| at.max(now));
@@ -182,12 +182,10 @@ mod tests {
             days.iter().map(|day| (day.count, day.skipped)).collect()
         };
         assert_eq!(simulate(&[every(1, Some(2))], None, 0), [(24, 0)]);
-        // Five before midnight in addition to the ten already used, and ten after it.
         assert_eq!(simulate(&[every(1, Some(2))], Some(20), 10), [(15, 9)]);
         assert_eq!(simulate(&[every(1, Some(30))], Some(20), 0), [(0, 24)]);
         assert_eq!(simulate(&[every(12, Some(20)), every(12, Some(1))], Some(20), 0), [(2, 0), (0, 2)]);
         assert_eq!(simulate(&[every(6, None)], Some(20), 15), [(2, 2)], "unknown sizes while half is left");
-        // The retry comes first, then the regular schedule.
         let soon = UnixMillis(noon.0 + 60_000);
         let failed = Known { last: Some(noon), again: Some(soon), ..every(20, None) };
         assert_eq!(days(&[failed], None, Bytes(0), noon), [Day { next: Some(soon), count: 2, skipped: 0 }]);

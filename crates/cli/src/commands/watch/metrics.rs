@@ -12,7 +12,7 @@ use units::Bytes;
 use super::{archive::StoredRun, report::Verdict};
 use web::{Exposition, labels};
 
-/// Quantities with their unit's name and number of metric units per unit.
+/// Quantities with the name of the metric's unit, and the factor that converts the base unit to it.
 const UNITS: [(Quantity, &str, f64); 4] = [
     (Quantity::BitRate, "bits_per_second", 1.0),
     (Quantity::ByteRate, "bytes_per_second", 1.0),
@@ -28,7 +28,6 @@ pub(super) struct Metrics {
     pub(super) used: Option<Bytes>,
 }
 
-/// Shared with the serving thread.
 #[derive(Clone)]
 pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
 
@@ -39,7 +38,7 @@ struct Latest {
 }
 
 impl Metrics {
-    /// Initialises all counters to 0: rates need a sample before the first event.
+    /// All counters start at 0, because a rate can only be computed if there is a sample before the first event.
     pub(super) fn new<'a>(scenarios: impl Iterator<Item = &'a str>, budget: Option<Bytes>) -> Self {
         let counts = |scenario: &str| Verdict::ALL.map(|verdict| ((scenario.to_owned(), verdict.word()), 0));
         Self { budget, measurements: scenarios.flat_map(counts).collect(), ..Self::default() }
@@ -74,7 +73,7 @@ impl Metrics {
             of_latest(|it| f64::from(u8::from(it.is_lost))),
         );
         for (quantity, unit, factor) in UNITS {
-            let name = format!("plumb_watch_cell_median_{unit}");
+            let name = format!("plumb_watch_result_median_{unit}");
             text.gauge(&name, "Median of a result in the latest run.", self.medians(quantity, factor));
         }
         let budget = self.budget.map(|budget| (String::new(), budget.0 as f64));
@@ -168,9 +167,9 @@ mod tests {
             "plumb_watch_runs_total{scenario=\"small\",verdict=\"failed\"} 0",
             "plumb_watch_last_run_timestamp_seconds{scenario=\"small\"} 1795600800.5",
             "plumb_watch_regression{scenario=\"small\"} 1",
-            "plumb_watch_cell_median_bits_per_second{scenario=\"small\",result=\"wire/bulk\",metric=\"throughput\"} 9400000000",
-            "plumb_watch_cell_median_seconds{scenario=\"small\",result=\"wire/ping\",metric=\"round_trip\"} 0.00002",
-            "plumb_watch_cell_median_per_second{scenario=\"small\",result=\"wire/connect\",metric=\"connection_rate\"} 512",
+            "plumb_watch_result_median_bits_per_second{scenario=\"small\",result=\"wire/bulk\",metric=\"throughput\"} 9400000000",
+            "plumb_watch_result_median_seconds{scenario=\"small\",result=\"wire/ping\",metric=\"round_trip\"} 0.00002",
+            "plumb_watch_result_median_per_second{scenario=\"small\",result=\"wire/connect\",metric=\"connection_rate\"} 512",
             "plumb_watch_budget_bytes 50",
             "plumb_watch_bytes_used 7",
             "# TYPE plumb_watch_runs_total counter",

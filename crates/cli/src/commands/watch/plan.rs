@@ -1,4 +1,4 @@
-//! The plan file of `plumb watch`: schedules, daily budget and alerts.
+//! The plan file of `plumb watch`, with schedules, the daily budget and alerts.
 
 use std::{
     fmt,
@@ -22,12 +22,11 @@ use crate::{
 
 const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 3600));
 const DAY: Nanos = Nanos::from_secs(24 * 3600);
-/// Default jitter: interval divided by this.
+/// By default, the jitter is the interval divided by this.
 const JITTER: u64 = 10;
 const MOST_LOSS: Share = Share(0.05);
-/// Maximum number of measurements in a plan, because each reads its stored runs.
+/// The number of measurements is limited because the stored runs of each are read.
 const MOST_MEASURES: usize = 100;
-/// Maximum number of runs to look back for a reference.
 pub(super) const FARTHEST: usize = 10;
 
 const HELP: &str = "`plumb watch --help` describes this file";
@@ -87,11 +86,9 @@ pub(super) struct Plan {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measure {
-    /// A built-in scenario's name, or a resolved path.
     pub(super) scenario: String,
     pub(super) timing: Timing,
     pub(super) against: Against,
-    /// Alert above this loss.
     pub(super) max_loss: Share,
 }
 
@@ -99,7 +96,6 @@ pub(super) struct Measure {
 pub(super) enum Against {
     /// Number of passed runs to look back.
     Previous(usize),
-    /// A named baseline.
     Baseline(String),
 }
 
@@ -116,7 +112,7 @@ impl Plan {
         })?;
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {
-            // A missing program is reported when it is needed.
+            // If the program does not exist, this is reported when it is needed.
             let _ = hook_program(program)?;
         }
         Ok(plan)
@@ -136,7 +132,7 @@ impl Plan {
                 let message = format!("{name} has `at`, so `every` must be in whole days, e.g. \"24h\"");
                 return Err(wrong(at, message));
             }
-            // An explicit time of day has no default jitter.
+            // If a time of day is given, there is no jitter by default.
             let usual = if table.at.is_some() { Nanos(0) } else { Nanos(table.every.0 / JITTER) };
             let jitter = table.jitter.unwrap_or(usual);
             if jitter >= table.every {
@@ -145,7 +141,7 @@ impl Plan {
             }
             let scenario = find_scenario(folder, &name).map_err(|message| wrong(at.clone(), message))?;
             if measures.iter().any(|known| known.scenario == scenario) {
-                return Err(wrong(at, format!("the plan has the scenario {name} twice")));
+                return Err(wrong(at, format!("the plan contains the scenario {name} twice")));
             }
             let timing = Timing { every: table.every, jitter, at: table.at };
             let max_loss = table.max_loss.unwrap_or(MOST_LOSS);

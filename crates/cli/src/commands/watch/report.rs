@@ -17,7 +17,6 @@ pub(super) enum Verdict {
     First,
     /// No result regressed by more than the limit.
     Passed,
-    /// Skipped because of the daily budget.
     Skipped,
     Undecided,
     Failed,
@@ -39,7 +38,7 @@ impl Verdict {
         }
     }
 
-    /// The matching exit status of `plumb check`.
+    /// The exit status that `plumb check` would use.
     pub(super) const fn exit(self) -> Exit {
         match self {
             Self::First | Self::Passed | Self::Skipped => Exit::Success,
@@ -52,7 +51,6 @@ impl Verdict {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MeasurementReport {
-    /// Start time (RFC 3339).
     pub(super) at: String,
     pub(super) scenario: String,
     pub(super) verdict: Verdict,
@@ -189,7 +187,7 @@ fn measured(result: &RunResult, compared: &[ResultComparison]) -> MeasuredResult
 }
 
 impl MeasuredResult {
-    /// `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.20 %`.
+    /// Formats `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.20 %`.
     fn text(&self) -> String {
         let scale = Scale::of(self.metric, self.value.median);
         let interval = self.value.interval.as_ref().map(|it| format!(" ({})", scale.range(it)));
@@ -199,7 +197,7 @@ impl MeasuredResult {
     }
 }
 
-/// `a/b/bulk: 12.4 to 10.1 Gbit/s since quick-20261125-010003`.
+/// Formats `a/b/bulk: 12.4 to 10.1 Gbit/s since quick-20261125-010003`.
 fn shift(shift: &RunLevelShift) -> String {
     let scale = Scale::of(shift.metric, shift.before);
     let (before, after) = (scale.number(shift.before), scale.quantity(shift.after));

@@ -1,4 +1,4 @@
-//! Runs a measurement as a separate `plumb run` process, so that a crash does not end the watch.
+//! Runs each measurement as a separate `plumb run` process, so that a crash does not end the watch.
 
 use std::{path::Path, process::Command, thread, time::Duration};
 
@@ -10,7 +10,7 @@ use samples::RunId;
 use crate::{exit::Exit, output, program::PROGRAM};
 
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
-/// Prefix of the message that a run prints while waiting for another run.
+/// The start of the message that a run prints while it waits for another run.
 const WAITS: &str = "note: waiting for ";
 const ERROR: &str = "error: ";
 
@@ -21,7 +21,7 @@ pub(super) enum RunEnd {
     Interrupted,
 }
 
-/// Measures a scenario, or resumes a run of it, and stores the run at `db`. `stop` interrupts it like Ctrl-C.
+/// Measures a scenario or resumes a run, and stores the run at `db`. `stop` interrupts it like Ctrl-C.
 pub(super) fn measure(
     scenario: &str,
     resume: Option<&RunId>,
@@ -29,7 +29,8 @@ pub(super) fn measure(
     stop: &Stop,
 ) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
-    // Not passed as an argument, which all users could read: the address may contain a password.
+    // This is not passed as an argument, because all users could read it there and the address may contain a
+    // password.
     command.args(["run", "--quiet", "--plain"]).env("PLUMB_DB", db);
     match resume {
         Some(run) => command.arg(format!("--resume={run}")),

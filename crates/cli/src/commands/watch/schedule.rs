@@ -1,4 +1,4 @@
-//! Computes when measurements are due. The clock is passed in.
+//! Computes when measurements are due. The current time is always passed in.
 
 use std::{fmt, str::FromStr};
 
@@ -8,16 +8,17 @@ use units::Nanos;
 /// In milliseconds.
 pub(super) const DAY: i64 = 24 * 3600 * 1000;
 
-/// Retry delay after a failure: interval divided by the first value, at most the second.
+/// The delay before retrying after a failure: the interval divided by the first value, but at most the second.
 const AGAIN: (i64, Nanos) = (10, Nanos::from_secs(3600));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timing {
-    /// Average interval between starts.
+    /// The average interval between starts.
     pub(super) every: Nanos,
-    /// Earlier or later, or later than `at`. Keeps watches on many hosts from starting simultaneously.
+    /// How much earlier or later a start may be, or only later if `at` is set. This prevents many hosts from starting
+    /// at the same time.
     pub(super) jitter: Nanos,
-    /// Time of day in UTC, for intervals in whole days.
+    /// The time of day in UTC, for intervals of whole days.
     pub(super) at: Option<TimeOfDay>,
 }
 
@@ -28,7 +29,6 @@ pub(super) struct TimeOfDay(i64);
 impl FromStr for TimeOfDay {
     type Err = String;
 
-    /// e.g. `02:30`.
     fn from_str(text: &str) -> Result<Self, String> {
         let time = jiff::civil::Time::strptime("%H:%M", text)
             .map_err(|_| "use a time of day in UTC, e.g. \"02:30\"".to_owned())?;
@@ -37,8 +37,8 @@ impl FromStr for TimeOfDay {
 }
 
 impl Timing {
-    /// The due time after a measurement that started at `last`, or immediately without one. Deterministic
-    /// for a seed.
+    /// Returns when the next measurement is due after one that started at `last`, or immediately if there was none.
+    /// The result is deterministic for a given seed.
     pub(super) fn due(self, last: Option<UnixMillis>, seed: u64) -> UnixMillis {
         let Some(last) = last else { return UnixMillis(i64::MIN) };
         let drawn = share(seed ^ last.0.unsigned_abs());
@@ -46,7 +46,7 @@ impl Timing {
         UnixMillis(self.earliest(Some(last)).0 + (either_way * drawn * millis(self.jitter) as f64) as i64)
     }
 
-    /// The earliest due time, with any jitter.
+    /// The earliest due time for any jitter.
     pub(super) fn earliest(self, last: Option<UnixMillis>) -> UnixMillis {
         let Some(UnixMillis(last)) = last else { return UnixMillis(i64::MIN) };
         UnixMillis(match self.at {
@@ -60,7 +60,7 @@ impl Timing {
         UnixMillis(failed.0 + (millis(self.every) / part).min(millis(most)))
     }
 
-    /// Due times in the 24 hours after `now`, without jitter.
+    /// The due times in the 24 hours after `now`, without jitter.
     pub(super) fn day(self, last: Option<UnixMillis>, now: UnixMillis) -> impl Iterator<Item = UnixMillis> {
         let every = millis(self.every).max(1);
         let usual = match (self.at, last) {
@@ -73,7 +73,7 @@ impl Timing {
     }
 }
 
-/// `1 h ± 6 min`, `24 h at 02:30`, `24 h at 02:30 + 10 min`.
+/// Formats `1 h ± 6 min`, `24 h at 02:30` or `24 h at 02:30 + 10 min`.
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&span(self.every))?;
@@ -88,7 +88,7 @@ impl fmt::Display for Timing {
     }
 }
 
-/// `1 h`, `15 min`, `90 s`.
+/// Formats `1 h`, `15 min` or `90 s`.
 fn span(time: Nanos) -> String {
     let seconds = time.0 / 1_000_000_000;
     match seconds {
@@ -106,7 +106,7 @@ impl TimeOfDay {
     }
 }
 
-/// UTC day number since 1970.
+/// The number of the UTC day, counted from 1970.
 pub(super) fn day_of(at: UnixMillis) -> i64 {
     at.0.div_euclid(DAY)
 }
@@ -115,7 +115,7 @@ fn millis(time: Nanos) -> i64 {
     i64::try_from(time.0 / 1_000_000).unwrap_or(i64::MAX)
 }
 
-/// Pseudo-random from 0 to 1: SplitMix64's output function (Steele, Lea & Flood, OOPSLA 2014).
+/// A pseudo-random number from 0 to 1, computed with SplitMix64's output function (Steele, Lea & Flood, OOPSLA 2014).
 fn share(seed: u64) -> f64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! The loop of a watch: runs measurements when due, one at a time, and reports them.
+//! The main loop of a watch. It runs measurements when they are due, one at a time, and reports them.
 
 use std::{
     process, thread,
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{exit::Exit, failure, global_flags::GlobalFlags, live_view, output, source};
 
-/// Delay after failing to read the store.
+/// How long to wait after the store could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
 struct Due {
@@ -33,17 +33,13 @@ struct Due {
     drawn: UnixMillis,
 }
 
-/// How an attempt to measure ended.
 enum Attempt {
     Interrupted,
-    /// Nothing was judged.
     NoResults(MeasurementReport),
     Judged(MeasurementReport, ScenarioState),
 }
 
-/// The part of a run that is still to be measured.
 struct Remainder {
-    /// The run to resume.
     resume: Option<RunId>,
     expected: Option<Bytes>,
 }
@@ -97,7 +93,6 @@ impl<'a> Session<'a> {
         Ok(worst.map_or(Exit::Success, Verdict::exit))
     }
 
-    /// Runs measurements when due, until the given time or a request to stop.
     pub(super) fn run_until(&mut self, until: Option<Instant>) -> anyhow::Result<Exit> {
         let mut announced = None;
         while !self.is_over(until) {
@@ -132,13 +127,13 @@ impl<'a> Session<'a> {
         Ok((place, at))
     }
 
-    /// The due time after the last attempt, including attempts by other processes.
+    /// The due time after the last attempt. Attempts by other processes are included.
     fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
         let watched = &self.watched[place];
         let timing = watched.measure.timing;
         let remembered = self.state.of(&watched.name, &watched.digest);
         let tried = remembered.tried.filter(|tried| *tried <= now);
-        // Another process may have repeated a failed measurement.
+        // Another process may have repeated a measurement that failed.
         let is_completed = |failed: &UnixMillis| -> anyhow::Result<bool> {
             let completed = self.archive.completed(&watched.digest)?;
             Ok(completed.is_some_and(|start| start.0 + (timing.every.0 / 2_000_000) as i64 > failed.0))
@@ -150,7 +145,7 @@ impl<'a> Session<'a> {
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
-        // A new measurement with a time of day waits for it.
+        // A new measurement that has a time of day waits for it.
         let started = timing.at.map(|_| self.started);
         Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(started), self.seed) })
     }
@@ -159,13 +154,12 @@ impl<'a> Session<'a> {
         self.stop.is_asked() || until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Uses wall-clock time, which continues during suspend.
+    /// Uses the wall clock, because it continues while the machine is suspended.
     fn wait(&mut self, due: UnixMillis, until: Option<Instant>) {
         let day = schedule::day_of(now());
         while !self.is_over(until) && now() < due {
             thread::sleep(GLANCE);
             if schedule::day_of(now()) != day {
-                // A new day starts from 0.
                 self.count_bytes();
                 return;
             }
@@ -179,7 +173,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Runs a measurement and reports it; `None` if interrupted.
     fn measure(&mut self, place: usize) -> anyhow::Result<Option<Verdict>> {
         let at = Timestamp::now();
         let now = UnixMillis(at.as_millisecond());
@@ -205,7 +198,7 @@ impl<'a> Session<'a> {
         self.count_bytes();
         let bytes_today = self.metrics.lock().used.unwrap_or_default();
         let report = MeasurementReport { alert, bytes_today, ..report };
-        // A failed alert is repeated after the next measurement.
+        // If an alert could not be sent, it is sent again after the next measurement.
         let after =
             if self.send_alert(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
@@ -243,7 +236,7 @@ impl<'a> Session<'a> {
         match self.run_scenario(place, &scenario, resume.as_ref())? {
             RunEnd::Stored(run) => self.judge(place, run, blank, &remembered),
             RunEnd::Failed(reason) => {
-                // Best effort, if the store can be read.
+                // If the store cannot be read, the report does not name a run.
                 let partial = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
                 let run = resume.or_else(partial);
                 let report = blank.clone().without_results(Verdict::Failed, reason);
@@ -265,7 +258,7 @@ impl<'a> Session<'a> {
         ended
     }
 
-    /// Resumes only a recent run: the failure may affect only one of many hosts.
+    /// Only a recent run is resumed, because the failure may affect only one of many hosts.
     fn remainder(
         &mut self,
         place: usize,
@@ -280,7 +273,6 @@ impl<'a> Session<'a> {
         Ok(Remainder { resume, expected })
     }
 
-    /// Compares a stored run with its reference.
     fn judge(
         &mut self,
         place: usize,
@@ -320,7 +312,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends the alert, if any. Returns false if that failed.
     fn send_alert(&self, report: &MeasurementReport) -> bool {
         let (Some(alert), Some(hook)) = (report.alert, &self.plan.hook) else { return true };
         let sent = alert::run_hook(hook, alert, report);
@@ -337,7 +328,7 @@ impl<'a> Session<'a> {
 
     pub(super) fn load_stored_runs(&mut self) {
         for watched in &self.watched {
-            // Read errors are reported later, when the run is needed.
+            // If this fails, the error is reported later, when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
                 let is_lost = !self.state.of(&watched.name, &watched.digest).regressions.is_empty();
                 self.metrics.lock().take(&watched.name, &newest, is_lost);

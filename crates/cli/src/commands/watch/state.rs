@@ -1,5 +1,5 @@
-//! The persistent state of a watch in addition to stored runs: sent alerts and passed runs. It is a file
-//! next to the store, locked to allow only one watch per plan.
+//! The state of a watch that is saved in addition to stored runs: the alerts that were sent and the runs that passed.
+//! It is stored in a file next to the store, and locked so that there is only one watch per plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,12 +18,12 @@ use sys::output_file;
 use super::plan::FARTHEST;
 use crate::{bounded_file, destination::replace_text, output, store_path};
 
-/// Without a named baseline, a regression that persists for this many runs becomes the new normal.
+/// Without a named baseline, a regression that lasts for this many runs becomes the new normal.
 const PERSISTENT: u32 = 12;
 
 #[derive(Debug)]
 pub(super) struct WatchState {
-    /// Locked separately, because replacing the state file would release its lock.
+    /// A separate file is locked, because replacing the state file would release its lock.
     _lock: File,
     path: PathBuf,
     scenarios: BTreeMap<String, ScenarioState>,
@@ -32,13 +32,11 @@ pub(super) struct WatchState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ScenarioState {
     pub(super) digest: String,
-    /// Time of the last attempt, successful or not.
     pub(super) tried: Option<UnixMillis>,
     pub(super) has_failed: bool,
-    /// Passed runs, newest last.
     pub(super) passed: Vec<RunId>,
     pub(super) regressions: BTreeSet<String>,
-    /// Start of the first run with a regression, and the number of runs since.
+    /// The start of the first run with a regression, and the number of runs since then.
     pub(super) regressed_since: Option<(UnixMillis, u32)>,
 }
 
@@ -46,14 +44,13 @@ pub(super) struct ScenarioState {
 pub(super) struct JudgedRun<'a> {
     pub(super) run: &'a RunId,
     pub(super) started: UnixMillis,
-    /// The reference run and the decision; `None` without a reference.
     pub(super) gate: Option<(&'a RunId, &'a Gate)>,
     pub(super) has_baseline: bool,
     pub(super) shifts: &'a [RunLevelShift],
 }
 
 impl WatchState {
-    /// The state of a plan for a store; `None` if another watch has locked it.
+    /// Opens the state of a plan for a store. Returns `None` if another watch has locked it.
     pub(super) fn open(store: &Path, plan: &Path) -> anyhow::Result<Option<Self>> {
         let path = place(store, plan)?;
         let cannot = || format!("cannot open {}, the state file of a watch", path.display());
@@ -79,14 +76,14 @@ impl WatchState {
         Ok(Some(Self { _lock: lock, path, scenarios: scenarios.unwrap_or_default() }))
     }
 
-    /// When the last attempt failed, for a scenario with this text. Does not need the lock.
+    /// Returns when the last attempt failed, for a scenario with this text. This does not need the lock.
     pub(super) fn failed(store: &Path, plan: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
         let known = read(&place(store, plan).ok()?).ok()??;
         let known = known.get(scenario).filter(|known| known.digest == digest && known.has_failed)?;
         known.tried
     }
 
-    /// The state of a scenario. If its text has changed, only the last attempt.
+    /// Returns the state of a scenario. If its text has changed, only the last attempt is included.
     pub(super) fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
@@ -111,7 +108,7 @@ fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
 fn place(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
     Ok(match Location::parse(store)? {
         Location::File(file) => state_file(&file, plan),
-        // At the default location of runs: a plan is watched by one machine.
+        // The state is at the default location of runs, because a plan is watched by a single machine.
         server @ Location::Server(_) => {
             let name = server.to_string().replace('/', "_");
             state_file(&store_path::default_path()?.with_file_name(name), plan)
@@ -119,7 +116,7 @@ fn place(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-/// e.g. `runs.db.nightly.watch`.
+/// Returns a path such as `runs.db.nightly.watch`.
 fn state_file(store: &Path, plan: &Path) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
     name.push(".");
@@ -129,7 +126,7 @@ fn state_file(store: &Path, plan: &Path) -> PathBuf {
 }
 
 impl ScenarioState {
-    /// The alert for a run, and the state after the alert was sent.
+    /// Returns the alert for a run, and the state after that alert was sent.
     pub(super) fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
         if let Some((against, gate)) = judged.gate {
@@ -160,7 +157,7 @@ impl ScenarioState {
             }
             return;
         }
-        // The reference of the first regression remains.
+        // The reference used for the first regression does not change.
         if self.passed.is_empty() {
             self.passed.push(against.clone());
         }
@@ -173,17 +170,14 @@ impl ScenarioState {
     }
 }
 
-/// Sent once per state change.
+/// Each alert is sent once per change of state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Alert {
-    /// A new regression was found.
     Regression,
-    /// A result remains at a new, worse level.
+    /// A result has settled at a new, worse level.
     LevelShift,
-    /// All results have recovered.
     Recovered,
-    /// A measurement failed after an earlier success.
     Failed,
 }
 
@@ -205,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// Alerts for consecutive runs with these regressed results; `?` marks an inconclusive one.
+    /// Returns the alerts for consecutive runs with these regressed results. `?` marks an inconclusive result.
     fn alerts(has_baseline: bool, runs: &[&[&str]]) -> Vec<Option<Alert>> {
         let mut known = ScenarioState { passed: vec![RunId("first".into())], ..ScenarioState::default() };
         let mut all = Vec::new();
@@ -257,7 +251,7 @@ mod tests {
     fn persistent_regression_becomes_normal_without_baseline() {
         let long = vec![&["a"][..]; PERSISTENT as usize + 3];
         let again = |alerts: &[Option<Alert>]| alerts.iter().filter(|alert| alert.is_some()).count();
-        // The caller would compare the thirteenth run with the twelfth; this test keeps the old reference.
+        // The caller would compare the thirteenth run with the twelfth, but this test does not change the reference.
         assert_eq!(again(&alerts(false, &long)), 2);
         assert_eq!(again(&alerts(true, &long)), 1);
     }

@@ -1,4 +1,4 @@
-//! Tests of the drawn live view.
+//! Tests what the live view draws.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,11 @@
-//! User authentication: the client encrypts its credentials and the time with the server's public key (iperf_auth.c).
+//! User authentication: the client encrypts its credentials and the time with the server's public key
+//! (iperf_auth.c).
 //!
-//! The reply to an invalid token must be independent of the step that failed. PKCS #1 v1.5 padding is rejected implicitly
-//! (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and all users are compared. Constant-time decryption is
-//! not guaranteed: the `rsa` crate had a timing leak in 0.9 (RUSTSEC-2023-0071). A recorded token can be replayed until it
-//! expires, so a server must remember accepted tokens.
+//! The reply to an invalid token must not depend on which step failed. PKCS #1 v1.5 padding is rejected
+//! implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and the credentials are
+//! compared with all users. Constant-time decryption is not guaranteed: the `rsa` crate had a timing leak in
+//! 0.9 (RUSTSEC-2023-0071). A recorded token can be replayed until it expires, so a server must remember the
+//! tokens it has accepted.
 
 mod keys;
 mod users;
@@ -18,7 +20,7 @@ pub use users::Users;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// The default until iperf3 3.16, and later with `--use-pkcs1-padding`.
+    /// The default up to iperf3 3.16; used by later versions with `--use-pkcs1-padding`.
     Pkcs1v15,
     /// OAEP with SHA-1, since 3.17.
     Oaep,
@@ -33,7 +35,6 @@ pub struct Credentials {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     pub credentials: Credentials,
-    /// Seconds since 1970.
     pub at: i64,
 }
 
@@ -59,7 +60,7 @@ pub enum LoginDenial {
 pub type Entropy<'a> = &'a mut dyn FnMut(&mut [u8]);
 
 impl Credentials {
-    /// `at` in seconds since 1970. Fails if user name and password are too long for the key.
+    /// `at` is in seconds since 1970. Fails if the user name and password are too long for the key.
     pub fn token(
         &self,
         key: &PublicKey,
@@ -84,13 +85,12 @@ impl Claim {
         Self::parse(&text).ok_or(LoginDenial::Unreadable)
     }
 
-    /// A cheap check of the length before decryption.
     #[must_use]
     pub fn may_open(token: &str, key: &PrivateKey) -> bool {
         STANDARD.decode(token).is_ok_and(|secret| secret.len() == key.size())
     }
 
-    /// `now` and `skew` in seconds.
+    /// `now` and `skew` are in seconds.
     pub fn judge(&self, users: &Users, now: i64, skew: i64) -> Result<(), LoginDenial> {
         let known = users.contains(&self.credentials);
         let seconds = now.saturating_sub(self.at);

@@ -1,4 +1,4 @@
-//! The server's users: lines of `user,sha256hex("{user}password")`.
+//! The server's users, one `user,sha256hex("{user}password")` per line.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Credentials;
 pub struct Users(Vec<(String, String)>);
 
 impl Users {
-    /// Skips lines that start with `#` or have no comma, as iperf3 does.
+    /// Like iperf3, skips lines that start with `#` or contain no comma.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -23,7 +23,6 @@ impl Users {
         self.0.len()
     }
 
-    /// Compares with every user, so that the duration does not reveal which one matched.
     pub(super) fn contains(&self, credentials: &Credentials) -> bool {
         let digest = Sha256::digest(format!("{{{}}}{}", credentials.user, credentials.password));
         let hash = digest.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));

@@ -1,4 +1,4 @@
-//! Measured values of a stream or sum, per interval or in total.
+//! Measured values of a stream or a sum, per interval or in total.
 
 use serde::{Deserialize, Serialize};
 use serde_with::{apply, skip_serializing_none};
@@ -14,9 +14,9 @@ use crate::iperf3::number::{maybe_real, maybe_whole, real, whole};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Measure {
-    /// Missing in a sum.
+    /// Absent in a sum.
     pub socket: Option<i64>,
-    /// Seconds since the start of the test.
+    /// In seconds since the start of the test.
     pub start: f64,
     pub end: f64,
     pub seconds: f64,
@@ -24,15 +24,15 @@ pub struct Measure {
     pub bytes: i64,
     pub bits_per_second: f64,
     pub retransmits: Option<i64>,
-    /// Bytes, at a TCP sender.
+    /// In bytes, for a TCP sender.
     pub snd_cwnd: Option<i64>,
-    /// Bytes, at a TCP sender.
+    /// In bytes, for a TCP sender.
     pub snd_wnd: Option<i64>,
-    /// Smoothed, in microseconds, at a TCP sender.
+    /// The smoothed RTT in microseconds, for a TCP sender.
     pub rtt: Option<i64>,
     /// Microseconds.
     pub rttvar: Option<i64>,
-    /// Bytes, at a TCP sender.
+    /// In bytes, for a TCP sender.
     pub pmtu: Option<i64>,
     pub reorder: Option<i64>,
     /// Bytes.
@@ -44,15 +44,14 @@ pub struct Measure {
     /// Microseconds.
     pub min_rtt: Option<i64>,
     pub mean_rtt: Option<i64>,
-    /// RFC 1889.
+    /// As defined in RFC 1889.
     pub jitter_ms: Option<f64>,
     pub lost_packets: Option<i64>,
-    /// Sent or expected.
     pub packets: Option<i64>,
     pub lost_percent: Option<f64>,
     pub out_of_order: Option<i64>,
-    /// Set in the `-O` period.
+    /// Whether this is in the `-O` period.
     pub omitted: Option<bool>,
-    /// Whether the reporting end is the sender; since 3.7.
+    /// Whether the reporting end is the sender. Available since 3.7.
     pub sender: Option<bool>,
 }

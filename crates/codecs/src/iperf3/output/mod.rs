@@ -1,4 +1,4 @@
-//! The output of `iperf3 --json` as versions 3.1 to 3.2x and plumb write it, without duplicate keys.
+//! The output of `iperf3 --json` as written by versions 3.1 to 3.2x and by plumb, without duplicate keys.
 
 mod measure;
 mod once;
@@ -19,10 +19,9 @@ pub struct Output {
     pub start: Start,
     pub intervals: Vec<Interval>,
     pub end: End,
-    /// `-T`.
     pub title: Option<String>,
     pub extra_data: Option<String>,
-    /// The server's output, with `--get-server-output`.
+    /// The server's output, for `--get-server-output`.
     pub server_output_json: Option<Box<Self>>,
     pub server_output_text: Option<String>,
     pub error: Option<String>,
@@ -34,7 +33,7 @@ pub struct Output {
 pub struct Interval {
     pub streams: Vec<Measure>,
     pub sum: Option<Measure>,
-    /// The streams that the other end sends, with `--bidir`.
+    /// The streams sent by the other end, for `--bidir`.
     pub sum_bidir_reverse: Option<Measure>,
 }
 
@@ -46,7 +45,7 @@ pub struct End {
     pub sum: Option<Measure>,
     pub sum_sent: Option<Measure>,
     pub sum_received: Option<Measure>,
-    /// The other direction, with `--bidir`.
+    /// The other direction, for `--bidir`.
     pub sum_bidir_reverse: Option<Measure>,
     pub sum_sent_bidir_reverse: Option<Measure>,
     pub sum_received_bidir_reverse: Option<Measure>,
@@ -55,7 +54,7 @@ pub struct End {
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// Separate sender and receiver for TCP, combined for UDP.
+/// Sender and receiver are separate for TCP and combined for UDP.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -73,19 +72,16 @@ pub struct EndStream {
 #[serde(default)]
 pub struct Cpu {
     pub host_total: f64,
-    /// This end.
     pub host_user: f64,
-    /// This end.
     pub host_system: f64,
-    /// The other end.
     pub remote_total: f64,
     pub remote_user: f64,
     pub remote_system: f64,
 }
 
 impl Output {
-    /// Parses iperf3's output. Of duplicate keys the first counts, except that a second sum is the other direction, as in 3.7
-    /// and 3.8.
+    /// Parses iperf3's output. If a key is duplicated, its first value is used, except that a second sum is
+    /// the other direction, as in 3.7 and 3.8.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

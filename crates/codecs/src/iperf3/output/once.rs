@@ -1,4 +1,4 @@
-//! JSON with duplicate keys.
+//! Parses JSON with duplicate keys.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 const OTHER_WAY: &str = "_bidir_reverse";
 
-/// JSON without duplicate keys: the first counts, but a second sum becomes the other direction.
+/// JSON without duplicate keys: the first value is used, but a second sum becomes the other direction.
 pub(super) struct Once(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Once {

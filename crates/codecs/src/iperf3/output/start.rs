@@ -1,11 +1,11 @@
-//! Setup of a test.
+//! The setup of a test.
 
 use serde::{Deserialize, Serialize};
 use serde_with::{apply, skip_serializing_none};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 
-/// Values may be missing in some versions and in failed tests.
+/// Some versions and failed tests omit values.
 #[skip_serializing_none]
 #[apply(
     Option<i64> => #[serde(deserialize_with = "maybe_whole")],
@@ -24,9 +24,9 @@ pub struct Start {
     pub cookie: Option<String>,
     /// Bytes.
     pub tcp_mss: Option<i64>,
-    /// Bytes, on the control connection.
+    /// In bytes, for the control connection.
     pub tcp_mss_default: Option<i64>,
-    /// Bits per second and stream; 0 is unlimited.
+    /// In bits per second for each stream; 0 means unlimited.
     pub target_bitrate: Option<i64>,
     /// Kernel pacing, in bits per second.
     pub fq_rate: Option<i64>,
@@ -81,24 +81,23 @@ pub struct TestStart {
     pub protocol: String,
     pub num_streams: i64,
     pub blksize: i64,
-    /// Seconds at the start.
+    /// The warm-up at the start of the test, in seconds.
     pub omit: i64,
     /// Seconds.
     pub duration: i64,
     pub bytes: i64,
-    /// Writes, if that ends the test.
+    /// The number of writes, if that ends the test.
     pub blocks: i64,
     /// 1 if the server sends.
     pub reverse: i64,
-    /// IP TOS byte.
+    /// The IP TOS byte.
     pub tos: Option<i64>,
-    /// Bits per second and stream; 0 is unlimited.
+    /// In bits per second for each stream; 0 means unlimited.
     pub target_bitrate: Option<i64>,
     /// 1 if both ends send.
     pub bidir: Option<i64>,
     /// Kernel pacing, in bits per second.
     pub fqrate: Option<i64>,
-    /// Seconds.
     #[serde(deserialize_with = "maybe_real")]
     pub interval: Option<f64>,
     /// UDP segmentation offload.

@@ -1,4 +1,4 @@
-//! Limits of an iperf3 server (`get_parameters` in iperf_api.c, iperf.h).
+//! The limits of an iperf3 server (`get_parameters` in iperf_api.c, iperf.h).
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use crate::iperf3::ErrorCode;
 pub(super) const MAX_STREAMS: usize = 128;
 
 impl Params {
-    /// Applies the checks of iperf3's server.
+    /// Applies the same checks as iperf3's server.
     pub fn check(&self) -> Result<(), ErrorCode> {
         if self.sctp {
             return Err(ErrorCode::NO_SCTP);
@@ -40,7 +40,7 @@ impl Params {
         }
     }
 
-    /// Datagrams may have any length if a UDP client omits the length.
+    /// If a UDP client omits the length, datagrams may have any length.
     fn lengths(&self) -> RangeInclusive<i64> {
         match self.transport() {
             Transport::Udp if self.len == 0 => 0..=0,

@@ -1,4 +1,4 @@
-//! Test parameters, sent by the client as JSON.
+//! Test parameters, which the client sends as JSON.
 
 mod limits;
 mod translate;
@@ -13,7 +13,7 @@ use super::number::{flag, maybe_whole, whole};
 
 pub use translate::Unsayable;
 
-/// Missing keys are zero, false or `None`.
+/// Absent keys are zero, false or `None`.
 #[skip_serializing_none]
 #[apply(
     i64 => #[serde(deserialize_with = "whole")],
@@ -30,16 +30,15 @@ pub struct Params {
     pub omit: i64,
     /// `-A n,m`: the server's CPU.
     pub server_affinity: Option<i64>,
-    /// `-t`: seconds; 0 if bytes or blocks end the test.
+    /// `-t`: duration in seconds, or 0 if bytes or blocks end the test.
     pub time: i64,
-    /// `-n`: bytes over all streams; 0 is unlimited.
+    /// `-n`: total bytes over all streams; 0 means unlimited.
     pub num: i64,
-    /// `-k`: writes over all streams; 0 is unlimited.
+    /// `-k`: total writes over all streams; 0 means unlimited.
     pub blockcount: i64,
     /// `-M`, in bytes.
     #[serde(rename = "MSS", skip_serializing_if = "zero")]
     pub mss: i64,
-    /// `-N`.
     pub nodelay: bool,
     /// `-P`: streams per direction.
     pub parallel: Option<i64>,
@@ -50,7 +49,7 @@ pub struct Params {
     /// `-w`, in bytes.
     #[serde(skip_serializing_if = "zero")]
     pub window: i64,
-    /// `-l`: bytes per write, or UDP payload.
+    /// `-l`: bytes per write, or the UDP payload size.
     #[serde(skip_serializing_if = "zero")]
     pub len: i64,
     #[serde(skip_serializing_if = "zero")]
@@ -64,19 +63,19 @@ pub struct Params {
     /// `-b rate/burst`: writes per burst.
     #[serde(skip_serializing_if = "zero")]
     pub burst: i64,
-    /// `-S`: IP TOS byte, 0 to 255.
+    /// `-S`: the IP TOS byte, 0 to 255.
     #[serde(rename = "TOS", skip_serializing_if = "zero")]
     pub tos: i64,
-    /// `-L`: IPv6 flow label.
+    /// `-L`: the IPv6 flow label.
     #[serde(skip_serializing_if = "zero")]
     pub flowlabel: i64,
-    /// `-T`: prefix of each output line.
+    /// `-T`: a prefix for each output line.
     pub title: Option<String>,
     /// `--extra-data`: copied to the JSON output.
     pub extra_data: Option<String>,
     /// `-C`.
     pub congestion: Option<String>,
-    /// Always missing here.
+    /// Always absent in parameters.
     pub congestion_used: Option<String>,
     #[serde(serialize_with = "one")]
     pub get_server_output: bool,
@@ -90,7 +89,7 @@ pub struct Params {
     /// `--dont-fragment`, for UDP over IPv4.
     #[serde(serialize_with = "one")]
     pub dont_fragment: bool,
-    /// `--skip-rx-copy`: receive without copying; since 3.19.
+    /// `--skip-rx-copy`: receive without copying. Available since 3.19.
     #[serde(serialize_with = "one")]
     pub skip_rx_copy: bool,
     /// See [`super::auth`].
@@ -100,22 +99,21 @@ pub struct Params {
     pub plumb: Option<Extension>,
 }
 
-/// Settings without equivalent in iperf3. A peer that does not know them runs a normal iperf3 test.
+/// Settings that iperf3 does not have. A peer that does not know them runs a normal iperf3 test.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extension {
-    /// 1.
     pub version: u32,
     pub mode: Option<Mode>,
     pub interval: Option<Nanos>,
     pub cpus: Option<Vec<u32>>,
 }
 
-/// Both ends number streams in order of connection: 1, 3, 4, 5 and so on; iperf3 skips 2.
+/// Both ends number streams in the order of their connection: 1, 3, 4, 5 and so on. iperf3 skips 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
     pub id: u32,
-    /// A single direction. In a bidirectional test the client's streams are connected first.
+    /// The direction of this stream. In a bidirectional test, the client's streams are connected first.
     pub direction: Direction,
 }
 
@@ -134,7 +132,7 @@ impl Params {
         }
     }
 
-    /// At most 256 streams, in order of connection.
+    /// Returns at most 256 streams, in the order of their connection.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);
@@ -153,7 +151,7 @@ fn one<S: serde::Serializer>(flag: &bool, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u8(u8::from(*flag))
 }
 
-/// A later version may have an unknown format.
+/// Ignores an extension that cannot be parsed, because a later version may use another format.
 fn lenient<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Extension>, D::Error> {
     Value::deserialize(from).map(|value| serde_json::from_value(value).ok())
 }

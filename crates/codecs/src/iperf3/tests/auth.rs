@@ -1,4 +1,4 @@
-//! Tokens of a stock client, and our own.
+//! Tokens from a stock client and from plumb itself.
 
 use crate::iperf3::auth::{Claim, Credentials, KeyError, LoginDenial, Padding, PrivateKey, PublicKey, Users};
 use serde_json::Value;

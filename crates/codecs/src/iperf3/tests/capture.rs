@@ -1,4 +1,4 @@
-//! Captures of a stock client and server with their output.
+//! Captures of a stock client and server, with their output.
 
 use crate::iperf3::Cookie;
 use serde_json::Value;
@@ -61,7 +61,6 @@ impl Capture {
         self.passed.lines().filter_map(|line| line.strip_prefix(begin)).map(str::trim).collect()
     }
 
-    /// `>` client, `<` server.
     pub(super) fn control(&self, side: char) -> Vec<Vec<u8>> {
         let lines = self.lines(&format!("control {side}"));
         lines.into_iter().filter(|hex| *hex != "end").map(bytes).collect()
@@ -84,7 +83,7 @@ pub(super) fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
-/// A zero starts a JSON length, as no state is zero.
+/// A zero byte starts the length of a JSON text, because no state is zero.
 pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     let mut words = Vec::new();
     if let (true, Some((cookie, rest))) = (of_client, bytes.split_first_chunk()) {
@@ -105,7 +104,7 @@ pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     words
 }
 
-/// Ignores number formats and 3.12's negative numbers.
+/// Ignores differences in number formats and 3.12's negative numbers.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => close(number(left), number(right)),

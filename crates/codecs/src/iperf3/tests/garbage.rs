@@ -1,4 +1,4 @@
-//! No input makes a machine panic, grow without limit, or send after its end.
+//! Checks that no input makes a state machine panic, use unbounded memory, or send after its end.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! JSON output of iperf3 3.12 in both roles round-trips without loss.
+//! Checks that the JSON output of iperf3 3.12 round-trips without loss in both roles.
 
 use crate::iperf3::output::Output;
 

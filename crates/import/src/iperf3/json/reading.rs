@@ -1,4 +1,4 @@
-//! One test from a JSON document or a series of events, after parsing.
+//! Builds one test from a parsed JSON document or a series of events.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -17,15 +17,13 @@ use crate::{
     series::{MOST, Series},
 };
 
-/// iperf3's limit is 128 connections per direction.
+/// iperf3 allows at most 128 connections per direction.
 const MOST_STREAMS: usize = 256;
-/// Tolerated overlap of neighbouring intervals.
 const OVERLAP: Nanos = Nanos(11_000_000);
-/// Larger values are damage: 30 years, an exabyte.
+/// Larger values mean that the log is damaged: 30 years, or an exabyte.
 const LONGEST: f64 = 1e9;
 const MOST_BYTES: i64 = 1 << 60;
 
-/// The current test.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
     start: Start,
@@ -41,11 +39,10 @@ struct ConnectionState {
     socket: i64,
     sends: Option<bool>,
     series: Series,
-    /// Time at which the clock was reset, after the `-O` period.
+    /// The time at which the clock was reset, after the `-O` period.
     zero: Nanos,
 }
 
-/// Summary of a connection.
 #[derive(Clone, Copy)]
 struct Summaries {
     sends: bool,
@@ -68,7 +65,6 @@ impl Reading {
         Self { start, end, streams: Vec::new(), cursor: 0, kept: 0, damaged: 0 }
     }
 
-    /// Adds an interval of all connections.
     pub(super) fn interval(&mut self, written: &Written) {
         for measure in &written.streams {
             match interval(measure) {
@@ -86,7 +82,7 @@ impl Reading {
         };
         connection.sends = connection.sends.or(measure.sender);
         if !interval.warmup && connection.series.ends_in_warmup() && connection.zero == Nanos(0) {
-            // 3.12 may start the time before the `-O` period ends, but the bytes after it.
+            // 3.12 may start the time before the `-O` period ends, but count bytes only afterwards.
             let contradicts = (interval.end - interval.start).seconds() < measure.seconds * 0.9;
             interval.start = if contradicts { Nanos(0) } else { interval.start };
         }
@@ -111,7 +107,8 @@ impl Reading {
         self.streams.iter_mut().for_each(|connection| connection.series.halve());
         self.kept = self.streams.iter().map(|connection| connection.series.len()).sum();
         if self.kept > MOST {
-            // Intervals that cannot be joined are no test log, and each more would repeat this search.
+            // Intervals that cannot be joined are not from a test log, and every further one would repeat this
+            // search.
             self.damaged += self.kept as u64;
             self.streams.clear();
             self.kept = 0;
@@ -142,7 +139,6 @@ impl Reading {
         self.streams.get_mut(self.cursor)
     }
 
-    /// Completes the test with its summary.
     pub(super) fn finish(mut self, summary: &Summary, lines: RangeInclusive<u64>) -> Outcome {
         let mut notes = Vec::new();
         if self.damaged > 0 {
@@ -154,7 +150,7 @@ impl Reading {
             notes.push("only sums over all connections exist; read as one connection".to_owned());
         }
         if self.streams.is_empty() {
-            // `-i 0` prints only a summary.
+            // With `-i 0`, iperf3 prints only a summary.
             let sockets = ends
                 .iter()
                 .filter_map(|end| [end.sender, end.receiver, end.udp].iter().flatten().next()?.socket);
@@ -191,7 +187,7 @@ impl Reading {
         Outcome { found: Some(found), notes }
     }
 
-    /// Uses the sums of a one-way test as its only connection if the summary has nothing else.
+    /// If the summary of a one-way test has only sums, they become its only connection.
     fn take_sums(&mut self, summary: &Summary, ends: &mut Vec<EndStream>) -> bool {
         let both_ways = self.start.test_start.as_ref().is_some_and(|test| test.bidir == Some(1));
         if both_ways || summary.sum_sent.or(summary.sum_received).or(summary.sum).is_none() {
@@ -214,7 +210,7 @@ impl Reading {
         !alone
     }
 
-    /// Builds all connections. If the intervals of any disagree with its summary, summaries are used.
+    /// Builds all connections. If the intervals of any connection disagree with its summary, the summaries are used.
     fn streams(&mut self, ends: &[EndStream], summary: &Summary) -> (Vec<Stream>, Vec<Agreement>) {
         let connection = std::mem::take(&mut self.streams);
         let summaries: Vec<Summaries> =
@@ -248,7 +244,8 @@ impl Reading {
             (true, None) => sender.and_then(interval),
             (false, None) => receiver.and_then(interval),
         };
-        // A client that got no server results also prints zero bytes; lost datagrams show that it did.
+        // A client that received no server results also prints zero bytes. If datagrams were lost, it did receive
+        // them.
         let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
         Summaries { sends, own: summary_of(sends).filter(carried), other: summary_of(!sends).filter(carried) }
     }
@@ -290,13 +287,13 @@ impl Reading {
         }
     }
 
-    /// Before 3.7 connections have no `sender` field.
+    /// Before 3.7, connections have no `sender` field.
     fn usually_sends(&self) -> bool {
         let reverse = self.start.test_start.as_ref().is_some_and(|test| test.reverse == 1);
         (self.end != Some(End::Server)) != reverse
     }
 
-    /// Received bytes, computed from the constant datagram size.
+    /// The received bytes, computed from the constant datagram size.
     fn received_of(&self, udp: &Measure) -> Option<Interval> {
         let sent = interval(udp)?;
         let (packets, lost) = (udp.packets?.max(0), udp.lost_packets?.max(0));
@@ -347,7 +344,7 @@ impl Reading {
 }
 
 impl Reading {
-    /// Options that were set, named as on the command line.
+    /// The options that were set, named as on the command line.
     fn options(&self) -> BTreeMap<String, String> {
         let start = &self.start;
         let test = start.test_start.as_ref();
@@ -381,7 +378,6 @@ impl Reading {
     }
 }
 
-/// A measure as an interval; `None` for values out of range.
 fn interval(measure: &Measure) -> Option<Interval> {
     let sensible = |seconds: f64| seconds.is_finite() && (0.0..LONGEST).contains(&seconds);
     let nanos = |seconds: f64| Nanos((seconds * 1e9).round() as u64);

@@ -1,4 +1,4 @@
-//! Accumulates the rows of a connection.
+//! Collects the rows of a connection.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, SocketFacts, TcpSample};
@@ -20,22 +20,20 @@ pub(super) struct Connection {
     pub(super) local: Option<String>,
     pub(super) remote: Option<String>,
     pub(super) series: Series,
-    /// Time at which the clock was reset, after the `-O` period.
+    /// The time at which the clock was reset, after the `-O` period.
     pub(super) zero: Nanos,
     /// Whether this end sends, if its columns show it.
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
     pub(super) of_receiver: Option<Interval>,
-    /// Whether the summary had these rows, even with no data.
+    /// Whether the summary had these rows, even without data.
     pub(super) has_sender_row: bool,
     pub(super) has_receiver_row: bool,
-    /// A plain summary row.
     pub(super) plain: Option<Interval>,
-    /// The server reported before most datagrams arrived.
+    /// Whether the server reported before most of the datagrams arrived.
     pub(super) late_report: bool,
-    /// A counter of datagrams overflowed.
     pub(super) overflowed: bool,
-    /// Bytes per datagram in the last two intervals, at a UDP sender.
+    /// The bytes per datagram in the last two intervals of a UDP sender.
     pub(super) sizes: [Option<f64>; 2],
 }
 
@@ -44,8 +42,8 @@ impl Connection {
         self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
     }
 
-    /// Drops the last interval if its datagram count was cut off. The count ends the line, so only a changed datagram
-    /// size shows the damage.
+    /// Drops the last interval if its number of datagrams was cut off. That number ends the line, so the only sign of
+    /// damage is a changed datagram size.
     pub(super) fn drop_cut_number(&mut self) {
         let [before, last] = self.sizes;
         let Some(last) = last else { return };
@@ -55,35 +53,31 @@ impl Connection {
         }
     }
 
-    /// Summaries of this end and the other.
     fn summaries(&self, sends: bool) -> (Option<Interval>, Option<Interval>) {
         if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) }
     }
 
-    /// How this end's intervals agree with its summary; `None` without a summary.
+    /// How this end's intervals agree with its summary. Returns `None` without a summary.
     pub(super) fn agreement(&self, sends: bool) -> Option<Agreement> {
         let summary = self.summaries(sends).0?;
         Agreement::of(&self.series, &summary).or_else(|| Some(Agreement::of_summary_alone(&summary)))
     }
 
-    /// Datagrams that the intervals count as sent or received.
     pub(super) fn datagrams_counted(&self) -> u64 {
         let counted = self.series.intervals().filter_map(|interval| interval.datagrams);
         counted.fold(0, |sum, datagrams| sum.saturating_add(datagrams.count))
     }
 
-    /// Datagrams that the intervals count as lost.
     pub(super) fn datagrams_lost(&self) -> i64 {
         let counted = self.series.intervals().filter_map(|interval| interval.datagrams);
         counted.fold(0, |sum, datagrams| sum.saturating_add(datagrams.lost.max(0)))
     }
 
-    /// Time within the series that no interval covers.
     pub(super) fn gaps(&self) -> Nanos {
         agreement::gaps(&self.series)
     }
 
-    /// The stream; with `by_summary`, the summary replaces the intervals.
+    /// Converts the rows to a stream. With `by_summary`, the summary replaces the intervals.
     pub(super) fn into_stream(
         self,
         sends: bool,
@@ -94,7 +88,7 @@ impl Connection {
         let (mut summary, other) = self.summaries(sends);
         let mut other = other.filter(|_| knows_other);
         if self.overflowed {
-            // Only the rows have valid counts.
+            // Only the rows have valid datagram numbers.
             let rows = DatagramSample {
                 count: self.datagrams_counted(),
                 lost: self.datagrams_lost(),
@@ -120,7 +114,6 @@ impl Connection {
     }
 }
 
-/// Interval of a row; `None` for contradictory numbers.
 pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
     let carried = bytes::of(row)?;
     let tcp = match rest {
@@ -141,27 +134,25 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
     Some(Interval { start: row.start, end, bytes: carried.bytes, warmup: row.omitted, tcp, datagrams })
 }
 
-/// The first interval after the `-O` period in iperf3 3.12, whose time starts before the clock reset and whose bytes
-/// start after it. It spans zero to its end; its printed rate is invalid.
+/// Converts the first interval after the `-O` period in iperf3 3.12. Its time starts before the clock was reset, and
+/// its bytes start afterwards. It lasts from zero to its end, and its printed rate is invalid.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
     interval(&Row { start: Nanos(0), rate, ..row.clone() }, rest)
 }
 
-/// Bytes per datagram in a sender's interval.
 pub(super) fn size(interval: &Interval, rest: Rest) -> Option<f64> {
     let Rest::Sent { datagrams } = rest else { return None };
     (interval.bytes.0 > 0).then(|| interval.bytes.0 as f64 / datagrams as f64)
 }
 
-/// Bytes per datagram of a summary.
 pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
     interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
 
-/// Received part of a summary of sent bytes, by the datagrams that the server counted. `None` if the server reported too
-/// early to know.
+/// Computes the received part of a summary of sent bytes from the datagrams that the server received. Returns `None`
+/// if the server reported too early to know.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;
@@ -172,5 +163,5 @@ pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     Some(Interval { bytes: Bytes((summary.bytes.0 as f64 * share).round() as u64), ..summary })
 }
 
-/// Below this share the server reported too early.
+/// Below this fraction, the server reported too early.
 const COUNTED: f64 = 0.9;

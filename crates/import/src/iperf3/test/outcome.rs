@@ -1,4 +1,4 @@
-//! Completes a test at the end of its log: end, direction, and notes on missing data.
+//! Completes a test at the end of its log: determines the end and direction, and adds notes on missing data.
 
 use workload::{Interval, Transport};
 
@@ -8,12 +8,10 @@ use crate::{
     iperf3::{agreement::Agreement, command::Protocol, log::Log, time},
 };
 
-/// Sums that exceed their parts by more than this share are not explained by rounding.
+/// If sums exceed their connections by more than this fraction, rounding does not explain it.
 const MORE: f64 = 0.03;
 
-/// A completed test.
 pub(in crate::iperf3) struct Outcome {
-    /// The test, if any part was usable.
     pub(in crate::iperf3) found: Option<ImportedTest>,
     pub(in crate::iperf3) notes: Vec<String>,
 }
@@ -89,7 +87,6 @@ impl Test {
         Outcome { found: Some(found), notes }
     }
 
-    /// Whether the sums exceed the known connections, i.e. connections are missing.
     fn sums_exceed_parts(&self) -> bool {
         self.sums.iter().enumerate().any(|(at, sum)| {
             let parts = || self.streams.iter().filter(move |it| super::sum_of(it.tag) == at);
@@ -104,12 +101,12 @@ impl Test {
         })
     }
 
-    /// Drops trailing intervals that only some connections have, where the log was cut off.
+    /// Drops trailing intervals that only some connections have because the log was cut off.
     fn trim(&mut self) {
         self.streams.iter_mut().for_each(Connection::drop_cut_number);
         let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
         let Some(least) = ends().min() else { return };
-        // A longer sum belongs to missing rows.
+        // A longer sum belongs to rows that are missing.
         let ends_with_them = |sum: &&mut Connection| {
             sum.series.end().is_some_and(|end| end.0 <= least.0 + 3 * sum.series.last_length().0 / 2)
         };
@@ -130,7 +127,7 @@ impl Test {
         let transport = known.then(|| if self.is_udp() { Transport::Udp } else { Transport::Tcp });
         let sends = self.sends(end);
         let of = |connection: &Connection| connection.tag.map(|tag| tag.sends).or(sends);
-        // A receiver is the server of a forward test or the client of a reverse one.
+        // A receiver is either the server of a forward test or the client of a reverse test.
         let is_ambiguous = end.is_none() && sends == Some(false) && !self.reverse && !self.asked.reverse;
         let knows_direction = !is_ambiguous && self.streams.iter().all(|connection| of(connection).is_some());
         let way = |connection: &Connection| of(connection).unwrap_or(end != Some(End::Server));
@@ -174,14 +171,14 @@ impl Test {
         (log, agreements)
     }
 
-    /// From the columns, otherwise from the command.
+    /// The columns take precedence over the command.
     fn is_udp(&self) -> bool {
         let asked = self.asked.transport == Some(Protocol::Known(Transport::Udp));
         self.udp || (asked && !self.counts_segments)
     }
 
-    /// The end that wrote the log, from its first line, tags, command, error or summary: only a client has both
-    /// summaries. The command may be of the other end if the columns contradict it.
+    /// Determines the end that wrote the log from its first line, tags, command, error or summary. Only a client has
+    /// both summaries. If the columns contradict the command, the command belongs to the other end.
     fn writer(&self) -> Option<End> {
         let receives_only = || self.streams.iter().any(|it| it.sends == Some(false));
         let by_command = || match (self.asked.client, self.asked.server) {
@@ -212,9 +209,9 @@ impl Test {
             })
     }
 
-    /// Whether this end sends its untagged connections, which all have one direction. Columns show it. Otherwise a
-    /// client sends unless the test is reversed, and a server receives unless its summary only has sent data. `None`
-    /// if the deciding lines are missing.
+    /// Whether this end sends its untagged connections, which all have the same direction. If the columns do not show
+    /// it, a client sends unless the test is reversed, and a server receives unless its summary only has sent data.
+    /// Returns `None` if the relevant lines are missing.
     fn sends(&self, end: Option<End>) -> Option<bool> {
         let all = || self.streams.iter().filter(|it| it.tag.is_none());
         if let Some(sends) = all().chain(&self.sums).find_map(|it| it.sends) {
@@ -223,7 +220,7 @@ impl Test {
         if end == Some(End::Server) {
             return Some(all().any(|it| it.of_sender.is_some() && it.of_receiver.is_none()));
         }
-        // Linux prints retransmits at the sender; a summary alone may have them from the other end.
+        // On Linux, the sender prints retransmits. A summary alone may have the other end's.
         let counted = |interval: &Interval| interval.tcp.is_some();
         let from_other_end = self.interval_heads.is_some_and(|heads| !heads.segments)
             && all().any(|it| it.of_sender.as_ref().is_some_and(counted));
@@ -232,7 +229,6 @@ impl Test {
     }
 }
 
-/// `lines 5 to 20`.
 pub(in crate::iperf3) fn place(first: u64, last: u64) -> String {
     if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
 }

@@ -1,4 +1,4 @@
-//! Tests which disturbed trials are repeated, and the number of repeats, also after a resume.
+//! Tests which disturbed trials are repeated and how often, including after a resume.
 
 use samples::{Arm, Disturber};
 
@@ -9,7 +9,6 @@ fn disturb(trial: &mut Trial) {
     trial.warnings.push(ValidityWarning::Disturbed { share: 0.4, processes: by });
 }
 
-/// Makes the planned trials. The trials in `disturbed` are disturbed.
 fn made(plan: &Plan, disturbed: &[u32]) -> Vec<Trial> {
     let mut design = Design::new(plan, []);
     let mut trials = Vec::new();
@@ -28,7 +27,6 @@ fn made(plan: &Plan, disturbed: &[u32]) -> Vec<Trial> {
 fn repeats_disturbed_trial_at_most_three_times() {
     let plan = plan(3, &PlanOptions { trials: Some(2), ..PlanOptions::default() });
     let trials = made(&plan, &[4, 9]);
-    // From stored trials, like a resumed run.
     let mut design = Design::new(&plan, &trials);
     assert!(design.next_trial().is_none());
     let mut attempts = Vec::new();

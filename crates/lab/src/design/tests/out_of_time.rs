@@ -1,11 +1,9 @@
-//! Time budgets that run out before every result has a trial, e.g. on a busy machine.
+//! Time budgets that run out before every result has a trial, for example on a busy machine.
 
 use samples::Arm;
 
 use super::*;
 
-/// Runs a plan with a budget for one pass, with trials `slower` times as long as estimated. Returns results with and without
-/// trials.
 fn run_slowly(slower: i64) -> (Vec<String>, Vec<String>) {
     let full = plan(3, &PlanOptions { trials: Some(1), ..PlanOptions::default() });
     let options =

@@ -1,4 +1,4 @@
-//! Tests `until_clear`: selected results, end of the run and false alarms.
+//! Tests `until_clear`: which results are selected, when the run ends, and how many false alarms there are.
 
 use samples::Arm;
 
@@ -19,7 +19,6 @@ fn plan(seed: u64) -> Plan {
     Plan::expand(&Scenario::parse("test", TEXT).expect("a scenario"), seed, &PlanOptions::default())
 }
 
-/// Makes a run. `rate` returns a result's true rate and its noise.
 fn run(plan: &Plan, seed: u64, rate: impl Fn(&str) -> (f64, f64)) -> (Vec<Trial>, Vec<ResultEnd>) {
     let mut design = Design::new(plan, []);
     let (mut trials, mut now) = (Vec::new(), 0);
@@ -54,13 +53,13 @@ fn adds_blocks_only_for_undecided_workloads() {
     }
     let clear = ends.iter().filter(|end| end.reason == EndReason::Clear).map(|end| end.result.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
-    // The noise floor needs the same number of baseline pairs as the comparison.
+    // The noise floor needs as many baseline pairs as the comparison.
     let again =
         |result| trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
 }
 
-/// Each further look at the data could produce a false alarm.
+/// Each additional look at the data could produce a false alarm.
 #[test]
 fn false_alarm_rate_is_at_most_5_percent() {
     let plan = plan(3);

@@ -1,4 +1,5 @@
-//! A QMP client for untrusted monitors, with limits on waits and replies (docs/interop/qmp-spec.txt of QEMU 7.2).
+//! A QMP client for untrusted monitors. Waits and replies are limited (docs/interop/qmp-spec.txt of QEMU
+//! 7.2).
 
 use std::{
     io::{self, BufRead, BufReader, ErrorKind, Write},
@@ -14,12 +15,10 @@ use std::{
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// A monitor greets at once, unless it has another client.
+/// A monitor sends its greeting immediately, unless it has another client.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Stop requests are polled.
 const GLANCE: Duration = Duration::from_millis(200);
 const MAX_LINE: usize = 4 << 20;
-/// Must be each client's first command.
 const FIRST: &str = "qmp_capabilities";
 
 #[derive(Debug, Error)]
@@ -30,7 +29,7 @@ pub enum MonitorError {
         #[source]
         source: io::Error,
     },
-    /// No greeting.
+    /// The monitor has not sent a greeting.
     #[error(
         "the monitor {} does not greet within {} s; it may have another client, since a monitor accepts one client at a time, or it \
          is not a QMP monitor",
@@ -103,7 +102,7 @@ impl Questions {
             ErrorKind::Interrupted => MonitorError::Interrupted,
             _ => MonitorError::Silent { command, source },
         };
-        // Omit empty arguments: QEMU reads byte by byte, with two system calls each.
+        // Empty arguments are omitted, because QEMU reads byte by byte, using two system calls for each.
         let order = match arguments.as_object() {
             Some(none) if none.is_empty() => json!({ "execute": command }),
             _ => json!({ "execute": command, "arguments": arguments }),
@@ -116,7 +115,6 @@ impl Questions {
                 let reason = error["desc"].as_str().unwrap_or_default().to_owned();
                 return Err(MonitorError::Refused { command, reason });
             }
-            // Ignore events.
             if let Some(answer) = answer.get_mut("return") {
                 return Ok(answer.take());
             }
@@ -124,7 +122,7 @@ impl Questions {
         Err(silent(io::Error::new(ErrorKind::TimedOut, "only events arrived")))
     }
 
-    /// The timeout holds even if the line arrives slowly.
+    /// The timeout also applies to a line that arrives slowly.
     fn next(&mut self) -> io::Result<Value> {
         let until = Instant::now() + PATIENCE;
         let mut line = Vec::new();
@@ -139,7 +137,7 @@ impl Questions {
             if is_late {
                 return Err(ErrorKind::TimedOut.into());
             }
-            // Not `read_until`: it returns to no check while bytes come one by one.
+            // `read_until` is not used, because it checks nothing as long as bytes arrive one at a time.
             match self.from.fill_buf() {
                 Ok([]) => return Err(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")),
                 Ok(bytes) => {

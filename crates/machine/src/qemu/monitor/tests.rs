@@ -1,4 +1,4 @@
-//! Tests the monitor client against a simulated QEMU 7.2.
+//! Tests the monitor client with a simulated QEMU 7.2.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -103,7 +103,7 @@ fn queries_all_properties_and_changes_none() {
 fn times_out_if_monitor_has_another_client() {
     with(
         |mut socket| {
-            // Wait until the client gives up.
+            // Waits until the client gives up.
             let _ = std::io::Read::read(&mut socket, &mut [0]);
         },
         |monitor| {
@@ -119,7 +119,6 @@ fn reports_socket_that_is_not_a_monitor() {
         (|mut socket: UnixStream| drop(writeln!(socket, "SSH-2.0-OpenSSH"))) as fn(UnixStream),
         |mut socket| drop(writeln!(socket, "{{\"version\": 1}}")),
         drop,
-        // A line without end, byte by byte.
         |mut socket| {
             while socket.write_all(b" ").is_ok() {
                 thread::park_timeout(Duration::from_millis(10));

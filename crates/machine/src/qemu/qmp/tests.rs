@@ -1,4 +1,4 @@
-//! Tests the QMP client with replies in time, late and missing.
+//! Tests the QMP client with replies that are in time, late or missing.
 
 use std::{
     io::{BufRead, BufReader},

@@ -34,7 +34,6 @@ impl Shell {
         }
     }
 
-    /// Nanoseconds; exact while the shell is stopped.
     pub(super) fn time(&self) -> u64 {
         self.process().schedstat().expect("CONFIG_SCHED_INFO").sum_exec_runtime
     }

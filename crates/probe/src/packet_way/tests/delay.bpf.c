@@ -1,4 +1,4 @@
-/* Delays every packet received by a device for a configured time: a slow layer, for tests. */
+/* Simulates a slow layer in tests, by delaying every packet that a device receives for a configured time. */
 #include "kernel.h"
 
 #define TURNS (1 << 23)
@@ -24,6 +24,6 @@ int delay(struct __sk_buff *packet)
 		until += *wanted;
 		bpf_loop(TURNS, is_over, &until, 0);
 	}
-	/* TCX_NEXT: continue as without this program. */
+	/* TCX_NEXT continues as if this program did not exist. */
 	return -1;
 }

@@ -49,7 +49,7 @@ fn release_shows_support_for_tcx() {
     }
 }
 
-/// The 10 % quantile: few of the fastest messages are disturbed by other work.
+/// The 10 % quantile, since other work disturbs few of the fastest messages.
 fn undisturbed(times: &LatencyHistogram) -> u64 {
     times.quantile(0.1).expect("followed messages").0
 }
@@ -59,7 +59,7 @@ fn ready() -> Option<(LatencyBreakdownProbe, Lab, Play)> {
     Some((probe_here()?, labs::overlay()?, play))
 }
 
-/// Means add up under any load; medians do not if times are bimodal.
+/// Means add up under any load, but medians do not if times are bimodal.
 #[test]
 fn steps_add_up_to_the_total() {
     let Some((mut probe, lab, play)) = ready() else { return };
@@ -71,7 +71,7 @@ fn steps_add_up_to_the_total() {
 
 #[test]
 fn slow_layer_is_shown_only_in_its_place() {
-    // Other work that starts or ends between two measurements changes the speed of every layer.
+    // If other work starts or ends between two measurements, every layer changes its speed.
     let disturbed = (0..4).all(|_| std::panic::catch_unwind(check_slow_layer).is_err());
     if disturbed {
         check_slow_layer();

@@ -46,7 +46,6 @@ fn read(probe: &mut LatencyBreakdownProbe) -> ProbeResults {
     results
 }
 
-/// `client-sends`, `queued a:eth0`, ...
 fn points(latency_breakdown: &MessagePath) -> Vec<String> {
     let first = latency_breakdown.steps.first().map(|step| &step.from);
     first.into_iter().chain(latency_breakdown.steps.iter().map(|step| &step.to)).map(point_name).collect()

@@ -23,7 +23,6 @@ fn lost_message_has_strayed() {
     let latency_breakdown = follow(&mut probe, &lab, ["a", "b"], &play);
     assert_eq!(points(&latency_breakdown), WIRE);
     assert!(latency_breakdown.not_followed >= 4, "{}", latency_breakdown.not_followed);
-    // On a busy machine the last reply may come too late.
     assert!(
         latency_breakdown.followed + latency_breakdown.not_followed >= 100,
         "{} and {}",
@@ -117,7 +116,7 @@ fn counts_routes_with_too_many_points() {
         (latency_breakdown.followed, latency_breakdown.not_followed, latency_breakdown.steps.len()),
         (0, 40, 0)
     );
-    // 12 veth pairs and 11 bridges have 36 points per direction; the ends have 4 more.
+    // 12 veth pairs and 11 bridges have 36 points per direction, and the ends have 4 more.
     assert_eq!(seen.overflowed, [Overflow { probe: ProbeKind::PacketWay, events: 40 * (2 * 36 + 4 - 64) }]);
 }
 

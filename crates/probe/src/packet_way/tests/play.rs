@@ -35,7 +35,8 @@ pub(super) struct Play {
 }
 
 impl Play {
-    /// Each instance has its own port, because short messages have no token and would be confused between concurrent tests.
+    /// Every instance has a port of its own. Short messages have no token, so concurrent tests on the same port would
+    /// confuse them.
     pub(super) fn new(transport: Transport, length: usize, server: [u8; 4]) -> Self {
         static NEXT: AtomicU16 = AtomicU16::new(PORT);
         Self {
@@ -130,7 +131,6 @@ impl Play {
             let (sent, message) = (Instant::now(), bytes.clone());
             line.send(&bytes);
             while line.receive(&mut bytes, self.spin) {
-                // A reply after its timeout may still arrive.
                 if bytes == message {
                     times.push(sent.elapsed().as_nanos() as u64);
                     break;
@@ -150,6 +150,5 @@ impl Play {
 }
 
 fn pin(cpu: u32) {
-    // The machine may have only one CPU.
     let _ = sys::affinity::pin_thread(&[cpu]);
 }

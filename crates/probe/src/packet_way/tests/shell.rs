@@ -17,7 +17,7 @@ impl Shell {
             return None;
         }
         let mut shell = Command::new("sh");
-        // Further commands keep the shell from exec'ing the program.
+        // The second command prevents the shell from replacing itself with the program.
         shell.args(["-c", "read -r line; timeout 5 $line; true"]);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let started = lab.inside(host, || shell.spawn()).expect("every machine has a shell");
@@ -28,7 +28,6 @@ impl Shell {
         self.0.id()
     }
 
-    /// Ends within 5 seconds.
     pub(super) fn start(&mut self, line: &str) {
         let input = self.0.stdin.as_mut().expect("piped");
         writeln!(input, "{line}").expect("the shell reads it");

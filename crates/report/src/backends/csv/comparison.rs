@@ -1,11 +1,10 @@
-//! One row per result of either run.
+//! Writes one row per result that either run has.
 
 use findings::{Estimate, ResultComparison, RunComparison, Verdict};
 
 use super::{basis, table::Table, unit, word};
 use crate::labels;
 
-/// A result, and which of the runs have it.
 struct Row<'a> {
     result: &'a str,
     both: Option<&'a ResultComparison>,

@@ -1,4 +1,4 @@
-//! One row for each result.
+//! Writes one row per result.
 
 use findings::{Comparison, CpuCost, Difference, Findings, ResultSummary};
 use samples::{CpuConsumer, EndReason};
@@ -18,7 +18,7 @@ pub(crate) fn results(findings: &Findings) -> String {
     by_run(of_kinds(table, &[]), findings).write(&findings.results)
 }
 
-/// Kind-specific columns before those of the machine.
+/// Kind-specific columns that precede the machine's.
 const TRANSFER: [&str; 17] = [
     "sent_bits_per_second",
     "received_bits_per_second",
@@ -39,7 +39,7 @@ const TRANSFER: [&str; 17] = [
     "round_trips_lost",
 ];
 
-/// Kind-specific columns after those of the machine.
+/// Kind-specific columns that follow the machine's.
 const SCHEDULE: [&str; 19] = [
     "reorderings",
     "out_of_order_segments",
@@ -62,7 +62,6 @@ const SCHEDULE: [&str; 19] = [
     "connections_failed",
 ];
 
-/// Kind-specific columns with these heads; without heads, all remaining ones.
 fn of_kinds<'a>(table: Results<'a>, heads: &[&'static str]) -> Results<'a> {
     let further = || kind::heads().into_iter().filter(|head| !table.has(head)).collect();
     let heads: Vec<String> =
@@ -150,7 +149,6 @@ const fn ended(reason: &EndReason) -> &'static str {
     }
 }
 
-/// Probe data; calls per megabyte, message or connection.
 fn probed(table: Results<'_>) -> Results<'_> {
     let engine = |result: &ResultSummary| -> Option<Nanos> { result.latency_breakdown()?.engine };
     table
@@ -172,13 +170,11 @@ fn calls(result: &ResultSummary, end: &str) -> Option<f64> {
     calls.ends.iter().find(|calls| calls.end.as_deref() == Some(end)).map(|calls| calls.rate)
 }
 
-/// Its place in a ranking.
 fn place(findings: &Findings, result: &ResultSummary) -> Option<u32> {
     let mut ranks = findings.rankings.iter().flat_map(|ranking| &ranking.ranks);
     ranks.find(|rank| rank.result == result.id).map(|rank| rank.place)
 }
 
-/// Columns that depend on the run: factors, columns of other tools, CPUs by owner and guest.
 fn by_run<'a>(table: Results<'a>, findings: &'a Findings) -> Results<'a> {
     let guests = findings.results.iter().flat_map(|result| &result.guests).map(|guest| guest.end.as_str());
     table
@@ -204,7 +200,6 @@ fn by_run<'a>(table: Results<'a>, findings: &'a Findings) -> Results<'a> {
         )
 }
 
-/// CPUs of an owner.
 fn of_owner(result: &ResultSummary, consumer: CpuConsumer) -> Option<f64> {
     let cpu = result.probed.as_ref()?.cpu.as_ref()?;
     cpu.consumers.iter().find(|time| time.consumer == consumer).map(|time| time.cpus)

@@ -1,10 +1,9 @@
-//! A wide table: columns with a name, a unit and a value for each row.
+//! A wide table in which each column has a name, a unit and a value per row.
 
 use super::line;
 
 type Cell<'a, R> = Box<dyn Fn(&R) -> Option<String> + 'a>;
 
-/// Columns over rows of one type, independent of their order.
 pub(super) struct Table<'a, R> {
     columns: Vec<(String, Cell<'a, R>)>,
 }
@@ -14,7 +13,7 @@ impl<'a, R> Table<'a, R> {
         Self { columns: Vec::new() }
     }
 
-    /// Adds a column with its unit in the head. Unknown values are empty, never zero.
+    /// Adds a column with its unit in the heading. Unknown values are left empty rather than written as zero.
     pub(super) fn column<T: ToString>(
         mut self,
         name: &str,
@@ -26,7 +25,6 @@ impl<'a, R> Table<'a, R> {
         self
     }
 
-    /// Adds a column per key, with values from `of`.
     pub(super) fn each<K: Copy + 'a, T: ToString>(
         mut self,
         keys: impl IntoIterator<Item = K>,
@@ -39,12 +37,10 @@ impl<'a, R> Table<'a, R> {
         self
     }
 
-    /// Whether there is a column with this head.
     pub(super) fn has(&self, head: &str) -> bool {
         self.columns.iter().any(|(known, _)| known == head)
     }
 
-    /// The head and a line for each row.
     pub(super) fn write(&self, rows: impl IntoIterator<Item = R>) -> String {
         let head = line(self.columns.iter().map(|(head, _)| head.clone()));
         let row = |row: R| line(self.columns.iter().map(|(_, of)| of(&row).unwrap_or_default()));

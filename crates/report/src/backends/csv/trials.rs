@@ -1,4 +1,4 @@
-//! One row per trial, from the run's record if available, else from the findings.
+//! Writes one row per trial, from the run's record if available and otherwise from the findings.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,12 @@ use workload::Measurement;
 use super::table::Table;
 use crate::labels;
 
-/// A trial, as far as it is known.
 struct Row<'a> {
     result: &'a str,
     path: Option<&'a str>,
     workload: Option<&'a str>,
     levels: Option<&'a BTreeMap<String, String>>,
-    /// Value of the metric, also for probed trials; `None` if unknown.
+    /// The metric's value, which probed trials have too. `None` if unknown.
     value: Option<f64>,
     trial: Option<&'a Trial>,
 }
@@ -68,7 +67,7 @@ fn columns(run: &str) -> Trials<'_> {
         .column("trial", "", |row| Some(row.trial?.index))
         .column("block", "", |row| Some(row.trial?.block))
         .column("again", "", |row| Some(row.trial?.arm == Arm::Again))
-        // Logs without a timestamp.
+        // Imported logs may lack a timestamp.
         .column("started", "unix_ms", |row| Some(row.trial?.started.0).filter(|time| *time != 0))
         .column("value", "", |row| row.value);
     let first = [
@@ -108,13 +107,12 @@ fn columns(run: &str) -> Trials<'_> {
     )
 }
 
-/// Kind-specific column with this head.
 fn of_kinds<'a>(table: Trials<'a>, head: &str) -> Trials<'a> {
     let phrase = head.to_owned();
     table.column(head, "", move |row: &Row<'_>| row.trial?.measurement.kind().column(&phrase))
 }
 
-/// Results never come from probed trials.
+/// Findings never include results from probed trials.
 const fn arm(arm: Arm) -> &'static str {
     match arm {
         Arm::Measure => "measure",

@@ -1,13 +1,12 @@
-//! Names that parts of a page can be linked by, each once.
+//! Assigns unique anchors to the parts of a page.
 
 use std::collections::BTreeMap;
 
-/// The names that were given.
 #[derive(Debug, Default)]
 pub(super) struct Anchors(BTreeMap<String, usize>);
 
 impl Anchors {
-    /// `Cost of each layer` becomes `cost-of-each-layer`; duplicates get a number.
+    /// Turns `Cost of each layer` into `cost-of-each-layer`. Duplicates get a number.
     pub(super) fn of(&mut self, title: &str) -> String {
         let letters = title
             .chars()

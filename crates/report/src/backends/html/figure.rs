@@ -1,14 +1,13 @@
-//! Pictures in a page: drawn for screens and for phones, with their numbers and themselves to take away.
+//! Charts in a page, drawn for screens and for phones, with downloads of the chart and its data.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::super::escape::html;
 use crate::chart::{self, Chart, NARROW, Theme, WIDE};
 
-/// Maximum bytes of pictures per page; for further pictures the page shows the command that draws them.
+/// Maximum size of a page's charts in bytes. Beyond it, the page shows the command that draws the chart.
 const MOST: usize = 600 << 10;
 
-/// Pictures of the page so far.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     count: usize,
@@ -16,7 +15,6 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// A picture with caption and downloads, or a hint if the page is full.
     pub(super) fn figure(&mut self, chart: &Chart) -> String {
         if self.bytes > MOST {
             return format!(

@@ -1,10 +1,10 @@
-//! The page's script, generated from TypeScript in the crate's folder `script` (`cargo xtask generate`), and its hash for a
+//! The page's script, generated from TypeScript in the `script` folder (`cargo xtask generate`), and its hash for a
 //! content security policy.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 
-/// Wrapped in a function to keep names private.
+/// The script, wrapped in a function to avoid global names.
 const SCRIPT: &str =
     concat!("\n(() => {\n\"use strict\";\n", include_str!("../../../script/page.js"), "})();\n");
 
@@ -12,7 +12,7 @@ pub(super) fn element() -> String {
     format!("<script>{SCRIPT}</script>\n")
 }
 
-/// As a content security policy names it: <https://www.w3.org/TR/CSP3/#grammardef-hash-source>.
+/// The hash in content-security-policy form: <https://www.w3.org/TR/CSP3/#grammardef-hash-source>.
 pub(super) fn digest() -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(SCRIPT)))
 }

@@ -1,14 +1,12 @@
-//! Text so that Markdown shows the characters that it has.
+//! Escapes text so that Markdown renders it literally.
 
 use crate::text::{Span, Text, Tone};
 
-/// A text inside a line.
 pub(super) fn inline(text: &Text) -> String {
     let joined = text.0.iter().map(span).collect::<String>();
     guarded(joined.trim())
 }
 
-/// Lines that are shown as they are.
 pub(super) fn fence(language: &str, lines: &[String]) -> String {
     let longest = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
@@ -21,7 +19,7 @@ fn span(span: &Span) -> String {
     if trimmed.is_empty() {
         return text;
     }
-    // Markers must touch the marked text, so spaces stay outside.
+    // Markdown requires markers to touch the text, so spaces stay outside.
     let (before, after) = text.split_once(trimmed).unwrap_or_default();
     match span.tone {
         Tone::Code => format!("{before}{}{after}", code(trimmed)),
@@ -38,7 +36,7 @@ fn code(text: &str) -> String {
     format!("{ticks}{gap}{text}{gap}{ticks}")
 }
 
-/// An underscore between letters or digits is never emphasis.
+/// An underscore between letters or digits never starts emphasis, so it needs no escape.
 fn escaped(text: &str) -> String {
     let mut before = None;
     let mut escaped = String::new();
@@ -57,7 +55,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Escapes text that would start a heading, list or quotation.
+/// Escapes text that would start a heading, a list or a quotation.
 fn guarded(line: &str) -> String {
     let marks =
         line.starts_with(['#', '>', '+', '=', '|']) || line.starts_with("- ") || line.starts_with("---");

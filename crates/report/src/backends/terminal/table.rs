@@ -1,4 +1,4 @@
-//! Tables in columns; where the columns do not fit, each row below the other as pairs.
+//! Lays out tables in columns. If they do not fit, each row becomes a list of key-value pairs.
 
 use std::cmp::Reverse;
 
@@ -10,13 +10,13 @@ use crate::{
 
 const GAP: usize = 2;
 const INDENT: usize = 2;
-/// A word of a title is broken at its hyphens where it is longer.
+/// Words in titles that are longer than this may be broken at hyphens.
 const SHORT_WORD: usize = 8;
-/// Rows with more lines than this are shown as pairs.
+/// If a row needs more lines than this, the table is shown as pairs.
 const MOST_LINES: usize = 4;
 const WIDE: usize = 5;
 
-/// Columns as wide as they like; where that is too much, the widest are wrapped.
+/// Gives columns their natural width and wraps the widest if the table is too wide.
 pub(super) fn lay_out(table: &Table, width: usize) -> Vec<Line> {
     let mut lines = match widths(table, width) {
         Some(widths) if !is_torn(table, &widths) => columns(table, &widths),
@@ -26,13 +26,11 @@ pub(super) fn lay_out(table: &Table, width: usize) -> Vec<Line> {
     lines
 }
 
-/// Whether narrow columns tear some row of a wide table into too many lines.
 fn is_torn(table: &Table, widths: &[usize]) -> bool {
     let lines = |row: &Vec<Text>| row.iter().zip(widths).map(|(cell, width)| wrap(cell, *width).len()).max();
     widths.len() >= WIDE && table.rows.iter().filter_map(lines).any(|lines| lines > MOST_LINES)
 }
 
-/// Pairs, the values under one another.
 pub(super) fn key_values(pairs: &[(String, Text)], width: usize) -> Vec<Line> {
     let natural = pairs.iter().map(|(key, _)| extent(&key.as_str().into()).1).max().unwrap_or(0);
     let keys = natural.min(width / 3);
@@ -44,14 +42,13 @@ pub(super) fn key_values(pairs: &[(String, Text)], width: usize) -> Vec<Line> {
     pairs.iter().flat_map(pair).collect()
 }
 
-/// Width of each column; `None` if the longest words do not fit side by side.
 fn widths(table: &Table, width: usize) -> Option<Vec<usize>> {
     let room = width.checked_sub(GAP * table.columns.len().saturating_sub(1))?;
     let extents: Vec<Extent> = (0..table.columns.len()).map(|index| Extent::of(table, index)).collect();
     let mut widths: Vec<usize> = extents.iter().map(Extent::natural).collect();
     while widths.iter().sum::<usize>() > room {
         let shrinkable = (0..widths.len()).filter(|&index| widths[index] > extents[index].word);
-        // Where the fewest cells are wrapped by it: titles first, then a column with one long cell.
+        // Shrink the column in which the fewest cells have to wrap. Titles usually wrap first.
         let cheapest = shrinkable
             .min_by_key(|&index| (extents[index].wrapped_at(widths[index] - 1), Reverse(widths[index])))?;
         widths[cheapest] -= 1;
@@ -59,11 +56,9 @@ fn widths(table: &Table, width: usize) -> Option<Vec<usize>> {
     Some(widths)
 }
 
-/// Preferred and minimum width of a column.
 struct Extent {
     title: usize,
     cells: Vec<usize>,
-    /// The longest word in it, in the title too.
     word: usize,
 }
 
@@ -79,7 +74,6 @@ impl Extent {
         self.cells.iter().copied().fold(self.title, usize::max)
     }
 
-    /// Number of cells that need wrapping at a width.
     fn wrapped_at(&self, width: usize) -> usize {
         self.cells.iter().filter(|&&cell| cell > width).count()
     }
@@ -95,7 +89,7 @@ fn columns(table: &Table, widths: &[usize]) -> Vec<Line> {
     lines
 }
 
-/// Long words of titles may be broken at hyphens; short ones, a unit like `CPU-s/GB`, and names in cells may not.
+/// Allows breaks at hyphens only in long words of titles, so that units such as `CPU-s/GB` stay whole.
 fn title(column: &Column) -> Text {
     let long = |word: &str| word.chars().count() > SHORT_WORD;
     let words: Vec<String> = column
@@ -135,7 +129,7 @@ fn blank(columns: usize) -> Span {
     Span { text: " ".repeat(columns), tone: Tone::Plain }
 }
 
-/// Each row: its first cell, and the others below it as pairs.
+/// Shows each row as its first cell, followed by the others as pairs.
 fn stacked(table: &Table, width: usize) -> Vec<Line> {
     let row = |row: &Vec<Text>| {
         let named = |(column, cell): (&Column, &Text)| (column.title.clone(), cell.clone());

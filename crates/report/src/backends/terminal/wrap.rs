@@ -1,21 +1,20 @@
-//! Wraps text at spaces and preserves tones. Widths are terminal columns: wide characters take two.
+//! Wraps text at spaces and preserves tones. Widths are in terminal columns, of which wide characters take two.
 
 use console::measure_text_width;
 
 use crate::text::{GLUE, SOFT, Span, Text, Tone};
 
-/// One line of a terminal.
 pub(super) type Line = Vec<Span>;
 
 type Characters = Vec<(char, Tone)>;
 
-/// An unbreakable unit, with its leading space.
+/// An unbreakable unit together with its leading space.
 struct Word {
     characters: Characters,
     spaced: bool,
 }
 
-/// Breaks at spaces; a word that is wider than the width is broken where it must be.
+/// Wraps at spaces. Only a word that is wider than a line is broken.
 pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
     let width = width.max(1);
     let mut lines: Vec<Characters> = vec![Characters::new()];
@@ -37,7 +36,6 @@ pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
     lines.into_iter().map(spans).collect()
 }
 
-/// As [`wrap`], with later lines indented like the first one.
 pub(super) fn hanging(text: &Text, width: usize) -> Vec<Line> {
     let characters = text.characters();
     if measure_text_width(&characters) <= width {
@@ -47,19 +45,16 @@ pub(super) fn hanging(text: &Text, width: usize) -> Vec<Line> {
     indented(wrap(text, width.saturating_sub(indent)), indent)
 }
 
-/// Lines moved in by some columns.
 pub(super) fn indented(lines: Vec<Line>, columns: usize) -> Vec<Line> {
     let indent = Span { text: " ".repeat(columns), tone: Tone::Plain };
     let moved = |line: Line| if line.is_empty() { line } else { [vec![indent.clone()], line].concat() };
     lines.into_iter().map(moved).collect()
 }
 
-/// The columns that a line takes.
 pub(super) fn width_of(line: &[Span]) -> usize {
     measure_text_width(&line.iter().map(|span| span.text.as_str()).collect::<String>())
 }
 
-/// The columns of a text's longest word, and of the whole text.
 pub(super) fn extent(text: &Text) -> (usize, usize) {
     let longest = words(text).iter().map(|word| columns(&word.characters)).max().unwrap_or(0);
     (longest, measure_text_width(&text.characters()))
@@ -71,7 +66,7 @@ fn words(text: &Text) -> Vec<Word> {
     let of_span = |span: &Span| span.text.chars().map(|character| (character, span.tone)).collect::<Vec<_>>();
     let mut characters = text.0.iter().flat_map(of_span).peekable();
     while let Some((character, tone)) = characters.next() {
-        // Numbers and their percent signs stay on one line, even without a no-break space.
+        // Keep a number and its percent sign on one line, even without a no-break space.
         let signed = characters.peek().is_some_and(|(next, _)| *next == '%');
         let space = character != GLUE && character.is_whitespace() && !signed;
         match words.last_mut() {
@@ -92,7 +87,7 @@ fn columns(characters: &Characters) -> usize {
     measure_text_width(&characters.iter().map(|(character, _)| *character).collect::<String>())
 }
 
-/// A space between two words of equal tone has this tone too.
+/// A space between two words of the same tone takes on that tone.
 fn space_between(line: &Characters, word: &Characters) -> (char, Tone) {
     let tone = |character: Option<&(char, Tone)>| character.map_or(Tone::Plain, |(_, tone)| *tone);
     let (before, after) = (tone(line.last()), tone(word.first()));

@@ -1,4 +1,4 @@
-//! Connections made and failed, interval by interval.
+//! Tables of the connections made and failed in each interval.
 
 use workload::{ConnectData, ConnectInterval};
 
@@ -8,7 +8,6 @@ use crate::{
     text::Text,
 };
 
-/// One table; empty if no intervals were stored.
 pub(crate) fn tables(connect: &ConnectData) -> Vec<Block> {
     if connect.intervals.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The round trips of a ping-pong, interval by interval.
+//! Tables of a ping-pong's round trips in each interval.
 
 use workload::{LatencyHistogram, PingPongData, PingPongInterval};
 
@@ -8,7 +8,6 @@ use crate::{
     text::Text,
 };
 
-/// One table; empty if no intervals were stored.
 pub(crate) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
     if ping_pong.intervals.is_empty() {
         return Vec::new();

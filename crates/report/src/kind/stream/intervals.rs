@@ -1,4 +1,4 @@
-//! Both ends of each connection of a stream, with TCP_INFO or datagram counts.
+//! Interval tables for both ends of each connection, with TCP_INFO or datagram counts.
 
 use workload::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
 
@@ -8,10 +8,8 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Maximum number of connections shown per trial.
 const FLOWS: usize = 4;
 
-/// A column that only one transport has: its head, a sample's value, and the total's.
 struct Extra<T> {
     title: &'static str,
     value: fn(&T) -> String,
@@ -85,7 +83,6 @@ const RECEIVED: &[Extra<DatagramSample>] = &[
     },
 ];
 
-/// Tables of the first connections.
 pub(crate) fn tables(stream: &StreamData) -> Vec<Block> {
     stream.flows.iter().take(FLOWS).flat_map(flow).chain(left_out(stream)).collect()
 }

@@ -1,4 +1,4 @@
-//! Settings that no other one beats in both the metric and CPU time, with CPU time by owner.
+//! The Pareto front of the metric and CPU time, with CPU time by owner.
 
 use findings::{Answer, ConsumerUnit, FrontierPoint};
 use units::Share;
@@ -30,13 +30,11 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     [heading].into_iter().chain(chart).chain([Block::Table(table)]).collect()
 }
 
-/// Unit of CPU time.
 pub(super) fn unit(answer: &Answer) -> ConsumerUnit {
     let costs = answer.frontier.iter().flat_map(|point| &point.consumers);
     costs.map(|cost| cost.unit).next().unwrap_or(ConsumerUnit::Cpus)
 }
 
-/// `3.21 CPUs`, `54.0 % of its owners' CPUs`.
 pub(super) fn cpu_time(cpu: f64, unit: ConsumerUnit) -> String {
     match unit {
         ConsumerUnit::Cpus => format!("{} CPUs", cpus(cpu)),
@@ -68,7 +66,6 @@ fn row(
         let cost = point.consumers.iter().find(|cost| cost.consumer == *consumer);
         cost.map_or_else(dash, |cost| bare(cost.value, cost.unit).into())
     };
-    // Gains are shown per 1 % for shares.
     let step = if unit == ConsumerUnit::Share { 0.01 } else { 1.0 };
     let marginal = point.marginal.map(|marginal| phrases::value(answer.metric, marginal * step));
     let mut row: Vec<Text> = factors.iter().map(level).collect();

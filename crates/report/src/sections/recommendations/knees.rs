@@ -1,4 +1,4 @@
-//! From which level of a factor on the metric grows no more, with the curve.
+//! The knees: the level from which the metric stops growing with a factor, with the curve.
 
 use findings::{Answer, Knee};
 use units::Confidence;
@@ -23,7 +23,6 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Vec<B
     [Block::Heading(phrase(metric, knee))].into_iter().chain(chart).collect()
 }
 
-/// `queues: no more from 8 on (the numbers allow 4 to 16): 23.3 Gbit/s (22.9 to 23.6, 95 %); less again from 40`.
 fn phrase(metric: Metric, knee: &Knee) -> Text {
     let Knee { factor, level, plausible, .. } = knee;
     let last = knee.curve.last().is_some_and(|(label, _)| label == level);

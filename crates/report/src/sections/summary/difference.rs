@@ -1,4 +1,4 @@
-//! All comparisons of a run: layers, levels, and words in path names.
+//! All comparisons in a run: layers, factor levels, and words in path names.
 
 use std::cmp::Ordering;
 
@@ -16,13 +16,11 @@ pub(super) struct Difference<'a> {
     pub(super) workload: &'a str,
     metric: Metric,
     change: &'a Comparison,
-    /// Both results.
     pub(super) results: [&'a str; 2],
-    /// Whether it belongs to the setting shown first; differences elsewhere may be caused by the factor.
+    /// Whether it belongs to the setting shown first. Elsewhere, the factor may cause the difference.
     pub(super) is_main: bool,
 }
 
-/// Layers first, then factor levels, then matched pairs.
 pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
     let mut all = Vec::new();
     for breakdown in &findings.cost_breakdowns {
@@ -85,14 +83,13 @@ impl Difference<'_> {
         self.change.verdict == findings::Difference::Unclear
     }
 
-    /// Both results, the worse one first; without a better direction, the compared one first.
+    /// Returns the worse result first or, without a better direction, the compared one.
     pub(super) fn worse_first(&self) -> [&str; 2] {
         let [result, reference] = self.results;
         let is_better = self.metric.more_is_better().is_some_and(|more| more == (self.change.ratio > 1.0));
         if is_better { [reference, result] } else { [result, reference] }
     }
 
-    /// Distance of the ratio from 1.
     pub(super) fn size(&self) -> f64 {
         self.change.ratio.ln().abs()
     }
@@ -101,7 +98,6 @@ impl Difference<'_> {
         self.size().total_cmp(&other.size())
     }
 
-    /// `stream: vxlan over node-to-node −41.8 % (−43.0 to −40.1, 94 %)`.
     pub(super) fn text(&self, findings: &Findings) -> Text {
         let lead = super::speed::lead(findings, self.workload);
         let gain = phrases::gain(self.change, Confidence::Inline);
@@ -109,7 +105,6 @@ impl Difference<'_> {
     }
 }
 
-/// Label of differences that are not significant.
 pub(super) const fn judgement(change: &Comparison) -> &'static str {
     match change.verdict {
         findings::Difference::Lower | findings::Difference::Higher => "",

@@ -1,4 +1,4 @@
-//! How fast: the ends of a workload's cost breakdown or ranking, or the best and the worst of its results.
+//! The speed: both ends of a workload's cost breakdown or ranking, or its best and worst results.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use workload::Metric;
 
 use crate::{labels, phrases};
 
-/// One line, with common settings if they fit.
 pub(super) fn of(findings: &Findings, workload: &str, room: usize) -> String {
     let (ends, settings) = ends(findings, workload);
     let line = format!("{}{ends}", lead(findings, workload));
@@ -16,12 +15,10 @@ pub(super) fn of(findings: &Findings, workload: &str, room: usize) -> String {
     if whole.chars().count() <= room { whole } else { line }
 }
 
-/// Which workload a line is about, where there are several.
 pub(super) fn lead(findings: &Findings, workload: &str) -> String {
     if labels::workloads(findings).len() > 1 { format!("{workload}: ") } else { String::new() }
 }
 
-/// Best and worst results with their common settings.
 fn ends(findings: &Findings, workload: &str) -> (String, String) {
     let results: Vec<&ResultSummary> =
         findings.results.iter().filter(|result| result.workload == workload).collect();
@@ -30,7 +27,6 @@ fn ends(findings: &Findings, workload: &str) -> (String, String) {
     });
     let ranking = || {
         let mut rankings = findings.rankings.iter().filter(|ranking| ranking.workload == workload);
-        // With several settings there is no representative one.
         let ranking = rankings.next().filter(|_| rankings.next().is_none())?;
         Some((&ranking.levels, &ranking.ranks.first()?.result, &ranking.ranks.last()?.result))
     };
@@ -48,7 +44,7 @@ fn ends(findings: &Findings, workload: &str) -> (String, String) {
     (best_and_worst(&results), String::new())
 }
 
-/// ` (offload=on)`, or ` (settings all on)` if all are equal.
+/// Formats common settings: ` (offload=on)`, or ` (settings all on)` if all levels are equal.
 pub(super) fn settings(levels: &BTreeMap<String, String>) -> Option<String> {
     let mut values = levels.values();
     let first = values.next()?;
@@ -82,7 +78,6 @@ fn value(result: &ResultSummary) -> String {
     calls(result).unwrap_or_else(|| phrases::value(result.metric, result.value.median))
 }
 
-/// `515 k system calls, 58 % of them recvfrom, with 61 % of the CPU time`, where they are all that is known.
 fn calls(result: &ResultSummary) -> Option<String> {
     let share = |of: fn(&SyscallCount) -> u64| {
         let all: u64 = result.syscalls.iter().map(of).sum();
@@ -92,7 +87,7 @@ fn calls(result: &ResultSummary) -> Option<String> {
     let (call, number) = share(|call| call.calls).filter(|_| result.metric == Metric::Count)?;
     let total = phrases::value(result.metric, result.value.median);
     let phrase = format!("{total} system calls, {number} of these {call}");
-    // Of all the time that calls took, most may be waiting, or a guest that runs.
+    // Most of the calls' time may be waiting or running a guest.
     Some(match share(|call| call.running.unwrap_or_default().0) {
         None => phrase,
         Some((longest, time)) if longest == call => format!("{phrase}, with {time} of the CPU time"),
@@ -100,7 +95,6 @@ fn calls(result: &ResultSummary) -> Option<String> {
     })
 }
 
-/// `9.41 Gbit/s (pod-to-target, offload=off)`, or only the number if the workload identifies it.
 fn named(result: &ResultSummary, value: String) -> String {
     let path = labels::are_placed([result.path.as_str()].into_iter()).then(|| result.path.clone());
     let parts: Vec<String> = path.into_iter().chain(labels::levels(&result.levels)).collect();

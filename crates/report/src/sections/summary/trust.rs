@@ -1,4 +1,4 @@
-//! Confidence in a run: number of trials, resolution and warnings.
+//! Confidence in a run: the number of trials, the resolution and the warnings.
 
 use findings::{Finding, Findings, NoiseFloor, ResultSummary, Severity};
 use samples::{EndReason, RunState};
@@ -10,12 +10,10 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Where the floor is smaller, as much more and as much less are the same to two digits.
+/// Below this floor, both directions are equal to two digits.
 const ALIKE: f64 = 0.05;
-/// Smaller spreads between trials of a result are not mentioned.
 const APART: f64 = 0.1;
 
-/// The facts, then a finding that warns.
 pub(super) fn text(
     findings: &Findings,
     differences: &[Difference<'_>],
@@ -45,18 +43,17 @@ pub(super) fn text(
     Text::from(format!("{}: {}", grade(findings, differences), facts.join("; "))).and(Tone::Doubtful, warning)
 }
 
-/// Results of which trials have warnings.
 fn warned(findings: &Findings) -> usize {
     findings.results.iter().filter(|result| !result.warnings.is_empty()).count()
 }
 
-/// `low` for unreliable or single numbers; `fair` for missing trials, warnings about the measurement, mostly unclear
+/// `low` for unreliable or single values. `fair` for missing trials, measurement warnings, mostly unclear
 /// comparisons, mostly results with warnings, or imported trials that vary.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     let alone = findings.results.iter().all(|result| result.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
     let open = differences.iter().filter(|it| it.is_open()).count();
-    // Whether trials in a log had equal conditions is unknown.
+    // A log does not show whether its trials had equal conditions.
     let is_doubtful = || {
         let varies = findings.run.origin.imported().is_some() && spread(findings).is_some();
         unexplained(findings) > 0 || varies
@@ -75,7 +72,6 @@ fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     }
 }
 
-/// `71 of up to 240 trials; stopped early: every comparison is decided`, or which budget ended the run.
 fn trials(findings: &Findings) -> String {
     let run = &findings.run;
     let early =
@@ -91,7 +87,7 @@ fn trials(findings: &Findings) -> String {
         true => {
             return format!("time budget used up after {} of up to {} trials", run.completed, run.planned);
         }
-        // Narrow intervals of numbers that cannot be relied on are not enough.
+        // Narrow intervals are not enough if the values are unreliable.
         false if !run.design.is_adaptive() || findings.findings.iter().any(Finding::distrusts) => "",
         false if findings.results.iter().all(is_precise) => "; stopped early: every result is precise enough",
         false => "; stopped early: every comparison is decided",
@@ -100,12 +96,12 @@ fn trials(findings: &Findings) -> String {
     format!("{} of {most}{} trials{reason}", run.completed, run.planned)
 }
 
-/// Results of an import that differ from one with equal settings, for unknown reasons.
+/// Counts imported results that differ from another with equal settings for unknown reasons.
 fn unexplained(findings: &Findings) -> usize {
     findings.run.origin.imported().map_or(0, |import| import.unexplained.len())
 }
 
-/// Spread between trials of a result, if it is worth mentioning and there is no repeated baseline.
+/// Returns the spread between a result's trials, if it is notable and no baseline was repeated.
 fn spread(findings: &Findings) -> Option<f64> {
     if !findings.noise.is_empty() {
         return None;
@@ -120,8 +116,6 @@ fn spread(findings: &Findings) -> Option<f64> {
     findings.results.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > APART)
 }
 
-/// `noise floor 1.20 %`, `noise floor of throughput +8.8 %/−8.1 %, of latency 1.20 %`, or for several `noise floors 1.20 % to
-/// +36 %/−27 %`.
 fn noise(floors: &[NoiseFloor]) -> Option<String> {
     let least = floors.iter().map(|noise| noise.floor).reduce(f64::min)?;
     let most = floors.iter().map(|noise| noise.floor).reduce(f64::max)?;
@@ -138,7 +132,7 @@ fn noise(floors: &[NoiseFloor]) -> Option<String> {
     })
 }
 
-/// A floor of 36 % hides 27 % less as well as 36 % more.
+/// A floor of 36 % hides an increase of 36 % or a decrease of 27 %.
 fn either_way(floor: f64) -> String {
     if floor < ALIKE {
         Share(floor).to_string()

@@ -1,4 +1,4 @@
-//! The columns of a table of system calls: only such as some call knows.
+//! The columns of a system-call table, omitting any that have no data.
 
 use findings::CallRates;
 use samples::SyscallCount;
@@ -11,32 +11,25 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// A kind of call, among all of its result.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) count: &'a SyscallCount,
     pub(super) all: &'a [SyscallCount],
-    /// For each megabyte, message or connection.
     pub(super) rate: Option<f64>,
-    /// Of the calls of its end.
     pub(super) share: Option<f64>,
-    /// Number of threads.
     pub(super) threads: u32,
 }
 
-/// A column that is only there where some call knows it.
+/// A column that is omitted if no call has data for it.
 #[derive(Clone, Copy)]
 pub(super) struct OptionalColumn {
     title: &'static str,
     of: fn(Call<'_>) -> Option<String>,
 }
 
-/// Choice of columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallColumns {
-    /// Counts and time per call.
     Composition,
-    /// Total times.
     Times,
 }
 
@@ -44,7 +37,6 @@ const fn shown(title: &'static str, of: fn(Call<'_>) -> Option<String>) -> Optio
     OptionalColumn { title, of }
 }
 
-/// Without a split of the time.
 const WHOLE: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.map(phrases::grouped)),
     shown("Elapsed", |call| time(call.count.total)),
@@ -52,7 +44,6 @@ const WHOLE: &[OptionalColumn] = &[
     shown("Per call", |call| each(call, call.count.total)),
 ];
 
-/// Time per call and its parts, from probes.
 const COMPOSED: &[OptionalColumn] = &[
     shown("Per call", |call| each(call, call.count.total)),
     shown("Running", |call| each(call, call.count.running)),
@@ -60,14 +51,13 @@ const COMPOSED: &[OptionalColumn] = &[
     shown("In guest", |call| each(call, call.count.guest.filter(|guest| guest.0 > 0))),
 ];
 
-/// Only CPU time, from `strace -c`.
+/// Only CPU time, as reported by `strace -c`.
 const RUNNING: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.map(phrases::grouped)),
     shown("Running", |call| time(call.count.running)),
     shown("Per call", |call| each(call, call.count.running)),
 ];
 
-/// Total time and its parts.
 const TIMED: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.filter(|errors| *errors > 0).map(phrases::grouped)),
     shown("Elapsed", |call| time(call.count.total)),
@@ -79,16 +69,13 @@ const TIMED: &[OptionalColumn] = &[
     shown("Single calls", |call| shape(&call.count.times)),
 ];
 
-/// The columns of a result's calls.
 pub(super) struct Layout {
     whose: bool,
     /// Whether one process made all calls, so that its name is omitted.
     alone: bool,
     rate: Option<String>,
-    /// Whether to show each call's share of its end.
     shared: bool,
     shown: Vec<OptionalColumn>,
-    /// Placeholder for missing values.
     unknown: &'static str,
 }
 
@@ -137,20 +124,19 @@ impl Layout {
     }
 }
 
-/// Whether the time is split into running and waiting.
 pub(super) const fn is_split(call: &SyscallCount) -> bool {
     call.running.is_some() || call.waiting.is_some() || call.guest.is_some()
 }
 
-/// `2.00`, `0.0071`; what is rarer than one in ten thousand is only called so.
+/// Formats a rate such as `2.00` or `0.0071`. Rates below one in ten thousand are shown as a bound.
 pub(super) fn rare(rate: f64) -> String {
     if rate > 0.0 && rate < 1e-4 { "<0.0001".to_owned() } else { significant(rate, 3) }
 }
 
-/// `server, qemu-system-x86, CPU 0/KVM`, as far as it is known; without the process where it is the only one.
+/// Names the caller as far as it is known: `server, qemu-system-x86, CPU 0/KVM`. Omits the only process.
 fn whose(call: Call<'_>, alone: bool) -> String {
     let count = call.count;
-    // Most threads are called as their process is.
+    // Most threads have the same name as their process.
     let thread = count.thread.clone().filter(|thread| count.process.as_ref() != Some(thread));
     let several = (call.threads > 1).then(|| phrases::count(u64::from(call.threads), "thread", "threads"));
     let process = count.process.clone().filter(|_| !alone);
@@ -162,7 +148,6 @@ fn time(time: Option<Nanos>) -> Option<String> {
     time.map(|time| glued(&time.to_string()))
 }
 
-/// Of the time of all calls of the result, as in the verdict.
 fn share_of_time(call: Call<'_>) -> Option<String> {
     of_all(call.all.iter(), call.count, |count| count.total.map(|total| total.0))
 }
@@ -172,7 +157,6 @@ fn share_of_end_s_time(call: Call<'_>) -> Option<String> {
     of_all(of_end, call.count, |count| count.total.map(|total| total.0))
 }
 
-/// A call's share of what all of these come to.
 fn of_all<'a>(
     all: impl Iterator<Item = &'a SyscallCount>,
     one: &SyscallCount,

@@ -1,18 +1,18 @@
-//! Sparkline of the durations of single calls.
+//! A sparkline of call durations.
 
 use samples::CallTimes;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The first character of a shape holds calls of less than 2^10 ns, and each later one those of up to four times as much.
+/// The first character covers calls below 2^10 ns. Each further character covers durations up to four times as long.
 const FIRST: usize = 10;
 const EACH: usize = 2;
-/// The last one holds all that took longer.
+/// The last character includes all longer calls.
 const CHARACTERS: usize = 9;
 
 pub(super) const SHAPE: &str = "Single calls: histogram with bounds at 1 µs, 4 µs, 16 µs, 66 µs, 262 µs, 1 ms, 4 \
      ms, 17 ms; each row is scaled to its maximum.";
 
-/// `·▂█▃·····`: how long single calls took, on the same scale in every row.
+/// Returns a sparkline such as `·▂█▃·····`, on the same scale in every row.
 pub(super) fn shape(times: &CallTimes) -> Option<String> {
     let mut columns = [0u64; CHARACTERS];
     for (place, count) in times.0.iter().enumerate() {

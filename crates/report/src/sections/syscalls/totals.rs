@@ -12,7 +12,6 @@ use crate::{
 
 type Row<'a> = (&'a ResultSummary, &'a CallRates);
 
-/// A table for each workload that was counted in several results.
 pub(super) fn tables(findings: &Findings) -> Vec<Block> {
     let of_workload = |workload: &str| {
         let results = findings.results.iter().filter(|result| result.workload == workload);
@@ -25,7 +24,6 @@ pub(super) fn tables(findings: &Findings) -> Vec<Block> {
     labels::workloads(findings).into_iter().filter_map(of_workload).flatten().collect()
 }
 
-/// What calls are counted for, within a sentence.
 pub(super) fn unit(work: Work) -> String {
     format!("per {}", work.for_calls().1)
 }
@@ -43,7 +41,7 @@ fn table(rows: &[Row<'_>]) -> Table {
         let level = |factor: &&str| result.levels.get(*factor).cloned().map_or_else(dash, Text::from);
         let of_end = |end: &&str| {
             let known = rates.ends.iter().find(|calls| calls.end.as_deref() == Some(*end));
-            // An end that is not there made none.
+            // A missing end made no calls.
             known.map_or_else(|| "0".into(), |calls| rare(calls.rate).into())
         };
         let mut row = vec![Text::of(Tone::Strong, &result.path)];

@@ -1,4 +1,4 @@
-//! Network devices of a machine: the thread that moves their packets, their attachment, and their traffic.
+//! A machine's network devices: the thread that moves their packets, their attachment, and their traffic.
 
 use findings::VmSummary;
 use samples::{NegotiatedFeatures, VmDevice};
@@ -36,7 +36,6 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
     Some(page::section("Network devices", blocks))
 }
 
-/// `tap100i0`, or what it is where it is none.
 fn name(device: &VmDevice) -> &str {
     device.tap.as_deref().unwrap_or(&device.backend)
 }
@@ -85,7 +84,7 @@ fn carried(summary: &VmSummary, device: &VmDevice) -> Vec<Text> {
     ]
 }
 
-/// What is on and off, as the host has it, and what the monitor says was set and taken.
+/// Shows which offloads the host has enabled, and which ones the monitor reports as requested and accepted.
 pub(super) fn offloads(summary: &VmSummary) -> Option<Section> {
     let blocks: Vec<Block> = summary.vm.devices.iter().flat_map(of_device).collect();
     (!blocks.is_empty()).then(|| detail("Offloads", blocks))

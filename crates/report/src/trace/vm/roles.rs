@@ -52,13 +52,11 @@ fn number(cpus: f64) -> String {
     if cpus >= 0.0995 { significant(cpus, 3) } else { format!("{cpus:.3}") }
 }
 
-/// The CPUs that they may run on, where that is the same for all of them.
 fn places<'a>(mut threads: impl Iterator<Item = &'a VmThread>) -> String {
     let Some(first) = threads.next() else { return String::new() };
     if threads.all(|thread| thread.cpus == first.cpus) { list(&first.cpus) } else { "one each".to_owned() }
 }
 
-/// `0-3,8`, from numbers in order.
 fn list(numbers: &[u32]) -> String {
     let run = |run: &[u32]| match run {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! The page of a machine that was made by hand.
+//! The page of a hand-written machine.
 
 use findings::{Finding, Severity, VM_SCHEMA, VmRoleCpu};
 use samples::{

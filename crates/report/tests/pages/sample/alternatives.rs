@@ -1,4 +1,4 @@
-//! Four configurations side by side, with the numbers of write-up 004_e73c87c717f6f3c7.txt (round trips whole).
+//! Four configurations side by side, with the numbers of write-up 004_e73c87c717f6f3c7.txt (full round trips).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::{
     run,
 };
 
-/// Path, place and gigabits a second of the stream, place and nanoseconds of the median round trip.
+/// Path, the stream's rank and Gbit/s, and the rank and nanoseconds of the median round trip.
 const FOUR: [(&str, u32, f64, u32, f64); 4] = [
     ("node-to-node", 1, 23.5, 1, 65_700.0),
     ("microvm", 3, 10.6, 4, 177_200.0),
@@ -25,7 +25,7 @@ const FOUR: [(&str, u32, f64, u32, f64); 4] = [
     ("qemu-vhost", 2, 13.2, 2, 96_900.0),
 ];
 
-/// Two workloads, of which probes counted the messages' system calls.
+/// Returns two workloads. Probes counted the system calls per message.
 pub(crate) fn alternatives() -> Findings {
     let streams = FOUR.map(|(path, _, gbits, ..)| against(stream(path, None, gbits, Some(gbits / 23.5))));
     let messages =
@@ -61,7 +61,7 @@ fn of_machines(name: &str) -> PathRecord {
     PathRecord { from: end("a"), to: end("b"), ..path(name, name == "node-to-node") }
 }
 
-/// Both ends of a path, which took so many tenths of a second to boot.
+/// Returns both ends of a path, which took this many tenths of a second to boot.
 fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
     ["a", "b"].map(|end| BootedMachine {
         host: format!("{path}-{end}"),
@@ -102,7 +102,6 @@ fn matched_pairs(workload: &str, metric: Metric, ratio: f64, verdict: Difference
     MatchedPairs { word: "vhost".into(), workload: workload.into(), metric, pairs: vec![pair] }
 }
 
-/// With more kinds of calls at one end than are shown open.
 fn counted(result: ResultSummary) -> ResultSummary {
     let counts: &[(&str, &str, u64, u64)] = match result.path.as_str() {
         "node-to-node" => &[("recvfrom", "pong", 455_731, 35_900), ("sendto", "pong", 455_731, 5_900)],

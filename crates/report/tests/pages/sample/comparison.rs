@@ -1,4 +1,4 @@
-//! Contrasts made by hand: the egress gateway before and after a kernel was replaced, and a log against a run.
+//! Hand-written comparisons: the egress gateway before and after a kernel update, and a log against a run.
 
 use findings::{
     Basis, BetweenRuns, COMPARISON_SCHEMA, Comparison, Difference, EnvironmentChange, Estimate, Gate,
@@ -11,7 +11,7 @@ use super::{
     run,
 };
 
-/// One result of each verdict, another kernel, a result in one run only.
+/// Returns one result of each verdict, a different kernel, and a result that only one run has.
 pub(crate) fn run_comparison() -> RunComparison {
     let (a, b) = runs();
     RunComparison {
@@ -37,7 +37,6 @@ pub(crate) fn run_comparison() -> RunComparison {
     }
 }
 
-/// What a gate of 5 % says of [`comparison`].
 pub(crate) fn lost() -> Gate {
     Gate {
         threshold: 0.05,
@@ -50,7 +49,7 @@ pub(crate) fn lost() -> Gate {
     }
 }
 
-/// The same where further runs of the scenario show what runs differ by: in one result by much.
+/// Like [`run_comparison`], but further runs show large differences between runs in one result.
 pub(crate) fn learned() -> RunComparison {
     let mut comparison = run_comparison();
     comparison.environment_changes.clear();
@@ -70,14 +69,12 @@ pub(crate) fn learned() -> RunComparison {
     comparison
 }
 
-/// What a gate of 5 % says of [`learned`].
 pub(crate) fn hidden() -> Gate {
     let open = learned().results[0].result.clone();
     let reason = "The noise between 6 runs of this scenario, 22.40 %, hides a loss of 5 %.".into();
     Gate { undecided: vec![OpenQuestion { result: open, reason }], ..lost() }
 }
 
-/// One result of one trial each, the same in both.
 pub(crate) fn same() -> RunComparison {
     let (a, b) = runs();
     let single =
@@ -99,13 +96,11 @@ pub(crate) fn same() -> RunComparison {
     }
 }
 
-/// Runs of different scenarios.
 pub(crate) fn nothing_in_common() -> RunComparison {
     let only = |of: &str| (1..9).map(|number| format!("{of}{number}/stream")).collect();
     RunComparison { results: vec![], only_a: only("here"), only_b: only("there"), ..run_comparison() }
 }
 
-/// What a gate says where nothing can be compared with anything.
 pub(crate) fn cannot_tell() -> Gate {
     Gate { threshold: 0.05, outcome: GateOutcome::Undecided, regressions: vec![], undecided: vec![] }
 }

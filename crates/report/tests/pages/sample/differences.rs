@@ -1,4 +1,4 @@
-//! Ladders and effects that fit the results.
+//! Cost breakdowns and effects that fit the results.
 
 use std::collections::BTreeMap;
 

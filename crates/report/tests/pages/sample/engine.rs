@@ -1,4 +1,4 @@
-//! Results of datagrams, an open loop, messages beside a stream, and connections.
+//! Results of datagrams, an open loop, messages sent during a stream, and connections.
 
 use findings::{
     Bucket, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
@@ -10,7 +10,6 @@ use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
 use super::results::{estimate, result};
 
-/// Times about a middle, one in a hundred at the tail.
 pub(crate) fn times(middle: u64, tail: u64) -> Distribution {
     let at = |share: f64, time: u64| (share, Nanos(time));
     let bucket = |from: f64, to: f64, count: u64| Bucket {

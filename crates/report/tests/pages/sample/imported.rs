@@ -1,4 +1,4 @@
-//! What other tools reported: iperf3 in four directions with and without vhost, a table of latencies, a list of system
+//! Results from other tools: iperf3 in four directions with and without vhost, a latency table, and a list of system
 //! calls.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use super::{
     run,
 };
 
-/// Path, Gbit/s without and with vhost.
+/// Path, and Gbit/s without and with vhost.
 const PATHS: [(&str, f64, f64); 4] = [
     ("host-to-vm", 12.6, 17.9),
     ("vm-to-host", 13.1, 18.8),
@@ -25,7 +25,6 @@ const PATHS: [(&str, f64, f64); 4] = [
     ("vm1-to-vm0", 6.6, 6.35),
 ];
 
-/// Single trials, whose intervals are of their own samples.
 pub(crate) fn imported() -> Findings {
     let streams =
         PATHS.iter().flat_map(|(path, off, on)| [measured(path, "off", *off), measured(path, "on", *on)]);

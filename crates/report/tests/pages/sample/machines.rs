@@ -1,4 +1,5 @@
-//! A run between guests: the time of either as its host and as it sees it, with vhost and without, and with nobody watching.
+//! A run between guests: each machine's CPU time as seen by its host and itself, with and without vhost, and without
+//! observers.
 
 use findings::{
     ConsumerTime, CpuAttribution, Findings, GuestTime, MachineTimes, ProbedSummary, ResultSummary, RunProbes,

@@ -1,4 +1,4 @@
-//! Findings made by hand: an egress gateway whose VXLAN offloads are off in half of its results.
+//! Hand-written findings: an egress gateway with its VXLAN offloads off in half of the results.
 
 use findings::{
     Change, Difference, Evidence, Finding, Findings, Remedy, RemedyEffect, RunProbes, RunSummary, SCHEMA,
@@ -27,7 +27,6 @@ mod results;
 pub(crate) mod single;
 pub(crate) mod sweep;
 
-/// Two workloads, three paths, one factor, one claim of each severity.
 pub(crate) fn findings() -> Findings {
     Findings {
         schema: SCHEMA,
@@ -63,7 +62,7 @@ pub(crate) fn findings() -> Findings {
     }
 }
 
-/// One wire with a result of each kind that the traffic engine knows beside plain streams and closed loops.
+/// Returns one wire with a result for each kind of load other than plain streams and closed loops.
 pub(crate) fn engine() -> Findings {
     Findings {
         run: RunSummary { title: "Workloads of the engine".into(), paths: vec![path("wire", true)], ..run() },
@@ -72,7 +71,6 @@ pub(crate) fn engine() -> Findings {
     }
 }
 
-/// A run of which nothing is known yet.
 pub(crate) fn nothing() -> Findings {
     Findings {
         run: RunSummary { completed: 0, state: RunState::Unfinished, ..run() },

@@ -1,4 +1,4 @@
-//! A run that probes watched: a pod behind an egress gateway, and the wire alone, by streams and by messages.
+//! A probed run: a pod behind an egress gateway, and the wire alone, with streams and with messages.
 
 use std::cmp::Reverse;
 
@@ -22,7 +22,7 @@ use super::{
     run,
 };
 
-/// Both probed workloads, one probe missing, one that had no room for all, a device that dropped.
+/// Returns both probed workloads, a missing probe, a probe that lost events, and a device that dropped packets.
 pub(crate) fn probed() -> Findings {
     Findings {
         run: RunSummary { title: "Where the time and the CPU go".into(), ..run() },
@@ -50,7 +50,7 @@ pub(crate) fn probed() -> Findings {
     }
 }
 
-/// In a run that was interrupted then, and resumed.
+/// A probe that failed in a run that was then interrupted and resumed.
 fn failed() -> FailedProbe {
     let reason = "cannot read slots: Cannot allocate memory (os error 12)".into();
     FailedProbe { probe: ProbeKind::Syscalls, reason, first_trial: 11, trials: 3, later_trials: 5 }
@@ -103,7 +103,7 @@ fn spread() -> CpuAffinity {
     }
 }
 
-/// Built large by the sender, and cut where they enter the tunnel.
+/// The sender builds large packets, which are segmented at the tunnel.
 fn packets() -> PacketSummary {
     let size = |packets: u64, mean: u64, segments: f64| PacketSize {
         packets,
@@ -144,7 +144,7 @@ fn messages(result: ResultSummary, latency_breakdown: LatencyBreakdown) -> Resul
     ResultSummary { probed: Some(probed), syscalls, counters: Some(counters(0)), ..result }
 }
 
-/// Since the beginning, in each of five trials.
+/// Calls that lasted from the start, in each of five trials.
 fn waits() -> SyscallCount {
     SyscallCount {
         errors: None,
@@ -197,7 +197,6 @@ pub(super) fn rates(work: Work, carried: f64, calls: &[SyscallCount]) -> CallRat
     }
 }
 
-/// As if each process had one thread.
 fn processes(calls: &[SyscallCount], carried: f64) -> Vec<ProcessCalls> {
     let of_end = |end: &Option<String>| -> u64 {
         calls.iter().filter(|call| call.end == *end).map(|call| call.calls).sum()
@@ -285,7 +284,7 @@ fn with_queues(device: DeviceCounters) -> DeviceCounters {
     DeviceCounters { rx_queues: vec![queue(1_100_000), queue(104_118)], ..device }
 }
 
-/// Step, device where it ends, its kind, median in nanoseconds.
+/// The step, the device where it ends and its kind, the median in nanoseconds, and the event.
 type Row = (StepKind, &'static str, Option<&'static str>, &'static str, HopEvent, u64);
 
 fn short_way() -> LatencyBreakdown {

@@ -1,4 +1,4 @@
-//! The run that the findings are of: one trial of two results, with the samples that reports fold away.
+//! The run that produced the findings: one trial of two results, with the samples that reports fold.
 
 use samples::{
     Arm, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, ResultRecord, RunHeader, RunId,

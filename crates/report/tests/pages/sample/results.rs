@@ -1,4 +1,4 @@
-//! Results as analysis would summarise them, from one number each.
+//! Results as the analysis would summarize them, each from a single number.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,9 @@ use samples::{DeviceState, ValidityWarning};
 use units::{Bytes, Nanos};
 use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
-/// The attained confidence of a median's interval with five trials.
+/// The confidence attained by a median's interval with five trials.
 const FIVE: f64 = 0.9375;
 
-/// What every result cost the machine.
 pub(super) const MACHINE: CpuCost = CpuCost {
     cpus: 2,
     others: 0.0,

@@ -1,4 +1,4 @@
-//! Single trials: a stream with everything, one of datagrams, an open loop, connections, and nothing.
+//! Single trials: a stream with all data, a datagram stream, an open loop, connections, and an empty trial.
 
 use findings::{
     CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, SINGLE_SCHEMA, Severity,
@@ -62,7 +62,6 @@ fn streamed(rate: f64) -> SingleStream {
     }
 }
 
-/// Two connections, a shift, a warning and a hint.
 pub(crate) fn stream() -> SingleMeasurement {
     let flow = |id, retransmits| SingleFlow {
         id,
@@ -121,7 +120,6 @@ pub(crate) fn datagrams() -> SingleMeasurement {
     single(words, Some(SingleOutcome::Stream(outcome)))
 }
 
-/// An open loop whose round trips are bimodal.
 pub(crate) fn open_loop() -> SingleMeasurement {
     let levels = SingleLevels {
         quantity: "round trips".into(),

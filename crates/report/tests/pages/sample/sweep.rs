@@ -1,4 +1,4 @@
-//! A sweep of queues and streams that ended early, with what it comes to.
+//! A sweep of queues and streams that ended early, with its recommendations.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use workload::Metric;
 
 use super::{nothing, path, results::result, run};
 
-/// Queues, streams, Gbit/s, CPUs of the client and of the server, and why the result got no more trials.
+/// Queues, streams, Gbit/s, CPUs of the client and the server, and the reason for ending the result's trials.
 type Row = (u32, u32, f64, f64, f64, EndReason);
 
 const SETTLED: EndReason = EndReason::Settled;
@@ -27,7 +27,7 @@ const ROWS: [Row; 6] = [
     (8, 32, 19.8, 3.4, 3.9, EndReason::Budget { reach: None }),
 ];
 
-/// Six results of the grid, two of them on their way when the time was over.
+/// Returns six results of the grid, two of them still unfinished when time ran out.
 pub(crate) fn sweep() -> Findings {
     Findings {
         run: RunSummary {

@@ -1,4 +1,4 @@
-//! Hosts of single-ended workloads. Planning treats each host as a path.
+//! The hosts of single-ended workloads. A plan treats each host as a path.
 
 use super::refuse;
 use crate::{
@@ -9,7 +9,6 @@ use crate::{
     workload::Workload,
 };
 
-/// The hosts named by a single-ended workload, in its order.
 pub(super) fn resolve(
     document: &Document,
     entry: &Entry<WorkloadTable>,

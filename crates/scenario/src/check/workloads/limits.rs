@@ -12,11 +12,12 @@ use crate::{
 };
 
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
-/// Bytes per write or read of a TCP stream.
+/// The size of each write and read of a TCP stream, in bytes.
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
-/// Payload bytes of a stream's datagram: from a sequence number to 65535 minus the IPv4 and UDP headers.
+/// The payload of a stream's datagram, in bytes: at least a sequence number, at most 65535 minus the IPv4 and UDP
+/// headers.
 const DATAGRAMS: RangeInclusive<u64> = 16..=65_507;
-/// Bytes per ping-pong message: from a sequence number to the engine's limit.
+/// The size of a ping-pong message, in bytes: at least a sequence number, at most what the engine supports.
 pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=PingPongSettings::LARGEST.0;
 pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
 

@@ -1,4 +1,4 @@
-//! Ping-pong settings, and those of its background stream.
+//! Settings of ping-pongs and their background streams.
 
 use toml::Spanned;
 use units::{Bytes, Nanos};
@@ -14,7 +14,7 @@ use crate::{
 const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 const MESSAGE: Bytes = Bytes(64);
-/// 10,000 messages per second.
+/// The default period, which is 10,000 messages per second.
 const PERIOD: Nanos = Nanos(100_000);
 const LEAST_PERIOD: Nanos = Nanos(1000);
 const LONGEST_PERIOD: Nanos = Nanos::from_secs(1);

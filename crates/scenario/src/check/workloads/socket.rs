@@ -1,4 +1,4 @@
-//! Socket options: which apply to a workload, and their ranges.
+//! Checks that socket options apply to their workload and are in range.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -9,9 +9,9 @@ use super::{limits, refuse};
 use crate::{diagnosis::Problem, document::WorkloadTable, factor};
 
 const CONGESTION_DEFAULT: &str = "cubic";
-/// Accepted by TCP_MAXSEG: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
+/// The range accepted by TCP_MAXSEG: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
 const MSS: RangeInclusive<u32> = 88..=32_767;
-/// Kernels grant between about 2 KiB and 1 GiB.
+/// Kernels grant buffers between about 2 KiB and 1 GiB.
 const WINDOW: RangeInclusive<u64> = 2 << 10..=1 << 30;
 const DSCP: RangeInclusive<u8> = 0..=63;
 const BUSY_POLL: RangeInclusive<u64> = 1000..=1_000_000_000;

@@ -12,8 +12,8 @@ use crate::{
 
 const RANGE: RangeInclusive<u64> = 64 << 10..=512 << 10;
 
-/// The kernel's limit: eight times 65535 bytes (`GRO_MAX_SIZE` in include/linux/netdevice.h), 8 bytes less than 512
-/// KiB.
+/// The kernel's maximum of eight times 65535 bytes (`GRO_MAX_SIZE` in include/linux/netdevice.h), 8 bytes less than
+/// 512 KiB.
 const MOST: u64 = 8 * 65_535;
 
 pub(super) struct BigTcp;

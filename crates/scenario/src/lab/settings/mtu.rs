@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{DeviceSetting, DeviceSettings};
 use crate::values::{Values, Word};
 
-/// IPv4 hosts accept at least 576 bytes (RFC 791).
+/// IPv4 hosts must accept packets of at least 576 bytes (RFC 791).
 pub(crate) const RANGE: RangeInclusive<u32> = 576..=65_535;
 
 pub(super) struct Mtu;

@@ -1,4 +1,4 @@
-//! Offloads of a device: five switches, each with its own key, and keys for groups of them.
+//! Offloads of a device. Each of the five has its own key, and there are keys for groups of them.
 
 use serde::{Deserialize, Serialize};
 

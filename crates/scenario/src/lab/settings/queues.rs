@@ -1,4 +1,4 @@
-//! Queues per direction. Limited by the number at creation and, in a guest, by its virtual machine.
+//! Queues per direction. They are limited by the number at creation and, in a guest, by its virtual machine.
 
 use super::{DeviceSetting, DeviceSettings};
 use crate::{
@@ -47,7 +47,7 @@ const WORD: Word<DeviceSettings> = Word {
     word: "queues",
     about: "Queues per direction, for ends of wires, guests and pods.",
     values: Values::Numbers {
-        // Virtio-net supports up to 256 pairs; the same limit is used for veth.
+        // Virtio-net supports up to 256 queue pairs. Veth uses the same limit.
         range: 1..=256,
         describe: |queues| format!("{queues} queues are"),
         set: |queues| DeviceSettings { queues: Some(queues), ..DeviceSettings::default() },

@@ -1,4 +1,4 @@
-//! Existing hosts: invalid settings, and devices or workloads that they do not support.
+//! Problems of existing hosts: invalid settings, and unsupported devices or workloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The lab: loops, addresses, MTUs, overlays, gateways, and unreachable ends.
+//! Problems in the lab: loops, addresses, MTUs, overlays, gateways and unreachable ends.
 
 use scenario::Scenario;
 

@@ -1,4 +1,4 @@
-//! Links on the end of a wire: paths through them, and invalid underlying devices.
+//! Problems of links on the end of a wire.
 
 use scenario::Scenario;
 

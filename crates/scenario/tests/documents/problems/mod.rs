@@ -1,4 +1,4 @@
-//! Diagnostics of invalid scenarios, with their lines. Each case is a change to a valid scenario.
+//! Tests the diagnostics of invalid scenarios. Each case is a change to a valid scenario.
 
 mod existing_hosts;
 mod lab;
@@ -25,7 +25,6 @@ fn problems(text: &str) -> Vec<Place> {
     }
 }
 
-/// Checks that the change causes a problem with this message and help, on a line that contains `at`.
 #[track_caller]
 fn check(name: &str, (from, to): (&str, &str), at: &str, message: &str, help: &str) {
     check_text(&changed(name, from, to), at, message, help);

@@ -1,4 +1,4 @@
-//! Unknown keys and values, and values that cannot be parsed.
+//! Problems with unknown keys and values, and values that cannot be parsed.
 
 use super::{changed, check, check_text, problems};
 

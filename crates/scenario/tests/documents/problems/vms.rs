@@ -1,4 +1,4 @@
-//! Virtual machines: invalid sizes and devices, and unsupported workloads.
+//! Problems of virtual machines: invalid sizes and devices, and unsupported workloads.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! Workload settings: wrong kind, out of range, or in conflict.
+//! Problems in workload settings: wrong for the kind, out of range, or in conflict.
 
 use super::{check, check_text};
 

@@ -25,7 +25,7 @@ use super::{ClientSpec, Connection};
 const PATIENCE: Nanos = Nanos::from_secs(10);
 const ALL: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// Long, because a stock server treats a repeated greeting as a datagram of the test.
+/// This is long because a stock server treats a repeated greeting as a datagram of the test.
 const LOST: Nanos = Nanos::from_secs(2);
 
 pub(super) struct Streams {
@@ -48,7 +48,7 @@ pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
     socket.bind(&from.into()).map_err(Error::socket("connect from", || from.ip().to_string()))?;
     socket.set_nonblocking(true).map_err(Error::socket("prepare a socket", object))?;
     let started = monotonic();
-    // A nonblocking connect fails with EINPROGRESS; its outcome is read below.
+    // A nonblocking connect fails with EINPROGRESS; its result is read below.
     let mut connected = socket.connect(&spec.server.into());
     loop {
         match connected {
@@ -128,7 +128,7 @@ fn greet(dial: &Dial<'_>, stop: &Stop) -> Result<UdpSocket> {
         }
         match socket.recv(&mut bytes) {
             Ok(length) if Connect::parse_reply(&bytes[..length]).is_some() => return Ok(socket),
-            // Data of another stream may arrive before the reply.
+            // Data from another stream may arrive before the reply.
             Ok(_) => {}
             Err(error) if is_wait(&error) => {}
             Err(error) => return Err(Error::socket("receive a greeting from", object)(error)),

@@ -21,7 +21,7 @@ const LONGEST: Nanos = Nanos::from_secs(60);
 pub(super) struct Control<'a> {
     transport: Transport<Machine>,
     stop: &'a Stop,
-    /// Receives the server's results until then, even after a stop request.
+    /// The deadline for receiving the server's results, which also applies after a stop request.
     until: u64,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Control<'a> {
 
     pub(super) fn give_up_unless_over(&mut self) {
         self.transport.machine.terminate();
-        // Best effort; the original error matters more.
+        // Best effort: the original error is reported either way.
         let _ = self.flush();
     }
 
@@ -116,7 +116,6 @@ impl<'a> Control<'a> {
         Error::Silent { object: self.transport.name.clone(), missing: missing.to_owned(), waited }
     }
 
-    /// Reads the server's reason if the connection is closed.
     fn flush(&mut self) -> Result<()> {
         match self.transport.flush() {
             Err(Error::Socket { .. }) => Ok(()),

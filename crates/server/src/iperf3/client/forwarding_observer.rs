@@ -11,7 +11,6 @@ pub(super) enum EngineEvent {
     Interval(FlowId, Interval),
 }
 
-/// Only one of two engine runs forwards progress.
 pub(super) struct ForwardingObserver {
     to: Sender<EngineEvent>,
     progress: bool,
@@ -28,7 +27,6 @@ impl ForwardingObserver {
     }
 
     fn forward(&self, event: EngineEvent) {
-        // The receiver is gone only if the test was aborted.
         let _ = self.to.send(event);
     }
 }

@@ -1,4 +1,4 @@
-//! The iperf3 client. The calling thread decides when the test ends; engine threads move the data.
+//! The iperf3 client. The calling thread decides when the test ends, while engine threads move the data.
 
 mod connect;
 mod control;
@@ -31,14 +31,13 @@ use self::{control::Control, test_run::TestRun};
 use super::{cpu::Cpu, results};
 
 const TRIES: u32 = 5;
-/// The pause after a refusal.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec {
     pub server: SocketAddr,
     pub bind: Option<IpAddr>,
-    /// A UDP message size of 0 selects the MSS of the control connection, like iperf3.
+    /// If the UDP message size is 0, the MSS of the control connection is used, as in iperf3.
     pub load: StreamSettings,
     pub cpus: Option<Vec<u32>>,
     pub options: Options,
@@ -54,21 +53,21 @@ pub struct Options {
     pub repeating_payload: bool,
     /// `--dont-fragment`, for data sent by the server.
     pub dont_fragment: bool,
-    /// `-Z`, for data sent by the server; locally the workload's mode applies.
+    /// `-Z`, for data sent by the server. For data sent by the client, the workload's mode applies.
     pub zero_copy: bool,
     /// `--fq-rate`, for data sent by the server.
     pub fq_rate: Option<BitRate>,
     /// `-b RATE/BURST`, in writes.
     pub burst: Option<u32>,
-    /// `-k`, if the amount was given in blocks.
+    /// `-k`, if the amount was specified in blocks.
     pub blocks: Option<u64>,
-    /// A stock server uses the first.
+    /// A stock server uses only the first one.
     pub server_cpus: Option<Vec<u32>>,
     /// `-T`.
     pub title: Option<String>,
     pub extra_data: Option<String>,
     pub credentials: Option<Credentials>,
-    /// The timeout of the control connection; `None` is 10 s.
+    /// The timeout of the control connection. `None` means 10 s.
     pub connect_timeout: Option<Nanos>,
 }
 
@@ -76,9 +75,9 @@ pub struct Options {
 pub struct Credentials {
     pub username: String,
     pub password: String,
-    /// PEM.
     pub public_key_pem: String,
-    /// PKCS #1 v1.5 (servers before 3.17) instead of OAEP. `None` tries OAEP, then PKCS #1 v1.5.
+    /// Whether to use PKCS #1 v1.5 (for servers before 3.17) instead of OAEP. `None` tries OAEP first, then
+    /// PKCS #1 v1.5.
     pub pkcs1_padding: Option<bool>,
 }
 
@@ -86,20 +85,20 @@ pub struct Credentials {
 pub struct Report {
     pub here: StreamOutcome,
     pub there: Results,
-    /// The full series of a plumb server, otherwise one interval per flow derived from `there`. For UDP sent by the client,
-    /// datagrams missing at the end of a stream count as lost too.
+    /// The full series from a plumb server, or otherwise one interval per flow, derived from `there`. For UDP
+    /// sent by the client, datagrams missing at the end of a stream are counted as lost too.
     pub peer: StreamOutcome,
     pub peer_is_plumb: bool,
-    /// Impossible server claims, which are removed from `there` and `peer`.
+    /// Impossible claims by the server, which are removed from `there` and `peer`.
     pub disbelieved: Vec<String>,
     pub params: Params,
     pub load: StreamSettings,
     pub connections: Vec<Connection>,
     pub cookie: String,
-    /// Bytes.
+    /// In bytes.
     pub control_mss: Option<u32>,
     pub started: UnixMillis,
-    /// Percent of one CPU that this process used: total, user, system.
+    /// CPU usage of this process, in percent of one CPU: total, user, system.
     pub cpu: [f64; 3],
     pub server_output: Option<ServerOutput>,
 }
@@ -116,22 +115,21 @@ pub enum ServerOutput {
     Json(Value),
 }
 
-/// Fails if a setting has no equivalent in iperf3's protocol, or the server refuses or aborts. On a stop request, the server
-/// is notified.
+/// Fails if a setting cannot be expressed in iperf3's protocol, or if the server refuses or aborts the test.
+/// A stop request is forwarded to the server.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     let pkcs1 = spec.options.credentials.as_ref().and_then(|credentials| credentials.pkcs1_padding);
     if pkcs1.is_some() || spec.options.credentials.is_none() {
         return run(spec, pkcs1 == Some(true), stop, observer);
     }
     match run(spec, false, stop, observer) {
-        // Possibly a server before 3.17.
         Err(refused) if is_unknown(&refused) => run_again(spec, refused, stop, observer),
         first => first,
     }
 }
 
-/// Logs in with PKCS #1 v1.5. A stock server closes its listener after a refusal, briefly or permanently; in the latter case
-/// the first error is returned.
+/// Logs in again with PKCS #1 v1.5. After a refusal, a stock server closes its listener, either briefly or
+/// for good. If it stays closed, the first error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {
         thread::sleep(PAUSE);

@@ -10,7 +10,7 @@ use workload::{
 
 use super::{super::extension, ServerOutput};
 
-/// The flag is true for a plumb server. A stock server gives one interval per flow and no threads.
+/// The flag is true for a plumb server. A stock server reports one interval per flow and no thread times.
 pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],
@@ -23,7 +23,6 @@ pub(super) fn outcome(
     let flows = plan.iter().zip(&here.measured.flows).filter_map(|(planned, ours)| {
         let theirs = there.streams.iter().find(|stream| stream.id == i64::from(planned.id))?;
         let interval = interval(theirs, planned.direction, load.transport, &ours.series);
-        // Rejects long names and terminal escapes.
         let congestion = there.congestion_used.as_ref().filter(|name| is_name(name));
         let socket = SocketFacts { congestion: congestion.cloned(), ..SocketFacts::default() };
         let series = EndSeries { intervals: vec![interval], socket, ..EndSeries::default() };
@@ -77,7 +76,7 @@ fn datagrams(theirs: &StreamResults, sends: bool, ours: &EndSeries) -> DatagramS
     }
 }
 
-/// Servers before 3.14 do not report the number, so the local warm-up is used.
+/// Servers before 3.14 do not report this number, so the local warm-up is used instead.
 pub(in crate::iperf3) fn left_out(theirs: &StreamResults, ours: &EndSeries) -> i64 {
     let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
     let datagrams = warmup.filter_map(|interval| interval.datagrams);

@@ -1,20 +1,21 @@
-//! Checks the server's results against local measurements. Impossible claims about sent data are removed. Impossible claims
-//! about received data fail the test, because no other source exists.
+//! Checks the server's results against local measurements. Impossible claims about sent data are removed.
+//! Impossible claims about received data fail the test, because there is no other source for them.
 
 use codecs::iperf3::{Failure, PlannedStream, Results};
 use traffic::{Error, Result, StreamOutcome};
 use units::Bytes;
 use workload::{Direction, EndSeries};
 
-/// Bytes; no socket has larger buffers.
+/// In bytes. No socket has larger buffers.
 const UNDER_WAY: u64 = 4 << 30;
-/// Bytes per second, far above any device.
+/// In bytes per second, far above the speed of any device.
 const FASTEST: u64 = 10_000_000_000_000 / 8;
 /// Datagrams may be duplicated.
 const COPIES: u64 = 2;
-/// Percent of one CPU: Linux supports up to 8192 CPUs, and tick rounding can give a value slightly below zero.
+/// In percent of one CPU. Linux supports up to 8192 CPUs, and tick rounding can produce a value slightly
+/// below zero.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// Seconds; a server may measure longer than its client.
+/// In seconds. A server may measure for longer than its client.
 const LONGER: f64 = 600.0;
 
 struct Claim {
@@ -23,8 +24,8 @@ struct Claim {
     seconds: f64,
 }
 
-/// Returns a description of each impossible stream or CPU figure. Fails when the server claims more bytes than were sent, or
-/// more streams than the test has.
+/// Returns a description of each stream or CPU figure that is impossible. Fails if the server claims to have
+/// received more bytes than were sent, or reports more streams than the test has.
 pub(super) fn check_results(
     there: &mut Results,
     plan: &[PlannedStream],
@@ -109,7 +110,7 @@ impl Claim {
     }
 }
 
-/// Includes the warm-up, because the ends may disagree on when it ended.
+/// Includes the warm-up, because the two ends may disagree on when it ended.
 fn all(series: &EndSeries) -> u64 {
     series.intervals.iter().fold(0, |sum, interval| sum.saturating_add(interval.bytes.0))
 }

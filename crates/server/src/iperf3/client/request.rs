@@ -1,4 +1,4 @@
-//! Builds the parameters of a test.
+//! Builds a test's parameters.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,6 @@ use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Credentials};
 
-/// Bytes if the MSS of the control connection is unknown.
 const DATAGRAM: u32 = 1460;
 
 pub(super) fn load(spec: &ClientSpec, control_mss: Option<u32>) -> Result<StreamSettings> {

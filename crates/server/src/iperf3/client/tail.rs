@@ -1,4 +1,4 @@
-//! Counts datagrams lost at the end of a stream, which iperf3 receivers cannot notice.
+//! Counts datagrams lost at the end of a stream, which iperf3 receivers cannot detect.
 
 use codecs::iperf3::{PlannedStream, Results};
 use traffic::StreamOutcome;
@@ -7,7 +7,7 @@ use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
 use super::Report;
 
 impl Report {
-    /// Differs from [`Self::here`] in counting datagrams lost at the end of a stream.
+    /// Like [`Self::here`], except that datagrams lost at the end of a stream are counted too.
     #[must_use]
     pub fn settled(&self) -> StreamEnd {
         let mut flows = self.here.measured.flows.clone();
@@ -51,11 +51,12 @@ fn highest(series: &EndSeries) -> i64 {
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// Sent datagrams after the highest received number are lost; if fewer were sent, a received number was invalid.
+/// Datagrams sent after the highest received number are lost. If fewer were sent, a received number was
+/// invalid.
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();
-    // Received datagrams were sent, whatever the peer reports.
+    // Datagrams that arrived must have been sent, whatever the peer reports.
     let known = i64::try_from(all.count).is_ok_and(|count| count <= sent);
     let not_followed = missing < 0 && all.lost > 0 && known;
     let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());
@@ -136,7 +137,7 @@ mod tests {
             server_output: None,
         };
         assert_eq!(report.settled().flows[0].series.datagrams().map(|sample| sample.lost), Some(30));
-        // An invalid sequence number.
+        // The last interval contains an invalid sequence number.
         let here = outcome(Direction::Reverse, [(100, 0), (90, 5), (80, 1 << 17)]);
         let altered =
             Report { here, ..report.clone() }.settled().flows[0].series.datagrams().expect("a UDP flow");

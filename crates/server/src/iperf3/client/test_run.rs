@@ -1,5 +1,5 @@
-//! Runs the streams of a test until the client ends it. Senders stop before the server learns of the end, because it closes
-//! streams that still send. Receivers stop once data in flight has arrived.
+//! Runs the streams of a test until the client ends it. Senders stop before the server is notified, because
+//! the server closes streams that are still sending. Receivers stop once the data in flight has arrived.
 
 use std::{
     io::ErrorKind,
@@ -26,13 +26,13 @@ use super::{
 };
 
 const GLANCE: Duration = Duration::from_millis(2);
-/// The time for unacknowledged data after a timed test.
+/// After a timed test, the time to wait for unacknowledged data.
 const DRAINED: Nanos = Nanos::from_millis(250);
-/// The time for unacknowledged data after a test of a fixed amount, which must arrive completely.
+/// After a test with a fixed amount, all of which must arrive, the time to wait for unacknowledged data.
 const ARRIVED: Nanos = Nanos::from_secs(10);
 const SETTLED: Nanos = Nanos::from_millis(3);
 const REASON: Nanos = Nanos::from_secs(2);
-/// The stall limit of a receiving test of a fixed amount.
+/// The stall timeout when receiving a fixed amount.
 const STALLED: Nanos = Nanos::from_secs(30);
 
 pub(super) struct TestRun<'a> {
@@ -47,7 +47,6 @@ pub(super) struct TestRun<'a> {
 struct EndFlags {
     senders: stream::EndFlag,
     receivers: stream::EndFlag,
-    /// Forced end.
     halt: Stop,
 }
 
@@ -138,7 +137,7 @@ impl TestRun<'_> {
         flows.partition(|flow| flow.direction == Direction::Forward)
     }
 
-    /// Waits until the server knows as well, or the streams close.
+    /// Waits until the server knows that the test is over, or the streams close.
     fn until_over(
         &self,
         control: &mut Control<'_>,
@@ -164,7 +163,6 @@ impl TestRun<'_> {
             let received = receivers.is_none() || self.has_received(state)?;
             if let Some(direction) = self.closed_direction(runs, received, state) {
                 let now = monotonic();
-                // Gives the server time to send a reason.
                 if now - *missed.get_or_insert(now) > REASON.0 {
                     return Ok(TestEnd::Gone(direction));
                 }
@@ -177,7 +175,7 @@ impl TestRun<'_> {
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
-    /// Receivers never end on their own; senders only at the end.
+    /// Receivers never end on their own, and senders only do at the end of the test.
     fn closed_direction(
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],
@@ -234,8 +232,8 @@ impl TestRun<'_> {
         Ok(received >= requested)
     }
 
-    /// The server closes its streams as soon as the test ends, so waiting makes both ends count the same bytes as far as
-    /// possible.
+    /// Waits for data in flight. The server closes its streams as soon as the test ends, so this lets both
+    /// ends count the same bytes as far as possible.
     fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,

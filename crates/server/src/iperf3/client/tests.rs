@@ -1,4 +1,5 @@
-//! Client tests against stock iperf3 servers on a private loopback, skipped without iperf3.
+//! Client tests against stock iperf3 servers on a private loopback. They are skipped if iperf3 is not
+//! installed.
 
 mod auth;
 mod endings;
@@ -26,7 +27,6 @@ use super::*;
 use crate::{iperf3::document, testing::Moves};
 
 const PORT: u16 = 5201;
-/// Stock servers count in seconds.
 const SECOND: Nanos = Nanos::from_secs(1);
 
 struct Stock(Option<Child>);
@@ -63,7 +63,7 @@ impl Stock {
         while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_millis(5));
         }
-        // Fails if it has already exited.
+        // This fails if the server has already exited.
         let _ = child.kill();
         child.wait_with_output().unwrap()
     }
@@ -135,11 +135,12 @@ fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, 
     }
 }
 
-/// The ends agree, except for kernel drops and data discarded by closing a stream with unread bytes.
+/// Checks that both ends agree, except for datagrams dropped by the kernel and data discarded by closing a
+/// stream with unread bytes.
 fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
-    // Maximum buffered bytes per stream: the default receive buffer (tcp(7)) plus the send buffer.
+    // Maximum number of buffered bytes per stream: the default receive buffer (tcp(7)) plus the send buffer.
     let buffered = if load.transport == Transport::Tcp { (32 + 4) << 20 } else { 300_000 };
     let thrown_away = buffered * u64::from(load.streams) + dropped * load.message.0;
     assert!(!report.peer_is_plumb);
@@ -156,6 +157,5 @@ fn check(load: &StreamSettings, options: Options) {
         assert!(received + thrown_away >= sent, "{direction:?}: {received} of {sent}, {dropped}: {load:?}");
     }
     let intervals = report.here.measured.flows.iter().map(|flow| flow.series.measured().count());
-    // A busy machine makes fewer, longer intervals.
     assert!(intervals.min().unwrap() >= 1);
 }

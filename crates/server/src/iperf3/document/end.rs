@@ -1,4 +1,4 @@
-//! The summary: totals of all streams at both ends.
+//! The summary section, with the totals of all streams at both ends.
 
 use codecs::iperf3::output::{Cpu, End, EndStream, Measure};
 use workload::{Direction, TcpSample, Transport};
@@ -72,7 +72,7 @@ impl Sums {
         if !udp {
             return Some(Self { sent, received, both: None });
         }
-        // A sender does not know the loss; iperf3 prints zero.
+        // A sender does not know about losses; iperf3 prints zero.
         let sent = Measure {
             jitter_ms: Some(0.0),
             lost_packets: Some(0),
@@ -156,7 +156,8 @@ fn with_tcp(measure: Measure, stream: &Stream<'_>) -> Measure {
     }
 }
 
-/// Sender and receiver. With bidirectional tests, the reporting end counts as the sender.
+/// The congestion control of the sender and the receiver. In bidirectional tests, the reporting end is
+/// treated as the sender.
 fn congestion(facts: &Facts<'_>, streams: &[Stream<'_>]) -> (Option<String>, Option<String>) {
     let here = facts.here.measured.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
     let there = facts.there.and_then(|there| there.congestion_used.clone());

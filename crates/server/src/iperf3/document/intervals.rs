@@ -1,4 +1,4 @@
-//! Merges samples into intervals of the printed length.
+//! Merges samples into intervals of the requested length.
 
 use codecs::iperf3::output::{Interval, Measure};
 use units::Nanos;
@@ -14,7 +14,7 @@ struct Group<'a> {
     origin: Nanos,
 }
 
-/// Warm-up first. A stream that ended early is missing from the last ones.
+/// Warm-up intervals come first. A stream that ended early is missing from the last intervals.
 pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interval> {
     let measures: Vec<Vec<Measure>> = streams.iter().map(|stream| measures(stream, facts)).collect();
     let count = measures.iter().map(Vec::len).max().unwrap_or(0);
@@ -37,7 +37,7 @@ pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interv
     (0..count).map(interval).collect()
 }
 
-/// `None` if empty. Jitter is averaged, like in iperf3.
+/// Returns `None` if there are no measures. Jitter is averaged, as in iperf3.
 pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     let first = measures.first()?;
     let total = |of: fn(&Measure) -> Option<i64>| measures.iter().filter_map(of).reduce(i64::saturating_add);
@@ -71,7 +71,8 @@ fn measures(stream: &Stream<'_>, facts: &Facts<'_>) -> Vec<Measure> {
     groups.filter_map(|group| group.measure(stream)).collect()
 }
 
-/// A group ends with the first sample at or slightly before its grid point, if the next would end far beyond it.
+/// A group ends with the first sample at its grid point, or slightly before it if the next sample would end
+/// far beyond it.
 fn grouped(samples: &[Sample], every: Nanos, slack: Nanos) -> Vec<Group<'_>> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let (origin, mut from, mut place) = (first.start, 0, every.0);

@@ -1,4 +1,4 @@
-//! Test report in the format of `iperf3 --json`, for client and server.
+//! A test report in the format of `iperf3 --json`, for client and server.
 
 mod end;
 mod intervals;
@@ -28,7 +28,6 @@ pub(crate) struct Facts<'a> {
     pub(crate) control_mss: Option<u32>,
     pub(crate) started: UnixMillis,
     pub(crate) cpu: [f64; 3],
-    /// Zero merges all intervals.
     pub(crate) every: Nanos,
 }
 
@@ -104,7 +103,7 @@ impl Facts<'_> {
     }
 }
 
-/// Bits per second.
+/// In bits per second.
 fn rate(bytes: i64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }

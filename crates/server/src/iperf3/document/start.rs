@@ -1,4 +1,4 @@
-//! The start section: parameters and connections.
+//! The start section, with the parameters and connections.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use workload::{Direction, Transport};
 
 use super::{Connection, Facts, Role, signed};
 
-/// iperf3 uses file descriptors, which have no meaning outside its process.
+/// iperf3 prints file descriptors, which have no meaning outside its process.
 pub(super) const FIRST_SOCKET: i64 = 5;
 
 impl Facts<'_> {

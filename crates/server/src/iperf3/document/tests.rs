@@ -1,4 +1,4 @@
-//! Documents of synthetic tests, for both ends.
+//! Documents for synthetic tests, at both ends.
 
 use units::Bytes;
 use workload::{
@@ -9,7 +9,6 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// These end times (ms), a megabyte each; the first `warmup` ms are warm-up.
 fn series(warmup: u64, ends: &[u64], udp: bool) -> EndSeries {
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let interval = |(start, end): (u64, &u64)| Interval {

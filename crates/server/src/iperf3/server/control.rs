@@ -19,16 +19,17 @@ use super::{
     DataConnection,
 };
 
-/// While waiting for data connections or keepalives.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// Used with a receiving client; the server's patience applies if shorter.
+/// Applies to clients that only receive, unless the server's idle timeout is shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
-/// The first keepalive probe is sent after a second, and the reply may take another.
+/// The first keepalive probe is sent after a second, and its reply may take another second.
 const SHORTEST: Nanos = Nanos::from_secs(2);
-/// Milliseconds until a probe is sent every [`AGAIN`]: with heavy loss towards the client, most probes are lost too.
+/// In milliseconds. After this, a probe is sent every [`AGAIN`], because with heavy loss towards the client
+/// most probes are lost too.
 const SILENCE: u32 = 1100;
-/// A reply took 12 to 67 probes with 98 % loss in a full queue; the shortest timeout has time for them.
+/// With 98 % loss in a full queue, getting a reply took 12 to 67 probes. The shortest timeout leaves enough
+/// time for that many.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
@@ -43,8 +44,8 @@ impl Control {
         Ok(Self { transport, keepalive: None })
     }
 
-    /// A receiving client sends nothing, and one that vanished does not close its connection. Its data would then go to the
-    /// next owner of its address.
+    /// Enables keepalives. A client that only receives sends nothing, and one that has vanished does not
+    /// close its connection. Without them, its data would be sent to the next owner of its address.
     pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
         let limit = patience.min(KEEPALIVE).max(SHORTEST);
         sys::socket::set_keepalive(&self.transport.socket, limit.into())?;
@@ -86,7 +87,6 @@ impl Control {
         Ok((socket, words))
     }
 
-    /// `None` if there is none.
     pub(super) fn listen(&mut self) -> Result<Option<Event>> {
         if let Some(event) = self.transport.machine.poll_event() {
             return Ok(Some(event));
@@ -126,7 +126,7 @@ impl Control {
             match self.listen()? {
                 Some(Event::Results(results)) => theirs = Some(*results),
                 Some(Event::Done) => break,
-                // A client that has everything may close without a final message.
+                // A client that has received everything may close the connection without a final message.
                 Some(_) if theirs.is_some() => break,
                 Some(Event::Failed(failure)) => return self.fail(failure),
                 Some(Event::ClientTerminated) => return Err(Error::Left),
@@ -149,7 +149,7 @@ impl Control {
 
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), reason: Error) -> Error {
         self.transport.machine.refuse(code, number);
-        // Best effort; the original error matters more.
+        // Best effort: the original error is reported either way.
         let _ = self.transport.flush();
         reason
     }
@@ -165,7 +165,7 @@ impl Control {
     }
 
     fn fail<T>(&mut self, failure: Failure) -> Result<T> {
-        // Sends the state machine's error message.
+        // Sends the error message from the state machine.
         let _ = self.transport.flush();
         Err(Error::Iperf3(failure))
     }

@@ -19,12 +19,13 @@ use super::control::{Control, closed};
 use crate::Limits;
 
 const ENDING: Nanos = Nanos::from_secs(3);
-/// Time for the client's reason after a stream failure. The server's idle timeout applies instead when the client closed its
-/// streams: on a lossy path, the end message may arrive later than the end of the streams.
+/// How long to wait for the client's reason after a stream failure. If the client closed its streams, the
+/// server's idle timeout applies instead: on a lossy path, the end message may arrive after the streams have
+/// ended.
 const REASON: Nanos = Nanos::from_millis(500);
-/// Bytes per idle timeout, or a tenth of the requested rate if that is less.
+/// In bytes per idle timeout; if a tenth of the requested rate is less, that applies instead.
 const LEAST: u64 = 64 << 10;
-/// Seconds over the rate limit, since a stalled stream may catch up.
+/// Seconds of traffic by which a test may exceed the rate limit, since a stalled stream may catch up.
 const AHEAD: f64 = 1.0;
 
 pub(super) enum TestEnd {
@@ -42,7 +43,7 @@ pub(super) struct Counts {
     failed: AtomicBool,
 }
 
-/// Sends the start message to the client when all threads are ready, and counts payload.
+/// Sends the start message to the client when all threads are ready, and counts the payload.
 pub(super) struct CountingObserver<'a> {
     go: (TcpStream, Vec<u8>),
     counts: Arc<Counts>,
@@ -58,7 +59,6 @@ impl<'a> CountingObserver<'a> {
         Arc::clone(&self.counts)
     }
 
-    /// `expected` means that the client need not have ended the test first.
     pub(super) fn is_over(&self, expected: bool, failed: bool) {
         self.counts.expected.store(expected && !failed, Ordering::Relaxed);
         self.counts.failed.store(failed, Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl<'a> CountingObserver<'a> {
 }
 
 impl Observer for CountingObserver<'_> {
-    /// Sending the message starts the client's clock, shortly before the local one.
+    /// The client's clock starts when it receives the message, shortly after the local one.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
         // The control connection will report the failure.
@@ -95,14 +95,13 @@ impl Observer for CountingObserver<'_> {
 
 pub(super) struct TestBounds<'a> {
     pub(super) limits: &'a Limits,
-    /// The time for at least `least` bytes.
     pub(super) patience: Nanos,
     pub(super) least: u64,
     pub(super) stop: &'a Stop,
     pub(super) plumb: bool,
 }
 
-/// Bytes per `patience`: a peer cannot hold its slot with occasional bytes.
+/// In bytes per `patience`. Prevents a peer from holding its slot by sending an occasional byte.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
@@ -203,7 +202,6 @@ impl Counts {
 struct Exceeded {
     limit: &'static str,
     ours: (ErrorCode, i32),
-    /// The error that other clients understand.
     nearest: ErrorCode,
 }
 
@@ -211,7 +209,7 @@ struct Exceeded {
 struct Meter {
     bytes: u64,
     elapsed: Nanos,
-    /// Bits.
+    /// In bits.
     ahead: f64,
 }
 
@@ -235,7 +233,7 @@ impl Drop for EngineEndGuard<'_, '_> {
     }
 }
 
-/// A test of exactly the permitted duration ends slightly later.
+/// A test that runs for exactly the permitted duration ends slightly later.
 const GRACE: Nanos = Nanos::from_secs(2);
 /// A paced stream may exceed its rate by one burst.
 const TOLERANCE: f64 = 1.05;
@@ -261,7 +259,7 @@ mod tests {
         }
     }
 
-    /// A limit of 8 Mbit/s, and kB in each tenth of a second.
+    /// Runs with a limit of 8 Mbit/s; `tenths` lists the kB sent in each tenth of a second.
     fn ends(tenths: impl IntoIterator<Item = u64>) -> bool {
         let (mut meter, mut bytes) = (Meter::default(), 0);
         (1..).zip(tenths).any(|(tenth, kilobytes)| {

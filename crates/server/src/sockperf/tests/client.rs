@@ -1,4 +1,4 @@
-//! The client against test servers.
+//! The client against simulated servers.
 
 use std::{
     net::{SocketAddr, TcpListener, UdpSocket},
@@ -76,7 +76,6 @@ fn client_and_server_counts_agree() {
         for (message, waiting) in [(14, Waiting::Block), (1000, Waiting::Spin), (65_507, Waiting::Block)] {
             let mut load = settings(transport, message);
             (load.waiting, load.warmup) = (waiting, Nanos::from_millis(100));
-            // A descheduled thread makes few round trips.
             in_one_of_five(|| counts_agree(&load));
         }
     }
@@ -86,7 +85,7 @@ fn counts_agree(load: &PingPongSettings) {
     let (transport, message) = (load.transport, load.message.0);
     let Some((outcome, served)) = on_loopback(|| play(load)) else { return };
     let data = outcome.measured.alone();
-    // One initial message; over UDP repeated if the reply was late.
+    // There is one initial message; over UDP, it is repeated if the reply is late.
     let greetings = served.counts.received - sent(&data);
     assert!(greetings == 1 || transport == Transport::Udp && greetings < 16, "{load:?}: {greetings}");
     assert_eq!(served.counts.answered, served.counts.received, "{load:?}");

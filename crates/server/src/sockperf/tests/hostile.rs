@@ -1,4 +1,4 @@
-//! Silent or endlessly sending servers: the client must still end.
+//! Servers that are silent or never stop sending. The client must still end.
 
 use std::{
     io::Write,
@@ -68,7 +68,6 @@ fn client_ends_with_stalled_or_endless_server() {
         ];
         for (server, transport, message, schedule) in cases {
             let sender = sender.clone();
-            // Not joined, because a hanging client is the failure to detect.
             thread::spawn(move || sender.send(check(server, transport, message, schedule)));
         }
         let answers = (0..cases.len())

@@ -1,4 +1,4 @@
-//! Receives batches of datagrams and splits those coalesced by the kernel (GRO).
+//! Receives batches of datagrams and splits those that the kernel coalesced (GRO).
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -9,7 +9,6 @@ use linux_raw_sys::net::{cmsghdr, mmsghdr};
 use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_GRO};
 use crate::socket::transfer::again;
 
-/// The value has 32 bits.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<i32>();
 
 pub struct ReceiveBatch {
@@ -26,7 +25,6 @@ unsafe impl Send for ReceiveBatch {}
 
 #[cfg(test)]
 impl ReceiveBatch {
-    /// Never waits.
     pub(super) fn receive_nonblocking(&mut self, fd: impl AsFd) -> io::Result<usize> {
         self.receive_with(&fd, libc::MSG_DONTWAIT)
     }
@@ -38,8 +36,8 @@ impl ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// `messages` is at least one; longer messages than `length` bytes are truncated. With
-    /// [`set_udp_gro`](crate::socket::set_udp_gro) a message can have 65,535 bytes, however small the datagrams are.
+    /// `messages` must be at least one. Messages longer than `length` bytes are truncated. With
+    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message can have 65,535 bytes, however small the datagrams are.
     #[must_use]
     pub fn new(messages: usize, length: usize) -> Self {
         let (messages, length) = (messages.max(1), length.max(1));
@@ -53,13 +51,13 @@ impl ReceiveBatch {
         }
     }
 
-    /// Waits for the first message and receives all available ones (MSG_WAITFORONE). Returns their number. `WouldBlock`:
-    /// receive timeout. ECONNREFUSED: an earlier datagram found no listener.
+    /// Waits for the first message and receives all that are available (MSG_WAITFORONE). Returns their number, or
+    /// `WouldBlock` after the receive timeout. ECONNREFUSED means that an earlier datagram found no listener.
     pub fn receive(&mut self, fd: impl AsFd) -> io::Result<usize> {
         self.receive_with(&fd, libc::MSG_WAITFORONE)
     }
 
-    /// Datagrams of the last call; none after an error.
+    /// Datagrams from the last call, or none after an error.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let messages = self.messages[..self.received].iter().zip(&self.controls);
         messages.zip(self.payload.chunks(self.length)).flat_map(|((message, control), space)| {
@@ -110,7 +108,6 @@ impl std::fmt::Debug for ReceiveBatch {
     }
 }
 
-/// `None` for a single datagram.
 fn gathered(message: &mmsghdr, control: &Control) -> Option<usize> {
     let header = &control.header;
     let has_size = message.msg_hdr.msg_controllen >= CONTROL_LENGTH

@@ -9,19 +9,17 @@ use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_SEGMENT};
 use crate::error::{Error, Result};
 use crate::socket::transfer::again;
 
-/// Bytes over IPv4; a segmented send may not exceed this in total.
+/// In bytes, over IPv4. The total of a segmented send may not exceed this either.
 const LARGEST: usize = 65_507;
 
-/// UDP_MAX_SEGMENTS of linux/udp.h; newer kernels allow more.
+/// UDP_MAX_SEGMENTS from linux/udp.h. Newer kernels allow more.
 const SEGMENTS: usize = 64;
 
-/// The limit per call (UIO_MAXIOV).
+/// The maximum per call (UIO_MAXIOV).
 const MESSAGES: usize = 1024;
 
-/// The value has 16 bits.
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<u16>();
 
-/// Equal-sized datagrams, and the headers to send them in one call.
 pub struct SendBatch {
     length: usize,
     per_message: usize,
@@ -37,9 +35,9 @@ unsafe impl Send for SendBatch {}
 impl SendBatch {
     /// All payload is zero.
     ///
-    /// If `segmented`, up to 64 datagrams form one message that the kernel segments as late as possible (UDP_SEGMENT); each
-    /// must then fit the MTU. EMSGSIZE: more than 65,507 bytes. EINVAL: a datagram or the batch would be empty, or the batch
-    /// needs more than 1,024 messages.
+    /// If `segmented`, up to 64 datagrams form one message that the kernel segments as late as possible
+    /// (UDP_SEGMENT); each must then fit the MTU. Fails with EMSGSIZE for more than 65,507 bytes, and with EINVAL if
+    /// a datagram or the batch would be empty, or the batch needs more than 1,024 messages.
     pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
         let object = || format!("{datagrams} datagrams of {length} bytes");
         if length > LARGEST {
@@ -69,20 +67,20 @@ impl SendBatch {
         self.payload.len() / self.length
     }
 
-    /// 1 without segmentation.
     #[must_use]
     pub const fn per_message(&self) -> usize {
         self.per_message
     }
 
-    /// Preserved by [`SendBatch::send`]. Panics if `index` is out of range.
+    /// [`SendBatch::send`] does not change the payload. Panics if `index` is out of range.
     #[inline]
     pub fn payload_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.payload[index * self.length..][..self.length]
     }
 
-    /// Returns how many of the first `datagrams` the kernel accepted, always from the start. `WouldBlock`: none within the
-    /// send timeout, or on a nonblocking socket. EINVAL or EMSGSIZE with segmentation: a datagram does not fit the MTU.
+    /// Returns how many of the first `datagrams` the kernel accepted, always counted from the start. Fails with
+    /// `WouldBlock` if it accepted none within the send timeout, or on a nonblocking socket. With segmentation,
+    /// EINVAL or EMSGSIZE mean that a datagram does not fit the MTU.
     pub fn send(&mut self, fd: impl AsFd, datagrams: usize) -> io::Result<usize> {
         let datagrams = datagrams.min(self.capacity());
         let count = self.describe(datagrams);

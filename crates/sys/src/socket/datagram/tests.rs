@@ -61,7 +61,6 @@ fn delivers_datagrams_with_and_without_segmentation() {
         let mut batch = stamped(40, 1000, segmented);
         assert_eq!(batch.per_message(), if segmented { 64 } else { 1 });
         assert_eq!(batch.send(&from, 40).expect("loopback"), 40);
-        // Without UDP_GRO a receive returns a single datagram.
         assert_eq!(check(&to, &mut ReceiveBatch::new(16, 2000), 40, 1000), 40, "{segmented}");
     }
 }
@@ -126,7 +125,6 @@ fn sends_maximum_datagrams_per_message() {
             let (from, to) = pair();
             let mut batch = SendBatch::new(per_message + 1, length, true).expect("fits");
             assert_eq!(batch.per_message(), per_message, "{length}");
-            // Coalesced, they fit the receive buffer.
             set_udp_gro(&to, true).expect("since Linux 5.0");
             assert_eq!(batch.send(&from, per_message).expect("one message"), per_message, "{length}");
             let mut space = ReceiveBatch::new(1, 65_535);

@@ -9,7 +9,6 @@ use crate::socket::testing;
 #[test]
 fn sets_congestion_control_and_rejects_unknown_one() {
     let socket = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    // Reno is built into all kernels and available to all users.
     set_congestion(&socket, "reno").expect("built in");
     assert_eq!(congestion(&socket).expect("TCP"), "reno");
     let error = set_congestion(&socket, "nonesuch").expect_err("unknown");
@@ -53,7 +52,7 @@ fn reads_integer_options_back() {
         Ok(()) => assert_eq!(busy_poll(&client).expect("any socket"), 50),
         Err(error) => assert!(error.is_permission(), "{error}"),
     }
-    // The kernel owns the lower two bits for TCP.
+    // For TCP, the kernel controls the lower two bits.
     set_tos(&client, 0b1011_1000).expect("IPv4");
     assert_eq!(tos(&client).expect("IPv4"), 0b1011_1000);
     for on in [true, false] {

@@ -102,7 +102,6 @@ fn stops() {
     struct Stopper(Stop, std::cell::Cell<u64>);
     impl Observer for Stopper {
         fn progress(&self, progress: Progress) {
-            // The last one after the end covers the remainder.
             if !self.0.is_asked() {
                 assert!(
                     progress.covers >= Nanos::from_millis(90) && progress.elapsed >= progress.covers,
@@ -124,7 +123,6 @@ fn stops() {
             thread::scope(|scope| {
                 let server = scope.spawn(|| server.run(&stop, &()));
                 assert!(run_client(&client, &stop, &stopper).is_err_and(|error| error.is_stopped()));
-                // If it is late, it only sees that the client has left.
                 let ended = server.join().expect("no panic");
                 assert!(ended.is_ok() || ended.is_err_and(|error| error.is_stopped()));
             });
@@ -139,7 +137,7 @@ fn stops() {
 #[test]
 fn finds_exact_mtu() {
     let load = settings(Transport::Udp, 64);
-    // A loopback has 65536, more than IPv4 allows, so any packet fits.
+    // The loopback MTU is 65536, more than IPv4 allows, so every packet fits.
     let expected = [(1500, true, false), (65_534, true, false), (65_535, true, true)];
     let Some(results) = on_loopback(|| {
         expected.map(|(mtu, ..)| {

@@ -8,7 +8,7 @@ use workload::{
 
 use super::{data, play, settings};
 
-/// A thread waiting for a CPU makes few round trips, and not in every tenth of a second.
+/// A thread that waits for a CPU makes few round trips, and may make none in some tenths of a second.
 fn check(transport: Transport, message: u64) {
     in_one_of_five(|| return_in_time(transport, message));
 }
@@ -47,7 +47,6 @@ fn spinning_ends_work_with_both_transports() {
         let load = PingPongSettings { waiting: Waiting::Spin, duration, ..settings(transport, 64) };
         in_one_of_five(|| {
             let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
-            // Two spinning threads on a busy CPU make few.
             assert!(data(&client.expect("runs")).round_trips.count() > 2);
             server.expect("runs");
         });
@@ -57,14 +56,14 @@ fn spinning_ends_work_with_both_transports() {
 #[test]
 fn spinning_threads_are_busy_and_blocking_ones_are_not() {
     let mut attempts = Vec::new();
-    // Steal time counts as time of the running thread, so a busy host gets more attempts.
+    // Steal time is charged to the running thread, so a busy host gets more attempts.
     while attempts.len() < 8 {
         let Some([blocking, spinning]) = busy_shares() else { return };
         let (most, least) =
             (blocking.iter().copied().fold(0.0, f64::max), spinning.iter().copied().fold(1.0, f64::min));
         attempts.push((most, least));
-        // A few messages take one percent of the time. Other work reduces the CPU time of a spinning thread, but does
-        // not increase that of a blocking one.
+        // A few messages take one percent of the time. Other work can reduce the CPU time of a spinning thread, but
+        // cannot increase that of a blocking one.
         if most < 0.05 && least > 3.0 * most {
             return;
         }
@@ -105,7 +104,6 @@ fn messages_fall_due() {
             server.expect("runs");
             let data = data(&client);
             let beside = data.open_loop.as_ref().expect("an open loop");
-            // 200 ms, one per ms.
             assert_eq!((data.round_trips.count(), data.lost), (200, Some(0)), "{transport:?} {waiting:?}");
             assert_eq!((beside.since_intended.count(), beside.lateness.count()), (200, 200));
             let mean = |histogram: &LatencyHistogram| histogram.mean().expect("counted");
@@ -136,7 +134,7 @@ fn streams_flow() {
             let directions: Vec<_> = end.measured.beside.flows.iter().map(|flow| flow.direction).collect();
             assert_eq!(directions, [Direction::Forward, Direction::Reverse]);
             for flow in &end.measured.beside.flows {
-                // 80 Mbit/s for 200 ms are 2 MB.
+                // 80 Mbit/s for 200 ms amount to 2 MB.
                 let bytes = flow.series.bytes().0;
                 assert!((1_000_000..4_000_000).contains(&bytes), "{bytes}");
             }

@@ -10,7 +10,7 @@ use super::{data, play, settings};
 use crate::ping_pong::OVERDUE;
 use crate::testing::HERE;
 
-/// Drops `drops` of the client's datagrams after the tenth; late replies arrive for those below.
+/// Drops `drops` datagrams after the client's first ten. The first reply after that is duplicated.
 fn dropping_proxy(server: u16, drops: usize) -> u16 {
     let (front, back) =
         (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));
@@ -29,7 +29,6 @@ fn dropping_proxy(server: u16, drops: usize) -> u16 {
             let Ok(length) = back.recv(&mut bytes) else { return };
             front.send_to(&bytes[..length], client).expect("client");
             if count == 10 + drops {
-                // The duplicate of a late reply does not match the next message.
                 front.send_to(&bytes[..length], client).expect("client");
             }
         }
@@ -63,7 +62,6 @@ fn far_proxy(server: u16, late: Duration) -> u16 {
 
 #[test]
 fn long_latency_is_not_a_loss() {
-    // A stall of most of a second makes it even longer.
     in_one_of_five(long_ways);
 }
 
@@ -78,14 +76,12 @@ fn long_ways() {
     assert_eq!(data(&client).lost, Some(0));
 }
 
-/// A stall beyond the timeout loses more messages.
 fn check(schedule: Schedule, drops: usize) {
     in_one_of_five(|| lost_are_the_dropped(schedule, drops));
 }
 
 fn lost_are_the_dropped(schedule: Schedule, drops: usize) {
     let mut load = PingPongSettings { schedule, warmup: Nanos(0), ..settings(Transport::Udp, 64) };
-    // A closed loop waits for each lost message.
     let waits = if schedule == Schedule::Closed { drops as u64 * OVERDUE.0 } else { 0 };
     load.duration = Nanos::from_millis(1000) + Nanos(waits);
     let Some((client, server)) = on_loopback(|| play(&load, |port| dropping_proxy(port, drops))) else {
@@ -107,7 +103,6 @@ fn lost_are_the_dropped(schedule: Schedule, drops: usize) {
 fn exactly_the_dropped_messages_are_lost() {
     for drops in [0, 1, 3] {
         check(Schedule::Closed, drops);
-        // Few enough for a socket's buffer if the machine stalls.
         check(Schedule::Open { period: Nanos::from_millis(5) }, drops);
     }
 }

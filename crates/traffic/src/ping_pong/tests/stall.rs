@@ -1,4 +1,4 @@
-//! A server that stalls periodically: the open loop shows it, the closed loop hardly does.
+//! A server that stalls periodically, which the open loop shows and the closed loop hardly notices.
 
 use std::{
     io::{Read, Write},
@@ -14,7 +14,7 @@ use workload::{PingPongSettings, Schedule, Transport};
 use super::{data, play, settings};
 use crate::testing::HERE;
 
-/// Nanoseconds.
+/// In nanoseconds.
 const PAUSE: u64 = 100_000_000;
 const EVERY: u64 = 500_000_000;
 
@@ -57,10 +57,12 @@ fn stalls_show_in_p99_of_open_loop_but_not_of_closed_loop() {
 }
 
 fn pauses() {
-    // The open loop sends one message per ms, so 4 x 100 of its 2000 messages meet one of the four stalls and wait for its
-    // rest, uniformly between 0 and 100 ms. 4 % wait more than 80 ms, so p99 is above 80 ms, even with only two stalls.
+    // The open loop sends one message per millisecond. Of its 2000 messages, 4 x 100 arrive during one of the four
+    // stalls and wait for its end, uniformly between 0 and 100 ms. Since 4 % wait more than 80 ms, p99 is above 80
+    // ms, even with only two stalls.
     //
-    // The closed loop has one message in flight: the stalls delay four or five of at least 600 round trips, less than 1 %.
+    // The closed loop has one message in flight, so the stalls delay four or five of at least 600 round trips, less
+    // than 1 %.
     let length = Nanos::from_millis(2000);
     let closed = PingPongSettings { duration: length, warmup: Nanos(0), ..settings(Transport::Tcp, 64) };
     let open =
@@ -79,6 +81,5 @@ fn pauses() {
 
     assert!(closed.round_trips.count() >= 600, "{}", closed.round_trips.count());
     assert!(p99(&closed.round_trips) < Nanos::from_millis(10), "{}", p99(&closed.round_trips));
-    // The stall did occur.
     assert!(closed.round_trips.max() >= Some(Nanos::from_millis(80)));
 }

@@ -36,7 +36,7 @@ pub(super) fn run(
         start(flow, socket, shared).and_then(|()| receiver.run(shared))
     };
     if flowed.is_err() {
-        // A normal close would look like the end of the stream to the peer.
+        // The peer would take a normal close for the end of the stream.
         sys::socket::set_linger_zero(socket)?;
     }
     flowed

@@ -24,9 +24,7 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// The longest head start of a sender on a busy machine.
 const TOLERANCE: Nanos = Nanos::from_millis(500);
-/// Bytes.
 const BUFFERFUL: u64 = 8 << 20;
 
 pub(super) struct Receiver<'a> {
@@ -37,7 +35,6 @@ pub(super) struct Receiver<'a> {
 
 enum ReceiveMethod {
     Copied(Vec<u8>),
-    /// Discarded in the kernel, up to this many per call.
     Dropped(usize),
 }
 
@@ -105,8 +102,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Reads data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait for
-    /// more.
+    /// Reads the data in flight. If this thread had to wait for a CPU, the data is already in the socket buffer and
+    /// the thread does not wait for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut now, before) = (end, sampler.total());
@@ -148,8 +145,8 @@ impl ReceiveMethod {
     }
 }
 
-/// A killed sender closes its stream like one that has finished. `lasted` is the longest time that it may have sent: this
-/// thread may have started after everything had arrived.
+/// Detects a killed sender, whose stream is closed like that of a finished one. `lasted` is the longest time that it
+/// may have been sending, since this thread may have started after everything had arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, requested: String| {
         Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })

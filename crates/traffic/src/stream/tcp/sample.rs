@@ -1,4 +1,4 @@
-//! TCP_INFO samples: counters as differences, states as they are.
+//! Samples TCP_INFO. Counters are recorded as differences and states as they are.
 
 use std::net::TcpStream;
 
@@ -74,12 +74,12 @@ impl Counters {
     }
 }
 
-/// Parses the kernel's bytes per second; all ones mean unknown.
+/// Converts bytes per second from the kernel, where all ones mean unknown.
 fn rate(bytes: u64) -> Option<BitRate> {
     (bytes != u64::MAX && bytes != 0).then_some(BitRate(bytes as f64 * 8.0))
 }
 
-/// Parses the kernel's microseconds; all ones before the first sample.
+/// Converts microseconds from the kernel, which are all ones before the first sample.
 fn least(micros: u32) -> Option<Nanos> {
     (micros != u32::MAX && micros != 0).then_some(Nanos(u64::from(micros) * 1000))
 }

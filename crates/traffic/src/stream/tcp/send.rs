@@ -27,11 +27,11 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// Requested send buffer of a spliced stream over a path up to [`NEAR`]; the kernel doubles it. With auto-tuning (to 4 MiB),
-/// page references outran the caches and the receiver, and the rate was bimodal: 11 to 23 Gbit/s or 90 to 160 over the same
-/// veth pair.
+/// Requested send buffer for a spliced stream over a path up to [`NEAR`]; the kernel doubles it. With auto-tuning (to
+/// 4 MiB), page references outran the caches and the receiver, and the rate was bimodal: 11 to 23 Gbit/s or 90 to 160
+/// over the same veth pair.
 const BOUND: usize = 512 << 10;
-/// A 1 MiB buffer supports 33 Gbit/s or more at this round trip; longer paths use auto-tuning.
+/// A 1 MiB buffer is enough for 33 Gbit/s at this round-trip time. Longer paths use auto-tuning.
 const NEAR: Nanos = Nanos(250_000);
 
 pub(super) struct Sender<'a> {
@@ -59,7 +59,6 @@ impl<'a> Sender<'a> {
         let thread = spent.until_now(flow.end, ThreadRole::Send);
         let facts = SocketFacts { zero_copy: self.transmit_method.is_zero_copy(), ..flow.facts() };
         let series = sampler.finish(monotonic(), facts);
-        // The socket is blocking again from here on.
         drop(self.transmit_method);
         if matches!(flow.finish, Finish::HalfClose) {
             await_drained(flow, socket, shared)?;
@@ -70,13 +69,11 @@ impl<'a> Sender<'a> {
 
     fn send_all(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>) -> Result<()> {
         let message = self.flow.load.message.0;
-        // All flows start and end together, whenever their threads run.
         let goal = Goal::of(self.flow, sampler.begun());
         let mut now = monotonic();
         if let Some(pace) = &mut self.pace {
             pace.begin(now);
         }
-        // Rest of the current message.
         let mut left = 0;
         while !goal.is_reached(sampler, now) && !self.flow.is_ended() {
             if left == 0 {
@@ -102,7 +99,6 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Returns 0 if the socket accepted nothing within a timeout.
     #[inline]
     fn send(&mut self, upto: usize) -> Result<usize> {
         match self.transmit_method.send(self.socket, upto) {
@@ -120,8 +116,9 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Over a veth pair (MTU 1500, cubic), with a receiver that discards in the kernel, page references used 0.06 to 0.08 CPU-s
-/// per GB for both threads, and writes of 1 MiB 0.09 to 0.12, with both ends on one CPU; 0.16 to 0.20 and 0.23 to 0.29 on two.
+/// Over a veth pair (MTU 1500, cubic) with a receiver that discards in the kernel, page references took 0.06 to 0.08
+/// CPU-s per GB for both threads, and writes of 1 MiB took 0.09 to 0.12, with both ends on one CPU. On two CPUs it
+/// was 0.16 to 0.20 and 0.23 to 0.29.
 enum TransmitMethod<'a> {
     Written(Vec<u8>),
     Spliced(Box<ZeroCopySender<'a>>),
@@ -144,7 +141,7 @@ impl<'a> TransmitMethod<'a> {
         })
     }
 
-    /// Written once, so that all pages are mapped before the start.
+    /// Writes the buffer once, so that all pages are mapped before the start.
     fn written(length: usize) -> Self {
         Self::Written(vec![0xA5; length])
     }
@@ -155,7 +152,6 @@ impl<'a> TransmitMethod<'a> {
             Self::Written(message) => socket.write(&message[..upto]),
             Self::Spliced(sender) => match sender.send(upto) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                    // This kind of socket does not support splicing.
                     *self = Self::written(upto);
                     Ok(0)
                 }
@@ -173,17 +169,17 @@ fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }
 
-/// `least_rtt` is in microseconds; all ones before the first round trip.
+/// `least_rtt` is in microseconds, and all ones before the first round trip.
 const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// Either side retransmits a lost end after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s.
+/// If the end is lost, either side retransmits it after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s.
 const LOST_END: Nanos = Nanos::from_secs(30);
 const LOSS: u8 = 4;
 
-/// The peer closes after reading the last byte. If the load has a time limit, data that a slow path still carries at the end
-/// of the wait is discarded.
+/// Waits until the peer closes, which it does after reading the last byte. If the load has a time limit, data still
+/// in transit on a slow path is discarded when the wait ends.
 fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     socket.shutdown(Shutdown::Write).map_err(Error::socket("half-close", || flow.name.clone()))?;
     let begun = monotonic();
@@ -205,7 +201,7 @@ fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'
         if is_left && is_late && moved > begun {
             return Ok(sys::socket::set_linger_zero(socket)?);
         }
-        // A peer that does not read is not a lossy path.
+        // A peer that does not read must not be mistaken for a lossy path.
         let patience = if is_left && info.ca_state != LOSS { GRACE } else { LOST_END };
         let waited = Nanos(now - moved);
         if waited > patience {

@@ -110,7 +110,6 @@ fn stops() {
     struct Stopper(Stop, std::cell::Cell<(u64, u64)>);
     impl Observer for Stopper {
         fn progress(&self, progress: Progress) {
-            // The last one after the end covers the remainder.
             if self.0.is_asked() {
                 return;
             }

@@ -51,7 +51,6 @@ fn wait(is_time: impl Fn() -> bool) {
     (0..2000).take_while(|_| !is_time()).for_each(|_| thread::sleep(Duration::from_millis(10)));
 }
 
-/// Ends the sender once data has arrived, and the receiver once it has read everything.
 fn run(
     load: &StreamSettings,
     direction: Direction,
@@ -123,7 +122,6 @@ fn external_end_works_and_both_ends_agree() {
                         .expect("some")
                 };
                 let (sent, arrived) = (sum(&sender), sum(&receiver));
-                // Datagrams lost at the very end are unknown to the receiver.
                 assert!(arrived.count > 0 && arrived.count + arrived.lost.unsigned_abs() <= sent.count);
                 assert_eq!((arrived.reordered, arrived.duplicates), (0, 0));
             }

@@ -6,7 +6,7 @@ use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 use super::{datagrams, flow, settings, total};
 
 const MESSAGE: u64 = 1000;
-/// Nanoseconds; one is shorter and one longer than the minimum between wake-ups.
+/// In nanoseconds. One is shorter and one is longer than the minimum time between wake-ups.
 const PERIODS: [u64; 2] = [10_000, 500_000];
 
 fn loads(period: u64, until: Until) -> Vec<StreamSettings> {
@@ -30,13 +30,15 @@ fn sender(load: &StreamSettings) -> Option<EndSeries> {
 fn sends_everything_due_and_records_lateness() {
     for period in PERIODS {
         for load in loads(period, Until::Elapsed(Nanos::from_millis(500))) {
-            // On a busy machine the thread may be delayed over the end, when it stops sending, but not five times.
+            // On a busy machine the thread may be delayed past the end, when it stops sending, but not five times in
+            // a row.
             assert!((0..5).any(|_| most_is_sent(&load, period)), "{load:?}");
         }
     }
 }
 
-/// Checks that no more was sent than due. Returns whether it was as much, or the sender had too little CPU time.
+/// Checks that no more was sent than was due. Returns whether everything due was sent, or the sender had too little
+/// CPU time.
 fn most_is_sent(load: &StreamSettings, period: u64) -> bool {
     let Some(series) = sender(load) else { return true };
     let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);

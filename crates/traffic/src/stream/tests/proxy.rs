@@ -1,4 +1,4 @@
-//! Exact counts of path errors: a proxy drops, delays and duplicates chosen datagrams.
+//! Tests the exact counts of path errors, using a proxy that drops, delays and duplicates chosen datagrams.
 
 use std::{
     collections::HashMap,
@@ -19,11 +19,12 @@ use crate::{
     testing::HERE,
 };
 
-/// Few and small enough for any socket buffer: only the proxy loses datagrams.
+/// The datagrams are few and small enough for any socket buffer, so only the proxy loses any.
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 
-/// Drops the tenth of every ten, duplicates the fifth, and delays the seventh and a copy of the third by one.
+/// Out of every ten datagrams, drops the tenth, duplicates the fifth, and delays the seventh and a copy of the third
+/// by one.
 fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     match number % 10 {
         0 | 7 => {}

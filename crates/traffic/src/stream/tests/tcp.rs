@@ -187,7 +187,6 @@ fn stalls_are_recorded() {
             let server = scope.spawn(|| server.run(&stop, &()));
             let mut client = TcpStream::connect(at).expect("listens");
             client.write_all(&greeting.encode()).expect("connected");
-            // The buffers fill, and nothing moves until this reads.
             thread::sleep(Duration::from_millis(700));
             std::io::copy(&mut client, &mut std::io::sink()).expect("reads to the end");
             drop(client);
@@ -234,13 +233,14 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
             reported.iter().filter(|(of, _)| *of == id).map(|(_, interval)| *interval).collect();
         let (last, before) = flow.series.intervals.split_last().expect("some");
         assert_eq!(reported[..before.len()], *before);
-        // The last one may have grown by the rest, and its end may lie before the look at the clock that cut it.
+        // The remainder may have been merged into the last interval, and its end may precede the clock reading that
+        // ended it.
         let shown = reported.get(before.len());
         assert!(shown.is_none_or(|reported| reported.start == last.start && reported.bytes <= last.bytes));
     }
 }
 
-/// The end that closes first is in TIME-WAIT; the next trial uses the same ports in either direction.
+/// The end that closes first is in TIME-WAIT, and the next trial uses the same ports in either direction.
 #[test]
 fn a_load_from_the_same_ports_can_be_made_again() {
     let made = |load: &StreamSettings| {

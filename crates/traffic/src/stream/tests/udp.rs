@@ -14,7 +14,7 @@ use crate::{
     testing::{HERE, Moves, TOKEN},
 };
 
-/// A receiver waiting for a CPU starts late; one of five attempts must be undisturbed.
+/// A receiver that waits for a CPU starts late, so only one of five attempts has to be undisturbed.
 fn check(load: &StreamSettings) {
     assert!((0..5).any(|_| lasts_as_long_as_asked(load)), "{load:?}");
 }
@@ -30,7 +30,7 @@ fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
             Direction::Forward | Direction::Both => (&ours.series, &theirs.series),
         };
         let (sent, arrived) = (counts(sender), counts(receiver));
-        // A busy machine may lose some; exactly these must be counted as lost.
+        // A busy machine may lose some datagrams, and exactly those must be counted as lost.
         assert!(arrived.count > 0 && arrived.lost >= 0, "{arrived:?}");
         assert_eq!(arrived.count + arrived.lost.unsigned_abs(), sent.count, "{arrived:?}");
         assert_eq!((arrived.reordered, arrived.duplicates), (0, 0));
@@ -38,7 +38,6 @@ fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
             assert_eq!(total(series), count * load.message.0);
             check_series(series, load, count);
             if let Until::Elapsed(time) = load.until {
-                // The receiver starts a little later, and ends with the sender's closing datagram.
                 long_enough &= series.elapsed().0 > time.0 / 2;
             }
         }
@@ -53,7 +52,7 @@ fn lasts_as_long_as_asked(load: &StreamSettings) -> bool {
 }
 
 fn check_series(series: &EndSeries, load: &StreamSettings, count: u64) {
-    // The receiver's time starts with its first datagram, so a single call takes no time.
+    // The receiver's time starts with its first datagram, so receiving everything in a single call takes no time.
     let at_once = series.socket.segments.is_some_and(|most| u64::from(most) >= count);
     for pair in series.intervals.windows(2) {
         assert_eq!(pair[0].end, pair[1].start);
@@ -147,7 +146,6 @@ fn unverified_address_gets_no_stream() {
             let mut bytes = [0; 2000];
             while let Ok(length) = deaf.recv(&mut bytes) {
                 received.push(length);
-                // Guessing: a client that did not receive its cookie.
                 deaf.send(&[&greeting.encode()[..], &[7; 8]].concat()).expect("loopback");
             }
             stop.ask();

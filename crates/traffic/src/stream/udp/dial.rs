@@ -30,7 +30,6 @@ pub(in crate::stream) fn greet(
     for _ in 0..GREETINGS {
         match socket.send(&greeting.encode()) {
             Ok(_) => {}
-            // The server's socket is not open yet, or was closed.
             Err(error) if is_wait(&error) || is_refused(&error) => {}
             Err(error) => return Err(Error::socket("send the handshake to", object)(error)),
         }
@@ -55,7 +54,7 @@ pub(in crate::stream) fn greet(
     Err(Error::Silent { object: object(), missing: "a reply to the handshake".into(), waited })
 }
 
-/// ICMP error for an earlier datagram: the port was closed.
+/// An ICMP error for an earlier datagram, because the port was closed.
 pub(super) fn is_refused(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::ConnectionRefused
 }

@@ -1,19 +1,19 @@
-//! The datagram header of streams, the same as iperf3's.
+//! The header of a stream's datagrams, which is the same as in iperf3.
 //!
-//! Big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1. plumb ends a stream with a
-//! header alone, whose number has its highest bit set and contains the number of datagrams sent.
+//! All fields are big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1. plumb
+//! ends a stream with a bare header. Its number has the highest bit set and contains the number of datagrams sent.
 
 use codecs::iperf3::{CounterWidth, UdpHeader};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatagramFormat {
-    /// 32 bits, which wrap around: iperf3's default.
+    /// 32-bit counters, which wrap around. This is the default in iperf3.
     Counter32,
-    /// 64 bits: iperf3's `--udp-counters-64bit`, and plumb's own.
+    /// 64-bit counters, as with iperf3's `--udp-counters-64bit`. plumb itself uses these.
     Counter64,
 }
 
-/// `sent` is a time of the sender's clock in nanoseconds, or the number of datagrams in `Closing`.
+/// `sent` is the sender's clock in nanoseconds, except in `Closing`, where it is the number of datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
     Data { number: u64, sent: u64 },
@@ -34,7 +34,6 @@ impl DatagramFormat {
         }
     }
 
-    /// `now` in ns.
     #[inline]
     pub(super) fn write(self, datagram: &mut [u8], number: u64, now: u64) {
         let (seconds, micros) = (now / 1_000_000_000, now % 1_000_000_000 / 1000);
@@ -59,7 +58,7 @@ impl DatagramFormat {
         Some(Head::Data { number, sent })
     }
 
-    /// The value nearest to `highest`, the highest so far.
+    /// Expands a counter to the value closest to `highest`, the highest number so far.
     #[inline]
     pub(super) const fn whole(self, number: u64, highest: u64) -> u64 {
         match self {

@@ -1,4 +1,4 @@
-//! The server setup of datagram streams: one port for greetings, and a connected socket on the same port for each client.
+//! Server setup of datagram streams: one port for greetings, and on the same port a connected socket for each client.
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +29,7 @@ pub(in crate::stream) type TrialSockets = BTreeMap<(Purpose, u32), (UdpSocket, O
 
 pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let socket = open(SocketAddr::new(bind, settings.server_port.unwrap_or(0)), settings, false)?;
-    // Set after binding: otherwise the kernel might choose a port that other sockets of this user share.
+    // This is set after binding. Otherwise the kernel might choose a port that other sockets of this user share.
     sys::socket::set_reuse_port(&socket, true)?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", || format!("{bind} for UDP")))?;
     Ok(socket)
@@ -94,19 +94,19 @@ fn open(address: SocketAddr, settings: &SocketSettings, shared: bool) -> Result<
     let socket = Socket::new(domain(address), Type::DGRAM, Some(Protocol::UDP))
         .map_err(Error::socket("open a socket on", object))?;
     apply(&socket, settings, true)?;
-    // Shared only with sockets of this user; SO_REUSEADDR would let any user bind the port.
+    // SO_REUSEPORT shares the port only with this user's sockets, whereas SO_REUSEADDR would let any user bind it.
     sys::socket::set_reuse_port(&socket, shared)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", object))?;
     Ok(socket.into())
 }
 
-/// A client that missed the reply greets again; its connected socket receives that.
+/// A client that missed the reply greets again, and its greeting arrives at the connected socket.
 fn repeat_replies(gathered: &TrialSockets) -> Result<()> {
     let mut bytes = [0; LENGTH + 1];
     for place in gathered.values() {
         match sys::socket::recv_nonblocking(&place.0, &mut bytes) {
             Ok(length) if bytes[..length] == place.1.greeting().encode() => reply_to_all(Some(place))?,
-            // ICMP errors for earlier datagrams arrive here; a missing client is detected later.
+            // ICMP errors for earlier datagrams arrive here. A missing client is detected later.
             Ok(_) | Err(_) => {}
         }
     }
@@ -117,7 +117,6 @@ fn reply_to_all<'a>(places: impl IntoIterator<Item = &'a (UdpSocket, Opening)>) 
     for (socket, opening) in places {
         match sys::socket::send_nonblocking(socket, &opening.encode()) {
             Ok(_) => {}
-            // The reply is lost, and the client repeats its greeting.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock || super::dial::is_refused(&error) => {}
             Err(error) => return Err(Error::socket("answer", || "a client over UDP")(error)),
         }
@@ -125,7 +124,6 @@ fn reply_to_all<'a>(places: impl IntoIterator<Item = &'a (UdpSocket, Opening)>) 
     Ok(())
 }
 
-/// A random number that only its receiver knows; never zero.
 fn cookie() -> u64 {
     RandomState::new().build_hasher().finish() | 1
 }

@@ -1,4 +1,4 @@
-//! Datagram streams with numbered datagrams, so that the receiver knows exactly which were lost.
+//! Streams of numbered datagrams, which let the receiver determine exactly which were lost.
 
 mod dial;
 mod format;
@@ -26,9 +26,8 @@ use crate::{
     workers::SharedState,
 };
 
-/// Bytes of the header.
 pub(super) const SMALLEST: u64 = DatagramFormat::Counter64.head() as u64;
-/// Longest over IPv4 (RFC 768, RFC 791).
+/// The longest payload over IPv4 (RFC 768, RFC 791).
 pub(super) const LARGEST: u64 = 65_507;
 
 pub(super) fn run(

@@ -1,8 +1,8 @@
 //! The handshake of a datagram stream.
 //!
-//! The client sends a greeting; the server replies with the same and a cookie; the client returns that to start. So only an
-//! address that receives the server's datagrams ever gets a stream. Layout: handshake (32), cookie (8, big endian; zero in a
-//! greeting).
+//! The client sends a greeting, the server echoes it with a cookie, and the client returns the cookie to start. So a
+//! stream is only ever sent to an address that receives the server's datagrams. Layout: handshake (32), cookie (8,
+//! big endian; zero in a greeting).
 
 use crate::handshake::{self, Handshake};
 
@@ -23,7 +23,6 @@ impl Opening {
         bytes
     }
 
-    /// Other lengths are rejected quickly.
     #[inline]
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let (handshake_bytes, cookie) = bytes.split_first_chunk::<{ handshake::LENGTH }>()?;

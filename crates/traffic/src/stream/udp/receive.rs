@@ -28,11 +28,12 @@ use crate::{
 };
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// The receiver still accepts reordered datagrams, and replies to a sender that missed the reply.
+/// For this long after the end, the receiver accepts reordered datagrams and replies to a sender that missed the
+/// reply.
 const LINGER: Nanos = Nanos::from_millis(150);
-/// The pause between unsolicited closing replies: a sender without a CPU repeats too rarely.
+/// Interval between unsolicited closing replies, since a sender that waits for a CPU repeats too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// No socket buffer holds more datagrams, even one of several MiB with the shortest ones.
+/// More datagrams than any socket buffer can hold, even one of several MiB filled with the shortest datagrams.
 const BUFFERFUL: u64 = 1 << 14;
 
 pub(super) struct Receiver<'a> {
@@ -135,8 +136,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Receives data in flight. A thread that was waiting for a CPU finds it in the socket buffer and does not wait
-    /// for more.
+    /// Receives the data in flight. If this thread had to wait for a CPU, the data is already in the socket buffer
+    /// and the thread does not wait for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut latest, mut taken) = (end, 0);
@@ -157,8 +158,8 @@ impl<'a> Receiver<'a> {
         Ok(end)
     }
 
-    /// Counts datagrams overtaken by the closing one, without extending the time. Also replies unsolicited in case a reply was
-    /// lost.
+    /// Counts datagrams that the closing one overtook, without extending the time. Also sends unsolicited replies in
+    /// case one was lost.
     fn linger(
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,
@@ -201,7 +202,6 @@ impl<'a> Receiver<'a> {
         Ok(batch)
     }
 
-    /// The sender repeats its first and its closing datagram until it gets a reply.
     #[cold]
     fn reply(&self, batch: &ReceivedBatch) -> Result<()> {
         if let (Some(said), Start::Opening(known)) = (batch.opening, self.flow.start)
@@ -246,11 +246,9 @@ impl StreamHeaders {
             }
             Some(Head::Closing { sent }) if self.is_closed_by_sender => {
                 self.begin(batch.now, sampler);
-                // A sender that misses the reply repeats the closing datagram.
                 self.closed = Some((sent, self.closed.map_or(batch.now, |(_, first)| first)));
                 batch.closing = true;
             }
-            // A repeated greeting or its reply.
             None if Connect::parse_request(datagram).or(Connect::parse_reply(datagram)).is_some() => {}
             Some(Head::Closing { .. }) | None => sampler.sampled.stray(),
         }

@@ -8,7 +8,7 @@ use sys::{
 };
 use workload::Mode;
 
-/// Maximum length of a datagram, and of a message of coalesced ones.
+/// Maximum length of a datagram, and of a message that coalesces several.
 const LONGEST: usize = 65_535;
 const MESSAGES: usize = 16;
 
@@ -18,12 +18,10 @@ pub(super) enum ReceiveMethod {
 }
 
 impl ReceiveMethod {
-    /// A kernel without UDP_GRO delivers single datagrams.
     pub(super) fn open(mode: Mode, socket: &UdpSocket) -> Self {
         match mode {
             Mode::App => Self::One(vec![0; LONGEST]),
             Mode::Limit => {
-                // If refused, the socket works without it.
                 let _ = set_udp_gro(socket, true);
                 Self::Many(ReceiveBatch::new(MESSAGES, LONGEST))
             }

@@ -117,7 +117,6 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Returns 0 if the socket accepted none within a timeout.
     #[inline]
     fn send(&mut self, many: usize, before: u64, now: u64) -> Result<usize> {
         let written = |index: usize, datagram: &mut [u8]| {
@@ -179,7 +178,6 @@ impl<'a> Sender<'a> {
         Err(Error::Silent { object: self.flow.name.clone(), missing, waited: GRACE })
     }
 
-    /// A datagram that cannot be sent now is lost and will be repeated.
     fn send_or_drop(&self, bytes: &[u8]) -> Result<()> {
         match self.socket.send(bytes) {
             Ok(_) => Ok(()),
@@ -229,18 +227,17 @@ impl TransmitMethod {
     }
 }
 
-/// Datagrams per call: 64 KiB of payload, but few enough tiny ones that their common timestamp does not affect the
-/// jitter.
+/// Number of datagrams per call: up to 64 KiB of payload, but few enough tiny ones that their common timestamp does
+/// not affect the jitter.
 fn at_once(length: usize) -> usize {
     (65_507 / length).clamp(1, 64)
 }
 
-/// ENOBUFS: a full device queue.
 fn is_full(error: &io::Error) -> bool {
     error.raw_os_error() == Some(105)
 }
 
-/// EINVAL, EMSGSIZE, EIO: the device cannot segment, or a datagram exceeds its MTU.
+/// EINVAL, EMSGSIZE or EIO mean that the device cannot segment, or that a datagram exceeds its MTU.
 fn is_uncut(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(22 | 90 | 5))
 }

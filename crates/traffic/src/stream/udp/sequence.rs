@@ -1,27 +1,26 @@
-//! Classifies numbered datagrams: lost, reordered, duplicate, stray; and measures jitter.
+//! Classifies numbered datagrams as lost, reordered, duplicate or stray, and measures jitter.
 //!
-//! A number at most [`WINDOW`] above the highest so far is accepted. A higher one is accepted if the next one is close to it
-//! (RFC 3550, appendix A.1), otherwise it is a stray. Counts are exact while datagrams arrive at most [`WINDOW`] numbers late;
-//! an older one counts as reordered.
+//! A number at most [`WINDOW`] above the highest so far is accepted. A higher number is accepted if the next one is
+//! close to it (RFC 3550, appendix A.1), and is a stray otherwise. Counts are exact as long as datagrams arrive at
+//! most [`WINDOW`] numbers late; anything older counts as reordered.
 
 use units::Nanos;
 use workload::DatagramSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// 32 KiB of bits, of which one or two cache lines are in use without reordering.
+/// The bits take 32 KiB, of which one or two cache lines are in use unless datagrams are reordered.
 pub(super) const WINDOW: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;
 
-/// Maximum plausible difference between two transit times in ns: one minute. A larger one means a clock change or a
-/// corrupt time.
+/// The largest plausible difference between two transit times, one minute in nanoseconds. A larger one means that a
+/// clock was changed or a time is corrupt.
 const WILDEST: u64 = 60_000_000_000;
 
 pub(super) struct Arrivals {
     received_bits: Box<[u64]>,
     highest: u64,
-    /// A number far above the highest, until the next one decides.
     far: Option<Datagram>,
     received: u64,
     reordered: u64,
@@ -32,7 +31,7 @@ pub(super) struct Arrivals {
     reported: ReportedCounts,
 }
 
-/// Times in ns; the send time by any clock.
+/// Times are in nanoseconds. The send time may come from any clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Datagram {
     pub(super) number: u64,
@@ -82,7 +81,7 @@ impl Arrivals {
         self.strays += 1;
     }
 
-    /// Higher numbers are foreign. Returns the payload that this confirms.
+    /// Rejects all numbers above `sent`. Returns the payload that this confirms.
     pub(super) fn announce(&mut self, sent: u64) -> usize {
         let far = self.far.take_if(|far| far.number <= sent);
         let bytes = far.map_or(0, |far| self.take(far));
@@ -190,7 +189,7 @@ impl Sampled for Arrivals {
 
     fn sample(&mut self) -> Reading {
         let Self { received, reordered, duplicates, strays, .. } = *self;
-        // Numbers may come from an attacker, so the difference saturates.
+        // Numbers may come from an attacker, so the subtraction saturates.
         let lost = self.highest.cast_signed().saturating_sub_unsigned(received - self.unsent);
         let now = ReportedCounts { received, reordered, duplicates, strays, lost };
         let before = std::mem::replace(&mut self.reported, now);
@@ -206,11 +205,10 @@ impl Sampled for Arrivals {
     }
 }
 
-/// RFC 3550 (section 6.4.1, and appendix A.8 for the arithmetic), in order of arrival, without duplicates and implausible
-/// differences.
+/// Computed as in RFC 3550 (section 6.4.1, with the arithmetic of appendix A.8), in order of arrival. Duplicates and
+/// implausible differences are ignored.
 #[derive(Default)]
 struct Jitter {
-    /// Sixteen times the estimate, in ns.
     scaled: u64,
     transit: Option<i64>,
 }
@@ -218,7 +216,7 @@ struct Jitter {
 impl Jitter {
     #[inline]
     fn note(&mut self, sent: u64, now: u64) {
-        // The clocks may differ arbitrarily; only differences of transit times count.
+        // The clocks may differ arbitrarily, since only differences of transit times matter.
         let transit = now.wrapping_sub(sent).cast_signed();
         let before = self.transit.replace(transit).unwrap_or(transit);
         let difference = transit.wrapping_sub(before).unsigned_abs();

@@ -1,4 +1,4 @@
-//! An SVG chart of a result over runs (<https://www.w3.org/TR/SVG2/>), with a mark at each level shift.
+//! An SVG chart of a result across runs (<https://www.w3.org/TR/SVG2/>), with a mark at each level shift.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use report::Scale;
 use super::changes;
 use crate::{links, shell::short, time};
 
-/// Units of the chart, which is scaled to the page.
+/// In chart units; the chart is scaled to the page.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
@@ -17,9 +17,9 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 28.0;
 const TICKS: f64 = 4.0;
-/// A share of the values' range, above and below them.
+/// The margin above and below the values, as a fraction of their range.
 const ROOM: f64 = 0.08;
-/// Share of the largest value, so that noise does not fill the chart.
+/// The minimum range of the axis, as a fraction of the largest value, so that noise does not fill the chart.
 const LEAST_SPAN: f64 = 0.1;
 const DATES: usize = 6;
 
@@ -29,10 +29,9 @@ struct Axes {
     runs: usize,
 }
 
-/// Runs are spaced equally, regardless of their times.
+/// Runs are evenly spaced, regardless of their times.
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     let axes = Axes::of(&history.points, runs.len());
-    // Runs of a single day show times instead of dates.
     let days = [runs.first(), runs.last()].map(|run| run.map(|run| time::day(run.started)));
     let begun = if days[0] == days[1] { time::second_of_day } else { time::day };
     html! {
@@ -64,7 +63,7 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     let new = if changed.is_empty() { String::new() } else { format!("; new: {}", changed.join(", ")) };
     let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.median));
     html! {
-        // The table below has the same links for keyboard users.
+        // Keyboard users can use the same links in the table below.
         a href=(links::run(&run.run)) tabindex="-1" aria-label=(title) {
             title { (title) }
             @if let Some(interval) = value.interval {

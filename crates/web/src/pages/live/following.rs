@@ -1,4 +1,4 @@
-//! The state of a followed run.
+//! The state of a run that a reader is following.
 
 use findings::RunResults;
 use samples::{RunId, RunRecord, RunState};
@@ -6,7 +6,8 @@ use store::{Location, RunProgress, Store, StoreError};
 
 use crate::failure::Failure;
 
-/// Polls without a claim. A restarted database server forgets claims until the next trial.
+/// The number of polls without a claim until the run is considered over. A restarted database server forgets
+/// claims until the next trial.
 const UNCLAIMED_LOOKS: u32 = 120;
 
 #[derive(Debug)]
@@ -15,13 +16,12 @@ pub(super) struct Following {
     pub(super) progress: RunProgress,
     pub(super) is_under_way: bool,
     pub(super) results: RunResults,
-    /// Polls since the last claim.
     unclaimed: u32,
 }
 
 impl Following {
     pub(super) fn begin(store: &Store, run: &RunId) -> Result<Self, Failure> {
-        // Read before the trials: a new trial in between is read twice but never missed.
+        // This is read before the trials, so that a trial added in between is read twice rather than missed.
         let is_under_way = store.is_under_way(run);
         let progress = store.progress(run)?;
         let record = store.load(run)?;
@@ -47,7 +47,7 @@ impl Following {
             return Ok(false);
         }
         for trial in store.trials_after(&run, self.progress.newest)? {
-            // A repeated trial replaces the first.
+            // A repeated trial replaces the original one.
             self.record.trials.retain(|known| known.index != trial.index);
             self.record.trials.push(trial);
         }

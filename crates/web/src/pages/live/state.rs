@@ -1,4 +1,4 @@
-//! Renders a running run: progress, results with intervals, and the last trials.
+//! Renders a run in progress: its progress, results with intervals, and the latest trials.
 
 use findings::RunResult;
 use maud::{Markup, html};
@@ -25,7 +25,6 @@ pub(super) fn render(following: &Following) -> Markup {
 
 fn progress(following: &Following) -> Markup {
     let progress = &following.progress;
-    // An adaptive run can be complete with fewer trials than planned.
     let planned = if progress.state == RunState::Complete { progress.completed } else { progress.planned };
     let report = links::run(&following.record.header.id);
     html! {

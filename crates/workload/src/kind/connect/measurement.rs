@@ -11,7 +11,8 @@ use crate::{histogram::LatencyHistogram, socket::SocketFacts};
 pub struct ConnectData {
     /// Duration of `connect(2)`, after the warm-up.
     pub connects: LatencyHistogram,
-    /// From `connect(2)` to the end of the connection, after the warm-up. Its count is the number of connections.
+    /// Time from `connect(2)` to the end of the connection, after the warm-up. The histogram's count is the number of
+    /// connections.
     pub exchanges: LatencyHistogram,
     /// Failed connections after the warm-up.
     pub failed: u64,
@@ -23,7 +24,7 @@ pub struct ConnectData {
 }
 
 impl ConnectData {
-    /// Connections per second after the warm-up; `None` if there are none or no time passed.
+    /// Connections per second after the warm-up, or `None` if there were none or no time passed.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         let done = self.exchanges.count();
@@ -36,7 +37,7 @@ impl ConnectData {
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum ConnectEnd {
     Client(ConnectData),
-    /// Records nothing.
+    /// The server records nothing.
     Server,
 }
 
@@ -53,11 +54,8 @@ impl ConnectEnd {
 /// Connections that ended in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectInterval {
-    /// Start, since the first connection.
     pub start: Nanos,
-    /// End, since the first connection.
     pub end: Nanos,
-    /// Whether it is part of the warm-up.
     pub warmup: bool,
     pub done: u64,
     pub failed: u64,

@@ -6,7 +6,7 @@ use units::{Bytes, Nanos};
 
 use crate::SocketSettings;
 
-/// TCP connections, made sequentially by each of several threads.
+/// TCP connections, which several threads open one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectSettings {
     /// Client threads, each with one connection at a time.
@@ -21,7 +21,7 @@ pub struct ConnectSettings {
 }
 
 impl ConnectSettings {
-    /// One client, 64 bytes in each direction, no warm-up, samples every 100 ms.
+    /// Defaults to one client, 64 bytes in each direction and no warm-up.
     #[must_use]
     pub const fn new(duration: Nanos) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Measurements of a ping-pong: full round trips.
+//! The measurement of a ping-pong. All times are full round trips.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,25 +14,23 @@ use crate::{
 pub struct PingPongData {
     /// Round trips after the warm-up, measured from the actual send time.
     pub round_trips: LatencyHistogram,
-    /// Additional measurements of an open loop.
     pub open_loop: Option<OpenLoopData>,
     /// The same round trips in order, including the warm-up.
     pub intervals: Vec<PingPongInterval>,
-    /// From the first message after the warm-up to the last reply. Messages without a reply extend it until they are
-    /// given up, but not beyond the requested time.
+    /// Time from the first message after the warm-up to the last reply. A message without a reply extends it until it
+    /// is given up, but not beyond the requested time.
     pub elapsed: Nanos,
-    /// Messages without a reply after one second (UDP); `None` if unknown, as in logs of some tools. The intervals then
-    /// do not contain losses either.
+    /// Messages without a reply after one second (UDP). `None` if unknown, as in the logs of some tools, in which
+    /// case the intervals contain no losses either.
     pub lost: Option<u64>,
-    /// Received messages that match no sent message, including the warm-up. The message that they may belong to counts
-    /// as lost. `None` if not counted.
+    /// Received messages that match no sent message, including the warm-up. The original message, if any, counts as
+    /// lost. `None` if not counted.
     pub strays: Option<u64>,
     /// Replies to messages already answered or given up, including the warm-up. `None` if not counted.
     pub duplicates: Option<u64>,
     /// The client's socket, as set by the kernel.
     pub client: SocketFacts,
     pub server: SocketFacts,
-    /// The background stream, if any.
     pub under: Option<StreamData>,
 }
 
@@ -46,14 +44,14 @@ pub struct PingPongEnd {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum MessagesEnd {
-    /// The round trips, without data of the server and of the background stream.
+    /// The round trips, without the data from the server and from the background stream.
     Client(PingPongData),
-    /// The server measures no times.
+    /// The server does not measure any times.
     Server(SocketFacts),
 }
 
 impl PingPongEnd {
-    /// Fails if the records are not from a client and a server, or have different background connections.
+    /// Fails unless the records come from a client and a server and have the same background connections.
     pub fn together(self, server: Self) -> Result<PingPongData, String> {
         let under = (!self.beside.flows.is_empty())
             .then(|| StreamData::of_ends(&self.beside, &server.beside))
@@ -78,22 +76,19 @@ impl PingPongEnd {
 /// Times relative to the intended send times of an open loop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenLoopData {
-    /// From the intended send time to the reply. Includes stalls of the sender, path and peer.
+    /// Time from the intended send time to the reply. Includes stalls of the sender, path and peer.
     pub since_intended: LatencyHistogram,
-    /// From the intended send time to the actual one: the delay in the generator.
+    /// Time from the intended send time to the actual one, which is the delay in the generator.
     pub lateness: LatencyHistogram,
 }
 
 /// Round trips that ended in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PingPongInterval {
-    /// Start, since the first message.
     pub start: Nanos,
-    /// End, since the first message.
     pub end: Nanos,
-    /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// In an open loop from the intended send times, otherwise from the actual ones.
+    /// Round trips, measured from the intended send times in an open loop and otherwise from the actual ones.
     #[serde(deserialize_with = "crate::histogram::read_packed")]
     pub round_trips: LatencyHistogram,
     /// Messages given up in the interval, one second after they were sent (UDP).

@@ -10,7 +10,7 @@ use crate::{Direction, Mode, SocketSettings, Transport};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// When the previous one has returned. A stall delays all following messages and counts once.
+    /// When the previous message has returned. A stall delays all following messages and counts only once.
     Closed,
     /// On a schedule, whether or not earlier messages have returned. A stall affects all messages that are due during
     /// it.
@@ -30,7 +30,6 @@ pub enum Waiting {
 /// A TCP background stream on the same path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Background {
-    /// How data is sent and received.
     pub mode: Mode,
     /// Parallel connections per direction.
     pub streams: u32,
@@ -47,11 +46,8 @@ pub struct PingPongSettings {
     pub transport: Transport,
     /// Message size, equal in both directions.
     pub message: Bytes,
-    /// When the next message is sent.
     pub schedule: Schedule,
-    /// How both ends wait for it.
     pub waiting: Waiting,
-    /// Background traffic on the path.
     pub under: Option<Background>,
     /// Measured time, without the warm-up.
     pub duration: Nanos,
@@ -62,10 +58,10 @@ pub struct PingPongSettings {
 }
 
 impl PingPongSettings {
-    /// Largest message: with its headers it fits an IPv4 packet.
+    /// The largest message, which fits an IPv4 packet together with its headers.
     pub const LARGEST: Bytes = Bytes(60_000);
 
-    /// 64 bytes over UDP, closed loop, blocking, no background stream, no warm-up, a histogram every 500 ms.
+    /// Defaults to 64 bytes over UDP, a closed loop, blocking waits and no warm-up.
     #[must_use]
     pub const fn new(duration: Nanos) -> Self {
         Self {

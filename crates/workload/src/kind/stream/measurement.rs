@@ -1,4 +1,4 @@
-//! Measurements of a stream: all connections, at both ends, by interval.
+//! The measurement of a stream, with the intervals of all connections at both ends.
 
 use super::settings::Direction;
 use crate::{histogram::LatencyHistogram, socket::SocketFacts};
@@ -6,36 +6,35 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{BitRate, Bytes, Nanos};
 
-/// The connections of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamData {
-    /// Forward connections first.
+    /// The connections. Forward ones come first.
     pub flows: Vec<Flow>,
 }
 
 /// A connection, as seen by both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
-    /// Number within its direction, from 0.
+    /// Number of the connection within its direction, starting at 0.
     pub id: u32,
-    /// Never `both`.
+    /// The direction, which is never `both`.
     pub direction: Direction,
-    /// Counts bytes accepted by the socket.
+    /// The sender's record, which counts the bytes accepted by the socket.
     pub sender: EndSeries,
-    /// Counts bytes delivered to the application. The result uses this rate.
+    /// The receiver's record, which counts the bytes delivered to the application. The result uses this rate.
     pub receiver: EndSeries,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamEnd {
-    /// Forward connections first.
+    /// The connections. Forward ones come first.
     pub flows: Vec<FlowEnd>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowEnd {
     pub id: u32,
-    /// Never `both`.
+    /// The direction, which is never `both`.
     pub direction: Direction,
     pub series: EndSeries,
 }
@@ -51,7 +50,7 @@ impl StreamData {
         }
     }
 
-    /// A connection without a server record has no intervals there.
+    /// If the server has no record of a connection, its series is left empty.
     #[must_use]
     pub fn as_far_as_told(client: &StreamEnd, server: &StreamEnd) -> Self {
         let pair = |flow: &FlowEnd| {
@@ -71,7 +70,7 @@ impl StreamEnd {
 }
 
 impl Flow {
-    /// The client is the sender, except in reverse.
+    /// The client is the sender unless the direction is reverse.
     #[must_use]
     pub fn of_ends(id: u32, direction: Direction, client: EndSeries, server: EndSeries) -> Self {
         let (sender, receiver) =
@@ -86,20 +85,21 @@ pub struct EndSeries {
     /// Samples in order, without gaps, including the warm-up.
     #[serde(deserialize_with = "read_without_room")]
     pub intervals: Vec<Interval>,
-    /// The socket, as set by the kernel.
+    /// The socket's options as set by the kernel.
     pub socket: SocketFacts,
     /// How late messages were sent after their scheduled time, for a sender with a rate.
     #[serde(default, deserialize_with = "crate::histogram::read_packed_if_any")]
     pub lateness: Option<LatencyHistogram>,
-    /// Part of the schedule skipped after the warm-up, for a sender with a rate: after a stall it catches up at most
-    /// one second.
+    /// Part of the schedule skipped after the warm-up, for a sender with a rate. After a stall, it catches up by at
+    /// most one second.
     pub skipped: Option<Nanos>,
-    /// Whether times count from the start of the first connection of this end, instead of its own first byte.
+    /// Whether times are relative to the start of this end's first connection, instead of the connection's own first
+    /// byte.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_common_start: bool,
 }
 
-/// Avoids spare capacity, which would double the memory of many short lists.
+/// Avoids spare capacity, which would double the memory that many short lists take.
 fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
     let mut intervals = Vec::deserialize(from)?;
     intervals.shrink_to_fit();
@@ -137,7 +137,8 @@ impl EndSeries {
         start.zip(end).map_or(Nanos(0), |(start, end)| end - start)
     }
 
-    /// All bytes over the combined time. Otherwise connections that start late or end early would count too much.
+    /// Divides all bytes by the combined time. Otherwise, connections that start late or end early would count too
+    /// much.
     #[must_use]
     pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> BitRate {
         BitRate::of(ends.clone().map(Self::bytes).sum(), Self::time_together(ends))
@@ -148,14 +149,13 @@ impl EndSeries {
         self.measured().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum()
     }
 
-    /// The sum of counts, and the jitter of the last interval.
+    /// Returns the sum of the counts, with the jitter of the last interval.
     #[must_use]
     pub fn datagrams(&self) -> Option<DatagramSample> {
         self.measured().filter_map(|interval| interval.datagrams).reduce(|before, after| before.and(&after))
     }
 }
 
-/// A sample of one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Start, since the first connection of this end (see `has_common_start`).
@@ -163,11 +163,8 @@ pub struct Interval {
     pub end: Nanos,
     /// Payload written or read by this end.
     pub bytes: Bytes,
-    /// Whether it is part of the warm-up.
     pub warmup: bool,
-    /// TCP_INFO at the end of the interval.
     pub tcp: Option<TcpSample>,
-    /// UDP datagrams in the interval.
     pub datagrams: Option<DatagramSample>,
 }
 
@@ -177,7 +174,7 @@ impl Interval {
         BitRate::of(self.bytes, self.end - self.start)
     }
 
-    /// Part of the warm-up only if both are.
+    /// Combines two intervals, which are part of the warm-up only if both are.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -203,7 +200,7 @@ pub struct TcpSample {
     pub cwnd: Bytes,
     pub rtt: Nanos,
     pub rtt_variation: Nanos,
-    /// Pacing rate; `None` without pacing.
+    /// Pacing rate, or `None` if the socket does not pace.
     pub pacing: Option<BitRate>,
     /// Time in the interval in which the peer's window limited the sender.
     pub receive_window_limited: Nanos,
@@ -219,20 +216,20 @@ pub struct TcpSample {
     pub delivery: Option<BitRate>,
     /// Window offered by this end, in bytes (rcv_wnd); 0 on kernels without this field.
     pub offered_window: Bytes,
-    /// Segments sent by this end in the interval, including retransmits and pure acknowledgements (segs_out); 0 if not
-    /// recorded.
+    /// Segments sent by this end in the interval, including retransmits and pure acknowledgements (segs_out); 0 if
+    /// not recorded.
     #[serde(default)]
     pub segments: u32,
 }
 
 impl TcpSample {
-    /// Other tools report only some fields; zeros in the others mean unknown.
+    /// Other tools report only some of the fields. Zeros in the remaining fields mean unknown.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.least_rtt.is_some() || self.delivery.is_some() || self.offered_window.0 > 0 || self.segments > 0
     }
 
-    /// Adds counts and times, and keeps the later state.
+    /// Adds the counts and times, and takes the state from the later sample.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -250,15 +247,16 @@ impl TcpSample {
 /// Datagrams in an interval. Only the receiver counts losses, reordering and duplicates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatagramSample {
-    /// Sent, or received without duplicates.
+    /// Datagrams sent, or received without duplicates.
     pub count: u64,
     /// Change in missing datagrams since the previous interval; negative when late ones arrive. The sum is the total
     /// loss.
     pub lost: i64,
-    /// Received after one with a higher number.
+    /// Received after a datagram with a higher number.
     pub reordered: u64,
     pub duplicates: u64,
-    /// Received with a number that was never sent, or without one. Only those detected at the end are also in `count`.
+    /// Received with a number that was never sent, or without a number. Only those detected at the end are included
+    /// in `count`.
     #[serde(default)]
     pub strays: u64,
     /// Interarrival jitter at the end of the interval (RFC 3550, section 6.4.1).
@@ -348,7 +346,7 @@ mod tests {
             (vec![EndSeries::default(), end(0, 1000, 500)], 4000.0),
             // The starts are not comparable.
             (vec![EndSeries::default(), end(500, 1000, 500), end(1500, 2000, 500)], 16000.0),
-            // Sequential, so their rates were never available at the same time.
+            // These are sequential, so their rates were never available at the same time.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
         ] {

@@ -10,10 +10,10 @@ use crate::{SocketSettings, Transport};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Like an ordinary application: writes and copying reads of the message size; one datagram per call.
+    /// Like an ordinary application, with writes and copying reads of the message size, and one datagram per call.
     App,
-    /// At the lowest cost: zero-copy at the sender, no copy at the receiver (MSG_TRUNC), many datagrams per call
-    /// (segmentation and receive offload). Shows what the path can carry, not what an application gets.
+    /// At the lowest cost, with zero-copy at the sender, no copy at the receiver (MSG_TRUNC), and many datagrams per
+    /// call (segmentation and receive offload). Shows what the path can carry, not what an application gets.
     Limit,
 }
 
@@ -52,7 +52,6 @@ pub enum Until {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamSettings {
     pub transport: Transport,
-    /// How data is sent and received.
     pub mode: Mode,
     /// Parallel connections per direction, each with its own thread.
     pub streams: u32,
@@ -69,7 +68,7 @@ pub struct StreamSettings {
 }
 
 impl StreamSettings {
-    /// One TCP connection forward in app mode: writes of 128 KiB, no warm-up, samples every 100 ms, kernel defaults.
+    /// Defaults to one forward TCP connection in app mode, with writes of 128 KiB and no warm-up.
     #[must_use]
     pub const fn new(until: Until) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Claims about a network device: who moves its packets, its offloads and its MTU.
+//! Findings about a network device: vhost, offloads and MTU.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,15 @@ pub(super) const VHOST_OFF: Rule = Rule { id: "vhost-off", look: |vm| of_each(vm
 pub(super) const OFFLOAD_OFF: Rule = Rule { id: "offload-off", look: |vm| of_each(vm, offload_off) };
 pub(super) const MTU_MISMATCH: Rule = Rule { id: "mtu-mismatch", look: |vm| of_each(vm, mtu_mismatch) };
 
-/// With fewer packets a second a device is as good as idle.
+/// Packets per second below which a device is considered idle.
 const TRAFFIC: f64 = 1000.0;
-/// Nothing is compared here.
+/// Appended because nothing is compared here.
 pub(super) const UNMEASURED: &str =
     "The effect of a change was not measured: compare `plumb client` before and after.";
-/// What the host must be able to leave to the guest, by the kernel's names.
+/// Offloads that the host must be able to leave to the guest, by their kernel names.
 const OFFLOADS: [&str; 4] =
     ["tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation", "tx-tcp6-segmentation"];
 
-/// What is said of each device of the machine.
 pub(super) fn of_each(
     summary: &VmSummary,
     look: impl Fn(&VmSummary, &VmDevice) -> Option<Finding>,
@@ -29,17 +28,14 @@ pub(super) fn of_each(
     summary.vm.devices.iter().filter_map(|device| look(summary, device)).collect()
 }
 
-/// `tap100i0`, or what else it is called.
 pub(super) fn name(device: &VmDevice) -> &str {
     device.tap.as_deref().or(device.netdev.as_deref()).unwrap_or("its device")
 }
 
-/// One whose packets vhost could move, as far as it is known.
 pub(super) fn is_virtio(device: &VmDevice) -> bool {
     device.backend == "tap" && device.model.as_ref().is_none_or(|model| model.starts_with("virtio-net"))
 }
 
-/// Packets a second, both ways.
 fn rate(summary: &VmSummary, device: &VmDevice) -> Option<f64> {
     let counted = device.counters.as_ref()?;
     Some((counted.rx_packets + counted.tx_packets) as f64 / summary.trace.elapsed.seconds().max(1e-9))
@@ -80,7 +76,6 @@ fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     Some(finding)
 }
 
-/// System calls of the whole process for each packet, where there are enough of these.
 fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let counted = device.counters.as_ref().filter(|_| rate(summary, device) > Some(TRAFFIC))?;
     let calls = summary.trace.all.as_ref()?.count.calls as f64;
@@ -99,10 +94,11 @@ fn vhost_commands(summary: &VmSummary) -> Vec<String> {
     vec!["modprobe vhost_net && ls -l /dev/vhost-net".into(), set]
 }
 
-/// What a tap device has of offloads is what the guest's driver took: packets to the guest that need not be cut or summed.
+/// A tap device has the offloads that the guest's driver accepted, i.e. for packets to the guest that need no
+/// segmentation or checksum.
 fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let state = device.state.as_ref()?;
-    // A guest that has not started its driver has taken none.
+    // A guest driver that has not started has not accepted any.
     let up = device.negotiated.as_ref().and_then(|it| it.driver).unwrap_or(true);
     let evidence = offloads(device, &state.features);
     if !up || evidence.is_empty() {
@@ -141,7 +137,7 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     [headless, off, refused].into_iter().flatten().collect()
 }
 
-/// Features that let the guest hand on large packets, where a monitor tells of them.
+/// Features that let the guest send large packets but that it did not accept. Empty unless the monitor reports them.
 fn refused(device: &VmDevice) -> Vec<&'static str> {
     let Some(taken) = device.negotiated.as_ref().and_then(|it| it.features.as_ref()) else {
         return Vec::new();

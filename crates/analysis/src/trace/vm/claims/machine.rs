@@ -1,4 +1,4 @@
-//! Claims about the whole machine: the accelerator, and CPU contention on the host.
+//! Findings about the whole machine: the accelerator, and CPU contention on the host.
 
 use findings::{Evidence, Finding, Severity, VmSummary};
 use samples::{VmAccelerator, VmRole};
@@ -12,11 +12,11 @@ pub(super) const WAITING_FOR_CPUS: Rule =
 pub(super) const OUT_OF_QUOTA: Rule =
     Rule { id: "noisy-host", look: |vm| throttled(vm).into_iter().collect() };
 
-/// Waiting for a CPU of the host for more than this share of the time that it wants one is felt in every latency.
+/// Fraction of its runnable time that a thread may wait for a host CPU. Beyond this, every latency suffers.
 const CROWDED: f64 = 0.05;
-/// A guest that hardly runs waits now and then, and nobody feels it.
+/// Minimum utilization. The waits of a mostly idle guest go unnoticed.
 const RUNS: f64 = 0.05;
-/// Standing still for more than this share of the time.
+/// Maximum fraction of the time that it may be throttled.
 const THROTTLED: f64 = 0.01;
 
 fn emulated(summary: &VmSummary) -> Option<Finding> {
@@ -33,7 +33,7 @@ fn emulated(summary: &VmSummary) -> Option<Finding> {
     })
 }
 
-/// Not what a virtual machine does, but what others on the host leave it.
+/// Caused by other load on the host rather than the virtual machine.
 fn crowded(summary: &VmSummary) -> Option<Finding> {
     let crowded = |role: &VmRole| {
         let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;

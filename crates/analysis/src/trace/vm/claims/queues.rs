@@ -1,4 +1,4 @@
-//! Claims about a device's queues: their number against the guest's CPUs, and the threads that serve them.
+//! Findings about a device's queues: their number compared with the guest's CPUs, and the threads that serve them.
 
 use findings::{Finding, Severity, VmSummary};
 use samples::{VmDevice, VmRole};
@@ -13,10 +13,9 @@ use crate::commands::proxmox_queues;
 pub(super) const SINGLE: Rule = Rule { id: "single-queue-bound", look: |vm| of_each(vm, single) };
 pub(super) const TOO_MANY: Rule = Rule { id: "too-many-queues", look: |vm| of_each(vm, too_many) };
 
-/// A thread that is busier has hardly any time left.
+/// Utilization at which a thread is nearly saturated.
 const FULL: f64 = 0.8;
 
-/// One queue where there could be more.
 fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let cpus = summary.vm.cpus.filter(|cpus| *cpus > 1)?;
     if !is_virtio(device) || device.queues != 1 {
@@ -44,7 +43,6 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     Some(finding)
 }
 
-/// More queues than CPUs that could serve them.
 fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
     let claim = format!("{} uses {} queues for {cpus} vCPUs.", name(device), device.queues);
@@ -58,7 +56,7 @@ fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     Some(finding)
 }
 
-/// Who moves the packets of one queue: one thread at most.
+/// The thread that processes the packets of a queue. There is at most one per queue.
 fn carrier(summary: &VmSummary, device: &VmDevice) -> Option<(&'static str, f64)> {
     let (role, word) = match device.vhost? {
         true => (VmRole::Vhost, "the busiest vhost worker"),

@@ -20,7 +20,6 @@ fn flags() -> [String; 4] {
 fn stock_server_accepts_valid_logins_only() {
     let flags = flags();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-    // The supported padding depends on the server version.
     let lets_in = |padding| {
         on_loopback(|| {
             let server = Stock::start(&flags)?;

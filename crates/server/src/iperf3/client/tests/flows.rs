@@ -27,7 +27,6 @@ fn sends_exact_amount_and_all_of_it_arrives() {
     for (streams, blocks) in [(1, None), (3, None), (1, Some(77))] {
         let options = Options { blocks, ..Options::default() };
         let spec = ClientSpec { options, ..spec(StreamSettings { until, streams, ..tcp() }) };
-        // A descheduled stock server discards unread data when the test ends.
         in_one_of_five(|| {
             let Some((report, server)) = run(&spec, &[]) else { return };
             let (sent, received, printed) = byte_counts(&report, &server, Direction::Forward);

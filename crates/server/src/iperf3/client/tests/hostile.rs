@@ -1,4 +1,5 @@
-//! Servers that stall in each state. The client must end with an error that names the missing message and the peer.
+//! Servers that stall in each protocol state. The client must end with an error that names the missing
+//! message and the peer.
 
 use std::{
     io::{Read, Write},
@@ -10,7 +11,6 @@ use codecs::iperf3::{Connect, State};
 
 use super::*;
 
-/// Several times the longest timeout of the client.
 const WATCHED: Duration = Duration::from_secs(240);
 const COOKIE: usize = 37;
 const SOME: usize = 1 << 20;
@@ -24,7 +24,7 @@ enum Stops {
     Closing,
     Resetting,
     Silent,
-    /// Keeps sending single bytes.
+    /// Sends one byte at a time without end.
     Dripping,
     AtResults,
     InResults,
@@ -91,7 +91,6 @@ impl Server {
         let mut cookie = [0; COOKIE];
         self.control.read_exact(&mut cookie).expect("a cookie");
         self.play(case);
-        // Drains the connection until the client closes it.
         while self.receive().is_some() {}
     }
 
@@ -124,7 +123,7 @@ impl Server {
     fn end(&mut self, stops: Stops) {
         match stops {
             Stops::Closing | Stops::Resetting => {
-                // Lets the client start.
+                // Gives the client time to start.
                 thread::sleep(Duration::from_millis(300));
                 for stream in self.resources.streams.drain(..).filter(|_| stops == Stops::Resetting) {
                     sys::socket::set_linger_zero(&stream).expect("TCP");
@@ -160,7 +159,6 @@ impl Server {
     }
 }
 
-/// Retried if another test is using the port for UDP.
 fn ports() -> (TcpListener, UdpSocket) {
     let both = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
@@ -315,7 +313,7 @@ fn client_ends_when_server_stalls_in_any_state() {
     let wrong = on_loopback(|| {
         let (sender, results) = channel();
         let run = |case: Case, sender: Sender<_>| {
-            // Not joined, because a hanging client is the failure to detect.
+            // Not joined, because a hanging client is the failure this test detects.
             thread::spawn(move || sender.send(check(&case)));
         };
         cases.into_iter().for_each(|case| run(case, sender.clone()));

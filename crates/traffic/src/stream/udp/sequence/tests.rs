@@ -75,7 +75,7 @@ fn constant_delay_has_no_jitter_with_any_clocks() {
     assert_eq!(jitter.value(), Nanos(0));
 }
 
-/// Fate of each of a few hundred datagrams: dropped, or sent several times with these delays.
+/// What happens to each of a few hundred datagrams: it is dropped, or sent several times with these delays.
 fn fates() -> impl Strategy<Value = Vec<Vec<u64>>> {
     let late = prop_oneof![4 => Just(0_u64), 1 => 0..300_u64, 1 => 0..WINDOW / 400];
     prop::collection::vec(prop::collection::vec(late, 0..3), 1..400)
@@ -118,7 +118,6 @@ fn altered_number_is_one_loss_and_one_stray_or_duplicate() {
         for (bit, altered) in (0..bits).flat_map(|bit| [(bit, 1), (bit, 500), (bit, 1000)]) {
             let (sample, bytes) = with_bit_altered(format, bit, altered);
             let case = format!("{format:?} {altered} with bit {bit}: {sample:?}");
-            // That it was never sent is only known at the end.
             let late = (1001..WINDOW).contains(&(altered ^ 1 << bit));
             assert_eq!((sample.count, sample.lost), (if late { 1000 } else { 999 }, 1), "{case}");
             assert_eq!(sample.strays + sample.duplicates, 1, "{case}");
@@ -160,7 +159,6 @@ fn counts_every_datagram_after_an_outage() {
         let expected = DatagramSample { count: 20, lost: gap.cast_signed() - 1, ..DatagramSample::default() };
         assert_eq!((totals(&mut arrivals), bytes), (expected, 2000), "{gap}");
     }
-    // The last datagram of a stream, confirmed by the sender.
     let mut arrivals = Arrivals::new();
     let last = 2 * WINDOW;
     assert_eq!(arrivals.note(datagram(last, 0, 0)) + arrivals.announce(last), 100);
@@ -170,7 +168,7 @@ fn counts_every_datagram_after_an_outage() {
 #[test]
 fn extreme_number_only_counts_as_loss() {
     let mut arrivals = Arrivals::new();
-    // More datagrams than the highest number: repetitions too old to be detected.
+    // More datagrams arrive than the highest number, because some repetitions are too old to be detected.
     for number in [WINDOW + 1, 1, 1, 1] {
         arrivals.note(datagram(number, 0, 0));
     }
@@ -179,7 +177,6 @@ fn extreme_number_only_counts_as_loss() {
     assert!(totals(&mut arrivals).lost > i64::MAX / 2);
 }
 
-/// Arbitrary headers: numbers close to each other, near the ends of the range, or anywhere.
 fn head() -> impl Strategy<Value = (bool, Vec<u8>)> {
     let number = prop_oneof![0..9_u64, (u64::MAX >> 1) - 9..=u64::MAX >> 1, any::<u64>()];
     let seconds = prop_oneof![Just(0_u32), Just(u32::MAX), any::<u32>()];
@@ -217,7 +214,6 @@ proptest! {
 
     #[test]
     fn counts_any_drops_swaps_and_duplicates_exactly(fates in fates(), spread in 1..600_u64) {
-        // Numbers are spread, as if those between were lost.
         let numbered = (1..).map(|number: u64| number * spread).zip(&fates);
         let mut order: Vec<(u64, u64)> = numbered
             .flat_map(|(number, fate)| fate.iter().map(move |late| (number + late * spread, number)))
