@@ -13,8 +13,8 @@ pub enum FleetError {
     #[error("invalid NATS server address `{server}`: {reason}; expected e.g. tls://host:4222")]
     NoAddress { server: String, reason: String },
     #[error(
-        "the NATS server {server} {reason}; the users of its configuration list those that it takes \
-         (`plumb fleet add`), and it reads them again by `nats-server --signal reload`"
+        "the NATS server {server} {reason}; the users it accepts are listed in its configuration \
+         (`plumb fleet add`), which `nats-server --signal reload` reads again"
     )]
     NotPermitted { server: String, reason: String },
     #[error(
@@ -33,13 +33,13 @@ pub enum FleetError {
     #[error("there is already a member `{name}`, on host {host}; stop it, or choose another name")]
     Taken { name: String, host: String },
     #[error(
-        "member `{name}` is plumb {tool}, which speaks version {theirs} of a fleet's messages, this one {VERSION}; install the \
+        "member `{name}` is plumb {tool}, which speaks version {theirs} of a fleet's messages, but this plumb speaks version {VERSION}; install the \
          same version of plumb on both"
     )]
     Version { name: String, tool: String, theirs: u32 },
     #[error(
-        "members obey signed orders only, and the fleet file for the NATS server {server} names no `key` to sign with; \
-         `plumb fleet add NAME --controller` makes one"
+        "members only accept signed orders, but the fleet file for the NATS server {server} has no `key` to sign with; \
+         `plumb fleet add NAME --controller` creates one"
     )]
     Unsigned { server: String },
     #[error("member `{name}` refused: {reason}")]

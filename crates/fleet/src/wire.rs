@@ -41,7 +41,7 @@ pub(crate) struct Delivery {
 pub(crate) enum WireError {
     #[error("it sent a line of more than {LINE} bytes")]
     Line,
-    #[error("it sent a message of {0} bytes, the most is {PAYLOAD}")]
+    #[error("it sent a message of {0} bytes, but the maximum is {PAYLOAD}")]
     Payload(usize),
     #[error("it sent an invalid line: {0}")]
     Invalid(String),

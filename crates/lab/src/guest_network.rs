@@ -32,7 +32,7 @@ impl GuestNetwork {
     /// If the kernel refuses or lacks a feature.
     pub fn create(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
         if let Some(reason) = Nic::lacks_vhost().filter(|_| vm.vhost) {
-            return Err(RunError::Lacks { reason: format!("vhost-net does not work: {reason}") });
+            return Err(RunError::Lacks { reason: format!("vhost-net is unavailable: {reason}") });
         }
         let lab = lab(guest, vm, mtu);
         let topology = Topology::create(&lab)?;

@@ -48,7 +48,7 @@ impl<'a> MissingCapabilities<'a> {
         let vhost = self.vhost.as_ref().and_then(|reason| {
             let guest = guest(wants_vhost)?;
             Some(format!(
-                "virtual machine `{guest}` has `vhost = \"on\"`, but vhost-net does not work: {reason}"
+                "virtual machine `{guest}` has `vhost = \"on\"`, but vhost-net is unavailable: {reason}"
             ))
         });
         vhost.or_else(|| {

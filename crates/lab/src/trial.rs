@@ -84,7 +84,7 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Returns the processes whose CPU use during `time` would disturb a trial.
+    /// Returns the processes that used enough CPU during `time` to disturb a trial.
     pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
         let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
         Ok(usage.and_then(|usage| disturbance::warning(&usage, &Cpus::FREE)).and_then(|found| match found {

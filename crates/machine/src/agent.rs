@@ -1,4 +1,4 @@
-//! An agent's process: a child process whose stdio is the channel.
+//! An agent's process: a child process that uses its stdio as the channel.
 
 use std::{
     os::unix::process::CommandExt,

@@ -20,7 +20,7 @@ pub enum FirecrackerError {
     NotInstalled { program: PathBuf },
     #[error("{} is not Firecracker: its --version output does not start with `Firecracker`", program.display())]
     Other { program: PathBuf },
-    #[error("Firecracker needs KVM, which does not work here: {0}")]
+    #[error("Firecracker needs KVM, which is unavailable here: {0}")]
     NoKvm(#[source] sys::Error),
     #[error("{asked} of memory is too little for a guest; the minimum is {least}")]
     TooLittleMemory { asked: Bytes, least: Bytes },

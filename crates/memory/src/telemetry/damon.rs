@@ -22,7 +22,7 @@ const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report i
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
 /// How often the kernel checks whether the memory has changed, in microseconds.
 const UPDATE: u64 = 4_000_000;
-/// The kernel merges regions whose counts differ by up to 10 % of the highest count, which hides rare
+/// The kernel merges regions with counts that differ by up to 10 % of the highest count, which hides rare
 /// accesses. The minimum number limits the size of a region.
 const REGIONS: [u64; 2] = [200, 400];
 const CLASSES: [(u64, u64); 9] =

@@ -21,8 +21,8 @@
 //! # Unexplained time
 //! - An idle CPU is busy from the first instruction of an interrupt, but visible only from the handler on.
 //! - The time from the interrupt to the first task is shown as kernel thread `swapper`: restarting the tick exits to
-//! the hypervisor, which is a large part of the cost of a message between CPUs. Kernels before Linux 6.9 do not
-//! report a CPU that is woken before it has fallen asleep, so this time has no owner.
+//!   the hypervisor, which is a large part of the cost of a message between CPUs. Kernels before Linux 6.9 do not
+//!   report a CPU that is woken before it has fallen asleep, so this time has no owner.
 //! - Processes that a sandbox hides from programs have no owner.
 //! - The programs' own time is charged to the interrupted task, and counts as busy.
 

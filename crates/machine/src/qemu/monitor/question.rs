@@ -31,7 +31,7 @@ pub enum MonitorError {
     },
     /// The monitor has not sent a greeting.
     #[error(
-        "the monitor {} does not greet within {} s; it may have another client, since a monitor accepts one client at a time, or it \
+        "the monitor {} did not send a greeting within {} s; it may have another client, since a monitor accepts one client at a time, or it \
          is not a QMP monitor",
         at.display(), PATIENCE.as_secs()
     )]
