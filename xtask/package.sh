@@ -4,6 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 kind=$1 output=$(mkdir -p "$2" && realpath "$2") program=${3:-}
+# The folder of Go's own installer.
+PATH=$PATH:/usr/local/go/bin
 if ! command -v nfpm >/dev/null; then
     command -v go >/dev/null || { echo "package: needs nfpm, or Go 1.21 or newer to build nfpm" >&2; exit 1; }
     nfpm() { go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0 "$@"; }
