@@ -157,6 +157,8 @@ pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
         assert_eq!(watch.wait().expect("it was started").code(), status, "{name}");
         before.are_gone_within(Duration::from_secs(10));
         assert!(kept(&sandbox) >= 1, "{name}");
-        let _ = sandbox.succeed(&["runs", "remove", "latest"]);
+        // The process of the run may take a moment to exit after its namespaces are gone.
+        let removed = || sandbox.plumb(&["runs", "remove", "latest"]).status == Some(0);
+        assert!(wait_until(PATIENCE, removed), "{name}");
     }
 }
