@@ -1,4 +1,4 @@
-//! The client side of the control connection, without I/O.
+//! The client side of the control connection, without I/O. [`MAX_SERVER_RESULTS`] bounds its memory.
 
 use std::{collections::VecDeque, mem};
 

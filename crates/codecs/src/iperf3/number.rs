@@ -1,7 +1,12 @@
 //! Numbers and flags in iperf3's JSON. Their form depends on the version: `true` or `1`, `1e9` or
 //! `1000000000`, or `null` after a failed division.
 
-use serde::{Deserialize, Deserializer};
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, Visitor},
+};
 
 /// Debian's 3.12 writes -1 as 2^64 - 1, which is corrected here.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
@@ -24,32 +29,64 @@ pub(super) fn maybe_real<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f6
     Option::deserialize(from).map(|number| number.map(Number::real))
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number")]
 enum Number {
-    Flag(bool),
     Signed(i64),
     Unsigned(u64),
     Real(f64),
-    Null(()),
 }
 
 impl Number {
-    fn whole(self) -> i64 {
+    const fn whole(self) -> i64 {
         match self {
-            Self::Flag(flag) => flag.into(),
             Self::Signed(number) => number,
             Self::Unsigned(number) => number.cast_signed(),
             Self::Real(number) => number as i64,
-            Self::Null(()) => 0,
         }
     }
 
-    fn real(self) -> f64 {
+    const fn real(self) -> f64 {
         match self {
-            Self::Real(number) => number,
+            Self::Signed(number) => number as f64,
             Self::Unsigned(number) => number as f64,
-            other => other.whole() as f64,
+            Self::Real(number) => number,
         }
+    }
+}
+
+/// `#[serde(untagged)]` would buffer whatever a peer sends instead of a number, which takes many times the memory of
+/// the text.
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Number, E> {
+        Ok(Number::Signed(value.into()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
+        Ok(Number::Signed(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+        Ok(Number::Unsigned(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
+        Ok(Number::Real(value))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Number, E> {
+        Ok(Number::Signed(0))
     }
 }

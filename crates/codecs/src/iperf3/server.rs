@@ -1,4 +1,5 @@
-//! The server side of the control connection after the cookie, without I/O.
+//! The server side of the control connection after the cookie, without I/O. [`MAX_PARAMS`] and
+//! [`MAX_CLIENT_RESULTS`] bound its memory.
 
 use std::{collections::VecDeque, mem};
 
