@@ -43,10 +43,10 @@ fn import_with(bytes: &[u8], options: &Options) {
     assembler.read(report);
     let assembled = assembler.finish();
     trials.extend(assembled.rest.into_iter().map(|done| done.trial));
-    let cells = &assembled.header.results;
+    let results = &assembled.header.results;
     for (trial, index) in trials.iter().zip(0..) {
         assert_eq!(trial.index, index);
-        assert!(cells.iter().any(|cell| cell.id == trial.result), "{} is not a cell", trial.result);
+        assert!(results.iter().any(|result| result.id == trial.result), "{} is not a result", trial.result);
         measurement(&trial.measurement);
         let text = serde_json::to_string(trial).expect("trials serialize");
         let again: Trial =

@@ -223,7 +223,7 @@ impl Assembler {
         trials.extend(self.latest.take().and_then(|found| self.trial(found)));
         for (counted, (tests, first)) in &self.in_part {
             let (Some(what), more) = (counted.note(), tests - 1) else { continue };
-            let more = if more > 0 { format!(", and {more} similar tests") } else { String::new() };
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             self.record.notes.push(format!("{first}{more}: {what}"));
         }
         if let Some((tests, first)) = self.coarser.take() {

@@ -195,7 +195,7 @@ pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) ->
 /// Keys that suggest a measurement, and the tool that writes them.
 const LOOKS: [(&str, &str); 7] = [
     ("\"throughput_mbps\"", "xfr"),
-    ("\"stats\": {", "irtt"),
+    ("\"ipdv_round_trip\"", "irtt"),
     ("\"BitsPerSecond\"", "ethr"),
     ("\"bits_per_second\"", ""),
     ("\"x_values\"", ""),

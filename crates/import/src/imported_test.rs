@@ -48,7 +48,7 @@ pub enum Evidence {
     Adjacent,
     /// The tests come from a loop, a script or numbered runs, so they are trials.
     Repeated,
-    /// Each test differs in an unknown way, e.g. rows of a table with equal settings, or a variable in a loop.
+    /// Each test differs in an unknown way, e.g. rows of a table with remarks, or a variable of a loop in the command.
     Varies,
 }
 

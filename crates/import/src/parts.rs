@@ -184,24 +184,44 @@ impl Parts {
         }
     }
 
+    /// Handles the label of a run. The first one only announces a test, so several tests below it may differ.
     fn repeats(&mut self) {
+        let is_later = self.has_log;
         if self.known.is_empty() {
             self.begin(0, None, Rank::Nothing);
         }
-        if let Some(part) = self.known.back_mut() {
+        if let Some(part) = self.known.back_mut().filter(|_| is_later) {
             part.evidence = Evidence::Repeated;
         }
     }
 }
 
-/// Returns the variable of `for i in 1 2 3; do`. For a `while` loop, it is empty.
+/// Returns the variable of `for i in 1 2 3; do`, or a name that no command uses for a `while` loop. Sentences have the
+/// same words, so a loop needs a `do` of its own, or must start the line and list values.
 fn loop_variable(text: &str) -> Option<String> {
-    let after = |word: &str| text.find(word).map(|at| &text[at + word.len()..]);
-    if let Some(rest) = after("for ").filter(|rest| rest.contains(" in ") || rest.starts_with("((")) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_do = |(at, word): (usize, &&str)| {
+        word.ends_with(";do") || (*word == "do" && (at + 1 == words.len() || words[at - 1].ends_with(';')))
+    };
+    let has_do = words.iter().enumerate().skip(1).any(is_do);
+    let start = shell::after_prompt(text);
+    if let Some((before, rest)) = text.split_once("for ")
+        && (has_do || start.starts_with("for "))
+        && !before.ends_with(|sign: char| sign.is_alphanumeric())
+    {
         let name = rest.trim_start_matches(['(', ' ']);
-        return Some(name.chars().take_while(|sign| sign.is_ascii_alphanumeric() || *sign == '_').collect());
+        let end =
+            name.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(name.len());
+        let (name, list) = name.split_at(end);
+        let lists = |list: &str| {
+            has_do
+                || list.contains(|sign: char| sign.is_ascii_digit() || matches!(sign, '$' | '{' | '(' | '"'))
+        };
+        if rest.starts_with("((") || list.strip_prefix(" in ").is_some_and(lists) {
+            return Some(name.to_owned());
+        }
     }
-    (text.contains("while ") && text.contains("do")).then(|| "\0".to_owned())
+    (has_do && words.iter().any(|word| matches!(*word, "while" | "until"))).then(|| "\0".to_owned())
 }
 
 /// Whether a line consists only of characters that underline a heading.
@@ -285,7 +305,12 @@ mod tests {
             ("$ for i in 1 2; do iperf3 -c a; done\n[1]\n[2]\n", [Repeated, Repeated]),
             ("$ for p in 1 2; do iperf3 -c a -P $p; done\n[1]\n[2]\n", [Varies, Varies]),
             ("for i in 1 2\n  iperf3 -c a\ndone\n[1]\n[2]\n", [Repeated, Repeated]),
-            ("Run 1\n[1]\nRun 2\n[2]\n", [Repeated, Repeated]),
+            ("while true; do\n  iperf3 -c a\ndone\n[1]\n[2]\n", [Repeated, Repeated]),
+            ("Run 1\n[1]\nRun 2\n[2]\n", [Adjacent, Repeated]),
+            ("Run 1\n[1]\n[2]\n", [Adjacent, Adjacent]),
+            ("Rates for pods in the same node:\n$ iperf3 -c a\n[1]\n[2]\n", [Adjacent, Adjacent]),
+            ("for pods in the same node\n$ iperf3 -c a\n[1]\n[2]\n", [Adjacent, Adjacent]),
+            ("Measured while the download ran\n$ iperf3 -c a\n[1]\n[2]\n", [Adjacent, Adjacent]),
             ("$ iperf3 -c a\n[1]\n$ iperf3 -c a\n[2]\n", [Adjacent, Adjacent]),
         ] {
             let found: Vec<Evidence> = parts(text).into_iter().map(|(_, evidence)| evidence).collect();

@@ -1,6 +1,8 @@
 //! Parses the summary of `perf trace -s`: system calls per thread, with elapsed time (perf-trace(1), "-s,
 //! --summary").
 
+use std::collections::HashSet;
+
 use units::Nanos;
 
 use crate::{
@@ -24,7 +26,7 @@ struct Summary {
     last: u64,
     calls: Calls,
     thread: Option<String>,
-    heads: Vec<String>,
+    heads: HashSet<String>,
     columns: Vec<String>,
     /// Whether the second heading line says that times are in milliseconds.
     milliseconds: bool,
@@ -39,8 +41,7 @@ impl Format for PerfTrace {
             self.open = Some(Summary::new(line.number));
             return Claim::Claimed;
         }
-        let is_repeated =
-            |open: &Summary| head(text).is_some() && open.heads.iter().any(|head| head == thread_of(text));
+        let is_repeated = |open: &Summary| head(text).is_some() && open.heads.contains(thread_of(text));
         if self.open.as_ref().is_some_and(is_repeated) {
             // A second summary follows without a title.
             self.end(out);
@@ -71,13 +72,13 @@ impl Format for PerfTrace {
 }
 
 impl Summary {
-    const fn new(line: u64) -> Self {
+    fn new(line: u64) -> Self {
         Self {
             first: line,
             last: line,
             calls: Calls::new(),
             thread: None,
-            heads: Vec::new(),
+            heads: HashSet::new(),
             columns: Vec::new(),
             milliseconds: false,
             wrong: Places::NONE,
@@ -90,7 +91,7 @@ impl Summary {
             return true;
         }
         if let Some(head) = head(text) {
-            self.heads.push(thread_of(text).to_owned());
+            self.heads.insert(thread_of(text).to_owned());
             self.thread = match head {
                 Head::Thread(name) => Some(name),
                 Head::Total => None,
@@ -161,6 +162,9 @@ enum Head {
 
 /// Parses `CPU 0/KVM (10396), 35468 events, 100.0%` (one thread) or `total, 35468 events`.
 fn head(text: &str) -> Option<Head> {
+    if !text.contains(" events") {
+        return None;
+    }
     let (thread, rest) =
         text.rsplit_once(", ").filter(|(thread, _)| thread.contains(" events")).unwrap_or((text, ""));
     let (thread, events) = thread.rsplit_once(", ")?;

@@ -139,7 +139,7 @@ fn introduces(before: &str) -> bool {
 }
 
 /// Returns the text after list markers and a prompt: `root@a:~# `, `$ `, `PS C:\> `, `mininet> `, `+ `, `1. `.
-fn after_prompt(before: &str) -> &str {
+pub(crate) fn after_prompt(before: &str) -> &str {
     let mut rest = before.trim_start();
     loop {
         let number = rest.split_once(['.', ')']).filter(|(number, _)| {

@@ -29,7 +29,6 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&["throughput", "\t:", "bps"], "output of ntttcp, which is not supported"),
     (&["throughput(in Mbps)"], "output of ntttcp, which is not supported"),
     (&["Throughput(MB/s)", "Avg Bytes / Compl"], "output of ntttcp, which is not supported"),
-    (&["Min", "Mean", "Median", "Max", "Stddev"], "output of irtt, which is not supported"),
     (&["[Connecting] connecting to"], "output of irtt, which is not supported"),
     (&["PerfKitBenchmarker"], "output of PerfKitBenchmarker, which is not supported"),
     (&["NIC statistics:"], "output of ethtool -S, which is not supported"),
@@ -57,10 +56,15 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if is_of_qperf(text) {
         return Some(QPERF);
     }
+    // Tables with these headings and named rows are not irtt's.
+    if text.contains("Median") && text.split_whitespace().eq(["Min", "Mean", "Median", "Max", "Stddev"]) {
+        return Some("output of irtt, which is not supported");
+    }
     if is_softnet_row(text) {
         return Some("rows of /proc/net/softnet_stat, which are not supported");
     }
-    if (text.contains("Protocol") && text.contains("Bits/s")) || text.starts_with("Ethr: ") {
+    let is_ethr_heading = text.contains('[') && text.contains("Protocol") && text.contains("Bits/s");
+    if is_ethr_heading || text.starts_with("Ethr: ") {
         return Some(ETHR);
     }
     if text.contains('[') && text.contains("bits/sec") && text.contains(" sec ") {
@@ -68,7 +72,6 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     }
     // Fast path: plain sentences contain none of these characters.
     let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
-        || text.contains("Median")
         || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
     let has_all = |words: &&[&str]| is_marked && words.iter().all(|word| text.contains(word));
     OTHERS.iter().find(|(words, _)| has_all(words)).map(|(_, output)| *output)
@@ -78,7 +81,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
 fn is_of_qperf(text: &str) -> bool {
     const NAMES: [&str; 8] =
         ["bw", "latency", "msg_rate", "send_bw", "recv_bw", "send_cost", "recv_cost", "msg_size"];
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words: Vec<&str> = text.split_whitespace().take(5).collect();
     match words[..] {
         [test] => test.strip_suffix(':').is_some_and(|test| {
             let kind = test.rsplit_once('_').map(|(_, kind)| kind);
@@ -152,7 +155,14 @@ mod tests {
                 output(text)
             );
         }
-        for text in ["", "We saw 940 Mbits/sec.", "| AWS | 892 Mbits/sec |", "a,b,c,d,e,f,g,h,i"] {
+        for text in [
+            "",
+            "We saw 940 Mbits/sec.",
+            "| AWS | 892 Mbits/sec |",
+            "a,b,c,d,e,f,g,h,i",
+            "Test Min Mean Median Max Stddev",
+            "Protocol Throughput (GBits/s)",
+        ] {
             assert_eq!(output(text), None, "{text}");
         }
     }

@@ -43,7 +43,7 @@ pub(super) enum Message {
 
 type Reader = fn(&str, &str) -> Option<Message>;
 
-/// The marker of each kind of line. They are tried in order.
+/// The marker of each kind of line. They are tried in order. `contains` is vectorized for up to 32 bytes.
 const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Message::Ruler)),
     ("Connecting to host ", |_, after| {
@@ -70,7 +70,7 @@ const LINES: &[(&str, Reader)] = &[
     ("rcv_tcp_congestion ", |_, _| Some(Message::Else)),
     ("Control connection MSS ", |_, _| Some(Message::Else)),
     ("      Cookie: ", |_, _| Some(Message::Else)),
-    ("] (sender statistics not available)", |_, _| Some(Message::Else)),
+    ("] (sender statistics not availa", |_, _| Some(Message::Else)),
     ("      TCP MSS: ", |_, after| Some(Message::SegmentSize(digits(after)))),
     ("Test Complete. Summary Results:", |_, _| Some(Message::Ruler)),
     ("perf", |line, _| command::parse(line).map(Message::Command)),
@@ -84,7 +84,8 @@ pub(super) fn message(text: &str) -> Option<Message> {
         return None;
     }
     LINES.iter().find_map(|(words, read)| {
-        let at = text.find(words)?;
+        // Most lines contain no marker, and `contains` is several times faster than `find`.
+        let at = text.contains(words).then(|| text.find(words))??;
         read(text, &text[at + words.len()..])
     })
 }

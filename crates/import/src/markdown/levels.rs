@@ -14,6 +14,8 @@ pub(super) struct LevelColumns {
 }
 
 const RUN: &str = "run";
+/// The factor of columns that nothing names.
+const COLUMN: &str = "column";
 
 /// Finds level columns and turns them into values. In `Size / Direction`, `Size` is the name of the levels.
 pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
@@ -47,6 +49,9 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
         None if factor.is_empty() => name.clone(),
         None => factor,
     };
+    // The heading of the first column usually names the rows, which must stay distinct.
+    let names_rows = |column: &Column| column.role == Role::Factor && column.name == factor;
+    let factor = if split.is_none() && columns.iter().any(names_rows) { COLUMN.to_owned() } else { factor };
     if let Some((_, after)) = split {
         after.trim().clone_into(&mut columns[0].name);
     }

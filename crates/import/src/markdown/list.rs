@@ -37,6 +37,12 @@ struct Open {
 
 impl List {
     pub(super) fn line(&mut self, line: &Line<'_>, known: &KnownSettings, out: &mut Out) -> Claim {
+        // Fast path: plain sentences neither number an entry nor mention calls.
+        let has_digit = || line.text.bytes().any(|byte| byte.is_ascii_digit());
+        let may_mention_calls = || line.text.contains("all") || line.text.contains("ALL");
+        if self.open.is_none() && !has_digit() && !may_mention_calls() {
+            return Claim::Declined;
+        }
         let text = plain(line.text);
         let Some((ordinal, rest)) = numbered(&text) else {
             return self.beside(line, &text);

@@ -10,12 +10,15 @@ pub(super) struct Row {
 
 pub(super) fn row(line: &str) -> Option<Row> {
     let bars;
-    let line = if line.contains(['│', '┃', '║']) {
+    let line = if !line.is_ascii() && line.contains(['│', '┃', '║']) {
         bars = line.replace(['│', '┃', '║'], "|");
         &bars
     } else {
         line
     };
+    if !line.contains('|') {
+        return None;
+    }
     let mut cells = split(line.trim());
     if cells.len() < 2 {
         return None;

@@ -2,7 +2,7 @@
 
 use workload::{Direction, Quantity, Transport};
 
-use super::selected_values::canonical;
+use super::selected_values::{canonical, default_unit};
 use crate::{
     shell,
     unit::{Unit, unit},
@@ -65,11 +65,13 @@ pub(super) fn command(text: &str) -> Option<Banner> {
     }
     let name = command.value("-t").unwrap_or("TCP_STREAM").to_uppercase().replace('_', " ");
     let (kind, transport) = named(&name)?;
-    let unit = match command.value("-f") {
-        None => unit("10^6bits/s"),
-        Some(letter) => written(letter),
-    };
     let own = command.arguments.split(|word| *word == "--").nth(1).unwrap_or_default();
+    let unit = match (command.value("-f"), kind) {
+        (Some(letter), _) => written(letter),
+        (None, Kind::Stream(_) | Kind::Datagrams) => unit("10^6bits/s"),
+        (None, Kind::Transactions | Kind::Connections) => unit("/s"),
+        (None, Kind::Omni) => default_unit(shell::value(own, "-d")),
+    };
     let selected = ["-k", "-o", "-O"].iter().find_map(|flag| shell::value(own, flag)).unwrap_or_default();
     let selectors = selected.split(',').filter(|name| !name.is_empty()).map(canonical).collect();
     let host = host.map(|host| host.split(',').next().unwrap_or(host).to_owned());
@@ -95,7 +97,8 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     Some((kind, transport))
 }
 
-/// The unit for the letter after `-f` (netperf(1)). Capital letters are bytes with binary prefixes.
+/// The unit for the letter after `-f` (netperf(1)). Capital letters are bytes with binary prefixes, and `x` is
+/// transactions.
 fn written(letter: &str) -> Option<Unit> {
     let word = match letter {
         "G" => "GBytes/s",
@@ -104,6 +107,7 @@ fn written(letter: &str) -> Option<Unit> {
         "g" => "10^9bits/s",
         "m" => "10^6bits/s",
         "k" => "10^3bits/s",
+        "x" => "/s",
         _ => return None,
     };
     unit(word)
@@ -167,6 +171,15 @@ mod tests {
         let rate = |text: &str| command(text).and_then(|banner| banner.unit).map(|unit| unit.factor);
         assert_eq!(rate("netperf -H b"), Some(1e6));
         assert_eq!(rate("netperf -H b -f M"), Some(8.0 * 1_048_576.0));
-        assert_eq!(rate("netperf -H b -f x"), None);
+        assert_eq!(rate("netperf -H b -f y"), None);
+        let quantity = |text: &str| command(text).and_then(|banner| banner.unit).map(|unit| unit.quantity);
+        for text in ["netperf -H b -t TCP_RR", "netperf -H b -t omni -- -d rr", "netperf -H b -f x"] {
+            assert_eq!(quantity(text), Some(Quantity::PerSecond), "{text}");
+        }
+        for text in ["netperf -H b -t TCP_RR -f m", "netperf -H b -t omni", "netperf -H b -t omni -- -d send"]
+        {
+            assert_eq!(quantity(text), Some(Quantity::BitRate), "{text}");
+        }
+        assert_eq!(quantity("netperf -H b -t omni -- -d 6"), None);
     }
 }

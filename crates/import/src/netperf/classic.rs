@@ -167,7 +167,10 @@ impl Classic {
         if !expected.contains(&words.len()) || words.iter().any(|word| word.contains([',', '=', ':'])) {
             return Row::Foreign;
         }
-        let rate = self.unit.or_else(|| unit("10^6bits/s").filter(|_| self.banner.bare));
+        let rate = match self.unit {
+            None if self.banner.bare => unit("10^6bits/s"),
+            own => own.filter(|unit| unit.quantity == Quantity::BitRate),
+        };
         self.result(words, rate).unwrap_or(Row::Unreadable)
     }
 

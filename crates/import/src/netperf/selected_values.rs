@@ -16,7 +16,7 @@ use crate::{
     format::{Line, Out},
     imported_test::{End, ImportedTest},
     quantity::{as_written, leading_number},
-    unit::unit,
+    unit::{Unit, unit},
 };
 
 const FORMAT: &str = "netperf values";
@@ -120,8 +120,8 @@ impl Selected {
         Some(selected.found(rate, banner))
     }
 
-    /// The throughput or transaction rate in base units. If the values do not include a unit, a request/response test
-    /// reports transactions, and for other tests the command shows the unit.
+    /// The throughput or transaction rate in base units. If the values do not include a unit, the command shows it, and
+    /// a request/response test without a command reports transactions.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
         let transactions = matches!(banner.map(|it| it.kind), Some(Kind::Transactions | Kind::Connections));
         let per_second = || unit("/s");
@@ -130,9 +130,10 @@ impl Selected {
                 rate,
                 match self.values.get("THROUGHPUT_UNITS") {
                     Some(written) => unit(written),
-                    None if transactions => per_second(),
                     None => {
-                        Some(banner.and_then(|it| it.unit).ok_or("the unit of the throughput is not shown")?)
+                        let own =
+                            banner.and_then(|it| it.unit).or_else(|| per_second().filter(|_| transactions));
+                        Some(own.ok_or("the unit of the throughput is not shown")?)
                     }
                 },
             ),
@@ -269,13 +270,25 @@ fn is_result(name: &str) -> bool {
     matches!(name, "THROUGHPUT" | "TRANSACTION_RATE") || name.ends_with("_LATENCY")
 }
 
+/// The unit of an omni test's throughput for its `-d` if `-f` does not set one.
+pub(super) fn default_unit(direction: Option<&str>) -> Option<Unit> {
+    match direction.map(str::to_lowercase).as_deref() {
+        None | Some("send" | "stream" | "recv" | "maerts") => unit("10^6bits/s"),
+        Some("rr") => unit("/s"),
+        Some(_) => None,
+    }
+}
+
 /// Parses the header of `-o`. Other CSV does not contain such names, but a single column is only accepted below
 /// netperf's heading.
 fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
+    if !has_banner && !text.contains("Throughput Units") {
+        return None;
+    }
     let cells = csv(text);
     let known = |cell: &String| NAMES.iter().any(|(written, _)| written == cell);
     let count = cells.iter().filter(|cell| known(cell)).count();
-    let enough = count > 0 && (has_banner || (count > 1 && text.contains("Throughput Units")));
+    let enough = count > 0 && (has_banner || count > 1);
     let names: Vec<String> = cells.iter().map(|cell| canonical(cell)).collect();
     (enough && names.len() <= MOST && names.iter().any(|name| is_result(name))).then_some(names)
 }

@@ -141,6 +141,13 @@ const PRINTED: &[(&str, &str, usize, &[Level], f64)] = &[
         &[("Mode", "b"), ("MTU", "9000")],
         9.3e9,
     ),
+    (
+        "columns of sizes next to named rows",
+        "| Test | 64 B | 1500 B |\n|---|---|---|\n| tcp | 1 Gbit/s | 9 Gbit/s |\n| udp | 1.02 Gbit/s | 2 Gbit/s |\n",
+        4,
+        &[("Test", "udp"), ("column", "64 B")],
+        1.02e9,
+    ),
 ];
 
 #[test]
