@@ -17,7 +17,7 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
 pub(crate) fn of_trials(values: &[f64], estimate: Option<stats::Estimate>) -> Option<Estimate> {
     let received: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    if received.is_empty() && values.is_empty() {
+    if values.is_empty() {
         return None;
     }
     Some(Estimate {

@@ -36,7 +36,7 @@ pub(crate) fn by<'a>(warnings: impl Iterator<Item = &'a ValidityWarning>) -> Str
                     *most = most.max(*cpus);
                 }
             }
-            ValidityWarning::Stalled { .. } | ValidityWarning::Interrupted { .. } => stalled = true,
+            ValidityWarning::Stalled { .. } => stalled = true,
             _ => {}
         }
     }

@@ -128,7 +128,11 @@ fn adjusted(findings: &Findings) -> Option<String> {
 }
 
 fn outages(findings: &Findings) -> Option<String> {
-    let results = findings.results.iter().filter(|result| result.value.outages > 0);
+    // A count or a time of zero is not an outage.
+    let is_outage = |result: &&findings::ResultSummary| {
+        result.value.outages > 0 && result.metric.more_is_better() == Some(true)
+    };
+    let results = findings.results.iter().filter(is_outage);
     let results: Vec<String> = results
         .map(|result| format!("{} ({} of {} trials)", result.id, result.value.outages, result.value.trials))
         .collect();

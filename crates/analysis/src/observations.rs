@@ -28,7 +28,7 @@ pub(crate) struct Observations<'a> {
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
     pub(crate) probes: &'a [ProbeKind],
     pub(crate) ended: Option<&'a ResultEnd>,
-    /// Disturbed or stalled trials that were excluded because there are enough others.
+    /// Trials that were disturbed, stalled or ended early, and were excluded because there are enough others.
     pub(crate) left_out: Vec<&'a Trial>,
     /// Trials without a value, because no data arrived or another workload was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
@@ -43,6 +43,11 @@ impl<'a> Observations<'a> {
     /// Values in order of blocks.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.points.values().map(|point| point.value).collect()
+    }
+
+    /// Values of the trials in which data arrived.
+    pub(crate) fn received(&self) -> Vec<f64> {
+        self.values().into_iter().filter(|value| *value > 0.0).collect()
     }
 
     pub(crate) fn trials(&self) -> impl Iterator<Item = &'a Trial> {
@@ -143,7 +148,7 @@ fn metric(result: &ResultRecord, first: &Trial) -> Metric {
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }
 
-/// Returns whether a trial was disturbed. This is judged by the cause and never by the value.
+/// Returns whether a trial was disturbed or stalled. This is judged by the cause and never by the value.
 pub(crate) fn is_disturbed(trial: &Trial) -> bool {
     trial.warnings.iter().any(disturbs)
 }

@@ -25,7 +25,7 @@ pub(crate) const ALLOWANCE: f64 = 0.25;
 pub(crate) const FEWEST_TOLD: usize = 5;
 
 /// Minimum number of plumb's own trials for comparing two runs.
-const FEWEST_OWN: usize = 3;
+pub(crate) const FEWEST_OWN: usize = 3;
 
 /// Relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
@@ -101,7 +101,7 @@ fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Differ
 }
 
 pub(crate) fn is_few(result: &Observations<'_>) -> bool {
-    result.points.len() < if is_told(result) { FEWEST_TOLD } else { FEWEST_OWN }
+    result.received().len() < if is_told(result) { FEWEST_TOLD } else { FEWEST_OWN }
 }
 
 pub(crate) fn is_told(result: &Observations<'_>) -> bool {

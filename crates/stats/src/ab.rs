@@ -25,11 +25,12 @@ pub struct AbResult {
 }
 
 /// Compares the trials of one cell in two independent runs; a is the reference. `floor` is the relative difference
-/// (0.02 is 2 %) that two identical runs may show in addition to the scatter of their trials.
+/// (0.02 is 2 %) that two identical runs may show in addition to the scatter of their trials. Outages (0) are ignored.
 pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
-    let ratio = Level::of(b)?.ratio(&Level::of(a)?, CONFIDENCE)?;
     let positive = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<_>>();
-    let p = permutation::two_sample(&positive(a), &positive(b))?.p;
+    let (a, b) = (positive(a), positive(b));
+    let ratio = Level::of(&b)?.ratio(&Level::of(&a)?, CONFIDENCE)?;
+    let p = permutation::two_sample(&a, &b)?.p;
     let difference = match difference(&ratio, p, floor) {
         Difference::WithinNoise if a.len().min(b.len()) < FEWEST => Difference::Unclear,
         difference => difference,

@@ -62,7 +62,7 @@ impl Fit {
     #[must_use]
     pub fn level(&self, result: usize) -> Option<Level> {
         let (log, n, own, shared) = self.located(result)?;
-        Some(Level { log, variance: own.max(shared), freedom: location::freedom(n), n })
+        Some(Level::new(log, own.max(shared), n))
     }
 
     /// Returns the log value, the number of blocks, and the variance from its own blocks and from the workload's
@@ -250,6 +250,8 @@ mod tests {
         ) {
             let again = results.first().cloned().unwrap_or_default();
             if let Some(fit) = Fit::of(&results, &again) {
+                prop_assert!(fit.scatter >= LEAST_SCATTER);
+                if let Some(floor) = fit.floor(SURE) { prop_assert!(floor.relative >= noise::USUAL_MINIMUM); }
                 for result in 0..results.len() {
                     if let Some(i) = fit.value(result, SURE).and_then(|it| it.interval) { prop_assert!(i.low <= i.high); }
                     let _ = fit.judge(result, BASELINE, SURE);

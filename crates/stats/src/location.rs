@@ -131,9 +131,12 @@ impl Level {
     pub fn of(values: &[f64]) -> Option<Self> {
         let logs = numbered(values);
         let location = Location::of_modes(&logs, scatter([&logs]).unwrap_or(LEAST_SCATTER))?;
-        let (log, n) = (location.value, location.n);
+        Some(Self::new(location.value, location.variance(), location.n))
+    }
+
+    pub(crate) fn new(log: f64, variance: f64, n: usize) -> Self {
         let freedom = if n < FEWEST { n as f64 - 1.0 } else { freedom(n) };
-        Some(Self { log, variance: location.variance(), freedom, n })
+        Self { log, variance, freedom, n }
     }
 
     /// Returns the value, without an interval if there are fewer values than [`FEWEST`].

@@ -219,7 +219,10 @@ mod tests {
     fn floor_is_what_the_workload_distinguishes_or_an_established_shift() {
         let about = |middle: f64| [0.99, 1.01, 1.0, 0.995, 1.005, 1.0].map(|off| middle * off);
         let steady = of(&about(1.0), 0.01).unwrap();
-        assert!(steady.is_sure() && (steady.relative - 0.0121).abs() < 1e-3, "{steady:?}");
+        let visible =
+            distribution::student_quantile(0.95, location::freedom(6)).unwrap() * 0.01 / 6f64.sqrt();
+        assert!(steady.is_sure() && (steady.relative - visible.exp_m1()).abs() < 1e-9, "{steady:?}");
+        assert!((steady.relative - 0.0121).abs() < 1e-3, "{steady:?}");
         let shifted = of(&about(1.1), 0.01).unwrap();
         assert!((shifted.relative - 0.1).abs() < 0.01, "{shifted:?}");
     }

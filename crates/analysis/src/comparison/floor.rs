@@ -49,7 +49,7 @@ fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
     if a.metric != b.metric || single_trial::is_told(a) || single_trial::is_told(b) {
         return None;
     }
-    Some(reach(&a.values())?.max(reach(&b.values())?))
+    Some(reach(&a.received())?.max(reach(&b.received())?))
 }
 
 fn of_baselines(a: &Observations<'_>, noise: &[Fits; 2]) -> f64 {

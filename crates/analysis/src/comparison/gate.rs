@@ -3,7 +3,7 @@
 use findings::{Gate, GateOutcome, OpenQuestion, ResultComparison, RunComparison, Verdict};
 use stats::{Estimate, Interval, ab, verdict};
 
-use super::environment;
+use super::{environment, outage};
 use crate::words::percent;
 
 /// Checks run B against run A for regressions beyond `threshold` (0.05 is 5 %). The gate fails if the interval of a
@@ -53,9 +53,8 @@ impl Loss {
         if let Some(reason) = &result.disturbed {
             return Self::Open(reason.clone());
         }
-        let (a, b) = (&result.a, &result.b);
-        if b.outages > a.outages && b.outages < b.trials {
-            return Self::Open(format!("Nothing arrived in {} of {} trials of B.", b.outages, b.trials));
+        if let Some(reason) = outage::more(result.metric, &result.a, &result.b) {
+            return Self::Open(reason);
         }
         // Complete outages have no ratio.
         if result.verdict == Verdict::Worse && result.comparison.is_none() {

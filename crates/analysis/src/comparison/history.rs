@@ -8,8 +8,7 @@ use stats::{BetweenRuns, noise};
 
 use super::{environment, matching};
 use crate::{
-    compare::CONFIDENCE,
-    fits::Fits,
+    compare::{self, CONFIDENCE},
     observations::{self, Observations},
 };
 
@@ -43,7 +42,7 @@ impl History {
             return Self::default();
         }
         let place = known.partition_point(|(run, _)| run.header.started <= a.header.started);
-        known.insert(place, (a, values(matching::matched(results, results).pairs, &Fits::of(results))));
+        known.insert(place, (a, values(matching::matched(results, results).pairs)));
         let of_result = |result: &Observations<'_>| {
             let id = result.record.id.as_str();
             let values: Vec<f64> = known.iter().filter_map(|(_, run)| run.get(id).copied()).collect();
@@ -70,7 +69,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     // Disturbances are part of the noise between runs.
     let differs =
         |change: &EnvironmentChange| change.important && change.property != environment::LOAD_AVERAGE;
-    (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs, &Fits::of(&gathered)))
+    (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))
 }
 
 /// Returns whether plumb measured both on a known, equal machine and without remedies.
@@ -82,11 +81,12 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
-fn values(pairs: Vec<matching::Pair<'_, '_>>, fits: &Fits) -> Values {
+/// The values as the comparison estimates them, without the noise of each run's baseline.
+fn values(pairs: Vec<matching::Pair<'_, '_>>) -> Values {
     let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();
         let enough = values.len() as f64 >= ENOUGH_TRIALS * result.points.len() as f64;
-        let value = fits.value(other).filter(|_| enough && result.metric == other.metric)?.median;
+        let value = compare::estimate(&values).filter(|_| enough && result.metric == other.metric)?.median;
         Some((result.record.id.clone(), value))
     };
     pairs.into_iter().filter_map(value).collect()

@@ -63,7 +63,7 @@ fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
 }
 
 fn one_metric(a: &Observations<'_>, b: &Observations<'_>) -> [Vec<f64>; 2] {
-    if a.metric == b.metric { [a.values(), b.values()] } else { Default::default() }
+    if a.metric == b.metric { [a.received(), b.received()] } else { Default::default() }
 }
 
 /// Evidence from a result's trials, before the adjustment for other results.
@@ -193,10 +193,10 @@ impl<'m> Look<'m> {
                 return (verdict, Some(reason));
             }
             return unknown(
-                "Nothing arrived in at least one trial, and a ratio to zero is meaningless.".into(),
+                "Nothing arrived in any trial of one of the runs, and a ratio to zero is meaningless.".into(),
             );
         };
-        match (comparison.verdict, self.a.metric.more_is_better()) {
+        let judged = match (comparison.verdict, self.a.metric.more_is_better()) {
             (Difference::None, _) => (Verdict::Same, self.left_open(comparison)),
             (Difference::Unclear, _) => unknown(self.open(comparison, p)),
             (_, None) => {
@@ -204,6 +204,12 @@ impl<'m> Look<'m> {
             }
             (Difference::Higher, Some(more)) => (if more { Verdict::Better } else { Verdict::Worse }, None),
             (Difference::Lower, Some(more)) => (if more { Verdict::Worse } else { Verdict::Better }, None),
+        };
+        let [a, b] = &self.values;
+        let outages = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| outage::more(self.a.metric, a, b));
+        match outages {
+            Some(reason) if judged.0 != Verdict::Worse => unknown(reason),
+            _ => judged,
         }
     }
 

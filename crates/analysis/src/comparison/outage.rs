@@ -2,6 +2,7 @@
 
 use findings::{Basis, Estimate, ResultComparison, Verdict};
 use samples::{Arm, RunRecord};
+use workload::Metric;
 
 use crate::{compare, observations::Observations, words::count};
 
@@ -17,6 +18,14 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Ver
         return Some((Verdict::Worse, words("B", b.len(), "A", a.len())));
     }
     (is_silent(&a) && passes(&b)).then(|| (Verdict::Better, words("A", a.len(), "B", b.len())))
+}
+
+/// Returns a reason if a larger fraction of B's trials than of A's received no data, but not all of them.
+pub(super) fn more(metric: Metric, a: &Estimate, b: &Estimate) -> Option<String> {
+    metric.more_is_better().filter(|more| *more)?;
+    let is_more = u64::from(b.outages) * u64::from(a.trials) > u64::from(a.outages) * u64::from(b.trials);
+    (is_more && b.outages < b.trials)
+        .then(|| format!("Nothing arrived in {} of {} trials of B.", b.outages, b.trials))
 }
 
 /// Returns the results of A for which B received no data in enough attempts.

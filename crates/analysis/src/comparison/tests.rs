@@ -413,7 +413,9 @@ fn other_metrics_have_no_ratio_and_outages_are_left_out_of_it() {
     let reason = |id: &str| result(&comparison, id).reason.clone().unwrap_or_default();
     assert!(reason("plain/bulk").contains("throughput, B by its round trip"), "{comparison:#?}");
     let silent = result(&comparison, "tunnel/bulk");
-    assert!(silent.b.outages == 1 && silent.comparison.is_some(), "{silent:#?}");
+    assert!(silent.b.outages == 1 && silent.comparison.is_some() && silent.p.is_some(), "{silent:#?}");
+    assert_eq!(silent.verdict, Verdict::Unknown, "{silent:#?}");
+    assert!(reason("tunnel/bulk").contains("Nothing arrived in 1 of 5 trials of B"), "{silent:#?}");
     let open = gate(&comparison, 0.2).undecided;
     assert!(open.iter().any(|it| it.reason.contains("Nothing arrived in 1 of 5 trials of B")), "{open:#?}");
 }

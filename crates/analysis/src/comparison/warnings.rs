@@ -5,7 +5,7 @@ use samples::{RunRecord, RunState};
 
 use super::environment;
 use crate::{
-    single_trial::{ALLOWANCE, FEWEST_TOLD},
+    single_trial::{ALLOWANCE, FEWEST_OWN, FEWEST_TOLD},
     words::{count, list, percent},
 };
 
@@ -85,7 +85,7 @@ fn several_changes(comparison: &RunComparison) -> Option<String> {
 }
 
 fn noisy(comparison: &RunComparison) -> Option<String> {
-    let judged = comparison.results.iter().filter(|result| !is_of_few(result));
+    let judged = comparison.results.iter().filter(|result| result.p.is_some());
     let floors: Vec<f64> = judged.filter_map(|result| result.floor).filter(|it| *it > MUCH_NOISE).collect();
     let (least, most) =
         floors.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), it| (least.min(*it), most.max(*it)));
@@ -111,8 +111,8 @@ fn few_trials(comparison: &RunComparison) -> Option<String> {
     let results = comparison.results.iter().filter(|result| is_of_few(result)).count();
     (results > 0).then(|| {
         format!(
-            "{} {} one trial in a run, or fewer than {FEWEST_TOLD} from another tool. The variation between trials \
-             is unknown, so a difference is significant only beyond a tolerance of {}.",
+            "{} {} fewer than {FEWEST_OWN} trials in a run, or fewer than {FEWEST_TOLD} from another tool. The \
+             variation between trials is unknown, so a difference is significant only beyond a tolerance of {}.",
             count(results, "result"),
             if results == 1 { "has" } else { "have" },
             percent(ALLOWANCE)

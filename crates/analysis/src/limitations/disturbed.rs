@@ -2,14 +2,19 @@
 
 use samples::{DiscardedAttempt, RunRecord, Trial};
 
-use crate::{disturbance::by, observations::Observations, words::count};
+use crate::{
+    disturbance::by,
+    observations::{Observations, is_disturbed},
+    words::count,
+};
 
 pub(super) fn limitations(record: &RunRecord, measured: &[Observations<'_>]) -> Vec<String> {
-    [left_out(measured), made_again(record)].into_iter().flatten().collect()
+    [left_out(measured), cut_short(measured), made_again(record)].into_iter().flatten().collect()
 }
 
 fn left_out(measured: &[Observations<'_>]) -> Option<String> {
-    let trials: Vec<&Trial> = measured.iter().flat_map(|result| result.left_out.iter().copied()).collect();
+    let left_out = measured.iter().flat_map(|result| result.left_out.iter().copied());
+    let trials: Vec<&Trial> = left_out.filter(|trial| is_disturbed(trial)).collect();
     (!trials.is_empty()).then(|| {
         format!(
             "{} disturbed by other work ({}) could not be repeated in time and {} left out.",
@@ -17,6 +22,15 @@ fn left_out(measured: &[Observations<'_>]) -> Option<String> {
             by(trials.iter().flat_map(|trial| &trial.warnings)),
             if trials.len() == 1 { "is" } else { "are" }
         )
+    })
+}
+
+fn cut_short(measured: &[Observations<'_>]) -> Option<String> {
+    let left_out = measured.iter().flat_map(|result| &result.left_out);
+    let trials = left_out.filter(|trial| !is_disturbed(trial)).count();
+    (trials > 0).then(|| {
+        let are = if trials == 1 { "is" } else { "are" };
+        format!("{} that ended early {are} left out.", count(trials, "trial"))
     })
 }
 
@@ -73,6 +87,16 @@ mod tests {
             left_out.starts_with("2 trials disturbed by other work (`cc1` used up to 1.20 CPUs)"),
             "{left_out}"
         );
+    }
+
+    #[test]
+    fn trial_that_ended_early_is_left_out_without_blaming_other_work() {
+        let early = ValidityWarning::Interrupted { requested: None, measured: units::Nanos::from_secs(1) };
+        let said = said(|trial| {
+            let is_early = trial.block == 2 && trial.arm == samples::Arm::Measure;
+            trial.warnings.extend(is_early.then(|| early.clone()));
+        });
+        assert_eq!(said, ["1 trial that ended early is left out."]);
     }
 
     /// Four pairs of a trial and its repetition are too few for a noise floor.

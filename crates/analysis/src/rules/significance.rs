@@ -1,9 +1,9 @@
 //! Significance of comparisons and figures, and the resulting limitations.
 
 use findings::{Basis, Comparison, Difference};
-use stats::verdict::is_sure;
+use stats::{interval::median_estimate, verdict::is_sure};
 
-use crate::compare;
+use crate::compare::CONFIDENCE;
 
 /// Minimum ratio of a difference if there is no noise floor.
 pub(crate) const LEAST_RATIO: f64 = 1.1;
@@ -58,10 +58,11 @@ pub(crate) struct Above {
     pub(crate) sure: bool,
 }
 
+/// Uses the median, because a figure may be 0 in some trials.
 pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
-    let estimate = compare::estimate(values).filter(|estimate| estimate.median >= threshold)?;
-    let holds = |interval: findings::Interval| interval.low >= threshold && is_sure(interval.confidence);
-    Some(Above { median: estimate.median, sure: estimate.interval.is_some_and(holds) })
+    let estimate = median_estimate(values, CONFIDENCE).filter(|estimate| estimate.value >= threshold)?;
+    let holds = |interval: stats::Interval| interval.low >= threshold && is_sure(interval.confidence);
+    Some(Above { median: estimate.value, sure: estimate.interval.is_some_and(holds) })
 }
 
 /// Limitation of a finding that was selected from many comparisons. `None` for a few.
@@ -108,6 +109,7 @@ mod tests {
         let of = |values: &[f64]| above(values, 0.5).map(|above| above.sure);
         assert_eq!(of(&[0.6, 0.7, 0.8, 0.6, 0.7]), Some(true));
         assert_eq!(of(&[0.6, 0.7, 0.8, 0.4, 0.7]), Some(false));
+        assert_eq!((of(&[0.0, 0.0, 0.0, 0.0, 0.9]), of(&[0.0, 0.9, 0.9, 0.9, 0.9])), (None, Some(false)));
         assert_eq!(
             (of(&[0.6, 0.7, 0.8, 0.7]), of(&[0.6]), of(&[0.4; 9]), of(&[])),
             (Some(false), Some(false), None, None)

@@ -30,8 +30,8 @@ struct Stall {
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let found: Vec<(&ResultSummary, &Observations<'_>, Stall)> = context
         .results()
-        .filter_map(|(cell, measured)| {
-            Some((cell, measured, measured.trials().find_map(|trial| stall(flows(trial)))?))
+        .filter_map(|(result, measured)| {
+            Some((result, measured, measured.trials().find_map(|trial| stall(flows(trial)))?))
         })
         .collect();
     found.first().map(|first| finding(first, &found, context)).into_iter().collect()
@@ -58,18 +58,20 @@ fn of_series(intervals: &[Interval]) -> Option<Stall> {
 }
 
 fn finding(
-    (cell, measured, stall): &(&ResultSummary, &Observations<'_>, Stall),
+    (result, measured, stall): &(&ResultSummary, &Observations<'_>, Stall),
     found: &[(&ResultSummary, &Observations<'_>, Stall)],
     context: &Context<'_>,
 ) -> Finding {
-    let others: Vec<&str> = found.iter().skip(1).map(|(cell, ..)| cell.id.as_str()).collect();
+    let others: Vec<&str> = found.iter().skip(1).map(|(result, ..)| result.id.as_str()).collect();
     let others = if others.is_empty() { String::new() } else { format!(" So did {}.", list(&others)) };
     let path = context.header.paths.iter().find(|path| path.name == measured.record.path);
-    let is_address = |to: &&str| to.contains(['.', ':']);
+    // The name may come from an imported log, and the commands are copied into a shell.
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_%".contains(&byte);
+    let is_address = |to: &&str| to.contains(['.', ':']) && !to.starts_with('-') && to.bytes().all(is_safe);
     let server = path.map(|path| path.to.as_str()).filter(is_address).unwrap_or("SERVER");
-    let evidence = |(cell, _, stall): &(&ResultSummary, &Observations<'_>, Stall)| {
+    let evidence = |(result, _, stall): &(&ResultSummary, &Observations<'_>, Stall)| {
         let retransmits = count(stall.retransmits as usize, "retransmit");
-        Evidence::new(&cell.id)
+        Evidence::new(&result.id)
             .text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
     };
     Finding {
@@ -78,9 +80,9 @@ fn finding(
         claim: format!(
             "{} stopped after {}: no data in the remaining {}, only retransmits. The path probably loses full-size \
              packets: its MTU is smaller than the sender assumes.{others}",
-            cell.id, stall.carried, stall.still
+            result.id, stall.carried, stall.still
         ),
-        results: found.iter().map(|(cell, ..)| cell.id.clone()).collect(),
+        results: found.iter().map(|(result, ..)| result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec!["A receiver that stopped reading or a path that failed looks the same.".into()],
         remedy: Some(Remedy::manual(

@@ -88,7 +88,7 @@ fn table(findings: &Findings, ended: &[(&ResultSummary, &ResultEnd)]) -> Table {
     let row = |(result, end): &(&ResultSummary, &ResultEnd)| -> Vec<Text> {
         vec![
             labels::result(findings, result).into(),
-            end.trials.to_string().into(),
+            result.value.trials.to_string().into(),
             reason(&end.reason).into(),
         ]
     };

@@ -405,7 +405,7 @@ pub(super) const CASES: &[Case] = &[
         says: &[
             "CPU attribution of plain/bulk",
             "less than the kernel's busy time",
-            "10.0 %",
+            "10.00 %",
             "1.20 according to the kernel",
         ],
         change: None,

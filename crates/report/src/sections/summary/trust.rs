@@ -83,6 +83,7 @@ fn trials(findings: &Findings) -> String {
     let is_precise = |result: &ResultSummary| {
         result.ended.as_ref().is_none_or(|end| matches!(end.reason, EndReason::Precise { .. }))
     };
+    let is_open = |result: &ResultSummary| result.ended.is_none();
     let reason = match findings.results.iter().any(is_over) {
         true => {
             return format!("time budget used up after {} of up to {} trials", run.completed, run.planned);
@@ -90,6 +91,7 @@ fn trials(findings: &Findings) -> String {
         // Narrow intervals are not enough if the values are unreliable.
         false if !run.design.is_adaptive() || findings.findings.iter().any(Finding::distrusts) => "",
         false if findings.results.iter().all(is_precise) => "; stopped early: every result is precise enough",
+        false if findings.results.iter().any(is_open) => "; stopped early",
         false => "; stopped early: every comparison is decided",
     };
     let most = if run.design.is_adaptive() { "up to " } else { "" };
