@@ -34,7 +34,7 @@ fn runs_stop_early() {
     );
     assert!(made < 60, "{made} of {planned} trials were made");
     let ends = record["ends"].as_array().expect("a list");
-    assert_eq!(ends.len(), 5, "each cell has its reason: {ends:?}");
+    assert_eq!(ends.len(), 5, "each result has its reason: {ends:?}");
     let settled = |end: &&Value| end["reason"]["kind"] == "settled";
     // Small writes are excluded early. A single write of that size, measured without CPU time, does not count.
     let smallest = |result: &str| result.ends_with("=64") || result.ends_with("=512");
@@ -107,7 +107,7 @@ fn remedies_are_tried() {
     assert!(!main.ends_with("-remedies"), "a report of the tries is that of the run that they are for");
     for findings in [&latest, &sandbox.findings(&main)] {
         let claims = findings["findings"].as_array().expect("claims");
-        let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
+        let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("a finding");
         let effects = &claim["remedy"]["effects"][0];
         // Under competing load, the baseline may vary by more than the remedy's effect. The result is then undecided.
         let comparison = &effects["comparison"];

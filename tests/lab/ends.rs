@@ -81,7 +81,7 @@ fn is_agent(pid: u32) -> bool {
     fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0agent\0"))
 }
 
-pub(crate) fn a_killed_keeper() {
+pub(crate) fn a_killed_holder() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let up = sandbox.succeed(&["lab", "up", "quick"]).out;

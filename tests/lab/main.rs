@@ -217,9 +217,9 @@ const CASES: &[Case] = &[
         test: probed::names_probes_without_privileges_once,
     },
     Case {
-        name: "killed_keeper_leaves_only_a_list_entry_for_gc",
+        name: "killed_holder_leaves_only_a_list_entry_for_gc",
         needs: &[ROOT],
-        test: ends::a_killed_keeper,
+        test: ends::a_killed_holder,
     },
     Case {
         name: "refuses_a_list_of_labs_that_others_can_write_and_changes_nothing",

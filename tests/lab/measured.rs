@@ -47,7 +47,7 @@ pub(crate) fn a_run_is_measured() {
     let output = sandbox.succeed(&["run", &file, "--output", report.to_str().expect("plain")]);
     assert!(
         output.err.contains("[20/20]"),
-        "a line for each of 2 cells and their repetitions: {}",
+        "a line for each of 2 results and their repetitions: {}",
         output.err
     );
     let markdown = std::fs::read_to_string(&report).expect("was written");
@@ -179,7 +179,7 @@ fn offloads_are_found() {
     }
     assert!(output.out.contains("ethtool -K "), "the remedy is on the terminal:\n{}", output.out);
     let claims = findings["findings"].as_array().expect("claims");
-    let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("the rule spoke");
+    let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("a finding");
     let printed = claim.to_string();
     assert!(printed.contains("egress-vxlan") || printed.contains("vx"), "the device is named: {printed}");
 }
@@ -263,5 +263,5 @@ fn open_to_all(folder: &std::path::Path) {
 
 fn result<'a>(findings: &'a Value, workload: &str) -> &'a Value {
     let results = findings["results"].as_array().expect("results");
-    results.iter().find(|result| result["workload"] == workload).expect("a cell of that workload")
+    results.iter().find(|result| result["workload"] == workload).expect("a result of that workload")
 }

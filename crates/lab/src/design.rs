@@ -123,6 +123,16 @@ impl<'p> Design<'p> {
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
+    /// Decides again what to measure, because repeated trials may have changed the comparisons. Returns whether any
+    /// trials are left.
+    pub fn look_again(&mut self) -> bool {
+        let Some(block) = self.round.block.filter(|_| self.plan.design.is_adaptive() && !self.spent) else {
+            return false;
+        };
+        self.round = Round { block: Some(block), ..self.decide(block) };
+        self.rest().next().is_some()
+    }
+
     /// Returns a disturbed trial that has attempts left, and its earlier attempts.
     #[must_use]
     pub fn to_remake(&self) -> Option<(&'p PlannedTrial, Vec<DiscardedAttempt>)> {
@@ -276,8 +286,16 @@ impl<'p> Design<'p> {
     }
 
     fn standings(&self, block: u32) -> Vec<(usize, Standing)> {
-        let open = |group: &Group| group.standings(self.plan, &self.seen, &self.skipped, block);
-        self.groups.iter().flat_map(open).collect()
+        // Groups with the same workload are adjacent and share its fit.
+        let by_workload =
+            self.groups.chunk_by(|one, other| one.workload(self.plan) == other.workload(self.plan));
+        let mut standings = Vec::new();
+        for groups in by_workload {
+            let judged = Judged::of(self.plan, &self.seen, groups[0].workload(self.plan), block);
+            standings
+                .extend(groups.iter().flat_map(|group| group.standings(self.plan, &judged, &self.skipped)));
+        }
+        standings
     }
 
     fn end(&self, result: usize, standing: Standing) -> Option<ResultEnd> {

@@ -49,10 +49,16 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         let mut design = Design::new(request.plan, request.resume.iter().flat_map(|record| &record.trials));
         self.skipped.keys().for_each(|result| design.skip(result));
         self.skip_left_out(runner, &mut design);
-        let (mut completed, mut block) = (0, None);
+        let (mut completed, mut block, mut allowance) = (0, None, remake_allowance(request.plan));
         loop {
             let round = design.next_round();
-            let Some(planned) = round.first() else { break };
+            let Some(planned) = round.first() else {
+                self.remake(runner, &mut design, &mut allowance, stop)?;
+                if design.look_again() {
+                    continue;
+                }
+                break;
+            };
             if block.replace(planned.block) != Some(planned.block) {
                 self.decide(&mut design)?;
             }
@@ -61,7 +67,6 @@ impl<'a, S: Sink> RunLoop<'a, S> {
             }
             completed += self.round(runner, &mut design, &round, &[])?;
         }
-        self.remake(runner, &mut design, stop)?;
         self.decide(&mut design)?;
         self.skip_out_of_time(&design)?;
         Ok(completed)
@@ -79,17 +84,19 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(())
     }
 
-    /// Repeats disturbed trials when the CPUs are idle, as long as time remains.
+    /// Repeats disturbed trials when the CPUs are idle, and subtracts the time that this takes from `allowance`.
     fn remake(
         &mut self,
         runner: &mut TrialRunner<'_>,
         design: &mut Design<'_>,
+        allowance: &mut Duration,
         stop: &Stop,
     ) -> Result<(), RunError> {
-        if self.request.keep_disturbed {
+        if self.request.keep_disturbed || allowance.is_zero() {
             return Ok(());
         }
-        let until = Instant::now() + remake_allowance(self.request.plan);
+        let begun = Instant::now();
+        let until = begun + *allowance;
         let mut completed = 0;
         while let Some((planned, attempts)) = design.to_remake() {
             let estimate = Duration::from(self.request.plan.trial_estimate(planned.result));
@@ -102,6 +109,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
             };
             if let Some(reason) = why_not {
                 self.notice(&format!("{reason}; storing the remaining disturbed trials as they are"));
+                *allowance = Duration::ZERO;
                 break;
             }
             completed += 1;
@@ -114,6 +122,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         if completed > MAX_SHOWN {
             self.notice(&format!("repeated {completed} disturbed trials"));
         }
+        *allowance = allowance.saturating_sub(begun.elapsed());
         Ok(())
     }
 

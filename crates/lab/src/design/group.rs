@@ -47,19 +47,21 @@ impl Group {
         groups.into_values().map(|results| Self { results }).collect()
     }
 
-    /// The standings of the results after the blocks before `block`, excluding skipped results.
+    pub(super) fn workload<'p>(&self, plan: &'p Plan) -> &'p str {
+        plan.results[self.results[0]].workload.as_str()
+    }
+
+    /// The standings of the results, excluding skipped results.
     pub(super) fn standings(
         &self,
         plan: &Plan,
-        seen: &Observations,
+        judged: &Judged<'_>,
         skipped: &BTreeSet<usize>,
-        block: u32,
     ) -> Vec<(usize, Standing)> {
+        let (seen, block) = (judged.seen, judged.block);
         let results = self.results.iter().copied().filter(|result| !skipped.contains(result));
         let (tried, untried): (Vec<usize>, Vec<usize>) =
             results.partition(|result| seen.before(*result, block).next().is_some());
-        let workload = self.results.first().map(|result| plan.results[*result].workload.as_str());
-        let judged = Judged::of(plan, seen, workload.unwrap_or_default(), block);
         if plan.design.until_clear {
             let unclear = judged.unclear(plan);
             let standing =
@@ -70,7 +72,7 @@ impl Group {
         let (out, results) = without_the_out(seen, tried, block);
         let open = Field::of(plan, seen, &results, block).open(plan);
         let standing = |(place, result): (usize, &usize)| {
-            let standing = match precise(plan, &judged, *result) {
+            let standing = match precise(plan, judged, *result) {
                 _ if !open.contains(&place) => Standing::Settled,
                 Some(reach) => Standing::Precise(reach),
                 None => Standing::Open,

@@ -9,8 +9,8 @@ use stats::{Difference, Fit, Level, ab::CONFIDENCE, interval};
 use super::observations::Observations;
 
 pub(super) struct Judged<'a> {
-    seen: &'a Observations,
-    block: u32,
+    pub(super) seen: &'a Observations,
+    pub(super) block: u32,
     results: Vec<usize>,
     /// `None` if no baseline was measured.
     fit: Option<Fit>,

@@ -112,9 +112,9 @@ impl Observations {
         self.counted(result, arm, block).filter_map(|point| Some((point.block, point.value?))).collect()
     }
 
-    /// Whether nothing arrived in one of its trials before `block`.
+    /// Whether nothing arrived in one of its usable trials before `block`.
     pub(super) fn was_silent(&self, result: usize, block: u32) -> bool {
-        self.before(result, block).any(|point| point.value.is_none())
+        self.counted(result, Arm::Measure, block).any(|point| point.value.is_none())
     }
 
     pub(super) fn unusable(&self, result: usize) -> usize {

@@ -145,7 +145,7 @@ fn names_hypervisor_in_protocol_error() {
         (once("\n"), false),
         (once("{\"hello\":{\"protocol\":99,\"tool\":\"9.9.9\"}}\n"), false),
         (once("{\"trial\":{}}\n"), false),
-        (once("{\"over\":{\"made\":-1,\"skipped\":[]}}\n"), false),
+        (once("{\"over\":{\"completed\":-1,\"skipped\":[]}}\n"), false),
         (flood("", "x"), false),
         (flood("{\"event\":{\"kind\":\"notice\",\"text\":\"", "no "), false),
         (flood("", "["), false),

@@ -59,6 +59,23 @@ fn adds_blocks_only_for_undecided_workloads() {
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
 }
 
+#[test]
+fn measures_on_if_a_repeated_trial_makes_a_comparison_unclear() {
+    let plan = plan(3);
+    let (trials, _) =
+        run(&plan, 1, |result| if result.starts_with('p') { (10.0, 0.01) } else { (8.0, 0.01) });
+    let mut design = Design::new(&plan, &trials);
+    assert!(design.next_trial().is_none() && !design.look_again(), "every comparison is decided");
+    for (rate, repeated) in [(30.0, 0), (3.0, 1), (20.0, 2), (5.0, 3)] {
+        let mut last = trials.iter().filter(|trial| trial.result == "q/one" && trial.arm == Arm::Measure);
+        let planned = &plan.trials[last.nth(repeated).expect("five trials").index as usize];
+        design.saw(&trial(&plan, planned, 0, rate, 1.0));
+    }
+    assert!(design.look_again());
+    let next = design.next_trial().expect("a trial is left");
+    assert_eq!(plan.results[next.result].workload.as_str(), "one");
+}
+
 /// Each additional look at the data could produce a false alarm.
 #[test]
 fn false_alarm_rate_is_at_most_5_percent() {
