@@ -36,8 +36,8 @@ pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, 
         if let Some(text) = of_run(name, shared)? {
             return Ok((format!("scenario of {name}"), text));
         }
-        if let Ok(text) = bounded_file::read(Path::new(&file)) {
-            return Ok((file, text));
+        if Path::new(&file).exists() {
+            return read(file);
         }
         let unknown = Misuse::new(format!("no built-in scenario or run `{name}`, and no file {file}"));
         return Err(match builtin::suggest(name) {
@@ -52,8 +52,12 @@ pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, 
         }
         .into());
     }
-    let text = bounded_file::read(Path::new(name)).map_err(|error| {
-        let misuse = Misuse::new(format!("cannot read scenario file {name}: {error}"));
+    read(name.to_owned())
+}
+
+fn read(file: String) -> anyhow::Result<(String, String)> {
+    let text = bounded_file::read(Path::new(&file)).map_err(|error| {
+        let misuse = Misuse::new(format!("cannot read scenario file {file}: {error}"));
         match error.kind() {
             ErrorKind::NotFound => misuse.hint(
                 "for a built-in scenario, use a name without a dot or slash: `plumb scenario \
@@ -62,7 +66,7 @@ pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, 
             _ => misuse,
         }
     })?;
-    Ok((name.to_owned(), text))
+    Ok((file, text))
 }
 
 /// The run's full name is required, because a prefix may be a mistyped built-in name.

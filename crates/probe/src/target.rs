@@ -5,7 +5,7 @@ mod machine;
 mod namespace;
 mod qemu;
 
-use std::{ffi::OsStr, path::PathBuf};
+use std::{ffi::OsStr, fs, os::linux::fs::MetadataExt, path::PathBuf};
 
 use procfs::process::{self, Process};
 use samples::TracedProcess;
@@ -54,6 +54,8 @@ pub struct LabelledProcess {
     pub value: String,
 }
 
+/// Finds other processes of this user that have an environment variable. Those in containers are left out, because a
+/// PID in the value would mean another process there.
 #[must_use]
 pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
     let label = |process: &Process| {
@@ -63,8 +65,10 @@ pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
     };
     let own = std::process::id();
     let user = sys::process::user();
+    let namespace = |pid: u32| fs::metadata(of_process(pid, "ns/pid")).ok().map(|found| found.st_ino());
+    let is_here = |pid: u32| pid != own && namespace(pid) == namespace(own);
     all()
-        .filter(|process| number(process) != Some(own) && process.uid().is_ok_and(|uid| uid == user))
+        .filter(|process| process.uid().is_ok_and(|uid| uid == user) && number(process).is_some_and(is_here))
         .filter_map(|process| label(&process))
         .collect()
 }

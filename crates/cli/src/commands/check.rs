@@ -66,7 +66,7 @@ mod tests {
             assert!(loss(text).is_ok_and(|read| (read.0 - share).abs() < 1e-12), "{text}");
         }
         for text in ["5", "100%", "-5%", "-0.1", "nan", "much", ""] {
-            assert!(loss(text).is_err_and(|said| said.contains("5%")), "{text}");
+            assert!(loss(text).is_err_and(|message| message.contains("5%")), "{text}");
         }
     }
 }

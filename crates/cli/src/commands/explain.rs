@@ -93,21 +93,21 @@ fn listed(page: &str) -> String {
     let mut text = String::new();
     for line in page.lines() {
         let row = line.strip_prefix('|').and_then(|row| row.trim_end().strip_suffix('|'));
-        let Some(results) = row.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>()) else {
+        let Some(cells) = row.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>()) else {
             head = None;
             text.extend([line, "\n"]);
             continue;
         };
         match &head {
-            None => head = Some(results),
-            Some(_) if results.iter().all(|result| result.starts_with("--")) => {}
-            Some(head) if results.len() == 2 && head.len() == 2 => {
-                text.push_str(&format!("- {}: {}\n", results[0], results[1]));
+            None => head = Some(cells),
+            Some(_) if cells.iter().all(|cell| cell.starts_with("--")) => {}
+            Some(head) if cells.len() == 2 && head.len() == 2 => {
+                text.push_str(&format!("- {}: {}\n", cells[0], cells[1]));
             }
             Some(head) => {
-                text.push_str(&format!("- {}\n", results[0]));
-                let named = head.iter().zip(&results).skip(1);
-                named.for_each(|(name, result)| text.push_str(&format!("  - {name}: {result}\n")));
+                text.push_str(&format!("- {}\n", cells[0]));
+                let named = head.iter().zip(&cells).skip(1);
+                named.for_each(|(name, cell)| text.push_str(&format!("  - {name}: {cell}\n")));
             }
         }
     }

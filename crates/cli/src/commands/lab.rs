@@ -229,8 +229,7 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit
         output::line(format_args!("removed lab {}", lab.name))?;
         end_shells(|holder| holder == lab.holder)?;
         for (host, namespace) in used {
-            for process in probe::in_namespace(namespace) {
-                let TracedProcess { name, pid } = process;
+            for TracedProcess { name, pid } in probe::in_namespace(namespace) {
                 output::aside(format_args!(
                     "warning: {name} (process {pid}) still uses the network namespace of host {host}"
                 ));
@@ -255,7 +254,7 @@ fn end_shells(is_removed: impl Fn(Holder) -> bool) -> anyhow::Result<bool> {
         });
         if holder.is_some_and(&is_removed) {
             Holder { pid, start_time }.end(GRACE)?;
-            output::line(format_args!("ended {name} (process {pid}), which `plumb lab shell` had started"))?;
+            output::prose(&format!("ended {name} (process {pid}), which `plumb lab shell` had started"))?;
             found = true;
         }
     }

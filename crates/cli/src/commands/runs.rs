@@ -81,7 +81,7 @@ fn table(rows: Vec<[String; 6]>, width: Option<usize>) -> Table {
     table.load_style(presets::NOTHING);
     table.add_rows(
         rows.into_iter()
-            .map(|row| row.into_iter().zip(columns).filter_map(|(result, shown)| shown.then_some(result))),
+            .map(|row| row.into_iter().zip(columns).filter_map(|(cell, shown)| shown.then_some(cell))),
     );
     let room = width.and_then(|width| u16::try_from(width).ok());
     if let (Some(room), Some(last)) = (room.filter(|_| columns[TITLE]), table.column_count().checked_sub(1)) {

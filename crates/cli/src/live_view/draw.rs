@@ -243,7 +243,7 @@ fn listed(sign: &str, text: &str, style: Style, width: usize) -> Vec<Line<'stati
 
 fn foot(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'static> {
     if state.is_ending {
-        let text = "ptrace: results are stored, the summary follows";
+        let text = "stopping: results are stored, the summary follows";
         return Line::styled(text, colours.doubtful());
     }
     let keys = "q stop and report   ↑ ↓ scroll";

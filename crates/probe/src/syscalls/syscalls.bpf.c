@@ -274,7 +274,7 @@ SEC("iter/task")
 int each_task(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
-	struct under_way told = {};
+	struct under_way call = {};
 	struct thread *thread;
 	__u64 now;
 
@@ -284,17 +284,17 @@ int each_task(struct bpf_iter__task *context)
 	if (!thread)
 		return 0;
 	now = bpf_ktime_get_ns();
-	told.now = now;
-	told.took = now - thread->since;
-	told.waiting = thread->waited + (thread->off_since ? now - thread->off_since : 0);
-	told.guest = thread->guest + (thread->guest_since ? now - thread->guest_since : 0);
-	told.tid = task->pid;
-	told.tgid = task->tgid;
-	told.nr = thread->call - 1;
-	told.subject = thread->subject;
-	told.thread = thread->first;
-	copy_comm(told.comm, task->comm);
-	copy_comm(told.process, task->group_leader->comm);
-	bpf_seq_write(context->meta->seq, &told, sizeof(told));
+	call.now = now;
+	call.took = now - thread->since;
+	call.waiting = thread->waited + (thread->off_since ? now - thread->off_since : 0);
+	call.guest = thread->guest + (thread->guest_since ? now - thread->guest_since : 0);
+	call.tid = task->pid;
+	call.tgid = task->tgid;
+	call.nr = thread->call - 1;
+	call.subject = thread->subject;
+	call.thread = thread->first;
+	copy_comm(call.comm, task->comm);
+	copy_comm(call.process, task->group_leader->comm);
+	bpf_seq_write(context->meta->seq, &call, sizeof(call));
 	return 0;
 }
