@@ -10,9 +10,13 @@ if ! command -v nfpm >/dev/null; then
     command -v go >/dev/null || { echo "package: needs nfpm, or Go 1.21 or newer to build nfpm" >&2; exit 1; }
     nfpm() { go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0 "$@"; }
 fi
-[ -n "$program" ] || { xtask/dist.sh && program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/dist/plumb; }
+if [ -z "$program" ]; then
+    xtask/dist.sh
+    program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/dist/plumb
+fi
 # nfpm and cargo-cyclonedx write this time instead of the current time.
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) && export SOURCE_DATE_EPOCH
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT

@@ -5,7 +5,14 @@
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-}
-[ -n "$folder" ] || { folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT; }
+if [ -z "$folder" ]; then
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+fi
+mkdir -p "$folder"
+for copy in tree one other; do
+    [ ! -e "$folder/$copy" ] || { echo "$folder/$copy exists from an earlier build; remove it" >&2; exit 1; }
+done
 for copy in one other; do
     mkdir "$folder/tree"
     git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory "$folder/tree"

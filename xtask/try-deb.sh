@@ -10,6 +10,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 program=$(find target -maxdepth 3 -path "*/debug/plumb" -type f | head -n 1)
+[ -n "$program" ] || { echo "there is no build to package: cargo build --bin plumb" >&2; exit 1; }
 xtask/package.sh deb "$work" "$program"
 
 root=$work/root
@@ -23,6 +24,13 @@ for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-com
     usr/share/fish/vendor_completions.d/plumb.fish usr/share/doc/plumb/copyright usr/share/doc/plumb/plumb.cdx.json; do
     test -s "$root/$file" || { echo "the package has no $file" >&2; exit 1; }
 done
+# The bill of materials has the linked crates, but no crates of tests and no paths of this machine.
+bom=$root/usr/share/doc/plumb/plumb.cdx.json
+grep -q '"purl": "pkg:cargo/rsa@' "$bom" || { echo "the bill of materials has no crate rsa" >&2; exit 1; }
+if grep -e libtest-mimic -e plumb-tests -e "$PWD" "$bom" >&2; then
+    echo "the bill of materials has crates of tests, or paths of this machine" >&2
+    exit 1
+fi
 for page in plumb plumb-run; do
     zcat "$root/usr/share/man/man1/$page.1.gz" | grep -q "^\.TH $page 1" || { echo "no manual page $page" >&2; exit 1; }
 done

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 cp -r deploy/kubernetes "$work/kubernetes"
 manifests=$work/kubernetes
 program=${CARGO_TARGET_DIR:-$root/target}/x86_64-unknown-linux-musl/debug/plumb
-[ -x "$program" ] || { echo "there is no $program: make build" >&2; exit 1; }
+[ -x "$program" ] || { echo "there is no $program: cargo build --bin plumb" >&2; exit 1; }
 
 schemas() {
     xtask/setup.sh /usr/share/doc/python3-venv:python3-venv
@@ -105,7 +105,7 @@ build() {
 until_true() {
     local tries=120
     until "$@" >/dev/null 2>&1; do
-        ((tries-- > 0)) || { echo "in vain: $*" >&2; return 1; }
+        ((tries-- > 0)) || { echo "gave up waiting for: $*" >&2; return 1; }
         sleep 1
     done
 }
