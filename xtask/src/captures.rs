@@ -158,8 +158,8 @@ impl<'a> Stage<'a> {
         script.env("PATH", &self.path).env("HOME", self.home.path()).env("TERM", "xterm-256color");
         script.env_remove("COLUMNS").env_remove("XDG_DATA_HOME").env("PAGER", "cat");
         let done = script.stdin(Stdio::null()).output().context("run `script` (of bsdutils)")?;
-        let said = String::from_utf8_lossy(&done.stdout).into_owned();
-        ensure!(done.status.success(), "`{command}` exited with {}:\n{said}", done.status);
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        ensure!(done.status.success(), "`{command}` exited with {}:\n{text}", done.status);
         Ok(done.stdout)
     }
 }

@@ -108,8 +108,8 @@ impl Stage<'_> {
         plumb.args(command).current_dir(self.root).env("HOME", self.home).env_remove("XDG_DATA_HOME");
         plumb.env("PATH", env::var("PATH").unwrap_or_default());
         let done = plumb.output().with_context(|| format!("run plumb {}", command.join(" ")))?;
-        let said = String::from_utf8_lossy(&done.stderr);
-        ensure!(done.status.success(), "`plumb {}` exited with {}:\n{said}", command.join(" "), done.status);
+        let text = String::from_utf8_lossy(&done.stderr);
+        ensure!(done.status.success(), "`plumb {}` exited with {}:\n{text}", command.join(" "), done.status);
         Ok(String::from_utf8_lossy(&done.stdout).into_owned())
     }
 }

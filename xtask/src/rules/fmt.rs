@@ -11,8 +11,8 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     if output.status.success() {
         return Ok(Verdict::Held);
     }
-    let said = [output.stdout, output.stderr].concat();
+    let text = [output.stdout, output.stderr].concat();
     let root = format!("{}/", workspace.root.display());
-    let places = String::from_utf8_lossy(&said).lines().map(|line| line.replace(&root, "")).collect();
+    let places = String::from_utf8_lossy(&text).lines().map(|line| line.replace(&root, "")).collect();
     Ok(Verdict::Broken { advice: "run `cargo fmt --all`".to_owned(), places })
 }

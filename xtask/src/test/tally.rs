@@ -39,15 +39,15 @@ impl Tally {
     }
 
     fn read_test(&mut self, line: &str) {
-        let (test, said) = test_in(line).map_or((None, line), |(name, said)| (Some(name), said));
+        let (test, rest) = test_in(line).map_or((None, line), |(name, rest)| (Some(name), rest));
         self.program.tests.extend(test.map(str::to_owned));
-        if let (Some(name), Some(reason)) = (test, ignored_in(said)) {
+        if let (Some(name), Some(reason)) = (test, ignored_in(rest)) {
             self.program.ignored.insert(name.to_owned());
             if !reason.is_empty() {
                 self.skipped_because.insert(name.to_owned(), reason.to_owned());
             }
         } else if let Some((name, reason)) =
-            said.strip_prefix("skipped: ").and_then(|said| said.split_once(": "))
+            rest.strip_prefix("skipped: ").and_then(|rest| rest.split_once(": "))
         {
             self.program.said_skipped.insert(name.to_owned());
             self.skipped_because.insert(name.to_owned(), reason.to_owned());
@@ -99,13 +99,13 @@ fn result_in(line: &str) -> Option<[usize; 3]> {
 
 /// libtest-mimic prints the kind of test before the name as `[KIND]`.
 fn test_in(line: &str) -> Option<(&str, &str)> {
-    let (name, said) = line.strip_prefix("test ")?.split_once(" ... ")?;
-    Some((name.trim().rsplit("] ").next()?, said))
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    Some((name.trim().rsplit("] ").next()?, rest))
 }
 
 /// The reason may be empty. libtest prints `ignored, REASON`, and libtest-mimic prints `ignored (REASON)`.
-fn ignored_in(said: &str) -> Option<&str> {
-    let reason = said.strip_prefix("ignored")?;
+fn ignored_in(rest: &str) -> Option<&str> {
+    let reason = rest.strip_prefix("ignored")?;
     Some(
         reason
             .strip_prefix(", ")
