@@ -26,7 +26,7 @@ pub(crate) fn compares_runs_and_files() {
     let (a, b) = (table(&sandbox, "a.md", 9.4, 8), table(&sandbox, "b.md", 6.4, 8));
     let shown = sandbox.succeed(&["compare", &a, &b]).out;
     let places = ["Environment", "All results", "Verdict"].map(|part| shown.find(part));
-    assert!(places.is_sorted() && places[0].is_some(), "surroundings, cells, answer: {shown}");
+    assert!(places.is_sorted() && places[0].is_some(), "environment, results, verdict: {shown}");
     assert!(shown.contains("B is worse than A"), "{shown}");
     assert!(!sandbox.database().exists(), "two files need no store");
 

@@ -41,6 +41,8 @@ const CASES: &[Case] = &[
     },
     Case { name: "shows_a_memory_record_as_a_page", needs: &[], test: memory::shows_a_record },
     Case { name: "help_names_every_subcommand", needs: &[], test: help_names_every_subcommand },
+    Case { name: "finds_scenarios_by_list_and_by_file_name", needs: &[], test: names_as_typed },
+    Case { name: "appends_output_to_a_log_file", needs: &[], test: log_file },
     Case { name: "explain_without_a_name_lists_all_findings", needs: &[], test: explain_without_a_name },
     Case { name: "suggests_the_scenario_for_a_misspelt_name", needs: &[], test: a_misspelt_scenario },
     Case {
@@ -343,6 +345,31 @@ fn help_names_every_subcommand() {
     ] {
         assert!(help.contains(&format!("\n  {subcommand} ")), "{subcommand} is not in:\n{help}");
     }
+}
+
+fn names_as_typed() {
+    let sandbox = sandbox();
+    assert!(sandbox.succeed(&["list"]).out.contains("egress-gateway"));
+    let quick = sandbox.succeed(&["scenario", "show", "quick"]).out;
+    let folder = sandbox.file("mine.toml", &quick).replace("/mine.toml", "");
+    let check = |name: &str| {
+        sandbox.command(&["scenario", "check", name]).current_dir(&folder).output().expect("plumb runs")
+    };
+    assert!(check("mine").status.success(), "mine.toml is in this folder");
+    let unknown = check("yours");
+    let printed = String::from_utf8_lossy(&unknown.stderr);
+    assert!(unknown.status.code() == Some(64) && printed.contains("no file yours.toml"), "{printed}");
+}
+
+fn log_file() {
+    let sandbox = sandbox();
+    let file = sandbox.file("client.log", "earlier\n");
+    let output = sandbox.plumb(&["client", "127.0.0.1", "-p", "1", "--json", "--logfile", &file]);
+    assert!(output.status == Some(1) && output.out.is_empty(), "{output:?}");
+    let text = std::fs::read_to_string(&file).expect("the log is readable");
+    let document = text.strip_prefix("earlier\n").expect("is appended");
+    let document: serde_json::Value = serde_json::from_str(document).expect("is JSON");
+    assert!(document["error"].is_string(), "{text}");
 }
 
 fn explain_without_a_name() {

@@ -1,4 +1,4 @@
-//! Observes a running trial, recording its progress and CPU time.
+//! Observes a running trial: forwards its progress, and records the machine's CPU time.
 
 use std::cell::{Cell, RefCell};
 

@@ -43,6 +43,7 @@ pub(crate) struct Dialed {
 pub(crate) struct Target {
     host: String,
     port: u16,
+    /// Requires TLS. Otherwise, TLS is used if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }

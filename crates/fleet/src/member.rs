@@ -207,6 +207,7 @@ impl Member<'_> {
         }
     }
 
+    /// Replies on a subject with this member's name, never on the message's reply subject.
     fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
         let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
         let _ = self.connection.publish(&subject::answer(user, &self.policy.access.name, id), &answer);
@@ -242,6 +243,7 @@ impl Member<'_> {
         }
     }
 
+    /// Ignores an order for another process with this member's name.
     fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
         let signed: Signed = serde_json::from_slice(message).ok()?;
         let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;

@@ -23,7 +23,7 @@ pub struct GuestReport {
     pub refaults: Option<f64>,
     pub accesses: Option<Vec<HeatClass>>,
     pub dram_hits: Option<Share>,
-    /// Memory that is neither free nor accessed.
+    /// DRAM that is neither free nor accessed.
     pub idle: Option<Bytes>,
 }
 

@@ -10,7 +10,7 @@ use crate::{settings_error::SettingsError, tiers::Tiers};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     pub capacity: Tiers,
-    /// DRAM that is never taken from a VM that needs it.
+    /// DRAM reserved for growing VMs. It is never taken from a VM that needs it.
     pub reserve: Bytes,
     pub step: Bytes,
     /// A fraction of the VM's memory. The smaller of the two limits applies.

@@ -19,7 +19,7 @@ use super::{
 };
 
 const TURNS: usize = 64;
-/// Clients without `--queue` wait this long, because the previous client may be about to leave.
+/// If the server has no `--queue`, tests wait this long, because the previous client may be about to leave.
 const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
 /// Addresses take turns. Tests from the same address run in order of arrival.

@@ -36,8 +36,8 @@ pub(crate) struct Resolved {
     pub(crate) is_descriptor: bool,
 }
 
-/// `judge` checks every folder and symlink before it is followed, but the last component only if `follow_last` is
-/// set.
+/// `judge` checks every folder and symlink before it is followed. A symlink as the last component is only followed if
+/// `follow_last` is set.
 pub(crate) fn resolve(
     path: &Path,
     follow_last: bool,
@@ -115,7 +115,8 @@ pub(crate) fn is_roots(stat: &Stat) -> bool {
     stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
 }
 
-/// E.g. `/dev/stdout` or `/dev/fd/63` (process substitution). Returns `None` for other paths.
+/// Duplicates a descriptor of this process, e.g. `/dev/stdout` or `/dev/fd/63` (process substitution). Returns `None`
+/// for other paths.
 #[expect(unsafe_code, reason = "no safe function duplicates a descriptor by number")]
 pub(crate) fn own_descriptor(path: &Path) -> Option<Result<File>> {
     let number: u16 = match path.to_str()? {

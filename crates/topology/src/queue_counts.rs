@@ -7,7 +7,7 @@ use units::Bytes;
 
 use crate::device_kind::DeviceKind;
 
-/// The receive queues and the transmit queues. Both are empty if the driver does not count per queue.
+/// The receive queues and the transmit queues, each in order. Both are empty if the driver does not count per queue.
 pub(crate) type QueueCounts = [Vec<QueueCounters>; 2];
 
 pub(crate) fn find(

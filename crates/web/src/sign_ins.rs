@@ -13,8 +13,9 @@ const VALID: u64 = 86_400_000_000_000;
 /// Beyond this, the reader who signed in first has to sign in again.
 const MOST: usize = 1000;
 const ENTROPY: usize = 32;
-/// Tokens per wrong password. This allows a burst of ten per address, then one every ten seconds.
+/// The cost of a wrong token.
 const WRONG: u64 = 10;
+/// This allows a burst of ten, then one every ten seconds.
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
 /// This allows a burst of 100, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };

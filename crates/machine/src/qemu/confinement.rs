@@ -1,5 +1,6 @@
-//! Confines QEMU. It has no network except for inherited descriptors. If it is started by root, it runs as a
-//! separate user, provided that this user can open the kernel and device files.
+//! Confines QEMU, so that a guest that takes it over cannot reach `plumb server` or another guest's QEMU. It has no
+//! network except for inherited descriptors. If it is started by root, it runs as a separate user, provided that this
+//! user can open the kernel and device files.
 
 use std::{
     path::Path,

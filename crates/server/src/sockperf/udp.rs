@@ -25,7 +25,7 @@ pub(crate) const fn cost(length: usize) -> u64 {
 
 /// Serves the peer that `socket` is connected to until the peer is idle. Invalid datagrams are dropped.
 /// `first` is a datagram that was received elsewhere and is answered here. `beside` counts the datagrams that
-/// were answered elsewhere.
+/// were answered elsewhere. Replies beyond `rate` are dropped.
 pub(crate) fn serve_udp_beside(
     beside: &SharedCounts,
     socket: &UdpSocket,

@@ -73,7 +73,7 @@ pub const RARE: &[Call] = &[
     // The C library's allocator growing its heap.
     Any(libc::SYS_brk),
     Any(libc::SYS_mremap),
-    // Spinning in the C library and when threads start.
+    // Spinning in locks, in the C library and when threads start.
     Any(libc::SYS_sched_yield),
     // The kernel uses this when a wait resumes after SIGSTOP.
     Any(libc::SYS_restart_syscall),

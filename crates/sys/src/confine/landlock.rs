@@ -27,8 +27,9 @@ impl fmt::Display for Landlock {
     }
 }
 
-/// Permits reading only below `readable`. Forbids binding and connecting TCP sockets, and connecting to other
-/// processes' abstract sockets or sending them signals. Sets `no_new_privs`.
+/// Permits reading only below `readable`, and ignores paths that cannot be opened. Forbids binding and connecting TCP
+/// sockets, and connecting to other processes' abstract sockets or sending them signals. Sets `no_new_privs`, even on
+/// kernels without Landlock.
 pub fn restrict_files(readable: &[&Path]) -> Result<Landlock> {
     let status =
         restrict(readable).map_err(|error| Error::last("apply", format!("Landlock's rules ({error})")))?;

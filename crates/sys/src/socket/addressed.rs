@@ -86,7 +86,7 @@ const fn length_of<T>() -> libc::socklen_t {
     size_of::<T>() as libc::socklen_t
 }
 
-/// The control message must be the only one, and the buffer must be large enough.
+/// Writes `value` as the only control message. The buffer must be large enough.
 fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
     // SAFETY: `msg_control` refers to an aligned `Control`, larger than a header plus `in6_pktinfo`, the larger type;
     // CMSG_FIRSTHDR and CMSG_DATA stay inside.

@@ -12,7 +12,7 @@ use crate::{
     nearest,
 };
 
-/// iperf3's limit.
+/// The default maximum number of streams, as in iperf3.
 const MOST: u32 = 128;
 
 pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -> Vec<Level> {
