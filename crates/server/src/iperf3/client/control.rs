@@ -14,7 +14,8 @@ use super::super::transport::{Transport, now};
 
 const STOPPED: Nanos = Nanos::from_secs(2);
 
-const LAST: Nanos = Nanos::from_secs(3);
+/// How long to wait for the server's results after a stop request.
+const LAST: Nanos = Nanos::from_millis(1250);
 
 const LONGEST: Nanos = Nanos::from_secs(60);
 
@@ -54,12 +55,14 @@ impl<'a> Control<'a> {
 
     pub(super) fn end_test(&mut self) -> Result<()> {
         let started = monotonic();
+        let mut deadline = started + STOPPED.0;
         if self.stop.keeps() {
-            self.until = started + LAST.0;
+            deadline = started + LAST.0;
+            self.until = deadline;
         }
         self.transport.machine.end_test(now());
         self.flush()?;
-        while !self.transport.machine.is_asked() && monotonic() - started < STOPPED.0 {
+        while !self.transport.machine.is_asked() && monotonic() < deadline {
             self.transport.receive_available(false);
             if let Some(Event::Failed(failure)) = self.transport.machine.poll_event() {
                 return Err(self.failed(failure));
