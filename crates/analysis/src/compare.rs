@@ -21,7 +21,7 @@ pub(crate) fn of_trials(values: &[f64], estimate: Option<stats::Estimate>) -> Op
         return None;
     }
     Some(Estimate {
-        median: estimate.map_or(0.0, |it| it.value),
+        estimate: estimate.map_or(0.0, |it| it.value),
         mean: describe::mean(&received).unwrap_or(0.0),
         deviation: describe::stddev(&received),
         interval: estimate.and_then(|it| it.interval).map(named),

@@ -89,7 +89,7 @@ fn step(result: &Observations<'_>, standing: &[&Observations<'_>], fits: &Fits) 
     Some(CostStep {
         result: result.record.id.clone(),
         path: result.record.path.clone(),
-        value: fits.value(result)?.median,
+        value: fits.value(result)?.estimate,
         below: below.map(|other| other.record.path.clone()),
         adds: result.layers().iter().filter(|layer| !under.contains(layer.as_str())).cloned().collect(),
         cost: below.and_then(|other| fits.compare(result, other)),

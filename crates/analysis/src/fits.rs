@@ -82,7 +82,7 @@ impl Fits {
         let fit = &self.workloads.iter().find(|it| it.name == workload)?.fit;
         let (ratio, verdict) = fit.of_pairs(pairs, CONFIDENCE)?;
         let reference = compare::estimate(&pairs.iter().map(|(first, _)| *first).collect::<Vec<_>>())?;
-        Some(compare::comparison(&ratio, compare::said(verdict), reference.median))
+        Some(compare::comparison(&ratio, compare::said(verdict), reference.estimate))
     }
 
     fn place(&self, result: &Observations<'_>) -> Option<(&Workload, usize)> {

@@ -45,12 +45,12 @@ fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHist
     let same = |it: &&RunResult| it.result == newest.result && it.metric == newest.metric;
     let point = |(at, run): (usize, &R)| Some((at, run.as_ref().results.iter().find(same)?.value));
     let points: Vec<_> = runs.iter().enumerate().filter_map(point).collect();
-    let medians: Vec<f64> = points.iter().map(|(_, value)| value.median).collect();
+    let medians: Vec<f64> = points.iter().map(|(_, value)| value.estimate).collect();
     let found = levels::levels(&medians).unwrap_or_default();
     let levels = found.iter().map(|level| RunLevel {
         first: points[level.start].0,
         last: points[level.end - 1].0,
-        median: level.value,
+        value: level.value,
     });
     ResultHistory { newest: newest.clone(), levels: levels.collect(), points }
 }
@@ -71,8 +71,8 @@ pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
         is_new.then(|| RunLevelShift {
             result: it.newest.result.clone(),
             metric: it.newest.metric,
-            before: levels[0].median,
-            after: levels[1].median,
+            before: levels[0].value,
+            after: levels[1].value,
             since: runs[place].as_ref().run.clone(),
         })
     });
@@ -82,7 +82,7 @@ pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
 fn worse(history: &ResultHistory) -> Option<(usize, [RunLevel; 2])> {
     let [.., before, after] = history.levels[..] else { return None };
     let more = history.newest.metric.more_is_better()?;
-    ((after.median < before.median) == more).then_some((after.first, [before, after]))
+    ((after.value < before.value) == more).then_some((after.first, [before, after]))
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
         let at = |share: &f64| {
             let mut run = first.clone();
             for result in &mut run.results {
-                result.value.median *= share;
+                result.value.estimate *= share;
             }
             Arc::new(run)
         };
@@ -121,7 +121,7 @@ mod tests {
         for history in history(&runs(&shares)) {
             let edges: Vec<_> = history.levels.iter().map(|level| (level.first, level.last)).collect();
             assert_eq!(edges, [(0, 5), (6, 11)], "{}", history.newest.result);
-            assert!((history.levels[1].median / history.levels[0].median - 0.7).abs() < 0.02);
+            assert!((history.levels[1].value / history.levels[0].value - 0.7).abs() < 0.02);
         }
     }
 

@@ -116,7 +116,7 @@ fn adjusted(findings: &Findings) -> Option<String> {
         let (low, high) = (received().fold(f64::INFINITY, f64::min), received().fold(0.0, f64::max));
         high > 0.0 && !(low * (1.0 - ROUNDING)..=high * (1.0 + ROUNDING)).contains(&value)
     };
-    let results = findings.results.iter().filter(|result| is_outside(&result.values, result.value.median));
+    let results = findings.results.iter().filter(|result| is_outside(&result.values, result.value.estimate));
     let results: Vec<&str> = results.map(|result| result.id.as_str()).collect();
     (!results.is_empty()).then(|| {
         format!(

@@ -83,7 +83,7 @@ fn pair(path: &PathRecord, result: &ResultSummary) -> Option<HostPair> {
         from: host_of(&path.from)?,
         to: host_of(&path.to)?,
         result: result.id.clone(),
-        value: result.value.median,
+        value: result.value.estimate,
     })
 }
 
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!((contamination.trials, contamination.at_once), (12, 2));
         let alone = |trial: &samples::Trial| trial.arm == samples::Arm::Alone;
         assert!(
-            findings.results.iter().all(|result| result.value.median < 8e9),
+            findings.results.iter().all(|result| result.value.estimate < 8e9),
             "no number of a result is theirs"
         );
         run.record.trials.retain(|trial| !alone(trial));

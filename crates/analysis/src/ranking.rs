@@ -50,7 +50,7 @@ fn ranking(mut results: Vec<Ranked<'_>>, fits: &Fits) -> Option<Ranking> {
             place,
             result: result.0.id.clone(),
             path: result.0.path.clone(),
-            value: result.0.value.median,
+            value: result.0.value.estimate,
             against_best: if number > 1 { against(result, &best, fits) } else { None },
         });
     }
@@ -58,7 +58,7 @@ fn ranking(mut results: Vec<Ranked<'_>>, fits: &Fits) -> Option<Ranking> {
 }
 
 fn better_first(one: &ResultSummary, other: &ResultSummary, more_is_better: bool) -> Ordering {
-    let rising = one.value.median.total_cmp(&other.value.median);
+    let rising = one.value.estimate.total_cmp(&other.value.estimate);
     if more_is_better { rising.reverse() } else { rising }
 }
 

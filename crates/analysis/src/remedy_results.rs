@@ -34,8 +34,8 @@ fn effects(own: &Findings, remedy: &RemedyTrial) -> Option<RemedyEffect> {
     Some(RemedyEffect {
         result: remedy.result.clone(),
         metric: with.metric,
-        before: without.value.median,
-        after: with.value.median,
+        before: without.value.estimate,
+        after: with.value.estimate,
         comparison: own.effects.iter().find(compared)?.change,
     })
 }

@@ -120,9 +120,9 @@ mod tests {
         });
         let result = only(&run);
         let stream = StreamSummary::of(&result).cloned().expect("it is a stream");
-        let parts = [stream.forward, stream.reverse].map(|part| part.expect("flowed").median);
-        assert!(near(result.value.median, 5e9) && near(parts[0], 4e9) && near(parts[1], 1e9), "{parts:?}");
-        assert!(near(stream.sent.expect("it is known").median, 6.5e9), "{:?}", stream.sent);
+        let parts = [stream.forward, stream.reverse].map(|part| part.expect("flowed").estimate);
+        assert!(near(result.value.estimate, 5e9) && near(parts[0], 4e9) && near(parts[1], 1e9), "{parts:?}");
+        assert!(near(stream.sent.expect("it is known").estimate, 6.5e9), "{:?}", stream.sent);
         // The sums of both flows are 4 and 6 Gbit/s, so the deviation is sqrt(2) with a mean of 5.
         assert!(near(stream.stability.expect("two intervals"), 2.0f64.sqrt() / 5.0));
     }
@@ -158,7 +158,7 @@ mod tests {
         assert!(at(0.75) < 12_000 && at(0.9) > 80_000, "{:?}", latency.round_trips.percentiles);
         assert_eq!((latency.round_trips.count, latency.round_trips.percentiles.len()), (5000, 6));
         assert!(near(latency.rate.expect("it lasted"), 5000.0 / (4.0 * 0.01 + 0.1)), "{:?}", latency.rate);
-        assert!(near(result.value.median, 10_000.0), "{:?}", result.value);
+        assert!(near(result.value.estimate, 10_000.0), "{:?}", result.value);
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         let datagrams = stream.datagrams.expect("it is UDP");
         assert_eq!((datagrams.received, datagrams.lost, stream.tcp), (5 * 391, 5 * 10, None));
         assert!(near(datagrams.loss, 10.0 / 401.0) && near(datagrams.rate, 391.0 / 0.75), "{datagrams:?}");
-        assert!(near(result.value.median, 391.0 * 8000.0 / 0.75), "{:?}", result.value);
+        assert!(near(result.value.estimate, 391.0 * 8000.0 / 0.75), "{:?}", result.value);
         assert_eq!(datagrams.jitter, Nanos(7000));
     }
 
@@ -246,7 +246,7 @@ mod tests {
         );
         let connect = ConnectSummary::of(&result).cloned().expect("they are connections");
         assert!(
-            near(result.value.median, 500.0) && result.metric == Metric::ConnectionRate,
+            near(result.value.estimate, 500.0) && result.metric == Metric::ConnectionRate,
             "{:?}",
             result.value
         );
@@ -276,7 +276,7 @@ mod tests {
         let load = WorkloadSettings::FirstTouch(FirstTouchSettings::new(Nanos::from_secs(2)));
         let result = with("touch", load, &Measurement::FirstTouch(data));
         assert_eq!(result.metric, Metric::TouchRate);
-        assert!(near(result.value.median, (1_u64 << 30) as f64 / 0.8), "{:?}", result.value);
+        assert!(near(result.value.estimate, (1_u64 << 30) as f64 / 0.8), "{:?}", result.value);
         let WorkloadSummary::FirstTouch(touch) = &result.measured else { panic!("{:?}", result.measured) };
         assert!(
             near(touch.faults_per_gib, 262_144.0) && touch.major_faults == 20,
@@ -295,7 +295,7 @@ mod tests {
         let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
         let result = with("under", load, &Measurement::PingPong(data));
         assert!(near(
-            LatencySummary::of(&result).cloned().expect("it is one").under.expect("it had one").median,
+            LatencySummary::of(&result).cloned().expect("it is one").under.expect("it had one").estimate,
             3e9
         ));
         assert_eq!(result.cpu.expect("the machine is known").per_work, None);

@@ -39,7 +39,7 @@ pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     // The value includes all data, even from a short last interval, so the interval is centred on it.
     let interval = about(mean, value)?;
     Some(Estimate {
-        median: value,
+        estimate: value,
         mean: value,
         deviation: None,
         interval: Some(compare::named(interval)),
@@ -186,8 +186,8 @@ mod tests {
         let value = imported([27.4e9, 16.2e9]).results[0].value;
         let interval = value.interval.expect("fifty intervals suffice");
         assert_eq!((value.basis, value.trials), (Basis::Intervals, 1));
-        assert!((26.9e9..value.median).contains(&interval.low), "{value:?}");
-        assert!((value.median..27.9e9).contains(&interval.high), "{value:?}");
+        assert!((26.9e9..value.estimate).contains(&interval.low), "{value:?}");
+        assert!((value.estimate..27.9e9).contains(&interval.high), "{value:?}");
     }
 
     #[test]

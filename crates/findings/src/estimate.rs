@@ -30,7 +30,7 @@ pub enum Basis {
 pub struct Estimate {
     /// The value from the fit of its workload, so that values, ratios and differences of a run are consistent. 0 if
     /// no data arrived.
-    pub median: f64,
+    pub estimate: f64,
     /// Mean over the trials in which data arrived.
     pub mean: f64,
     /// Standard deviation over these trials (n - 1). `None` for a single trial.

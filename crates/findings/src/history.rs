@@ -41,7 +41,7 @@ pub struct ResultHistory {
 pub struct RunLevel {
     pub first: usize,
     pub last: usize,
-    pub median: f64,
+    pub value: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

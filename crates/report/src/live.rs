@@ -11,7 +11,7 @@ pub struct LiveResult {
     pub value: String,
     /// `9.20 to 9.60`, or `None` while there are too few trials.
     pub range: Option<String>,
-    pub median: f64,
+    pub estimate: f64,
     pub ends: Option<(f64, f64)>,
     /// The change from the workload's baseline, or `None` for the baseline itself.
     pub step: Option<LiveStep>,
@@ -62,13 +62,13 @@ pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
 
 fn result(result: &ResultSummary) -> LiveResult {
     let value = &result.value;
-    let scale = Scale::of(result.metric, value.median);
+    let scale = Scale::of(result.metric, value.estimate);
     LiveResult {
         result: result.id.clone(),
         trials: value.trials,
-        value: scale.quantity(value.median),
+        value: scale.quantity(value.estimate),
         range: value.interval.as_ref().map(|interval| scale.range(interval)),
-        median: value.median,
+        estimate: value.estimate,
         ends: value.interval.map(|interval| (interval.low, interval.high)),
         step: result.against_baseline.as_ref().map(|comparison| step(result, comparison)),
         has_warnings: !result.warnings.is_empty(),

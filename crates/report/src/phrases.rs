@@ -40,8 +40,8 @@ pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
 
 /// Like [`estimate`], but with a choice of where to show the confidence.
 pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Confidence) -> String {
-    let scale = Scale::of(metric, estimate.median);
-    let value = glued(&scale.quantity(estimate.median));
+    let scale = Scale::of(metric, estimate.estimate);
+    let value = glued(&scale.quantity(estimate.estimate));
     match &estimate.interval {
         Some(interval) => {
             let range = scale.range(interval);
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn an_estimate_shows_the_confidence_that_it_has() {
         let mut received = Estimate {
-            median: 9.41e9,
+            estimate: 9.41e9,
             mean: 9.4e9,
             deviation: None,
             interval: interval(9.2e9, 9.6e9),

@@ -86,7 +86,7 @@ fn values(pairs: Vec<matching::Pair<'_, '_>>) -> Values {
     let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();
         let enough = values.len() as f64 >= ENOUGH_TRIALS * result.points.len() as f64;
-        let value = compare::estimate(&values).filter(|_| enough && result.metric == other.metric)?.median;
+        let value = compare::estimate(&values).filter(|_| enough && result.metric == other.metric)?.estimate;
         Some((result.record.id.clone(), value))
     };
     pairs.into_iter().filter_map(value).collect()

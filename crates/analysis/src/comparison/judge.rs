@@ -154,7 +154,7 @@ impl<'m> Look<'m> {
             }
             (other, _) => compare::said(other),
         };
-        Some(compare::comparison(&judged.ratio, difference, self.values[0]?.median))
+        Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
     }
 
     /// Uses a tolerance because there are too few trials to estimate their noise.

@@ -73,7 +73,7 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
 fn nothing(trials: usize) -> Estimate {
     let trials = u32::try_from(trials).unwrap_or(u32::MAX);
     Estimate {
-        median: 0.0,
+        estimate: 0.0,
         mean: 0.0,
         deviation: None,
         interval: None,

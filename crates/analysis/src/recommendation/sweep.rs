@@ -88,7 +88,7 @@ impl<'a> Sweep<'a> {
 impl<'a> Setting<'a> {
     fn of(result: &Observations<'a>, more: bool, consumers: &[String], fits: &Fits) -> Option<Self> {
         let values = result.values();
-        let value = fits.value(result).filter(|_| values.iter().all(|value| *value > 0.0))?.median;
+        let value = fits.value(result).filter(|_| values.iter().all(|value| *value > 0.0))?.estimate;
         Some(Self {
             result: result.record,
             value,
@@ -109,7 +109,7 @@ impl<'a> Setting<'a> {
             return Some((only, vec![only]));
         }
         let trials: Vec<f64> = self.goods.iter().zip(&cpu.trials).map(|(good, cpu)| good / cpu).collect();
-        Some((compare::estimate(&trials)?.median, trials))
+        Some((compare::estimate(&trials)?.estimate, trials))
     }
 
     pub(super) fn number(&self, factor: &str) -> Option<f64> {

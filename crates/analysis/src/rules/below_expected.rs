@@ -63,17 +63,17 @@ fn of_link(result: &ResultSummary) -> Option<Short> {
 
 fn short_of(result: &ResultSummary, wanted: BitRate, share: f64, has: &str, what: &str) -> Option<Short> {
     let least = wanted.0 * share;
-    let below = result.metric.quantity() == Quantity::BitRate && result.value.median < least;
+    let below = result.metric.quantity() == Quantity::BitRate && result.value.estimate < least;
     let sure = result
         .value
         .interval
         .is_some_and(|Interval { high, confidence, .. }| high < least && confidence >= 0.9);
     below.then(|| Short {
         result: result.id.clone(),
-        claim: format!("{} carries {} of {wanted} {has}", result.id, value(result.metric, result.value.median)),
+        claim: format!("{} carries {} of {wanted} {has}", result.id, value(result.metric, result.value.estimate)),
         evidence: Evidence::new(format!("{what}, {}", result.id))
             .text(format!("{wanted}; "))
-            .metric(result.metric, result.value.median)
+            .metric(result.metric, result.value.estimate)
             .text(" arrived"),
         sure,
         limitation: (!sure).then_some(
@@ -88,13 +88,13 @@ fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Conte
     let engine = context.findings.run.environment.as_ref()?.engine?;
     let blocks = load.waiting == Waiting::Block && load.under.is_none() && load.schedule == Schedule::Closed;
     let floor = 2.0 * engine.wake_ns + 4.0 * engine.syscall_ns;
-    (blocks && floor > 0.0 && result.value.median > TIMES_THE_FLOOR * floor).then(|| Short {
+    (blocks && floor > 0.0 && result.value.estimate > TIMES_THE_FLOOR * floor).then(|| Short {
         result: result.id.clone(),
         claim: format!(
             "a round trip of {} takes {}, {} times the cost of two wake-ups and four system calls",
             result.id,
-            value(result.metric, result.value.median),
-            units::significant(result.value.median / floor, 2)
+            value(result.metric, result.value.estimate),
+            units::significant(result.value.estimate / floor, 2)
         ),
         evidence: Evidence::new("two wake-ups and four system calls on this machine")
             .time(Nanos(floor.round() as u64)),

@@ -78,7 +78,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<LimitedResult<'_>> =
         context.results().filter_map(|(result, measured)| held(result, measured)).collect();
     found.sort_by(|one, other| {
-        other.share.sure.cmp(&one.share.sure).then(other.share.median.total_cmp(&one.share.median))
+        other.share.sure.cmp(&one.share.sure).then(other.share.estimate.total_cmp(&one.share.estimate))
     });
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
@@ -133,8 +133,8 @@ fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Finding {
             "The {}{setting} limited the senders of {} for {} of the time{others}. {}",
             worst.buffer.in_words(),
             worst.result.id,
-            percent(worst.share.median),
-            if worst.share.median >= HALF {
+            percent(worst.share.estimate),
+            if worst.share.estimate >= HALF {
                 "The path is not the bottleneck."
             } else {
                 "During that time, the path was not the bottleneck."
@@ -156,7 +156,7 @@ fn limitations(worst: &LimitedResult<'_>) -> Vec<String> {
 
 fn evidence(held: &LimitedResult<'_>) -> Vec<Evidence> {
     let share = Evidence::new(format!("{} limited by the {}", held.result.id, held.buffer.in_words()))
-        .share(held.share.median)
+        .share(held.share.estimate)
         .text(" of the time");
     let end = held.buffer.end();
     let socket = held.result.sockets.iter().find(|known| known.end == end).map(|known| &known.socket);

@@ -32,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
             Some(Open { result, cpu, rest: significance::above(&rests, MOST)? })
         })
         .collect();
-    found.sort_by(|one, other| other.rest.median.total_cmp(&one.rest.median));
+    found.sort_by(|one, other| other.rest.estimate.total_cmp(&one.rest.estimate));
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
@@ -47,7 +47,7 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Fin
             "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
              precise than that.{others}",
             worst.result.id,
-            percent(worst.rest.median)
+            percent(worst.rest.estimate)
         ),
         results: found.iter().map(|open| open.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
@@ -75,5 +75,5 @@ fn evidence(open: &Open<'_>) -> Evidence {
         .text(" according to the kernel, ")
         .rounded(open.cpu.attributed, Unit::Cpus)
         .text(" attributed; unexplained in the median trial: ")
-        .share(open.rest.median)
+        .share(open.rest.estimate)
 }

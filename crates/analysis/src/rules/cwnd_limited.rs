@@ -40,7 +40,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<Full<'_>> =
         context.results().filter_map(|(result, measured)| full(result, measured)).collect();
     found.sort_by(|one, other| {
-        is_sure(other).cmp(&is_sure(one)).then(other.fill.median.total_cmp(&one.fill.median))
+        is_sure(other).cmp(&is_sure(one)).then(other.fill.estimate.total_cmp(&one.fill.estimate))
     });
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
@@ -101,7 +101,7 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Fin
             "The congestion window limits {}: {} of it is always in flight, and no queue on the path is \
              full{others}.",
             worst.result.id,
-            percent(worst.fill.median.min(1.0))
+            percent(worst.fill.estimate.min(1.0))
         ),
         results: found.iter().map(|full| full.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
@@ -118,7 +118,7 @@ fn evidence(full: &Full<'_>) -> Evidence {
     });
     Evidence::new(format!("window of {}", full.result.id))
         .text(format!("{window}, "))
-        .share(full.fill.median)
+        .share(full.fill.estimate)
         .text(format!(" of it in flight; round trip {rtt}, {times}; "))
         .count(full.tcp.retransmits)
         .text(" retransmitted segments")

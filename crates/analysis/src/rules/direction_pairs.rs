@@ -105,7 +105,7 @@ fn pair<'a>(
     other: (&'a ResultSummary, &'a Observations<'a>),
 ) -> Option<DirectionPair<'a>> {
     let more_is_better = one.0.metric.more_is_better()?;
-    let one_is_worse = (one.0.value.median < other.0.value.median) == more_is_better;
+    let one_is_worse = (one.0.value.estimate < other.0.value.estimate) == more_is_better;
     let (slower, faster) = if one_is_worse { (one, other) } else { (other, one) };
     let change = context.compare(slower.1, faster.1)?;
     let weighed = significance::weigh(&change)?;
@@ -115,8 +115,8 @@ fn pair<'a>(
         faster: faster.0,
         slower_way: slower.0.id.clone(),
         faster_way: faster.0.id.clone(),
-        slower_value: slower.0.value.median,
-        faster_value: faster.0.value.median,
+        slower_value: slower.0.value.estimate,
+        faster_value: faster.0.value.estimate,
         keeps: keeps(&change),
         sure: weighed.sure,
         limitation: weighed.limitation,
@@ -131,19 +131,19 @@ fn keeps(change: &Comparison) -> f64 {
 fn at_once(result: &ResultSummary) -> Option<DirectionPair<'_>> {
     let stream = StreamSummary::of(result)?;
     let (forward, reverse) = (stream.forward?, stream.reverse?);
-    let forward_is_slower = forward.median.total_cmp(&reverse.median) == Ordering::Less;
+    let forward_is_slower = forward.estimate.total_cmp(&reverse.estimate) == Ordering::Less;
     let (slower, faster) = if forward_is_slower { (forward, reverse) } else { (reverse, forward) };
     let (slower_name, faster_name) =
         if forward_is_slower { ("forward", "reverse") } else { ("reverse", "forward") };
     let sure = apart(&slower, &faster);
-    (slower.median > 0.0).then(|| DirectionPair {
+    (slower.estimate > 0.0).then(|| DirectionPair {
         slower: result,
         faster: result,
         slower_way: format!("{} {slower_name}", result.id),
         faster_way: format!("{} {faster_name}", result.id),
-        slower_value: slower.median,
-        faster_value: faster.median,
-        keeps: slower.median / faster.median,
+        slower_value: slower.estimate,
+        faster_value: faster.estimate,
+        keeps: slower.estimate / faster.estimate,
         sure,
         limitation: (!sure).then_some(
             "The intervals of the two directions overlap, or there are too few trials for intervals.",

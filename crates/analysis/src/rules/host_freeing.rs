@@ -40,7 +40,7 @@ impl<'a> FreeingShare<'a> {
         let time: Nanos = freeing().filter_map(|count: &SyscallCount| count.running.or(count.total)).sum();
         let calls = freeing().map(|count| count.calls).sum();
         let (unit, _) = Work::Memory.for_calls();
-        let share = time.seconds() / taken * (result.value.median / unit);
+        let share = time.seconds() / taken * (result.value.estimate / unit);
         (LEAST..1.0).contains(&share).then_some(Self { result, balloon, time, calls, share })
     }
 
@@ -58,8 +58,8 @@ impl<'a> FreeingShare<'a> {
                 percent(*share),
                 balloon.method.word(),
                 result.path,
-                rate(result.value.median * gain),
-                rate(result.value.median),
+                rate(result.value.estimate * gain),
+                rate(result.value.estimate),
                 significant(gain, 3),
             ),
             results: vec![result.id.clone()],

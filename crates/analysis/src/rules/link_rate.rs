@@ -52,7 +52,7 @@ pub(super) fn of(result: &ResultSummary, measured: &Observations<'_>) -> Option<
     if result.metric != Metric::Throughput || !is_free || result.values.len() < 2 {
         return None;
     }
-    let (median, segment) = (result.value.median, result.sockets.iter().find_map(|end| end.socket.mss));
+    let (median, segment) = (result.value.estimate, result.sockets.iter().find_map(|end| end.socket.mss));
     let is_steady = result.values.iter().all(|value| (value / median - 1.0).abs() <= STEADY / 2.0);
     let payload = f64::from(segment.unwrap_or(USUAL_SEGMENT));
     let shares = HEADERS.iter().flat_map(|headers| FRAMES.map(|frame| payload / (payload + headers + frame)));
@@ -66,9 +66,9 @@ fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Finding {
     let FullLink { result, rate } = fastest;
     let evidence = |full: &FullLink<'_>| {
         let of = Evidence::new(format!("{} on a link of {}", full.result.id, BitRate(full.rate)));
-        of.metric(full.result.metric, full.result.value.median)
+        of.metric(full.result.metric, full.result.value.estimate)
             .text(", ")
-            .share(full.result.value.median / full.rate)
+            .share(full.result.value.estimate / full.rate)
             .text(" of it, in every trial")
     };
     let claim = format!(
@@ -76,7 +76,7 @@ fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Finding {
          ends.{}",
         result.id,
         BitRate(*rate),
-        value(result.metric, result.value.median),
+        value(result.metric, result.value.estimate),
         so_in(found.len())
     );
     let results = found.iter().map(|full| full.result.id.clone()).collect();

@@ -41,7 +41,7 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Finding {
     let weighed = significance::weigh(change);
     let is_sure = weighed.is_some_and(|weighed| weighed.sure);
     let word = method(other).map_or("another method", BalloonMethod::word);
-    let rate = |result: &ResultSummary| value(result.metric, result.value.median);
+    let rate = |result: &ResultSummary| value(result.metric, result.value.estimate);
     let calls = [*result, *other].into_iter().filter_map(|result| {
         let calls = result.probed.as_ref()?.calls.as_ref()?.all;
         Some(Evidence::new(format!("system calls per GiB: {}", result.id)).count(calls.round() as u64))

@@ -18,7 +18,7 @@ pub(crate) struct Point<'a> {
 
 impl Point<'_> {
     pub(crate) fn value(&self) -> f64 {
-        self.result.value.median
+        self.result.value.estimate
     }
 }
 

@@ -53,7 +53,7 @@ fn apart(ratio: f64) -> bool {
 /// A figure per trial that reaches a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
-    pub(crate) median: f64,
+    pub(crate) estimate: f64,
     /// Whether the interval is above the threshold as well.
     pub(crate) sure: bool,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Above {
 pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
     let estimate = median_estimate(values, CONFIDENCE).filter(|estimate| estimate.value >= threshold)?;
     let holds = |interval: stats::Interval| interval.low >= threshold && is_sure(interval.confidence);
-    Some(Above { median: estimate.value, sure: estimate.interval.is_some_and(holds) })
+    Some(Above { estimate: estimate.value, sure: estimate.interval.is_some_and(holds) })
 }
 
 /// Limitation of a finding that was selected from many comparisons. `None` for a few.

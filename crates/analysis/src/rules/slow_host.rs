@@ -53,7 +53,7 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
     let pairs = matrix.pairs.iter().filter(|pair| slow.iter().any(|slow| slow.way.host(pair) == host));
     let evidence = |slow: &SlowWay<'_>| {
         Evidence::new(format!("{}, the best pair of {host} {}", slow.best.id, slow.way.word()))
-            .metric(metric, slow.best.value.median)
+            .metric(metric, slow.best.value.estimate)
             .text(" vs ")
             .metric(metric, slow.usual)
             .text(" for pairs without it")
@@ -67,7 +67,7 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
         },
         claim: format!(
             "Host {host} is slow with every peer when {ways}: at best {}, {} of the rate of pairs without it ({}).",
-            value(metric, worst.best.value.median),
+            value(metric, worst.best.value.estimate),
             percent(worst.keeps),
             value(metric, worst.usual),
         ),

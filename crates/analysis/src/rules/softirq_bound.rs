@@ -46,7 +46,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<SaturatedCpu<'_>> =
         context.results().filter_map(|(result, measured)| bound(result, measured)).collect();
     found.sort_by(|one, other| {
-        other.softirq.sure.cmp(&one.softirq.sure).then(other.softirq.median.total_cmp(&one.softirq.median))
+        other
+            .softirq
+            .sure
+            .cmp(&one.softirq.sure)
+            .then(other.softirq.estimate.total_cmp(&one.softirq.estimate))
     });
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
@@ -104,7 +108,7 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
             "One CPU processes all packets of {}: it spends {} of its time in softirqs while {} CPUs are \
              idle.{others}",
             worst.result.id,
-            percent(worst.softirq.median),
+            percent(worst.softirq.estimate),
             units::significant(worst.idle, 2)
         ),
         results: found.iter().map(|bound| bound.result.id.clone()).collect(),
@@ -126,7 +130,7 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
 fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
     let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
     Evidence::new(format!("{} of {}", list(&cpus), bound.result.id))
-        .share(bound.softirq.median)
+        .share(bound.softirq.estimate)
         .text(" in softirqs; ")
         .rounded(bound.idle, Unit::Cpus)
         .text(" other CPUs idle on average")

@@ -26,7 +26,7 @@ struct DominantStep<'a> {
 /// step.
 fn look(context: &Context<'_>) -> Vec<Finding> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
-    found.sort_by(|one, other| other.share.median.total_cmp(&one.share.median));
+    found.sort_by(|one, other| other.share.estimate.total_cmp(&one.share.estimate));
     let mut told: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
     for worst in &found {
@@ -63,7 +63,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
     let beside: Vec<String> = alike
         .iter()
         .filter(|other| other.result.id == result.id && other.step.start.total_cmp(&step.start).is_ne())
-        .map(|other| format!(" Next: {}, {}.", other.step.label, percent(other.share.median)))
+        .map(|other| format!(" Next: {}, {}.", other.step.label, percent(other.share.estimate)))
         .collect();
     let mut results: Vec<String> = Vec::new();
     for other in alike {
@@ -79,7 +79,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
         severity: if share.sure && is_fault { Severity::Warning } else { Severity::Note },
         claim: format!(
             "One step takes {} of the round trip of {}: {} ({}). {}{}{others}",
-            percent(share.median),
+            percent(share.estimate),
             result.id,
             step.label,
             place(step),
@@ -144,7 +144,7 @@ fn evidence(dominated: &DominantStep<'_>) -> Evidence {
         .text(", p99 ")
         .time(step.p99)
         .text(", ")
-        .share(share.median)
+        .share(share.estimate)
         .text(" of the round trip; ")
         .text(count(usize::try_from(latency_breakdown.followed).unwrap_or(usize::MAX), "round trip"))
         .text(" followed")

@@ -74,5 +74,5 @@ impl VhostPair<'_> {
 }
 
 pub(super) fn shown(result: &ResultSummary) -> String {
-    value(result.metric, result.value.median)
+    value(result.metric, result.value.estimate)
 }

@@ -108,7 +108,7 @@ impl Group<'_> {
 
     fn scale(&self, state: &State) -> Option<(f64, f64)> {
         let results = self.results.iter().filter_map(|(_, result)| state.results.get(result.id.as_str()));
-        let ends = results.map(|result| result.ends.unwrap_or((result.median, result.median)));
+        let ends = results.map(|result| result.ends.unwrap_or((result.estimate, result.estimate)));
         let (low, high) = ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
         Some((low.min(0.0), high)).filter(|(low, high)| high > low)
     }
@@ -135,7 +135,7 @@ impl Layout {
             "{}  {:>TRIALS$}  {:>VALUE$}  {}  {:>CHANGE$}",
             " ".repeat(name),
             "n",
-            "median",
+            "value",
             padded("interval", RANGE),
             "change"
         );
@@ -228,8 +228,8 @@ fn drawn(result: &LiveResult, (least, greatest): (f64, f64), width: usize) -> St
         let share = ((value - least) / (greatest - least)).clamp(0.0, 1.0);
         (share * (width - 1) as f64).round() as usize
     };
-    let (low, high) = result.ends.unwrap_or((result.median, result.median));
-    let (low, median, high) = (place(low), place(result.median), place(high));
+    let (low, high) = result.ends.unwrap_or((result.estimate, result.estimate));
+    let (low, median, high) = (place(low), place(result.estimate), place(high));
     let sign = |at: usize| match at {
         _ if at == median => '●',
         _ if at == low => '├',
@@ -255,7 +255,7 @@ mod tests {
             trials: 5,
             value: "5".to_owned(),
             range: None,
-            median: 5.0,
+            estimate: 5.0,
             ends: Some((2.0, 10.0)),
             step: None,
             has_warnings: false,

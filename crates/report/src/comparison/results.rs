@@ -106,7 +106,7 @@ fn row(
     let path = || Text::of(Tone::Strong, softened(&result.path));
     let mut row: Vec<Text> = placed.then(path).into_iter().collect();
     row.extend(factors.iter().map(level));
-    row.extend([value(result.a.median), value(result.b.median), ratio]);
+    row.extend([value(result.a.estimate), value(result.b.estimate), ratio]);
     let noise = || result.floor.map_or(Text::of(Tone::Faint, "-"), |floor| noise(floor).into());
     row.extend(judged.then(noise));
     row.push(verdict(result));

@@ -35,7 +35,7 @@ pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     Column::new("since_intended_p99.9", "ns", |latency| {
         at(&latency.open_loop.as_ref()?.since_intended, 0.999)
     }),
-    Column::new("beside", "bits_per_second", |latency| Some(latency.under?.median.to_string())),
+    Column::new("beside", "bits_per_second", |latency| Some(latency.under?.estimate.to_string())),
 ];
 
 pub(super) fn series(data: &PingPongData) -> TimeSeries {
@@ -98,7 +98,7 @@ impl ShownAlone for LatencySummary {
         lines.push(("Lost", phrases::lost_messages(self).into()));
         lines.extend(odd("Stray replies", self.strays));
         lines.extend(odd("Late or duplicate replies", self.duplicates));
-        let under = self.under.as_ref().map(|rate| phrases::value(Metric::Throughput, rate.median));
+        let under = self.under.as_ref().map(|rate| phrases::value(Metric::Throughput, rate.estimate));
         lines.extend(under.map(|rate| ("Background load", rate.into())));
         lines
     }

@@ -17,8 +17,8 @@ use crate::{
 };
 
 pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
-    Column::new("sent", "bits_per_second", |stream| Some(stream.sent?.median.to_string())),
-    Column::new("received", "bits_per_second", |stream| Some(stream.received?.median.to_string())),
+    Column::new("sent", "bits_per_second", |stream| Some(stream.sent?.estimate.to_string())),
+    Column::new("received", "bits_per_second", |stream| Some(stream.received?.estimate.to_string())),
     Column::new("retransmits", "", |stream| Some(stream.tcp?.retransmits.to_string())),
     Column::new("cwnd_min", "bytes", |stream| Some(stream.tcp?.cwnd?.0.0.to_string())),
     Column::new("cwnd_max", "bytes", |stream| Some(stream.tcp?.cwnd?.1.0.to_string())),

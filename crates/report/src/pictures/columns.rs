@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(super) const CELL: [&str; 9] =
-    ["result", "path", "workload", "metric", "unit", "median", "low", "high", "confidence"];
+    ["result", "path", "workload", "metric", "unit", "value", "low", "high", "confidence"];
 
 pub(super) fn of_result(result: &ResultSummary) -> [Field; 9] {
     let interval = result.value.interval;
@@ -19,7 +19,7 @@ pub(super) fn of_result(result: &ResultSummary) -> [Field; 9] {
         Some(result.workload.clone()),
         Some(csv_word(result.metric)),
         Some(csv_unit(result.metric).to_owned()),
-        number(Some(result.value.median)),
+        number(Some(result.value.estimate)),
         number(interval.map(|it| it.low)),
         number(interval.map(|it| it.high)),
         number(interval.map(|it| it.confidence)),

@@ -27,12 +27,17 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
         .collect();
     let is_on = |result: &ResultSummary| answer.frontier.iter().any(|point| point.result == result.id);
     let line = |number, kind, points| Line { number, kind, points, intervals: Vec::new() };
-    let others =
-        results.iter().filter(|(result, _)| !is_on(result)).map(|(result, cpu)| (*cpu, result.value.median));
+    let others = results
+        .iter()
+        .filter(|(result, _)| !is_on(result))
+        .map(|(result, cpu)| (*cpu, result.value.estimate));
     let frontier: Vec<(f64, f64)> = answer.frontier.iter().map(|point| (point.cpu, point.value)).collect();
     let cpus = || results.iter().map(|(_, cpu)| *cpu).chain(frontier.iter().map(|(cpu, _)| *cpu));
     let values = || {
-        results.iter().map(|(result, _)| result.value.median).chain(frontier.iter().map(|(_, value)| *value))
+        results
+            .iter()
+            .map(|(result, _)| result.value.estimate)
+            .chain(frontier.iter().map(|(_, value)| *value))
     };
     let chosen =
         answer.recommendations.iter().find(|it| it.objective == source.objective && it.withheld.is_none());

@@ -31,12 +31,12 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     let chosen = answer.recommendations.iter().find(|it| it.objective == source.objective);
     let chosen = chosen.filter(|it| it.withheld.is_none()).map(|it| it.result.as_str());
     let best = best(answer, sweep::swept(findings, answer).collect(), (across, up));
-    let largest = best.iter().map(|result| result.value.median).fold(0.0, f64::max);
+    let largest = best.iter().map(|result| result.value.estimate).fold(0.0, f64::max);
     let unit = quantity::Scale::of(answer.metric, largest);
     let tile = |result: &&ResultSummary| {
         let place = |factor: &str, levels: &[&str]| levels.iter().position(|it| *it == result.levels[factor]);
         let at = (place(across, columns)?, place(up, rows)?);
-        let value = result.value.median;
+        let value = result.value.estimate;
         Some(Tile { at, value, text: unit.number(value), is_chosen: chosen == Some(result.id.as_str()) })
     };
     let rest = if varied.len() > 2 { ", best over the other factors" } else { "" };
@@ -55,7 +55,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
         format!(
             "{}: {}",
             labels::result_in_workload(result),
-            phrases::value(result.metric, result.value.median).replace(GLUE, " ")
+            phrases::value(result.metric, result.value.estimate).replace(GLUE, " ")
         )
     });
     Some(Chart {
@@ -88,7 +88,7 @@ fn best<'a>(
             [across, up].iter().all(|it| other.levels[*it] == result.levels[*it])
         };
         match best.iter_mut().find(same) {
-            Some(known) if (result.value.median < known.value.median) == less => *known = result,
+            Some(known) if (result.value.estimate < known.value.estimate) == less => *known = result,
             Some(_) => {}
             None => best.push(result),
         }

@@ -126,7 +126,7 @@ fn keys(breakdown: &CostBreakdown, rows: &[Row]) -> Vec<Key> {
         (has(Paint::Better), Key::Surface(Paint::Better, better.to_owned())),
         (unclear, Key::Hatched("not significant".to_owned())),
         (rows.iter().any(|row| row.band.is_some()), Key::Band("noise floor".to_owned())),
-        (rows.iter().any(|row| row.interval.is_some()), Key::Interval("median and interval".to_owned())),
+        (rows.iter().any(|row| row.interval.is_some()), Key::Interval("value and interval".to_owned())),
         (rows.iter().any(|row| !row.points.is_empty()), Key::Dot("a trial".to_owned())),
     ];
     surfaces.into_iter().filter_map(|(is_there, key)| is_there.then_some(key)).collect()

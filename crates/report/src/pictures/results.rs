@@ -35,7 +35,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let has = |is: &dyn Fn(&Row) -> bool, key: Key| rows.iter().any(is).then_some(key);
     let keys = [
-        has(&|row| row.interval.is_some(), Key::Interval("median and interval".to_owned())),
+        has(&|row| row.interval.is_some(), Key::Interval("value and interval".to_owned())),
         has(&|row| !row.points.is_empty(), Key::Dot("a trial".to_owned())),
     ];
     Some(Chart {
@@ -54,7 +54,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
 }
 
 fn row(result: &ResultSummary) -> Row {
-    let value = result.value.median;
+    let value = result.value.estimate;
     let several = result.values.len() > 1;
     let text = Text::of(Tone::Plain, phrases::value(result.metric, value));
     Row {

@@ -100,7 +100,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
     if curves.len() > MOST_LINES {
         let sign = if answer.metric.more_is_better() == Some(false) { 1.0 } else { -1.0 };
         let best = |curve: &Curve<'_>| {
-            curve.results.iter().map(|(_, result)| result.value.median * sign).fold(f64::INFINITY, f64::min)
+            curve.results.iter().map(|(_, result)| result.value.estimate * sign).fold(f64::INFINITY, f64::min)
         };
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
@@ -144,7 +144,7 @@ fn value_plot(
     let line = |(number, curve): (usize, &Curve<'_>)| Line {
         number,
         kind: LineKind::Dotted,
-        points: curve.results.iter().map(|(place, result)| (places[*place], result.value.median)).collect(),
+        points: curve.results.iter().map(|(place, result)| (places[*place], result.value.estimate)).collect(),
         intervals: curve.results.iter().map(|(_, result)| ends(result.value.interval)).collect(),
     };
     let lines: Vec<Line> = curves.iter().enumerate().map(line).collect();

@@ -28,9 +28,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn row(findings: &Findings, number: usize, result: &ResultSummary, stream: &StreamSummary) -> Vec<Text> {
     let rate = |value| phrases::value(Metric::Throughput, value);
-    let sent = stream.sent.map(|sent| format!("{} sender - ", rate(sent.median))).unwrap_or_default();
+    let sent = stream.sent.map(|sent| format!("{} sender - ", rate(sent.estimate))).unwrap_or_default();
     let unknown = || "unknown".to_owned();
-    let got = stream.received.map_or_else(unknown, |received| rate(received.median));
+    let got = stream.received.map_or_else(unknown, |received| rate(received.estimate));
     let both = format!("{sent}{got} receiver");
     vec![
         format!("case{number}").into(),

@@ -39,7 +39,7 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
         if hurried { "saved or did not fit the time budget" } else { "saved" }
     );
     let budget = run.design.budget.map(|budget| format!("{budget} for all trials"));
-    let precision = run.design.precision.map(|share| format!("medians to within {}", Share(share)));
+    let precision = run.design.precision.map(|share| format!("values to within {}", Share(share)));
     let sought = match run.design.objective {
         _ if run.design.until_clear => "blocks until every comparison is decided",
         Objective::Max => "the setting with the best value",
@@ -102,9 +102,9 @@ fn table(findings: &Findings, ended: &[(&ResultSummary, &ResultEnd)]) -> Table {
 fn reason(reason: &EndReason) -> String {
     match reason {
         EndReason::Planned => "all planned trials".to_owned(),
-        EndReason::Precise { reach } => format!("precise: within {} of the median", Share(*reach)),
+        EndReason::Precise { reach } => format!("precise: within {} of the value", Share(*reach)),
         EndReason::Budget { reach: Some(reach) } => {
-            format!("time budget used up, within {} of the median", Share(*reach))
+            format!("time budget used up, within {} of the value", Share(*reach))
         }
         EndReason::Budget { reach: None } => "time budget used up, too few trials for an interval".to_owned(),
         EndReason::Settled => "no candidate for the best setting or the knee".to_owned(),

@@ -57,7 +57,8 @@ fn table(findings: &Findings, matched_pairs: &MatchedPairs, rows: &[Row<'_>]) ->
     );
     columns.extend(unit.as_ref().map(|unit| right(format!("Calls {unit}"))));
     let row = |(pair, without, with): &Row<'_>| {
-        let median = |result: &ResultSummary| Text::from(phrases::value(result.metric, result.value.median));
+        let median =
+            |result: &ResultSummary| Text::from(phrases::value(result.metric, result.value.estimate));
         let mut row: Vec<Text> = placed.then(|| Text::of(Tone::Strong, &without.path)).into_iter().collect();
         row.extend(factors.iter().map(|factor| level(without, factor)));
         row.extend([median(without), median(with), change(findings, matched_pairs, pair, confidence)]);

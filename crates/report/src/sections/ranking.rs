@@ -63,7 +63,7 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
     let titles = kind::titles(results.iter().map(|result| further(result)));
     let has_times = results.iter().any(|result| kind::of(result).judged().is_some());
-    let value = if has_times { "Median".to_owned() } else { headline::title(&results) };
+    let value = if has_times { "Value".to_owned() } else { headline::title(&results) };
     let mut columns = vec![right("Place"), left("Path"), right(value), right("Difference")];
     columns.extend(titles.iter().map(|title| right(*title)));
     let row = |(rank, result): &Row<'_>| {

@@ -145,7 +145,9 @@ impl<'a> Configuration<'a> {
             let results = self.results.iter().filter(move |result| result.metric == metric);
             let interval =
                 |result: &ResultSummary| result.value.interval.map(|interval| (interval.low, interval.high));
-            results.map(|result| of_result(result, result.value.median, interval(result))).collect::<Vec<_>>()
+            results
+                .map(|result| of_result(result, result.value.estimate, interval(result)))
+                .collect::<Vec<_>>()
         };
         match quantity {
             Quantity::Percentile(share) => {
@@ -274,7 +276,7 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
         let mut row = vec![Text::of(Tone::Strong, &it.label)];
         for workload in &workloads {
             let result = it.result(workload);
-            row.push(phrase(result.map(|result| phrases::value(result.metric, result.value.median))));
+            row.push(phrase(result.map(|result| phrases::value(result.metric, result.value.estimate))));
             let tail = || Some(kind::of(result?).judged()?.at(TAIL)?.to_string());
             row.extend(has_tail(workload).then(|| phrase(tail())));
         }

@@ -127,7 +127,7 @@ fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
         result.reported = vec![workload::ReportedValue {
             name: "p99".into(),
             quantity: workload::Quantity::Time,
-            value: result.value.median,
+            value: result.value.estimate,
         }];
     }
     let phrase = required("p99<100us", &halved);

@@ -303,7 +303,7 @@ fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
     let svg = layers.svg(Theme::Auto);
     let data = rows(&layers.csv());
     let [first, last] = [data.first(), data.last()]
-        .map(|row| row.expect("two paths")["median"].parse::<f64>().expect("a number"));
+        .map(|row| row.expect("two paths")["value"].parse::<f64>().expect("a number"));
     let wholes = numbers(&svg, "rect class=\"f0\"", "width");
     // The first is the legend's.
     let share = wholes[wholes.len() - 1] / wholes[1];

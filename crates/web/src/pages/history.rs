@@ -111,12 +111,12 @@ fn label(history: &ResultHistory) -> String {
 
 fn result(number: usize, history: &ResultHistory, runs: &[Arc<RunResults>]) -> Markup {
     let newest = &history.newest;
-    let scale = Scale::of(newest.metric, newest.value.median);
+    let scale = Scale::of(newest.metric, newest.value.estimate);
     html! {
         section.result aria-labelledby={ "result-" (number) } {
             h2 id={ "result-" (number) } { bdi { (label(history)) } }
             p.statement {
-                (newest.metric.title()) " " strong { (scale.quantity(newest.value.median)) } " in this run"
+                (newest.metric.title()) " " strong { (scale.quantity(newest.value.estimate)) } " in this run"
                 @for shift in shifts(history, runs, scale) { (shift) }
             }
             div.wide tabindex="0" role="group" aria-labelledby={ "result-" (number) } { (chart::drawn(history, runs, scale)) }
@@ -129,7 +129,7 @@ fn shifts(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Ve
     let shift = |pair: &[findings::RunLevel]| {
         let (before, after) = (pair[0], pair[1]);
         let run = &runs[after.first];
-        let gain = history.newest.metric.more_is_better().map(|more| more == (after.median > before.median));
+        let gain = history.newest.metric.more_is_better().map(|more| more == (after.value > before.value));
         let class = match gain {
             Some(true) => "good",
             Some(false) => "bad",
@@ -137,8 +137,8 @@ fn shifts(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Ve
         };
         html! {
             br; "Level shift: " strong class=(class) {
-                (scale.number(before.median)) " to " (scale.quantity(after.median)) " ("
-                (findings::change(after.median / before.median)) ")"
+                (scale.number(before.value)) " to " (scale.quantity(after.value)) " ("
+                (findings::change(after.value / before.value)) ")"
             }
             " since " (time::day(run.started)) ", " a href=(links::run(&run.run)) { bdi { (short(&run.run.0)) } }
             @if let Some(before) = runs[..after.first].last() {
@@ -155,7 +155,7 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
             table {
                 thead { tr {
                     th scope="col" { "Run" } th scope="col" { "Started (UTC)" }
-                    th.number scope="col" { "Median, " (scale.unit) } th.number scope="col" { "Interval" }
+                    th.number scope="col" { "Value, " (scale.unit) } th.number scope="col" { "Interval" }
                     th.number scope="col" { "Trials" } th scope="col" { "Changes" }
                 } }
                 tbody {
@@ -163,7 +163,7 @@ fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Mar
                         tr {
                             td { a href=(links::run(&runs[*at].run)) { bdi { (short(&runs[*at].run.0)) } } }
                             td { (time::minute(runs[*at].started)) }
-                            td.number { (scale.number(value.median)) }
+                            td.number { (scale.number(value.estimate)) }
                             td.number { @if let Some(interval) = &value.interval { (scale.range(interval)) } }
                             td.number { (value.trials) }
                             td { bdi { (changes(runs, *at).join(", ")) } }

@@ -74,7 +74,7 @@ impl Metrics {
         );
         for (quantity, unit, factor) in UNITS {
             let name = format!("plumb_watch_result_median_{unit}");
-            text.gauge(&name, "Median of a result in the latest run.", self.medians(quantity, factor));
+            text.gauge(&name, "Value of a result in the latest run.", self.medians(quantity, factor));
         }
         let budget = self.budget.map(|budget| (String::new(), budget.0 as f64));
         text.gauge("plumb_watch_budget_bytes", "Daily budget.", budget.into_iter());
@@ -92,7 +92,7 @@ impl Metrics {
                 let metric = result.metric.name().replace(' ', "_");
                 let all =
                     [("scenario", scenario), ("result", result.result.as_str()), ("metric", metric.as_str())];
-                (labels(&all), result.value.median * factor)
+                (labels(&all), result.value.estimate * factor)
             },
         )
     }
@@ -128,7 +128,7 @@ mod tests {
             levels: BTreeMap::new(),
             metric,
             value: Estimate {
-                median,
+                estimate: median,
                 mean: median,
                 deviation: None,
                 interval: None,

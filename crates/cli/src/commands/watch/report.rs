@@ -189,10 +189,10 @@ fn measured(result: &RunResult, compared: &[ResultComparison]) -> MeasuredResult
 impl MeasuredResult {
     /// Formats `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.20 %`.
     fn text(&self) -> String {
-        let scale = Scale::of(self.metric, self.value.median);
+        let scale = Scale::of(self.metric, self.value.estimate);
         let interval = self.value.interval.as_ref().map(|it| format!(" ({})", scale.range(it)));
         let change = self.ratio.map(|ratio| format!(", {}", findings::change(ratio)));
-        let value = scale.quantity(self.value.median);
+        let value = scale.quantity(self.value.estimate);
         format!("{} {value}{}{}", self.label, interval.unwrap_or_default(), change.unwrap_or_default())
     }
 }
@@ -221,7 +221,7 @@ mod tests {
             levels: BTreeMap::new(),
             metric: Metric::Throughput,
             value: Estimate {
-                median: 9.4e9,
+                estimate: 9.4e9,
                 mean: 9.4e9,
                 deviation: None,
                 interval: Some(Interval { low: 9.2e9, high: 9.6e9, confidence: 0.95 }),

@@ -37,7 +37,7 @@ fn result(result: &str, is_baseline: bool) -> LiveResult {
         trials: 5,
         value: "49.3 Gbit/s".to_owned(),
         range: Some("46.5 to 51.0".to_owned()),
-        median: 49.3,
+        estimate: 49.3,
         ends: Some((46.5, 51.0)),
         step: (!is_baseline).then_some(step),
         has_warnings: true,

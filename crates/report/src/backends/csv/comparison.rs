@@ -63,7 +63,7 @@ fn columns(comparison: &RunComparison) -> Results<'_> {
 fn estimate<'a>(table: Results<'a>, run: &str, of: fn(&ResultComparison) -> &Estimate) -> Results<'a> {
     let name = |what: &str| format!("{run}_{what}");
     table
-        .column(&name("median"), "", move |row| Some(of(row.both?).median))
+        .column(&name("value"), "", move |row| Some(of(row.both?).estimate))
         .column(&name("low"), "", move |row| Some(of(row.both?).interval?.low))
         .column(&name("high"), "", move |row| Some(of(row.both?).interval?.high))
         .column(&name("confidence"), "", move |row| Some(of(row.both?).interval?.confidence))

@@ -88,7 +88,7 @@ fn identity<'a>(table: Results<'a>, findings: &'a Findings) -> Results<'a> {
 fn value(table: Results<'_>) -> Results<'_> {
     table
         .column("trials", "", |result| Some(result.value.trials))
-        .column("median", "", |result| Some(result.value.median))
+        .column("value", "", |result| Some(result.value.estimate))
         .column("low", "", |result| Some(result.value.interval?.low))
         .column("high", "", |result| Some(result.value.interval?.high))
         .column("confidence", "", |result| Some(result.value.interval?.confidence))

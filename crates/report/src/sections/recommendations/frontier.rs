@@ -49,7 +49,7 @@ fn columns(factors: &[&str], consumers: &[String], unit: ConsumerUnit) -> Vec<Co
     };
     let factors = factors.iter().map(|factor| left(*factor));
     let consumers = consumers.iter().map(right);
-    factors.chain([right("Median"), right("CPU")]).chain(consumers).chain([right(more)]).collect()
+    factors.chain([right("Value"), right("CPU")]).chain(consumers).chain([right(more)]).collect()
 }
 
 fn row(

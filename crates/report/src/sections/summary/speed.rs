@@ -55,7 +55,7 @@ pub(super) fn settings(levels: &BTreeMap<String, String>) -> Option<String> {
 
 fn best_and_worst(results: &[&ResultSummary]) -> String {
     let by_value =
-        |one: &&&ResultSummary, other: &&&ResultSummary| one.value.median.total_cmp(&other.value.median);
+        |one: &&&ResultSummary, other: &&&ResultSummary| one.value.estimate.total_cmp(&other.value.estimate);
     match (results, results.iter().max_by(by_value), results.iter().min_by(by_value)) {
         ([only], ..) => {
             named(only, calls(only).unwrap_or_else(|| phrases::estimate(only.metric, &only.value)))
@@ -75,7 +75,7 @@ fn best_and_worst(results: &[&ResultSummary]) -> String {
 }
 
 fn value(result: &ResultSummary) -> String {
-    calls(result).unwrap_or_else(|| phrases::value(result.metric, result.value.median))
+    calls(result).unwrap_or_else(|| phrases::value(result.metric, result.value.estimate))
 }
 
 fn calls(result: &ResultSummary) -> Option<String> {
@@ -85,7 +85,7 @@ fn calls(result: &ResultSummary) -> Option<String> {
         Some((most.call.as_str(), phrases::rough(of(most) as f64 / all as f64)))
     };
     let (call, number) = share(|call| call.calls).filter(|_| result.metric == Metric::Count)?;
-    let total = phrases::value(result.metric, result.value.median);
+    let total = phrases::value(result.metric, result.value.estimate);
     let phrase = format!("{total} system calls, {number} of these {call}");
     // Most of the calls' time may be waiting or running a guest.
     Some(match share(|call| call.running.unwrap_or_default().0) {

@@ -77,7 +77,7 @@ fn against(result: ResultSummary) -> ResultSummary {
         _ => nanos,
     })[0];
     let verdict = if result.metric == Metric::Throughput { Difference::Lower } else { Difference::Higher };
-    let median = result.value.median;
+    let median = result.value.estimate;
     let against = (!result.baseline).then(|| comparison(median / first, median - first, verdict));
     ResultSummary { against_baseline: against, ..result }
 }

@@ -120,7 +120,7 @@ fn changed(what: &str, a: &str, b: &str, important: bool) -> EnvironmentChange {
 }
 
 fn held(result: &ResultSummary, ratio: f64, verdict: Verdict) -> ResultComparison {
-    let b = estimate(result.value.median * ratio);
+    let b = estimate(result.value.estimate * ratio);
     let difference = if ratio < 1.0 { Difference::Lower } else { Difference::Higher };
     let difference = if verdict == Verdict::Same { Difference::None } else { difference };
     ResultComparison {
@@ -132,7 +132,7 @@ fn held(result: &ResultSummary, ratio: f64, verdict: Verdict) -> ResultCompariso
         metric: result.metric,
         a: result.value,
         b,
-        comparison: Some(comparison(ratio, result.value.median * (ratio - 1.0), difference)),
+        comparison: Some(comparison(ratio, result.value.estimate * (ratio - 1.0), difference)),
         floor: Some(0.021),
         between_runs: None,
         p: Some(if verdict == Verdict::Same { 0.61 } else { 0.0079 }),

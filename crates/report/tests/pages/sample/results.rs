@@ -179,7 +179,7 @@ fn interval(low: f64, high: f64) -> Option<Interval> {
 
 pub(super) fn estimate(median: f64) -> Estimate {
     Estimate {
-        median,
+        estimate: median,
         mean: median * 0.998,
         deviation: Some(median * 0.0121),
         interval: interval(median * 0.97, median * 1.02),

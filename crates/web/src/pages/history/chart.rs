@@ -49,7 +49,7 @@ pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Sc
             }
             @for level in &history.levels {
                 line.level x1=(at(axes.x(level.first) - axes.half_step())) x2=(at(axes.x(level.last) + axes.half_step()))
-                    y1=(at(axes.y(level.median))) y2=(at(axes.y(level.median))) {}
+                    y1=(at(axes.y(level.value))) y2=(at(axes.y(level.value))) {}
             }
             @for (place, value) in &history.points { (point(&axes, *place, value, runs, scale)) }
         }
@@ -57,11 +57,11 @@ pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Sc
 }
 
 fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
-    let (x, y, run) = (axes.x(place), axes.y(value.median), &runs[place]);
+    let (x, y, run) = (axes.x(place), axes.y(value.estimate), &runs[place]);
     let changed = changes(runs, place);
     let range = value.interval.map(|interval| format!(" ({})", scale.range(&interval))).unwrap_or_default();
     let new = if changed.is_empty() { String::new() } else { format!("; new: {}", changed.join(", ")) };
-    let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.median));
+    let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.estimate));
     html! {
         // Keyboard users can use the same links in the table below.
         a href=(links::run(&run.run)) tabindex="-1" aria-label=(title) {
@@ -76,7 +76,7 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
 }
 
 fn spoken(history: &ResultHistory, scale: Scale) -> String {
-    let levels: Vec<String> = history.levels.iter().map(|level| scale.quantity(level.median)).collect();
+    let levels: Vec<String> = history.levels.iter().map(|level| scale.quantity(level.value)).collect();
     format!("{} runs; levels: {}", history.points.len(), levels.join(", then "))
 }
 
@@ -87,8 +87,8 @@ fn at(place: f64) -> String {
 impl Axes {
     fn of(points: &[(usize, Estimate)], runs: usize) -> Self {
         let ends = |value: &Estimate| {
-            let range = value.interval.map_or((value.median, value.median), |it| (it.low, it.high));
-            [range.0.min(value.median), range.1.max(value.median)]
+            let range = value.interval.map_or((value.estimate, value.estimate), |it| (it.low, it.high));
+            [range.0.min(value.estimate), range.1.max(value.estimate)]
         };
         let all = || points.iter().flat_map(|(_, value)| ends(value)).filter(|end| end.is_finite());
         let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
@@ -135,7 +135,7 @@ mod tests {
     fn value(median: f64) -> Estimate {
         let interval = Some(Interval { low: median * 0.95, high: median * 1.05, confidence: 0.95 });
         Estimate {
-            median,
+            estimate: median,
             mean: median,
             deviation: None,
             interval,
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn points_follow_values_and_stay_within_chart() {
         let levels =
-            vec![RunLevel { first: 0, last: 1, median: 1e10 }, RunLevel { first: 2, last: 3, median: 2e10 }];
+            vec![RunLevel { first: 0, last: 1, value: 1e10 }, RunLevel { first: 2, last: 3, value: 2e10 }];
         let picture = picture(&[1e10, 1.1e10, 2e10, 1.9e10], levels);
         let (x, y) = (numbers(&picture, "circle", "cx"), numbers(&picture, "circle", "cy"));
         assert!(y[0] > y[1] && y[1] > y[3] && y[3] > y[2], "{y:?}");
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn marks_new_kernel_and_escapes_names() {
-        let picture = picture(&[1e10; 4], vec![RunLevel { first: 0, last: 3, median: 1e10 }]);
+        let picture = picture(&[1e10; 4], vec![RunLevel { first: 0, last: 3, value: 1e10 }]);
         assert_eq!(picture.matches("run changed").count(), 1);
         assert!(picture.contains("new: kernel 6.12") && !picture.contains("<script>"), "{picture}");
     }

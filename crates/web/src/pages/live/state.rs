@@ -51,7 +51,7 @@ fn results(results: &[RunResult]) -> Markup {
         div.wide tabindex="0" role="group" aria-label="Results" {
             table.results {
                 thead { tr {
-                    th scope="col" { "Result" } th.number scope="col" { "Median" } th.number scope="col" { "Interval" }
+                    th scope="col" { "Result" } th.number scope="col" { "Value" } th.number scope="col" { "Interval" }
                     th.interval scope="col" { span.unseen { "Interval drawn" } } th.number scope="col" { "Trials" }
                 } }
                 tbody { @for it in results { (result(it, reach(results, it))) } }
@@ -62,11 +62,11 @@ fn results(results: &[RunResult]) -> Markup {
 
 fn result(result: &RunResult, reach: f64) -> Markup {
     let value = &result.value;
-    let scale = Scale::of(result.metric, value.median);
+    let scale = Scale::of(result.metric, value.estimate);
     html! {
         tr {
             td.name { bdi { (short(&report::result_label(&result.path, &result.levels, &result.workload))) } }
-            td.number { strong { (scale.quantity(value.median)) } }
+            td.number { strong { (scale.quantity(value.estimate)) } }
             td.number {
                 @match &value.interval { Some(interval) => (scale.range(interval)), None => span.faint { "too few trials" } }
             }
@@ -78,8 +78,9 @@ fn result(result: &RunResult, reach: f64) -> Markup {
 
 fn reach(results: &[RunResult], of: &RunResult) -> f64 {
     let same = results.iter().filter(|it| it.metric == of.metric && it.workload == of.workload);
-    let ends = same
-        .map(|it| it.value.interval.map_or(it.value.median, |interval| interval.high.max(it.value.median)));
+    let ends = same.map(|it| {
+        it.value.interval.map_or(it.value.estimate, |interval| interval.high.max(it.value.estimate))
+    });
     ends.filter(|end| end.is_finite()).fold(0.0, f64::max)
 }
 
@@ -90,7 +91,7 @@ fn drawn(result: &RunResult, reach: f64) -> Markup {
     let value = &result.value;
     html! {
         svg viewBox={ "0 0 " (WIDTH) " 16" } aria-hidden="true" {
-            rect.bar x="0" y="4" width=(x(value.median)) height="8" {}
+            rect.bar x="0" y="4" width=(x(value.estimate)) height="8" {}
             @if let Some(interval) = value.interval {
                 path.interval d={ "M" (x(interval.low)) " 2v12M" (x(interval.low)) " 8H" (x(interval.high)) "M" (x(interval.high)) " 2v12" } {}
             }
