@@ -20,6 +20,7 @@ mod repair;
 mod resolve;
 mod schema;
 mod session;
+mod socket;
 mod store;
 mod value;
 
