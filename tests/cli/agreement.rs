@@ -130,7 +130,7 @@ fn words(format: &str, page: &str) -> String {
             text = format!("{first}{}", rest.join(" "));
         }
         "latex" => {
-            text = text.replace("\\textmu{}", "µ").replace("\\%", "%").replace('$', "").replace("{-}", "-")
+            text = text.replace("\\textmu{}", "µ").replace("\\%", "%").replace('$', "").replace("{-}", "-");
         }
         _ => {}
     }
@@ -157,7 +157,8 @@ pub(crate) fn numbers_agree_in_every_format() {
     for sandbox in every_run() {
         let rows = Csv::reported(&sandbox, "csv");
         comparisons += check_rows(&sandbox, &rows);
-        let pages = ["terminal", "markdown", "html", "latex"].map(|format| (format, report(&sandbox, format)));
+        let pages =
+            ["terminal", "markdown", "html", "latex"].map(|format| (format, report(&sandbox, format)));
         changes += check_breakdowns(&pages[1].1);
         for value in values(&pages[1].1) {
             for (format, page) in &pages {
