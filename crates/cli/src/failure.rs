@@ -256,6 +256,11 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
             let known = fs::read_to_string(CONGESTION_CONTROLS).ok()?;
             Some(format!("this kernel supports {}", known.split_whitespace().collect::<Vec<_>>().join(", ")))
         }
+        traffic::Error::Iperf3(failure) if failure.to_string().contains("TCP_CONGESTION") => Some(
+            "a server without CAP_NET_ADMIN, e.g. `plumb server`, may only use the algorithms in its \
+                net.ipv4.tcp_allowed_congestion_control; extend the list there with `sysctl -w`"
+                .to_owned(),
+        ),
         traffic::Error::Silent { .. } => {
             let hint = "a firewall may drop packets, or the server may be a different program";
             Some(if is_command("ping") { format!("{hint}: {ROUND_TRIPS}") } else { hint.to_owned() })
