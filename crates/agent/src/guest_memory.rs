@@ -8,7 +8,7 @@ use std::{
     fs::{self, File},
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
@@ -16,6 +16,7 @@ use std::{
 };
 
 use memory::GuestTelemetry;
+use parking_lot::Mutex;
 use probe::CpuReading;
 use protocol::{MemoryOrder, MemoryReply, Reply};
 use sys::{
@@ -51,31 +52,31 @@ impl GuestMemory {
             MemoryOrder::TouchFree => touched(free()?)?.1,
             MemoryOrder::Hold => {
                 let (memory, done) = touched(free()?)?;
-                *lock(&self.held) = Some(memory);
+                *self.held.lock() = Some(memory);
                 done
             }
             MemoryOrder::Release => {
-                *lock(&self.held) = None;
+                *self.held.lock() = None;
                 MemoryReply::Done
             }
             MemoryOrder::Watch { compact } => {
-                *lock(&self.watch) = Some(Watch::begin(compact)?);
+                *self.watch.lock() = Some(Watch::begin(compact)?);
                 MemoryReply::Done
             }
             MemoryOrder::Watched => {
-                let watch = lock(&self.watch).take();
+                let watch = self.watch.lock().take();
                 let watch = watch.ok_or_else(|| Refusal::new("no watch is running"))?;
                 watch.end()?
             }
             MemoryOrder::Take { memory } => self.take(memory.0 / HUGE_PAGE as u64)?,
             MemoryOrder::GiveBack { memory } => {
-                if let Some(taken) = lock(&self.taken).as_mut() {
+                if let Some(taken) = self.taken.lock().as_mut() {
                     taken.shrink(memory.0 / HUGE_PAGE as u64)?;
                 }
                 MemoryReply::Done
             }
             MemoryOrder::Telemetry { source } => {
-                let telemetry = lock(&self.telemetry).look(source);
+                let telemetry = self.telemetry.lock().look(source);
                 MemoryReply::Telemetry(telemetry.map_err(|error| Refusal::new(error.to_string()))?)
             }
         };
@@ -83,7 +84,7 @@ impl GuestMemory {
     }
 
     fn take(&self, pages: u64) -> Result<MemoryReply, Refusal> {
-        let mut taken = lock(&self.taken);
+        let mut taken = self.taken.lock();
         if taken.is_none() {
             *taken = Some(HugePageFile::create(Path::new(FOLDER))?);
         }
@@ -94,14 +95,10 @@ impl GuestMemory {
 
 impl Drop for GuestMemory {
     fn drop(&mut self) {
-        if let Some(watch) = lock(&self.watch).take() {
+        if let Some(watch) = self.watch.lock().take() {
             watch.ended.store(true, Ordering::Relaxed);
         }
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn free() -> Result<u64, Refusal> {

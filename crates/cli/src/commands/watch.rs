@@ -134,7 +134,7 @@ fn measured(
     let mut session = Session::new(plan, watched, archive, state, shared, &stop, args.json);
     let metrics = session.metrics();
     let endpoint =
-        listen.map(|listen| MetricsEndpoint::listen(listen, move || metrics.text())).transpose()?;
+        listen.map(|listen| MetricsEndpoint::listen(listen, move || metrics.lock().text())).transpose()?;
     if let Some(endpoint) = &endpoint {
         output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
         session.load_stored_runs();

@@ -1,9 +1,6 @@
 //! Prometheus metrics of the measurements.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use ::workload::Quantity;
 use findings::RunResults;
@@ -27,9 +24,6 @@ pub(super) struct Metrics {
     budget: Option<Bytes>,
     pub(super) used: Option<Bytes>,
 }
-
-#[derive(Clone)]
-pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
 
 #[derive(Debug)]
 struct Latest {
@@ -95,20 +89,6 @@ impl Metrics {
                 (labels(&all), result.value.estimate * factor)
             },
         )
-    }
-}
-
-impl SharedMetrics {
-    pub(super) fn new(metrics: Metrics) -> Self {
-        Self(Arc::new(Mutex::new(metrics)))
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Metrics> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn text(&self) -> String {
-        self.lock().text()
     }
 }
 

@@ -1,13 +1,16 @@
 //! The main loop of a watch. It runs measurements when they are due, one at a time, and reports them.
 
 use std::{
-    process, thread,
+    process,
+    sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
 use anyhow::Context;
 use jiff::Timestamp;
 use lab::Stop;
+use parking_lot::Mutex;
 use samples::{RunId, UnixMillis};
 use units::Bytes;
 
@@ -15,7 +18,7 @@ use super::{
     Watched, alert,
     archive::Archive,
     budget::{Admission, admission},
-    metrics::{Metrics, SharedMetrics},
+    metrics::Metrics,
     now,
     plan::{Against, Plan},
     report::{MeasurementReport, Verdict},
@@ -49,7 +52,7 @@ pub(super) struct Session<'a> {
     watched: Vec<Watched>,
     archive: Archive,
     state: WatchState,
-    metrics: SharedMetrics,
+    metrics: Arc<Mutex<Metrics>>,
     shared: &'a GlobalFlags,
     stop: &'a Stop,
     is_json: bool,
@@ -69,12 +72,12 @@ impl<'a> Session<'a> {
     ) -> Self {
         let seed = Timestamp::now().as_nanosecond() as u64 ^ u64::from(process::id());
         let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), plan.budget);
-        let metrics = SharedMetrics::new(metrics);
+        let metrics = Arc::new(Mutex::new(metrics));
         Self { plan, watched, archive, state, metrics, shared, stop, is_json, started: now(), seed }
     }
 
-    pub(super) fn metrics(&self) -> SharedMetrics {
-        self.metrics.clone()
+    pub(super) fn metrics(&self) -> Arc<Mutex<Metrics>> {
+        Arc::clone(&self.metrics)
     }
 
     pub(super) fn once(&mut self) -> anyhow::Result<Exit> {
