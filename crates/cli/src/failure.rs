@@ -141,7 +141,9 @@ fn status(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunError>() {
         Some(error) if error.is_interrupted() => Exit::Interrupted,
         _ if matches!(error.downcast_ref(), Some(MonitorError::Interrupted)) => Exit::Interrupted,
-        _ if matches!(error.downcast_ref(), Some(MemoryError::Interrupted)) => Exit::Interrupted,
+        _ if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(MemoryError::Interrupted))) => {
+            Exit::Interrupted
+        }
         Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<CheckFailure>() => Exit::NotChecked,

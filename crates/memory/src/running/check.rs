@@ -37,16 +37,16 @@ impl GuestMemory {
     }
 
     fn check_nodes(&self, machine: Bytes) -> Result<(), String> {
-        if self.tiers.len() > MOST_NODES {
-            return Err(format!("impossible number of NUMA nodes: {}", self.tiers.len()));
+        if self.nodes.len() > MOST_NODES {
+            return Err(format!("impossible number of NUMA nodes: {}", self.nodes.len()));
         }
-        if let Some(tier) = self.tiers.iter().find(|tier| tier.free > tier.size) {
+        if let Some(node) = self.nodes.iter().find(|node| node.free > node.size) {
             return Err(format!(
                 "impossible free memory of node {}: {} of {}",
-                tier.node, tier.free, tier.size
+                node.node, node.free, node.size
             ));
         }
-        let all = sum(self.tiers.iter().map(|tier| tier.size));
+        let all = sum(self.nodes.iter().map(|node| node.size));
         if all.is_none_or(|all| all > machine) {
             return Err(format!("impossible sizes of NUMA nodes: together more than {machine}"));
         }

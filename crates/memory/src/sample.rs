@@ -1,37 +1,43 @@
 //! A sample of VM memory as one line of JSON. It is printed by `plumb memory top --json` and stored in recordings.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
-use memory::{AttachedVm, GuestMemory, MOST_MEMORY, MemoryError, TierMemory};
 use policy::{Move, Tiers};
-use protocol::{AccessClass, AccessSourceKind};
+use protocol::{AccessSourceKind, NodeMemory};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Share};
 
+use crate::{
+    attached::{AttachedVm, AttachedVms, Seen},
+    error::MemoryError,
+    limits::MOST_MEMORY,
+    running::GuestMemory,
+};
+
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Document {
+pub struct MemorySample {
     schema: u32,
     at: String,
-    pub(crate) interval: Nanos,
-    pub(crate) vms: Vec<Machine>,
+    pub interval: Nanos,
+    pub vms: Vec<VmSample>,
     /// Moves ordered by a rebalancer after the sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) moves: Vec<Move>,
+    pub moves: Vec<Move>,
 }
 
 /// Unknown values are null.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Machine {
-    pub(crate) name: String,
+pub struct VmSample {
+    pub name: String,
     /// Set if it could not be sampled.
     error: Option<String>,
     method: Option<String>,
     /// Maximum fast memory.
     #[serde(default)]
-    pub(crate) total: Option<Bytes>,
-    pub(crate) fast: Option<Bytes>,
-    pub(crate) slow: Option<Bytes>,
+    pub total: Option<Bytes>,
+    pub fast: Option<Bytes>,
+    pub slow: Option<Bytes>,
     resident: Option<Bytes>,
     free: Option<Bytes>,
     available: Option<Bytes>,
@@ -40,64 +46,36 @@ pub(crate) struct Machine {
     pressure: Option<Share>,
     source: Option<AccessSourceKind>,
     no_accesses_reason: Option<String>,
-    pub(crate) dram_hits: Option<Share>,
+    pub dram_hits: Option<Share>,
     /// Share of one guest CPU.
     telemetry_cpu: Option<Share>,
     telemetry_host_cpu: Option<Nanos>,
-    nodes: Vec<Node>,
+    nodes: Vec<NodeMemory>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Node {
-    node: u32,
-    slow: bool,
-    size: Bytes,
-    free: Bytes,
-    /// Memory by number of accesses, in the source's unit.
-    accesses: Vec<AccessClass>,
-}
-
-#[derive(Debug, Clone, Default)]
-pub(crate) struct MachineFacts {
-    method: Option<&'static str>,
-    pub(crate) total: Option<Bytes>,
-}
-
-/// The facts of each machine by name. A machine that cannot be reached has none.
-pub(crate) type Facts = BTreeMap<String, MachineFacts>;
-
-pub(crate) fn facts(vms: &mut BTreeMap<String, AttachedVm>) -> Facts {
-    let of_vm = |vm: &mut AttachedVm| MachineFacts {
-        method: vm.method().map(|method| method.word()),
-        total: vm.whole().ok(),
-    };
-    vms.iter_mut().map(|(name, vm)| (name.clone(), of_vm(vm))).collect()
-}
-
-impl Document {
+impl MemorySample {
     const SCHEMA: u32 = 1;
 
-    pub(crate) fn of(
-        memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
-        facts: &Facts,
-        interval: Duration,
-        moves: &[Move],
-    ) -> Self {
-        let machine = |(name, memory): (&String, &Result<GuestMemory, MemoryError>)| {
-            Machine::of(name, &facts.get(name).cloned().unwrap_or_default(), memory.as_ref())
-        };
+    #[must_use]
+    pub fn new(seen: &Seen, vms: &AttachedVms, interval: Duration, moves: &[Move]) -> Self {
+        let of_vm = |(name, memory): (&String, &Result<_, _>)| VmSample::new(name, vms.get(name), memory);
         Self {
             schema: Self::SCHEMA,
             at: Timestamp::now().to_string(),
             interval: interval.into(),
-            vms: memory.iter().map(machine).collect(),
+            vms: seen.iter().map(of_vm).collect(),
             moves: moves.to_vec(),
         }
     }
 
     /// The sample's time, or the Unix epoch if it has none.
-    pub(crate) fn moment(&self) -> Timestamp {
+    #[must_use]
+    pub fn moment(&self) -> Timestamp {
         self.at.parse().unwrap_or_default()
+    }
+
+    pub(crate) fn vm(&self, name: &str) -> Option<&VmSample> {
+        self.vms.iter().find(|vm| vm.name == name)
     }
 
     pub(crate) const fn is_known(&self) -> bool {
@@ -117,14 +95,14 @@ impl Document {
     }
 }
 
-impl Machine {
-    fn of(name: &str, facts: &MachineFacts, memory: Result<&GuestMemory, &MemoryError>) -> Self {
-        let (memory, error) = (memory.ok(), memory.err().map(ToString::to_string));
+impl VmSample {
+    fn new(name: &str, vm: Option<&AttachedVm>, memory: &Result<GuestMemory, MemoryError>) -> Self {
+        let (memory, error) = (memory.as_ref().ok(), memory.as_ref().err().map(ToString::to_string));
         Self {
             name: name.to_owned(),
             error,
-            method: facts.method.map(str::to_owned),
-            total: facts.total,
+            method: vm.map(|vm| vm.method().word().to_owned()),
+            total: vm.map(AttachedVm::whole),
             fast: memory.map(|memory| memory.size),
             slow: memory.map(|memory| memory.slow),
             resident: memory.and_then(|memory| memory.resident),
@@ -138,7 +116,7 @@ impl Machine {
             dram_hits: memory.and_then(GuestMemory::dram_hits),
             telemetry_cpu: memory.and_then(|memory| memory.cost),
             telemetry_host_cpu: memory.and_then(|memory| memory.host_cost),
-            nodes: memory.iter().flat_map(|memory| &memory.tiers).map(Node::of).collect(),
+            nodes: memory.map(|memory| memory.nodes.clone()).unwrap_or_default(),
         }
     }
 
@@ -152,14 +130,8 @@ impl Machine {
         self.memory().map_or(Ok(()), |memory| memory.check(MOST_MEMORY))
     }
 
+    /// Returns `None` if the machine did not respond.
     pub(crate) fn memory(&self) -> Option<GuestMemory> {
-        let tier = |node: &Node| TierMemory {
-            node: node.node,
-            is_slow: node.slow,
-            size: node.size,
-            free: node.free,
-            accesses: node.accesses.clone(),
-        };
         Some(GuestMemory {
             size: self.fast?,
             slow: self.slow.unwrap_or_default(),
@@ -171,16 +143,9 @@ impl Machine {
             psi: self.pressure,
             source: self.source.unwrap_or(AccessSourceKind::None),
             no_accesses_reason: self.no_accesses_reason.clone(),
-            tiers: self.nodes.iter().map(tier).collect(),
+            nodes: self.nodes.clone(),
             cost: self.telemetry_cpu,
             host_cost: self.telemetry_host_cpu,
         })
-    }
-}
-
-impl Node {
-    fn of(tier: &TierMemory) -> Self {
-        let TierMemory { node, is_slow, size, free, accesses } = tier;
-        Self { node: *node, slow: *is_slow, size: *size, free: *free, accesses: accesses.clone() }
     }
 }
