@@ -77,8 +77,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "machines are independent of links and measurements; of the protocol they use only the channel of an agent \
               and the handshake between an image and its first process; fleet starts a member's agent" },
     CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
-        why: "reads memory statistics from a guest's agent and moves memory through a machine's monitor and its guest, independent of the owner of the \
-              guest and of the clock" },
+        why: "samples the memory of running guests, moves it as policy decides, and records and replays this; it reads statistics from a guest's \
+              agent and moves memory through the machine's monitor and its guest, independent of the owner of the guest" },
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
         why: "traffic uses sockets and orders and is independent of the experiment; datagram headers and refusals follow \
               iperf3, for compatibility with its clients and servers" },

@@ -63,16 +63,16 @@ pub struct GuestMemory {
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
     /// Refaults per second, or major faults and swap-ins if there is no agent.
-    pub refaults: Option<f64>,
+    pub refaults_per_second: Option<f64>,
     /// The fraction of time in which some task was stalled on memory (PSI).
-    pub psi: Option<Share>,
+    pub pressure: Option<Share>,
     /// Where the access data comes from, and the reason if there is none.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeMemory>,
     /// The CPU time used in the guest, as a fraction of one CPU.
-    pub cost: Option<Share>,
-    pub host_cost: Option<Nanos>,
+    pub telemetry_cpu: Option<Share>,
+    pub telemetry_host_cpu: Option<Nanos>,
 }
 
 impl GuestMemory {
@@ -112,8 +112,8 @@ impl GuestMemory {
         let known = by_accesses && !accesses.is_empty();
         Some(GuestReport {
             available: Some(self.available?),
-            psi: self.psi,
-            refaults: self.refaults,
+            psi: self.pressure,
+            refaults: self.refaults_per_second,
             accesses: known.then_some(accesses),
             dram_hits: self.dram_hits().filter(|_| known).map(|Share(hits)| Share(hits.clamp(0.0, 1.0))),
             idle: known.then(|| self.idle()),
@@ -130,9 +130,9 @@ impl GuestMemory {
             free: None,
             available: Some(telemetry.available),
             swap_used: Some(telemetry.swap_used),
-            refaults: (seconds > 0.0).then(|| telemetry.refaults as f64 / seconds),
-            psi: telemetry.stalled.and_then(share),
-            cost: share(telemetry.cost),
+            refaults_per_second: (seconds > 0.0).then(|| telemetry.refaults as f64 / seconds),
+            pressure: telemetry.stalled.and_then(share),
+            telemetry_cpu: share(telemetry.cost),
             source: telemetry.source,
             no_accesses_reason: telemetry.no_accesses_reason,
             nodes: telemetry.nodes.into_iter().map(node).collect(),
@@ -264,7 +264,7 @@ impl RunningVm {
             }
             Err(reason) => seen.no_accesses_reason = Some(reason),
         }
-        seen.host_cost = Some(Nanos(sys::clock::thread_cpu() - begun));
+        seen.telemetry_host_cpu = Some(Nanos(sys::clock::thread_cpu() - begun));
     }
 }
 

@@ -27,7 +27,7 @@ pub struct MemorySample {
 }
 
 /// Unknown values are null.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct VmSample {
     pub name: String,
     /// Set if it could not be sampled.
@@ -97,27 +97,14 @@ impl MemorySample {
 
 impl VmSample {
     fn new(name: &str, vm: Option<&AttachedVm>, memory: &Result<GuestMemory, MemoryError>) -> Self {
-        let (memory, error) = (memory.as_ref().ok(), memory.as_ref().err().map(ToString::to_string));
-        Self {
-            name: name.to_owned(),
-            error,
-            method: vm.map(|vm| vm.method().word().to_owned()),
-            total: vm.map(AttachedVm::whole),
-            fast: memory.map(|memory| memory.size),
-            slow: memory.map(|memory| memory.slow),
-            resident: memory.and_then(|memory| memory.resident),
-            free: memory.and_then(|memory| memory.free),
-            available: memory.and_then(|memory| memory.available),
-            swap_used: memory.and_then(|memory| memory.swap_used),
-            refaults_per_second: memory.and_then(|memory| memory.refaults),
-            pressure: memory.and_then(|memory| memory.psi),
-            source: memory.map(|memory| memory.source),
-            no_accesses_reason: memory.and_then(|memory| memory.no_accesses_reason.clone()),
-            dram_hits: memory.and_then(GuestMemory::dram_hits),
-            telemetry_cpu: memory.and_then(|memory| memory.cost),
-            telemetry_host_cpu: memory.and_then(|memory| memory.host_cost),
-            nodes: memory.map(|memory| memory.nodes.clone()).unwrap_or_default(),
-        }
+        let mut sample = match memory {
+            Ok(memory) => Self::from(memory.clone()),
+            Err(error) => Self { error: Some(error.to_string()), ..Self::default() },
+        };
+        name.clone_into(&mut sample.name);
+        sample.method = vm.map(|vm| vm.method().word().to_owned());
+        sample.total = vm.map(AttachedVm::whole);
+        sample
     }
 
     fn check(&self) -> Result<(), String> {
@@ -132,20 +119,45 @@ impl VmSample {
 
     /// Returns `None` if the machine did not respond.
     pub(crate) fn memory(&self) -> Option<GuestMemory> {
+        let Self { resident, free, available, swap_used, refaults_per_second, pressure, .. } = *self;
         Some(GuestMemory {
             size: self.fast?,
             slow: self.slow.unwrap_or_default(),
-            resident: self.resident,
-            free: self.free,
-            available: self.available,
-            swap_used: self.swap_used,
-            refaults: self.refaults_per_second,
-            psi: self.pressure,
+            resident,
+            free,
+            available,
+            swap_used,
+            refaults_per_second,
+            pressure,
             source: self.source.unwrap_or(AccessSourceKind::None),
             no_accesses_reason: self.no_accesses_reason.clone(),
             nodes: self.nodes.clone(),
-            cost: self.telemetry_cpu,
-            host_cost: self.telemetry_host_cpu,
+            telemetry_cpu: self.telemetry_cpu,
+            telemetry_host_cpu: self.telemetry_host_cpu,
         })
+    }
+}
+
+impl From<GuestMemory> for VmSample {
+    fn from(memory: GuestMemory) -> Self {
+        let dram_hits = memory.dram_hits();
+        let GuestMemory { resident, free, available, swap_used, refaults_per_second, pressure, .. } = memory;
+        Self {
+            fast: Some(memory.size),
+            slow: Some(memory.slow),
+            resident,
+            free,
+            available,
+            swap_used,
+            refaults_per_second,
+            pressure,
+            source: Some(memory.source),
+            no_accesses_reason: memory.no_accesses_reason,
+            dram_hits,
+            telemetry_cpu: memory.telemetry_cpu,
+            telemetry_host_cpu: memory.telemetry_host_cpu,
+            nodes: memory.nodes,
+            ..Self::default()
+        }
     }
 }

@@ -25,12 +25,12 @@ impl GuestMemory {
                 return Err(format!("impossible {what}: {size} of {most}"));
             }
         }
-        for (what, share) in [("pressure", self.psi), ("CPU time of telemetry", self.cost)] {
+        for (what, share) in [("pressure", self.pressure), ("CPU time of telemetry", self.telemetry_cpu)] {
             if let Some(Share(share)) = share.filter(|share| !(0.0..=1.0).contains(&share.0)) {
                 return Err(format!("impossible {what}: {share} is not from 0 to 1"));
             }
         }
-        if let Some(rate) = self.refaults.filter(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+        if let Some(rate) = self.refaults_per_second.filter(|rate| !(rate.is_finite() && *rate >= 0.0)) {
             return Err(format!("impossible refaults: {rate} per second"));
         }
         self.check_nodes(machine)

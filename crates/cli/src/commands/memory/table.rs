@@ -55,8 +55,8 @@ fn machine(name: &str, memory: &GuestMemory) -> [String; 8] {
         size(memory.available),
         size(known.then_some(accessed)),
         hits.unwrap_or_else(|| UNKNOWN.to_owned()),
-        memory.refaults.map_or_else(|| UNKNOWN.to_owned(), |rate| significant(rate, 2)),
-        memory.psi.map_or_else(|| UNKNOWN.to_owned(), |psi| psi.to_string()),
+        memory.refaults_per_second.map_or_else(|| UNKNOWN.to_owned(), |rate| significant(rate, 2)),
+        memory.pressure.map_or_else(|| UNKNOWN.to_owned(), |pressure| pressure.to_string()),
     ]
 }
 
@@ -92,8 +92,9 @@ fn source_note(memory: &GuestMemory) -> String {
             return format!("accesses unknown: {reason}");
         }
     };
-    let of_host = memory.host_cost.map(|cost| format!(", {cost} of host CPU time per sample"));
-    let cost = memory.cost.map(|cost| format!(", {cost} of a guest CPU")).or(of_host).unwrap_or_default();
+    let of_host = memory.telemetry_host_cpu.map(|cost| format!(", {cost} of host CPU time per sample"));
+    let cost =
+        memory.telemetry_cpu.map(|cost| format!(", {cost} of a guest CPU")).or(of_host).unwrap_or_default();
     let pending = memory.no_accesses_reason.as_ref().map(|reason| format!(", none yet: {reason}"));
     format!("{source}{cost}{}", pending.unwrap_or_default())
 }
@@ -118,10 +119,10 @@ mod tests {
             size: Bytes(2047 << 20),
             free: Some(Bytes(1023 << 20)),
             available: Some(Bytes(1023 << 20)),
-            refaults: Some(12345.0),
-            psi: Some(Share(0.123)),
+            refaults_per_second: Some(12345.0),
+            pressure: Some(Share(0.123)),
             source: AccessSourceKind::Damon,
-            cost: Some(Share(0.004)),
+            telemetry_cpu: Some(Share(0.004)),
             nodes: vec![node(0, 731), node(1, 269)],
             ..GuestMemory::default()
         };

@@ -19,7 +19,7 @@ const GAUGES: [Gauge; 10] = [
         Some(memory.available?.0 as f64)
     }),
     ("plumb_vm_refaults_per_second", "Refaulted pages, or major faults and pages swapped in.", |memory| {
-        memory.refaults
+        memory.refaults_per_second
     }),
     ("plumb_vm_slow_bytes", "Slow memory of the machine.", |memory| Some(memory.slow.0 as f64)),
     ("plumb_vm_swap_used_bytes", "Swap in use, reported by the agent.", |memory| {
@@ -28,13 +28,13 @@ const GAUGES: [Gauge; 10] = [
     (
         "plumb_vm_pressure_share",
         "Share of time in which at least one task waited for memory (PSI).",
-        |memory| Some(memory.psi?.0),
+        |memory| Some(memory.pressure?.0),
     ),
     ("plumb_vm_dram_hits_share", "Share of accesses served by fast memory.", |memory| {
         Some(memory.dram_hits()?.0)
     }),
     ("plumb_vm_telemetry_cpu_share", "Guest CPU time used by telemetry, as a share of one CPU.", |memory| {
-        Some(memory.cost?.0)
+        Some(memory.telemetry_cpu?.0)
     }),
 ];
 
