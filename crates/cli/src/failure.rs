@@ -8,6 +8,7 @@ use machine::{FirecrackerError, GuestError, MachineError, MonitorError, QemuErro
 use memory::MemoryError;
 use probe::ProbeError;
 use scenario::Diagnosis;
+use watch::causes;
 
 use crate::{commands::iperf3_flags, exit::Exit, misread::Misread, output};
 
@@ -168,18 +169,6 @@ fn missing_for_guests(error: &anyhow::Error) -> bool {
             error.downcast_ref(),
             Some(FirecrackerError::NotInstalled { .. } | FirecrackerError::NoKvm(_))
         )
-}
-
-/// Formats the error and its causes on one line, without repetitions.
-pub(crate) fn causes(error: &anyhow::Error) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    for cause in error.chain() {
-        let text = cause.to_string();
-        if !causes.iter().any(|earlier| earlier.contains(&text)) {
-            causes.push(text);
-        }
-    }
-    causes.join(": ")
 }
 
 fn hint(error: &anyhow::Error) -> Option<String> {
