@@ -35,7 +35,7 @@ fn watched() {
     let (output, first) = once(&sandbox, &file);
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
     let bytes = first["bytes"].as_u64().expect("bytes are counted");
-    let median = first["results"][0]["value"]["median"].as_f64().expect("a rate");
+    let median = first["results"][0]["value"]["estimate"].as_f64().expect("a rate");
     // Trials last 400 ms including the warm-up, and repeated trials count as well.
     let record = sandbox.record();
     let trials = record["trials"].as_array().expect("a list");
