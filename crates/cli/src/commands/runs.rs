@@ -9,13 +9,13 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
 use serde_json::json;
-use store::{Baseline, RunListing, Store};
+use store::{Baseline, RunListing, Store, remedies_parent};
 
 use crate::{
     exit::Exit,
     global_flags::GlobalFlags,
     list_format::{self, ListFormat},
-    output, remedy_results, store_path, width,
+    output, store_path, width,
 };
 
 #[derive(Debug, Args)]
@@ -106,7 +106,7 @@ fn list_json(store: &Store) -> anyhow::Result<()> {
             "planned": run.planned,
             "imported": run.imported,
             "baselines": names.collect::<Vec<_>>(),
-            "remedies_of": remedy_results::parent(&run.id, runs.iter().map(|other| &other.id)),
+            "remedies_of": remedies_parent(&run.id, runs.iter().map(|other| &other.id)),
         })
     };
     list_format::json(runs.iter().map(entry))
@@ -138,7 +138,7 @@ fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String;
         RunState::Complete => (run.completed.to_string(), "complete"),
         RunState::Unfinished => (format!("{}/{}", run.completed, run.planned), "unfinished"),
     };
-    let parent = remedy_results::parent(&run.id, all.iter().map(|other| &other.id));
+    let parent = remedies_parent(&run.id, all.iter().map(|other| &other.id));
     let state = parent.map_or_else(|| state.to_owned(), |of| format!("{state}, remedies of {of}"));
     let state = if run.imported { format!("{state}, imported") } else { state };
     let names: Vec<&str> =
@@ -193,7 +193,7 @@ mod tests {
     fn recognises_remedy_tests_by_name() {
         let stored = ["quick-1", "quick-1-remedies", "quick-1-2"].map(|name| samples::RunId(name.into()));
         let parent = |name: &str| {
-            remedy_results::parent(&samples::RunId(name.into()), stored.iter()).map(|run| run.0.clone())
+            remedies_parent(&samples::RunId(name.into()), stored.iter()).map(|run| run.0.clone())
         };
         assert_eq!(parent("quick-1-remedies").as_deref(), Some("quick-1"));
         assert_eq!(parent("quick-1-remedies-2").as_deref(), Some("quick-1"));
