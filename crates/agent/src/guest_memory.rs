@@ -1,4 +1,4 @@
-//! Executes memory orders in a guest: touching, taking and returning memory, and detecting stalls.
+//! Executes memory orders in a guest: touching, taking and returning memory, and measuring stalls.
 #![expect(
     clippy::disallowed_methods,
     reason = "it sleeps to see how late it wakes, and orders are files of /proc"
@@ -28,12 +28,13 @@ use units::{Bytes, Nanos};
 use crate::refusal::Refusal;
 
 const FOLDER: &str = "/run/plumb-balloon";
-/// The kernel's own minimum of free memory is lower than this.
+/// Memory to leave free. The kernel's own minimum is lower than this.
 const LEFT_FREE: u64 = 48 << 20;
-/// Memory with known contents, which is verified while other memory moves.
+/// The size of memory with known contents, which is verified while other memory moves.
 const GUARD: u64 = 16 << 20;
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
-/// Short compared with a noticeable stall, but infrequent compared with the VM exits caused by moving memory.
+/// This is short compared with a noticeable stall, but rare compared with the VM exits caused by moving
+/// memory.
 const NAP: Duration = Duration::from_millis(4);
 
 #[derive(Default)]
@@ -164,8 +165,8 @@ impl Watch {
     }
 }
 
-/// Runs in the background, because a pass takes seconds in an emulated guest. Source:
-/// admin-guide/sysctl/vm.rst of Linux.
+/// Compacts memory in the background, because a pass takes seconds in an emulated guest. See
+/// admin-guide/sysctl/vm.rst in the kernel sources.
 fn compact_until(ended: &Arc<AtomicBool>) -> Result<(), Refusal> {
     let refused =
         |error: std::io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));

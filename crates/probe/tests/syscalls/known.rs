@@ -1,4 +1,4 @@
-//! Counts, names and starts, compared with a program's own knowledge.
+//! Compares counts, names and starts with what the observed program itself knows.
 
 use libtest_mimic::Failed;
 

@@ -1,4 +1,4 @@
-//! Tests `until_clear`: which results are selected, when the run ends, and how many false alarms there are.
+//! Tests `until_clear`: which results are selected, when the run ends, and how many false alarms occur.
 
 use samples::Arm;
 
@@ -53,7 +53,7 @@ fn adds_blocks_only_for_undecided_workloads() {
     }
     let clear = ends.iter().filter(|end| end.reason == EndReason::Clear).map(|end| end.result.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
-    // The noise floor needs as many baseline pairs as the comparison.
+    // The noise floor needs as many baseline pairs as the comparison has.
     let again =
         |result| trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
