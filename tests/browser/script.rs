@@ -1,4 +1,4 @@
-//! The script of a report: tooltips, hidden series, zooming and sorted tables.
+//! Tests the script of a report: tooltips, hidden series, zooming and sorted tables.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Hosts with an sshd each, in network namespaces connected by a bridge.
+//! Hosts with an sshd each, in network namespaces that are connected by a bridge.
 
 use std::{
     fs,
@@ -12,7 +12,8 @@ use sys::netns::NetNs;
 
 use crate::{Output, PATIENCE, ProcessGuard, Sandbox, name, wait_until};
 
-/// Hosts named from `h0` with addresses from 198.18.0.1, and the machine that runs `plumb`, 198.18.0.254.
+/// Hosts named from `h0` on, with addresses from 198.18.0.1 on, and the machine that runs `plumb`,
+/// 198.18.0.254.
 pub struct Network {
     pub sandbox: Sandbox,
     switch: Place,
@@ -94,7 +95,7 @@ impl Network {
         ));
         let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("the file exists");
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
-        // ssh finds a user's configuration by the user's name rather than by HOME.
+        // ssh finds a user's configuration by the name of the user rather than by HOME.
         fs::create_dir(self.folder().join("bin")).expect("own file");
         let _ = self
             .sandbox

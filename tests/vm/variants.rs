@@ -1,4 +1,4 @@
-//! Shipped scenarios with virtual machines as guests, and a guest's device without a scenario.
+//! Tests built-in scenarios with virtual machines as guests, and a guest's device without a scenario.
 
 use std::{collections::BTreeSet, time::Duration};
 

@@ -1,13 +1,13 @@
-//! Kinds that are expected to grow, and limits on how many files match on them.
+//! Kinds of which there will be more, and limits on how many files match on them.
 
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// For example `crate::Enum`.
     pub(crate) enums: &'static [&'static str],
-    /// Folders end in `/`. This includes the one `match` per crate that dispatches to them.
+    /// Folders end in `/`. The list includes the single `match` in each crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
     pub(crate) words: &'static [&'static str],
-    /// Maximum number of other files that match on it.
+    /// The maximum number of other files that match on the kind.
     pub(crate) budget: usize,
     pub(crate) why: &'static str,
 }

@@ -1,4 +1,5 @@
-//! Extracts the English text from a file: comments, messages (string literals with a space), or a Markdown document.
+//! Extracts the English text from a file: comments, messages (string literals that contain a space), or a
+//! Markdown document.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {

@@ -69,7 +69,7 @@ impl MemberStatus {
 }
 
 pub trait AgentStarter: Sync {
-    /// The agent exits with the calling thread.
+    /// Starts an agent, which exits with the calling thread.
     fn start(&self) -> Result<Box<dyn Agent>, String>;
 }
 

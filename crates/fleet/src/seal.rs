@@ -56,7 +56,7 @@ impl Seal {
 
 #[derive(Debug)]
 pub(crate) enum Opener {
-    /// Used by controllers, which do not verify.
+    /// Used by controllers, which do not verify messages.
     None,
     /// Used by members. Message numbers must increase.
     Verified { key: PublicKey, subject: String, number: u64 },

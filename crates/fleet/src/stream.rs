@@ -69,7 +69,7 @@ impl Session {
             return;
         }
         let (SessionEnd::Complete(text) | SessionEnd::Broken(text)) = &end;
-        // If this fails, the peer finds out when the lease expires.
+        // If this fails, the peer finds out when its lease expires.
         let text = text.as_bytes();
         let _ = self.shared.send(kind, &text[text.len().saturating_sub(CHUNK)..]);
         self.shared.finish(end);

@@ -14,7 +14,7 @@ pub enum ImportError<E> {
     #[error("{name} is not a text file: {what}")]
     NotText {
         name: String,
-        /// The detected type and, if possible, advice.
+        /// The detected type of the file and, if possible, advice.
         what: &'static str,
     },
     #[error("line {line} of {name} is longer than {most} bytes, so this is not a supported log")]
@@ -23,7 +23,7 @@ pub enum ImportError<E> {
     Nothing {
         name: String,
         lines: u64,
-        /// Describes incomplete tests and why they were skipped.
+        /// Descriptions of incomplete tests, and why they were skipped.
         notes: Vec<String>,
         /// Whether the file starts like a known format and has no lines from other tools.
         is_known: bool,

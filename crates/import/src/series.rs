@@ -1,13 +1,13 @@
-//! Interval series of bounded length.
+//! A series of intervals whose length is bounded.
 
 use units::Nanos;
 use workload::Interval;
 
-/// The maximum number of intervals at one end over all connections: 4.5 hours of a stream at one sample per second.
-/// For both ends, this needs about 80 MB.
+/// The maximum number of intervals at one end over all connections, which is 4.5 hours of a stream at one
+/// sample per second. For both ends, this takes about 80 MB.
 pub(crate) const MOST: usize = 16_384;
 
-/// The tolerated gap between consecutive intervals, because logs round times to 10 ms.
+/// The tolerated gap between consecutive intervals. Logs round times to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
 /// The intervals at one end of a connection. Each is the sum of `stride` logged intervals.

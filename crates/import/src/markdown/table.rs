@@ -118,7 +118,7 @@ impl Table {
         let has = |role| self.columns.iter().any(|column| column.role == role);
         found.part.evidence = match (has(Role::Repeat), has(Role::Words)) {
             (true, _) => Evidence::Repeated,
-            // The words may say what differs.
+            // The words may describe what differs.
             (_, true) => Evidence::Varies,
             _ => Evidence::Adjacent,
         };
@@ -223,7 +223,8 @@ fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
     [end(low, "low"), end(high, "high")].into_iter().flatten().collect()
 }
 
-/// Whether the first row of a table without rules has a rate, or a time below a heading that mentions time.
+/// Returns whether the first row of a table without rules has a rate, or a time below a heading that mentions
+/// time.
 pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
     let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
     if !row.iter().any(|cell| cell_amount(cell).is_some()) || !headings.iter().all(is_name) {
@@ -263,7 +264,7 @@ fn with(mut found: ImportedTest, values: Vec<ReportedValue>) -> ImportedTest {
     found
 }
 
-/// Whether the time and rate are for half round trips, as printed by sockperf in ping-pong mode.
+/// Returns whether the time and rate are for half round trips, as printed by sockperf in ping-pong mode.
 fn are_halves(values: &[ReportedValue]) -> bool {
     let first = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
     let under_way =

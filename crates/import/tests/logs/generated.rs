@@ -1,6 +1,6 @@
-//! Imports generated posts that contain logs and tables in varying order, after varying commands, between text in
-//! several languages, and cut off. The number of results is known, and every reported number must come from the lines
-//! of its own test.
+//! Imports generated posts. They contain logs and tables in varying order, after varying commands, between
+//! text in several languages, and cut off. The number of results is known, and every reported number must
+//! come from the lines of its own test.
 
 use std::{convert::Infallible, ops::RangeInclusive};
 
@@ -304,8 +304,8 @@ fn reported(measurement: &Measurement) -> Vec<f64> {
     }
 }
 
-/// Whether a value is a printed number in some unit, half a round trip, or the received fraction of the datagrams
-/// sent.
+/// Returns whether a value is a printed number in some unit, half a round trip, or the received fraction of
+/// the datagrams sent.
 fn follows(value: f64, printed: &[f64]) -> bool {
     let near = |other: f64| (value - other).abs() <= value.abs() * 0.006 + 1e-9;
     let scales = [1.0, 0.01, 1e3, 2e3, 1e6, 1e9];

@@ -1,5 +1,5 @@
-//! Imports incomplete logs, and logs with prefixes from other programs. The parts that exist must be used, summaries
-//! take precedence over incomplete rows, and notes must list what was skipped.
+//! Imports incomplete logs, and logs with prefixes from other programs. All existing parts must be used,
+//! summaries take precedence over incomplete rows, and notes must list what was skipped.
 
 use samples::{ImportedSettings, Trial, WorkloadSource};
 use workload::{Direction, EndSeries, Measurement, Transport};

@@ -13,7 +13,7 @@ use samples::RunId;
 use super::compare::Pair;
 use crate::{config::Rendition, failure::Failure, site::Site};
 
-/// Downloaded pages are sandboxed.
+/// Downloaded pages run in a sandbox.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(crate) async fn file(
