@@ -1,5 +1,4 @@
-//! The path of benches that send traffic: two hosts that are connected by a veth pair, in anonymous
-//! namespaces.
+//! The path of benches that send traffic: two hosts connected by a veth pair, in anonymous namespaces.
 
 use std::{
     collections::BTreeMap,

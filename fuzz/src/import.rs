@@ -10,7 +10,6 @@ pub(crate) fn import(bytes: &[u8]) {
     import_with(bytes, &Options::default());
 }
 
-/// The first line names factor columns, and the second names value columns.
 pub(crate) fn table(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.splitn(3, '\n');

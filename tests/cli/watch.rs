@@ -39,7 +39,6 @@ pub(crate) fn refuses_an_invalid_plan() {
     assert!(!sandbox.database().exists(), "a run was stored");
 }
 
-/// Creates a run by an earlier version, and an hourly plan for its scenario.
 fn with_a_run(budget: &str) -> (Sandbox, String) {
     let sandbox = stored_runs::with_run(KINDS);
     let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;

@@ -144,7 +144,7 @@ fn tcpdump(filter: &str) -> Running {
     running
 }
 
-/// A listener whose queue is full does not answer SYN packets.
+/// A listener with a full queue does not answer SYN packets.
 fn connect_timeout() {
     std::fs::write("/proc/sys/net/core/somaxconn", "0").expect("root of this network");
     let full = TcpListener::bind("127.0.0.1:0").expect("a port is free");

@@ -133,7 +133,6 @@ pub(crate) fn await_listener(port: u16) {
     assert!(wait_until(PATIENCE, there), "no listener on port {port}");
 }
 
-/// Waits for a packet socket, which shows that the capture has started.
 pub(crate) fn await_capture() {
     assert!(wait_until(PATIENCE, || of_network("packet").lines().count() > 1), "no packet capture");
 }

@@ -242,8 +242,8 @@ fn source_port(pair: &Pair) {
     assert_eq!(first(&pair.client).local_port, port);
 }
 
-/// Checks that all datagrams have the same size and are counted by the receiver, except for those that the
-/// kernel dropped.
+/// Checks that all datagrams have the same size and are counted by the receiver, except for datagrams dropped
+/// by the kernel.
 fn datagrams(pair: &Pair, size: i64) {
     let (client, server) = (&pair.client.end, &pair.server.end);
     let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };

@@ -11,7 +11,6 @@ const PAIRS: usize = 10;
 /// The relative spread between trials, and between the intervals of a trial.
 const SCATTER: f64 = 0.02;
 
-/// Generates normally distributed numbers, the same every time.
 struct Draw(u64);
 
 impl Draw {

@@ -71,8 +71,8 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
     let findings = sandbox.findings("latest");
     let first = &findings["findings"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
-    // If there are many competing processes, e.g. tests in parallel, only those that use the most CPU time
-    // are listed.
+    // If there are many competing processes, e.g. tests in parallel, only the ones with the most CPU time are
+    // listed.
     let by = disturbers(trials(&sandbox.record()).iter().flat_map(warnings));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
     assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");
@@ -87,7 +87,7 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
 
 pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let sandbox = sandbox();
-    // With long trials, the time between two of them is comparatively short.
+    // With long trials, the time between two trials is comparatively short.
     let file = sandbox.file("wire.toml", &wire(8, "1500ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(Duration::from_secs(20), || agents(&sandbox).len() == 3), "no agents were started");

@@ -122,7 +122,7 @@ pub(crate) fn killed_controller_unloads_its_probes() {
     assert!(wait_until(PATIENCE, begun), "no program was loaded, or no trial stored");
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
-    // No program is pinned, so all of them disappear with the process.
+    // No program is pinned, so all disappear with the process.
     before.are_gone_within(PATIENCE);
     let resumed = sandbox.succeed(&["run", "--resume", "--quiet"]);
     assert!(!resumed.err.contains("plans differ"), "{}", resumed.err);

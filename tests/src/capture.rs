@@ -103,7 +103,6 @@ impl Capture {
 /// A line such as `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
 struct Packet {
     time: f64,
-    /// The hosts and ports of both ends. The smaller host comes first.
     ends: [(u8, u16); 2],
     begins: bool,
     bytes: u64,

@@ -82,7 +82,6 @@ impl Sandbox {
         command
     }
 
-    /// The home identifies processes that inherit no other variable.
     fn path(&self) -> OsString {
         let mut path = std::env::var_os("PATH").unwrap_or_default();
         path.push(":");

@@ -28,7 +28,7 @@ impl Fleet {
         fleet.raised(hosts, "")
     }
 
-    /// Starts a fleet whose clients trust only the server's own certificate.
+    /// Starts a fleet in which clients trust only the server's own certificate.
     #[must_use]
     pub fn encrypted(network: Network, hosts: std::ops::Range<usize>) -> Self {
         let fleet = Self { members: Vec::new(), server: None, network };

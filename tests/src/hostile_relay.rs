@@ -1,4 +1,4 @@
-//! A relay between two honest programs that attacks one of them in one of thirty ways.
+//! A relay between two honest programs that attacks one end in one of thirty ways.
 
 use std::{
     io::{self, Read, Write},

@@ -59,7 +59,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
 }
 
 /// Kills servers. The client must exit, and the next server must start on the same port. Panics if something
-/// is left behind, or if the client hangs or reports success.
+/// remains, or if the client hangs or reports success.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);

@@ -1,4 +1,4 @@
-//! Hosts with an sshd each, in network namespaces that are connected by a bridge.
+//! Hosts with an sshd each, in network namespaces connected by a bridge.
 
 use std::{
     fs,
@@ -250,7 +250,6 @@ impl Network {
         self.hosts[host].shell(script);
     }
 
-    /// Runs a script in a host's network and mount namespaces and returns its output.
     pub fn on(&self, host: usize, script: &str) -> String {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();

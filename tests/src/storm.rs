@@ -45,7 +45,6 @@ pub struct Storm {
 }
 
 impl Storm {
-    /// Includes all kinds. Some faults last longer than a member's timeout for its controller.
     #[must_use]
     pub fn of(faults: usize, seed: u32) -> Self {
         let mut random = Random::of(seed);
@@ -55,7 +54,7 @@ impl Storm {
     }
 
     /// Panics if a trial is lost, changed or stored twice, if two streams share a host, if the run cannot be
-    /// resumed, or if something is left behind.
+    /// resumed, or if something remains.
     pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
         println!("  {} faults, seed {}", self.faults.len(), self.seed);

@@ -1,4 +1,4 @@
-//! Virtual machines that are started by hand, as in the guide, with a kernel, busybox, and drivers of any
+//! Virtual machines started by hand, as in the guide, with a kernel, busybox, and drivers of any
 //! distribution.
 
 use std::{

@@ -63,7 +63,6 @@ pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     processes(sandbox).into_iter().find(is_monitor)
 }
 
-/// Tests run in parallel, so the sockets of other tests are ignored.
 fn is_of_another(socket: &str, sandbox: &Sandbox) -> bool {
     let holder = socket.rsplit_once("(process ").and_then(|(_, pid)| pid.strip_suffix(')')?.parse().ok());
     holder.is_some_and(|pid: u32| Path::new(&format!("/proc/{pid}")).exists() && !belongs_to(pid, sandbox))

@@ -244,7 +244,7 @@ pub(crate) fn names_what_a_machine_lacks() {
         let output = sandbox.plumb(&["rebalance", &sandbox.file("vms.toml", &text), "--rounds", "1"]);
         assert!(output.status == Some(1) && output.err.contains(printed), "{output:?}");
     }
-    // Missing values are listed with the reason, next to those that are available.
+    // Missing values are listed with the reason, next to the available values.
     let qmp = sandbox.home().join("anonymous");
     let _machine = Machine::bare(&qmp, &["-device", "virtio-balloon-pci"]);
     let text = format!(

@@ -1,4 +1,4 @@
-//! Kinds of which there will be more, and limits on how many files match on them.
+//! Kinds of which there will be more, and limits on the number of files that match on them.
 
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
@@ -7,7 +7,6 @@ pub(crate) struct Kind {
     /// Folders end in `/`. The list includes the single `match` in each crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
     pub(crate) words: &'static [&'static str],
-    /// The maximum number of other files that match on the kind.
     pub(crate) budget: usize,
     pub(crate) why: &'static str,
 }

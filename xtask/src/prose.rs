@@ -123,7 +123,6 @@ fn raw_string_length(text: &str) -> Option<usize> {
     Some(body.find(&end).map_or(text.len(), |at| start + at + end.len()))
 }
 
-/// Returns the length of a character literal, or of a lifetime's quote.
 fn quote_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {

@@ -12,7 +12,6 @@ pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
 }
 
-/// A module with its own file, including the inline modules inside it.
 pub(crate) struct Module {
     pub(crate) krate: String,
     /// Relative to the crate's root, which has an empty path.

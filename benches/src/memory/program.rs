@@ -175,7 +175,6 @@ impl Program {
         Ok(nodes)
     }
 
-    /// Moves other pages away from the preferred node.
     fn place(&mut self) -> anyhow::Result<()> {
         let Some(node) = self.pattern.prefers else { return Ok(()) };
         let nodes = self.settle()?;

@@ -227,7 +227,7 @@ impl Runner {
         vec![Bytes(first), Bytes(second)]
     }
 
-    /// Resizes the guests. Those that shrink come first, so that the capacity is never exceeded.
+    /// Resizes the guests. Shrinking guests come first, so that the capacity is never exceeded.
     fn resize(&mut self, sizes: &[Bytes], wait: bool) -> anyhow::Result<()> {
         let mut order: Vec<(&mut AttachedVm, Bytes)> =
             self.vms.values_mut().zip(sizes.iter().copied()).collect();

@@ -38,7 +38,7 @@ impl Probes {
         Self { make, state: Mutex::default() }
     }
 
-    /// Starts the probes. Those that fail are listed in the reply, while the others continue.
+    /// Starts the probes. Failed probes are listed in the reply, while the others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
         let mut state = self.lock();
         state.check()?;

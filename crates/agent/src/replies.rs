@@ -9,7 +9,6 @@ use protocol::{FromAgent, Reply, Sender};
 
 use crate::refusal::Refusal;
 
-/// The channel to the controller, shared by all threads except those that generate traffic.
 pub(crate) struct Replies(Mutex<Sender<Box<dyn Write + Send>>>);
 
 impl Replies {

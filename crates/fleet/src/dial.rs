@@ -163,8 +163,8 @@ impl Dialed {
     }
 }
 
-/// Rejects nonces that could be one of the texts that are signed in [`crate::seal`], because the same key
-/// signs orders.
+/// Rejects nonces that could be one of the texts signed in [`crate::seal`], because the same key signs
+/// orders.
 fn checked(nonce: &str) -> io::Result<&[u8]> {
     let is_nonce = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {

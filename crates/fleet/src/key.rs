@@ -118,7 +118,6 @@ mod tests {
         }
     }
 
-    /// The expected public key and signature for this seed were computed by OpenSSL.
     #[test]
     fn computes_the_same_as_other_implementations() {
         const SEED: &str = "SUAGMJH5XLGZKQQWAWKRZJIGMOU4HPFUYLXJMXOO5NLFEO2OOQJ5LPRDPM";

@@ -33,7 +33,7 @@ use crate::{
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// How often the member checks for interrupts.
+/// The interval at which the member checks for interrupts.
 const GLANCE: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(3);
 const MOST: usize = 16;

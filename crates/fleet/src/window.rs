@@ -12,7 +12,7 @@ pub(crate) const CHUNK: usize = 32 << 10;
 /// The maximum number of unconsumed chunks.
 const MOST: u64 = 64;
 const TELL: u64 = MOST / 2;
-/// How long the peer may be silent before the session ends.
+/// The maximum time that the peer may be silent before the session ends.
 pub const LEASE: Duration = Duration::from_secs(15);
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 

@@ -25,8 +25,8 @@ use crate::{
 /// The maximum number of table rows that are held back until the whole file has been checked for tool logs.
 const MOST_ROWS: usize = 20_000;
 
-/// How many intervals are stored at full resolution across all tests: 4.5 hours of both ends at one sample
-/// per second. Later tests get coarser series, which bounds the size of the store and of reports.
+/// The number of intervals that are stored at full resolution across all tests: 4.5 hours of both ends at one
+/// sample per second. Later tests get coarser series, which bounds the size of the store and of reports.
 const MOST_INTERVALS: usize = 1 << 15;
 /// The maximum number of notes about results that differ although they have the same settings.
 const MOST_NOTES: usize = 20;
@@ -52,7 +52,6 @@ pub struct Assembler {
     file: String,
     cells: Cells,
     pool: Pool,
-    /// The latest complete test. Counts of system calls that follow it belong to it.
     latest: Option<ImportedTest>,
     rows: VecDeque<ImportedTest>,
     /// The number of entries in `rows` that come from earlier files and are imported in any case.
@@ -163,7 +162,6 @@ impl Assembler {
         self.record.files.push(report.file);
     }
 
-    /// Records that a file was skipped, and why.
     pub fn left_out(&mut self, why: &str) {
         self.record.notes.push(format!("left out: {why}"));
     }

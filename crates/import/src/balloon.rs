@@ -30,7 +30,6 @@ struct Change {
     title: Vec<String>,
     taken: u64,
     ended: Option<f64>,
-    /// The size in GiB, if a table contains it.
     size: Option<f64>,
 }
 

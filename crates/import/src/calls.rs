@@ -53,7 +53,6 @@ impl Calls {
         self.all.is_empty()
     }
 
-    /// Treats the CPU time as the elapsed time from enter to exit.
     pub(crate) fn seconds_are_elapsed(&mut self) {
         for call in &mut self.all {
             call.total = call.running.take();
@@ -124,7 +123,6 @@ fn record(call: Call, end: Option<&str>) -> SyscallCount {
     }
 }
 
-/// Returns the end named by the innermost heading that mentions exactly one end.
 fn end_of(title: &[String]) -> Option<End> {
     title.iter().rev().find_map(|heading| {
         let has = |end: &str| {

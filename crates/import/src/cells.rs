@@ -34,22 +34,18 @@ pub(crate) struct Cells {
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
     cells: Vec<Cell>,
-    /// The results with equal settings, by the name of the first one.
     by_name: HashMap<String, Vec<Member>>,
-    /// Names that include a part of the file.
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
     /// Notes on results that differ although their settings are equal, with the names of these results.
     pub(crate) unexplained: Vec<(String, String)>,
     first_in: HashMap<String, Context>,
-    /// The headings of the previous test and their settings, which consecutive table rows share.
     latest: (Vec<String>, Settings),
     /// The identity and result of the previous test, because consecutive tests often belong to the same
     /// result.
     latest_cell: Option<(Identity, usize)>,
 }
 
-/// Everything that determines a test's cell.
 #[derive(Debug, PartialEq)]
 struct Identity {
     file: String,
@@ -84,7 +80,6 @@ struct Cell {
 struct Context {
     file: String,
     section: String,
-    /// Properties that many logs omit, e.g. the congestion control in use.
     observed: BTreeMap<&'static str, String>,
 }
 
@@ -154,7 +149,7 @@ impl Cells {
     }
 
     /// Finds the result that this test is another trial of. There must be evidence: a loop, numbered runs, or
-    /// adjacent tests whose values agree.
+    /// adjacent tests with matching values.
     fn known(&mut self, group: &str, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let members = self.by_name.get_mut(group)?;
         let same = |member: &Member| self.together || member.part.start == test.part.start;
@@ -281,7 +276,7 @@ impl Cells {
         name
     }
 
-    /// Adds words for what differs from the first test with the same settings: the file, section or
+    /// Adds words for the differences from the first test with the same settings: the file, section or
     /// congestion control.
     fn context(
         &mut self,
@@ -385,7 +380,7 @@ fn stem_of(file: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { file } else { stem })
 }
 
-/// Returns the factors whose only levels are `on` and `off`.
+/// Returns the factors that have only the levels `on` and `off`.
 fn switches(records: &[ResultRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {

@@ -106,7 +106,6 @@ impl Collector {
         first..=last.max(first)
     }
 
-    /// Returns the index in the line where the document ends, if it does.
     fn follow(&mut self, line: &str) -> Option<usize> {
         for (at, byte) in line.bytes().enumerate() {
             match (self.in_string, byte) {

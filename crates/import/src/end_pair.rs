@@ -17,17 +17,16 @@ const SAME: f64 = 0.005;
 
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// The logs, with the settings from their headings, which are compared often.
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
     /// The number of waiting logs per connection, and of those without a connection. Two logs can be a pair
-    /// only if they share a connection or if one of them has none.
+    /// only if they share a connection or if one has no connection.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }
 
 impl Pool {
-    /// Adds a log. Returns the logs that this completes, and those that are no longer waiting.
+    /// Adds a log. Returns the completed logs, and the logs that are no longer waiting.
     pub(crate) fn offer(&mut self, found: ImportedTest) -> Vec<ImportedTest> {
         if !matches!(found.end, Some(End::Client | End::Server)) || flows(&found).is_empty() {
             return vec![found];

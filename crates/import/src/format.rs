@@ -37,7 +37,6 @@ pub(crate) struct Line<'a> {
     pub(crate) whole: bool,
 }
 
-/// Collects the output of the formats.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Out {
     /// The headings above the line, outermost first. Formats do not need to copy them.
@@ -65,7 +64,6 @@ impl Out {
         self.unread.push((tool, line));
     }
 
-    /// Adds a note that is dropped if tables are skipped.
     pub(crate) fn note_on_table(&mut self, note: impl Into<String>) {
         self.table_notes.push(note.into());
     }

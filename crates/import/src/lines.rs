@@ -55,7 +55,6 @@ impl<'a> Lines<'a> {
         self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads up to the next newline and drops it. Returns whether there was one.
     fn fill(&mut self) -> Result<bool, LineError> {
         loop {
             let available = match self.input.fill_buf() {

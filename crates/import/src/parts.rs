@@ -10,14 +10,13 @@ use crate::{
 };
 
 const LONGEST: usize = 60;
-/// The number of parts that are remembered for tests that are found later.
+/// The number of parts remembered for tests that are found later.
 const MOST: usize = 256;
 /// Text that is more lines above a test than this does not name it.
 const MOST_WAITING: usize = 64;
 /// Longer lines are truncated to this many bytes, which is also the maximum length of a command.
 const LONGEST_LINE: usize = 1000;
 
-/// How well a line names the tests below it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     #[default]
@@ -165,7 +164,6 @@ impl Parts {
         self.above = None;
     }
 
-    /// Names the current part, or starts another one if there were log lines.
     fn name(&mut self, label: String, rank: Rank, line: u64) {
         if self.has_log || self.known.is_empty() {
             self.begin(line, Some(label), rank);
@@ -248,7 +246,6 @@ fn clean(text: &str) -> String {
     if plain.chars().any(char::is_alphanumeric) { shortened(plain) } else { String::new() }
 }
 
-/// Truncates the text to whole words within the maximum label length.
 fn shortened(text: &str) -> String {
     let mut label = String::new();
     for word in text.split_whitespace() {

@@ -61,10 +61,9 @@ impl RateBasis {
 
 /// The fraction by which values without intervals may differ.
 const WITHOUT_INTERVALS: f64 = 0.1;
-/// The tolerance for printed values that are rounded to three digits and for the varying start of a test.
+/// The tolerance for printed values rounded to three digits and for the varying start of a test.
 const ROUNDED: f64 = 0.03;
 
-/// A test's value, and the range that its own intervals span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Extent {
     value: f64,

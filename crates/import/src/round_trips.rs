@@ -47,7 +47,6 @@ impl Intervals {
         self.current.record(took);
     }
 
-    /// Returns all intervals. The last one ends with the log.
     pub(crate) fn finish(mut self, elapsed: Nanos) -> Vec<PingPongInterval> {
         self.store_current();
         let round_trips: u64 = self.done.values().map(LatencyHistogram::count).sum();

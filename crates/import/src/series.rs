@@ -1,4 +1,4 @@
-//! A series of intervals whose length is bounded.
+//! A series of intervals with a bounded length.
 
 use units::Nanos;
 use workload::Interval;
@@ -14,7 +14,6 @@ const ROUNDED: Nanos = Nanos(11_000_000);
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     kept: Vec<Interval>,
-    /// A partial sum and the number of intervals in it.
     pending: Option<(Interval, u32)>,
     stride: u32,
 }
@@ -70,7 +69,6 @@ impl Series {
         self.last().map(|interval| interval.end - interval.start).unwrap_or_default()
     }
 
-    /// The number of logged intervals per stored interval.
     pub(crate) const fn stride(&self) -> u32 {
         self.stride
     }

@@ -19,7 +19,6 @@ pub(crate) fn statistic(text: &str) -> Option<String> {
     Some(named.to_owned())
 }
 
-/// Returns the sort key of a statistic. The most representative one comes first.
 pub(crate) fn rank(name: &str) -> u8 {
     match name {
         "p50" => 0,

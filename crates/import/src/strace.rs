@@ -64,7 +64,6 @@ impl Format for Strace {
 }
 
 impl Strace {
-    /// Handles the last line. Its sum reveals whether rows are missing.
     fn total(&mut self, words: &[&str], line: u64, out: &mut Out) {
         let Some(table) = self.open.take() else { return };
         let calls = table.calls.count().to_string();

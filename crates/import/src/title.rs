@@ -11,7 +11,6 @@ const LONGEST: usize = 40;
 pub(crate) struct Settings {
     pub(crate) path: Option<(String, String)>,
     pub(crate) levels: BTreeMap<String, String>,
-    /// The remaining text of the innermost heading, which becomes the name of the workload.
     pub(crate) workload: Option<String>,
     pub(crate) section: String,
 }

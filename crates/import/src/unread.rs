@@ -41,7 +41,7 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&[" TEST from "], "headings of an unsupported netperf test"),
 ];
 
-/// This is reported separately, because the column headings of ethr look like those of iperf3.
+/// This is reported separately, because the column headings of ethr look like iperf3's.
 pub(crate) const ETHR: &str = "output of ethr, which is not supported";
 const QPERF: &str = "output of qperf, which is not supported";
 

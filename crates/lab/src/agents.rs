@@ -24,7 +24,6 @@ const POLL: Duration = Duration::from_millis(50);
 
 const EMULATED_SLOWNESS: u32 = 6;
 
-/// All agents of a run, which stop when this value is dropped.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
     seats: BTreeMap<HostName, HostName>,
@@ -46,7 +45,6 @@ struct Endpoint {
     ready_within: Option<Duration>,
 }
 
-/// The start number distinguishes messages of a restarted agent from earlier ones.
 struct AgentEvent {
     host: HostName,
     start: u32,
@@ -62,12 +60,10 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    /// Extends the timeouts if this program itself runs in an emulated machine.
     pub(crate) fn inside(self, emulated: bool) -> Self {
         Self { slowness: if emulated { EMULATED_SLOWNESS } else { 1 }, ..self }
     }
 
-    /// Lets the agents of existing hosts configure the lab devices on those hosts.
     pub(crate) fn with_seats(self, lab: &Lab) -> Self {
         let seat = |host: &HostName| Some((host.clone(), lab.seat(host)?.clone()));
         Self { seats: lab.hosts.iter().filter_map(|host| seat(&host.name)).collect(), ..self }

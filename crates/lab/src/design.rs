@@ -27,7 +27,7 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// The number of baseline pairs that a noise floor needs. A baseline gets more of them only if it is itself a
+/// The number of baseline pairs that a noise floor needs. A baseline gets more only if it is itself a
 /// contender.
 const NOISE_PAIRS: usize = 5;
 
@@ -50,7 +50,7 @@ struct Round {
     block: Option<u32>,
     measure: BTreeSet<usize>,
     again: BTreeSet<usize>,
-    /// Baselines that are measured only for comparison.
+    /// Baselines measured only for comparison.
     beside: BTreeSet<usize>,
 }
 
@@ -124,8 +124,8 @@ impl<'p> Design<'p> {
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
-    /// Decides again what to measure, because repeated trials may have changed the comparisons. Returns
-    /// whether there are trials left.
+    /// Decides again which results to measure, because repeated trials may have changed the comparisons.
+    /// Returns whether there are trials left.
     pub fn look_again(&mut self) -> bool {
         let Some(block) = self.round.block.filter(|_| self.plan.design.is_adaptive() && !self.spent) else {
             return false;
@@ -134,7 +134,6 @@ impl<'p> Design<'p> {
         self.rest().next().is_some()
     }
 
-    /// Returns a disturbed trial that has attempts left, and its earlier attempts.
     #[must_use]
     pub fn to_remake(&self) -> Option<(&'p PlannedTrial, Vec<DiscardedAttempt>)> {
         let open = self.seen.disturbed().filter(|(_, attempts)| attempts.len() < ATTEMPTS);
@@ -221,7 +220,6 @@ impl<'p> Design<'p> {
         self.plan.results.len() - self.skipped.len()
     }
 
-    /// Returns the maximum number of remaining trials, ignoring the budget.
     #[must_use]
     pub fn trials_left(&self) -> usize {
         if self.spent { 0 } else { self.rest().count() }

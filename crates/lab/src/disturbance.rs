@@ -18,7 +18,6 @@ const ENDS: f64 = 2.0;
 const NAMED: f64 = 0.01;
 const MOST_NAMED: usize = 3;
 
-/// Returns a warning if a trial on these CPUs was disturbed.
 pub(crate) fn warning(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     let around = usage.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
     let share = match pinned(cpus) {

@@ -1,4 +1,4 @@
-//! Finds and reserves the interfaces of existing hosts. A run reserves either all of them or none.
+//! Finds and reserves the interfaces of existing hosts. A run reserves either all or none.
 
 use std::{collections::BTreeMap, mem, net::Ipv4Addr, thread, time::Duration};
 

@@ -66,7 +66,6 @@ fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
     vms.map(|host| format!("virtual machine `{}`: only `plumb run` boots it", host.name))
 }
 
-/// Resources that virtual machines share, and that are created on first use.
 struct Monitors<'a> {
     request: &'a Request<'a>,
     topology: &'a Topology,

@@ -41,8 +41,8 @@ struct Attempt {
 }
 
 impl TrialRunner<'_> {
-    /// Measures all trials at the same time. If a process stalls or a probe fails in any of them, all of them
-    /// are repeated, because a trial that runs alone would be a different measurement. Results of the other
+    /// Measures all trials at the same time. If a process stalls or a probe fails in any of them, all are
+    /// repeated, because a trial that runs alone would be a different measurement. Results of the other
     /// trials are not replaced.
     pub(crate) fn measure(
         &mut self,

@@ -96,7 +96,6 @@ impl Watcher {
         Ok(missing)
     }
 
-    /// Returns the error that broke the connection to the agent.
     pub(crate) fn loss(&mut self) -> Option<RunError> {
         self.lost.take()
     }
@@ -179,7 +178,6 @@ impl Watcher {
         }
     }
 
-    /// Decides what to do with the observed trial, and reports failures.
     pub(crate) fn judge(&mut self, load: &WorkloadSettings, observer: &mut dyn Observer) -> Verdict {
         if let Some(reason) = &self.lost {
             let text = format!("{reason}; continuing without probes");
@@ -230,7 +228,6 @@ impl Watcher {
         Ok(())
     }
 
-    /// Returns which messages to trace, if the trial supports it.
     fn latency_breakdown(&self, exchange: &Exchange<'_>, port: u16) -> Option<BreakdownOrder> {
         let ping = PingPongSettings::of(&exchange.result.load)?;
         // The host cannot see inside guests, so it would attribute time in a guest to waking up the other
@@ -248,7 +245,6 @@ impl Watcher {
         })
     }
 
-    /// Returns parameters that match no messages, for trying out the probe.
     fn nowhere(&self) -> BreakdownOrder {
         BreakdownOrder {
             transport: Transport::Udp,

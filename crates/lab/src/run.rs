@@ -140,7 +140,6 @@ fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTre
     seats.collect()
 }
 
-/// Returns this machine's properties, read through an agent in a namespace.
 fn describe(
     request: &Request<'_>,
     ends: &BTreeSet<&HostName>,

@@ -25,7 +25,6 @@ const GRACE: Duration = Duration::from_secs(5);
 const ALLOWED: f64 = 1.0 / 3.0;
 const MAX_SHOWN: usize = 3;
 
-/// The maximum time for waiting for idle CPUs and repeating disturbed trials.
 #[must_use]
 pub fn remake_allowance(plan: &Plan) -> Duration {
     let planned = plan.duration_estimate();

@@ -22,8 +22,8 @@ const OPEN: &str = "open the server";
 /// The minimum interval of the live view. Messages are counted in batches that take up to this time, so a
 /// single batch would distort the rate of a shorter interval.
 const MIN_SHOWN: Nanos = Nanos::from_millis(50);
-/// How much longer a trial takes than its traffic: connecting (10 s on a lossy path), draining (5 s at each
-/// end) and reporting.
+/// The time that a trial takes in addition to its traffic: connecting (10 s on a lossy path), draining (5 s
+/// at each end) and reporting.
 const SLACK: Duration = Duration::from_secs(30);
 /// The timeout for a transfer of a given size.
 const LONG: Duration = Duration::from_secs(600);
@@ -129,7 +129,6 @@ impl TrialRunner<'_> {
         Ok(begun.iter().map(port).collect())
     }
 
-    /// Returns the observer with its probes, if the trial is probed.
     pub(crate) fn watcher_of(&mut self, exchange: &Exchange<'_>) -> Option<&mut Watcher> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }

@@ -40,7 +40,6 @@ struct Prepared {
 }
 
 impl TrialRunner<'_> {
-    /// Whether a probe applies to the result and the path is on this machine.
     pub(crate) fn sees(&self, result: &PlannedResult, path: &Path) -> bool {
         let watcher = self.watcher.as_ref().filter(|_| self.lab_handle.is_here(path));
         watcher.is_some_and(|watcher| watcher.sees(&result.load))
@@ -286,5 +285,5 @@ fn path_check(result: MtuResult, mtu: u32) -> PathCheck {
     PathCheck { mtu: (result.carried && result.larger_refused).then_some(mtu) }
 }
 
-/// How long the server for MTU probes may run. No policy limits trials to less than this.
+/// The maximum time that the server for MTU probes may run. No policy limits trials to less than this.
 const MTU_PROBE: Nanos = HostPolicy::LEAST_DURATION;

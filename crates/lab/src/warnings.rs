@@ -14,7 +14,7 @@ use workload::{
 
 /// A warning is issued if at least this fraction of the CPU time is stolen.
 const STOLEN: f64 = 0.02;
-/// How far the duration of a trial may deviate from the requested one, as a fraction.
+/// The maximum deviation of the duration of a trial from the requested one, as a fraction.
 const TOLERANCE: f64 = 0.1;
 /// Shorter gaps are ordinary delays in scheduling.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);

@@ -36,7 +36,7 @@ use crate::{
 
 pub(crate) const PROGRAM: &str = "firecracker";
 const API_FILE: &str = "api.sock";
-/// This level suppresses a warning that is printed whenever a guest connects to an unused port.
+/// This level suppresses a warning printed whenever a guest connects to an unused port.
 const LOG_LEVEL: &str = "Error";
 /// Printed by every kernel that is booted with `pci=off`.
 const NO_PCI_MESSAGE: &str = "PCI: Fatal: No config space access function found";
@@ -128,7 +128,7 @@ impl Firecracker {
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // The API error is more useful than the exit status. A process that was killed here has no
+                // The API error is more useful than the exit status. A process that this code killed has no
                 // exit status.
                 Err(match (status, &source) {
                     (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },

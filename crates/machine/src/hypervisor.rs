@@ -32,7 +32,7 @@ const MODULES: &[&str] = &[
     "tcp_bbr",
 ];
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// The maximum number of CPUs. More of them would only wait for each other's emulation threads.
+/// The maximum number of CPUs. Further ones would only wait for each other's emulation threads.
 const MOST_CPUS: usize = 8;
 /// The number of CPUs with guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests: guests
 /// reset or hung during boot, and the hypervisor's kernel had page faults right after VMRUN. With one CPU, no

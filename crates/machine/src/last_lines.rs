@@ -11,10 +11,10 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 use protocol::guest::FIRST_WORDS;
 
-/// A kernel panic prints about 30 lines, and the first of them contains the reason.
+/// A kernel panic prints about 30 lines, and the first line contains the reason.
 const MAX_LINES: usize = 40;
 const LONGEST: u64 = 4096;
-/// How long to wait for output that is still in transit after the process has exited.
+/// The time to wait for output that is still in transit after the process has exited.
 const DRAIN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Default)]

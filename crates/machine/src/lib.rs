@@ -99,8 +99,7 @@ pub struct Condition {
 /// The address of the store, which may contain a password.
 const STORE: &str = "PLUMB_DB";
 
-/// Creates a command whose environment contains only `PATH`, because a guest may take over the program that
-/// runs it.
+/// Creates a command with only `PATH`, because a guest may take over the program that runs it.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

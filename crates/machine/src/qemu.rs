@@ -184,7 +184,7 @@ impl Qemu {
     fn explain(&self, error: QemuError, status: Option<ExitStatus>) -> QemuError {
         let QemuError::Monitor { source, .. } = error else { return error };
         let words = self.words.text();
-        // A process that was killed here has no exit status.
+        // A process that this code killed has no exit status.
         match status.and_then(|status| status.code()) {
             Some(status) => QemuError::Ended { status, words },
             None => QemuError::Monitor { source, words },

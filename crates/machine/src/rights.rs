@@ -30,8 +30,8 @@ pub struct CapabilityUse {
     pub without: &'static str,
 }
 
-/// What each capability is needed for, found by dropping all others. The `rights` test of tests/cli checks
-/// the first and the third entry.
+/// The purpose of each capability, found by dropping all others. The `rights` test of tests/cli checks the
+/// first and the third entry.
 pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"],

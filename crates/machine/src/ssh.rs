@@ -37,7 +37,7 @@ const OPTIONS: &[&str] = &[
 ];
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
 const LOGIN: Duration = Duration::from_secs(60);
-/// How many bytes the startup files of a shell may print.
+/// The maximum number of bytes that the startup files of a shell may print.
 const MOST_CHATTER: u64 = 64 << 10;
 const GLANCE: Duration = Duration::from_millis(50);
 const PIECE: usize = 64 << 10;
@@ -84,7 +84,6 @@ impl Ssh {
         Self { host, destination, program, keep: true, agent, stop, client, patience }
     }
 
-    /// Removes the program from the host as soon as it has started.
     #[must_use]
     pub fn without_cache(self) -> Self {
         Self { keep: false, ..self }

@@ -46,7 +46,6 @@ fn obey(input: File, output: File) -> anyhow::Result<()> {
     agent::run(input, output, cli::TOOL, &HostPolicy::default())
 }
 
-/// Parses the policy, in the form written by the member of this host.
 fn obey_under(policy: &str) -> anyhow::Result<()> {
     agent::run(stdin(), stdout(), cli::TOOL, &HostPolicy::read(policy)?)
 }

@@ -1,5 +1,5 @@
-//! Checks what this machine can do, by trying it where possible. Each subject has its own file. Links of labs
-//! are checked elsewhere.
+//! Checks the capabilities of this machine, by using them where possible. Each subject has its own file.
+//! Links of labs are checked elsewhere.
 
 mod cgroup;
 mod clock;

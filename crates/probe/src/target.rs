@@ -73,7 +73,6 @@ pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
         .collect()
 }
 
-/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))

@@ -19,7 +19,7 @@ use crate::{
     vm::Vm,
 };
 
-/// A placeholder for an MTU that depends on a host that has not reported its MTU yet.
+/// A placeholder for an MTU that depends on a host that is yet to report its MTU.
 pub(crate) const UNKNOWN_MTU: u32 = 0;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -74,7 +74,6 @@ impl Lab {
         self.vm(host).is_some() || self.is_remote(host)
     }
 
-    /// Returns the part of the lab that is created in namespaces on this machine.
     #[must_use]
     pub fn outside(&self) -> Self {
         let outside = |host: &HostName| self.vm(host).is_none() && self.seat(host).is_none();
@@ -123,8 +122,8 @@ impl Lab {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in what existing hosts have reported. Each iteration reaches the next layer of devices, starting
-    /// with the tunnels.
+    /// Fills in the values reported by existing hosts. Each iteration reaches the next layer of devices,
+    /// starting with the tunnels.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
         for _ in 0..LEVELS {
@@ -139,7 +138,7 @@ impl Lab {
         Some((misfit.blamed, format!("{}; {}", misfit.message, misfit.help)))
     }
 
-    /// Returns the MTU, or `None` if the device is unknown or its host has not reported it yet.
+    /// Returns the MTU, or `None` if the device is unknown or its host is yet to report it.
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
         let existing = || self.existing(&device.host)?.mtu;

@@ -19,7 +19,8 @@ use super::{
 };
 
 const TURNS: usize = 64;
-/// How long tests wait if the server has no `--queue`. The previous client may be about to leave.
+/// The maximum time that tests wait if the server has no `--queue`. The previous client may be about to
+/// leave.
 const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
 /// Addresses take turns, while tests from the same address run in order of arrival.

@@ -40,7 +40,6 @@ pub(super) enum Login {
 }
 
 impl AuthWorker {
-    /// The thread ends when the worker is dropped.
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
         keys: Option<&'scope LoginKeys>,

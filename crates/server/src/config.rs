@@ -24,8 +24,8 @@ pub struct Config {
     /// authenticate.
     pub auth: Option<Auth>,
     /// Zero means 30 s or, with `once`, no timeout for the first client. While the server is sending a
-    /// stream, it drops a client whose kernel acknowledges nothing for this time (at least 2 s and at most 10
-    /// s).
+    /// stream, it drops a client if its kernel acknowledges nothing for this time (at least 2 s and at most
+    /// 10 s).
     pub idle_timeout: Nanos,
 }
 

@@ -52,7 +52,6 @@ pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
     }
 }
 
-/// Requires a single-threaded process.
 pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     if !confine::is_single_threaded()? {
         let (setting, value) = ("threads before confinement", "several".to_owned());

@@ -261,7 +261,6 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         self.next - 1
     }
 
-    /// Drops a pending connection, or pauses the listener if there are no pending connections.
     fn make_room(&mut self, listener: usize, error: io::Error) {
         if let Some(dropped) = self.pending.drop_oldest_of_most() {
             self.log.refused(dropped.peer, Refusal::ConnectionLimit, monotonic());

@@ -1,5 +1,5 @@
-//! The resources that a client holds: a slot, which may be reassigned to another client early, and those of
-//! its thread.
+//! The resources that a client holds: a slot, which may be reassigned to another client early, and the
+//! resources of its thread.
 
 use std::sync::Arc;
 

@@ -7,7 +7,6 @@ pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, 
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) places: Amounts,
-    /// The resources held by clients that have a thread but no verified address.
     pub(crate) unproven: Amounts,
     pub(crate) pending: Amounts,
     pub(crate) waiting: Amounts,

@@ -20,7 +20,7 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// How long to wait for the first bytes. Sockperf's client sends nothing for the first 2 s after connecting.
+/// The time to wait for the first bytes. Sockperf's client sends nothing for the first 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
 const PARAMETERS: Nanos = Nanos::from_secs(5);
 /// The read buffer size in bytes. iperf3's parameters take a few hundred bytes.

@@ -7,7 +7,6 @@ use super::ingress::Ingress;
 
 const CAPACITY: usize = 64;
 
-/// The most recently closed client comes first.
 #[derive(Debug, Default)]
 pub(super) struct RecentlyClosed {
     tokens: VecDeque<u64>,

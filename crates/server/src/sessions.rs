@@ -28,8 +28,8 @@ pub(super) struct Sessions<'scope> {
     recently_closed: RecentlyClosed,
 }
 
-/// How long the client's own thread may take to end the test, which is preferable because it can send the
-/// reason.
+/// The maximum time that the client's own thread may take to end the test, which is preferable because it can
+/// send the reason.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Session<'scope> {
@@ -94,7 +94,6 @@ impl<'scope> Sessions<'scope> {
         self.running.iter().filter(over).for_each(|running| running.stop.ask());
     }
 
-    /// Ends the newest client of an address and frees its slot immediately.
     pub(super) fn displace_newest_of(&self, source: Source) {
         let its = |running: &&Session<'_>| running.source == source && running.has_place();
         if let Some(newest) = self.alive().filter(its).last() {

@@ -212,8 +212,8 @@ fn is_of_a_link(address: IpAddr) -> bool {
 
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Opens a socket that is connected to the client. Before connect(2) it may receive datagrams from other
-/// senders, which are then at the front of its queue.
+/// Opens a socket connected to the client. Before connect(2) it may receive datagrams from other senders,
+/// which are then at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;

@@ -38,7 +38,7 @@ const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "
 /// The default folder for sockets on Debian.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// How long a connection may be silent. The system's default is several hours.
+/// The maximum time that a connection may be silent. The system's default is several hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 

@@ -39,7 +39,7 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// Returns a page of runs. The cost does not depend on how many runs are stored, apart from those that
+    /// Returns a page of runs. The cost does not depend on the number of stored runs, except for runs that
     /// the filter skips.
     pub fn browse(
         &self,
@@ -70,7 +70,7 @@ impl Store {
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// Returns the trials after `newest`, in the order in which they were run. Pass 0 to get all of them.
+    /// Returns the trials after `newest`, in the order in which they were run. Pass 0 to get all.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";
@@ -211,7 +211,7 @@ mod tests {
         drop(claim);
         assert!(!store.is_under_way(&run));
         let Database::File { path, .. } = &store.database else { panic!("a file") };
-        // A process that was killed leaves its lock file behind.
+        // A killed process leaves its lock file behind.
         drop(sys::output_file::open_lock(&claim::lock_path(path, &run.0)).expect("owned by this user"));
         assert!(!store.is_under_way(&run) && store.claim(&run).is_ok());
     }

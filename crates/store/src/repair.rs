@@ -20,7 +20,8 @@ use crate::{
 };
 
 const REPORTED: usize = 10;
-/// How many row numbers to try beyond the last row that was reached in order, if the highest one is unknown.
+/// The number of row numbers to try beyond the last row that was reached in order, if the highest one is
+/// unknown.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl Store {
             .collect())
     }
 
-    /// Copies what is readable to a new file and renames the old one. Runs that lost trials become
+    /// Copies the readable data to a new file and renames the old one. Runs that lost trials become
     /// unfinished, so that the trials can be repeated. Fails without changes if a run is in progress, nothing
     /// can be read, or the store is a server.
     pub fn repair(self) -> Result<Repair, StoreError> {

@@ -1,4 +1,4 @@
-//! Tests a full disk and a read-only location. Child processes run an ignored test, whose store is given by
+//! Tests a full disk and a read-only location. Child processes run an ignored test with the store in
 //! STORE_PATH.
 
 mod record;

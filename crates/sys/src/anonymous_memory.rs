@@ -12,7 +12,7 @@ pub const PAGE: usize = 4 << 10;
 /// The size of a huge page on x86-64, to which the memory is aligned.
 pub const HUGE_PAGE: usize = 2 << 20;
 
-/// A memory mapping whose pages are allocated on first access.
+/// A memory mapping. Its pages are allocated on first access.
 #[derive(Debug)]
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,
@@ -103,7 +103,7 @@ impl PageFaults {
     }
 }
 
-/// Returns how many bytes the kernel estimates to be available without swapping (`MemAvailable` in
+/// Returns the number of bytes that the kernel estimates to be available without swapping (`MemAvailable` in
 /// proc_meminfo(5)).
 #[must_use]
 pub fn available() -> Option<u64> {

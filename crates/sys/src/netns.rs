@@ -30,7 +30,7 @@ impl NetNs {
     }
 
     /// Creates `n` namespaces. This is several times as fast as calling [`NetNs::create`], because one thread
-    /// creates all of them.
+    /// creates all.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
@@ -137,7 +137,7 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// Uses a new thread, because a thread that has changed its namespace must not be reused.
+/// Uses a new thread, because a thread that has changed its namespace cannot be reused.
 fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new()

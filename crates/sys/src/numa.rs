@@ -24,7 +24,7 @@ pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     Ok(nodes)
 }
 
-/// Moves pages until the node is full. Returns how many of the pages are now on it.
+/// Moves pages until the node is full. Returns the number of pages that are now on it.
 pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Result<usize> {
     let mut moved = 0;
     for pages in pages.chunks(BATCH) {

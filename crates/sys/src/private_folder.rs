@@ -34,7 +34,6 @@ impl PrivateFolder {
         Ok(Self { path: path.to_owned(), folder: walk(path, true)? })
     }
 
-    /// Lists the files, except for those that start with a dot, such as drafts.
     pub fn names(&self) -> Result<Vec<String>> {
         let Some(folder) = &self.folder else { return Ok(Vec::new()) };
         let object = || self.describe("");
@@ -82,7 +81,7 @@ impl PrivateFolder {
         let written = File::from(file).write_all(text.as_bytes()).named("write", object).and_then(|()| {
             rustix::fs::linkat(folder, &draft, folder, name, AtFlags::empty()).named("write", object)
         });
-        // The draft is no longer needed, and a draft that is left behind is never read.
+        // The draft is no longer needed, and a leftover draft is never read.
         let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
         written
     }

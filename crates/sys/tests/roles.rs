@@ -110,7 +110,6 @@ fn in_role(role: &str) -> Result<(Child, String), Failed> {
     Ok((parent, line.trim().to_owned()))
 }
 
-/// Kills the parent and returns whether the running grandchild ends within this time.
 fn outlived(role: &str, within: Duration) -> Result<(u32, bool), Failed> {
     let (mut parent, line) = in_role(role)?;
     let pid: u32 = line.parse()?;

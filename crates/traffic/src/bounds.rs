@@ -1,4 +1,4 @@
-//! Limits what a client may use of a server. Callers pass the current time.
+//! Limits a client's use of a server. Callers pass the current time.
 
 use std::collections::BTreeSet;
 

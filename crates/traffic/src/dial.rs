@@ -22,7 +22,7 @@ use crate::{
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// How long an earlier connection from the same port can delay a new one.
+/// The maximum time that an earlier connection from the same port can delay a new one.
 const LINGERING: Nanos = Nanos::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -131,7 +131,7 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
 
 fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
-    // A refusal is sent in one piece before the connection is closed, so this reads whatever is available.
+    // A refusal is sent in one piece before the connection is closed, so this reads the available bytes.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
     let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), reason }

@@ -22,7 +22,7 @@ use crate::{
 
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How long to wait for the first connection. The client may have to load probes first. If the client fails,
+/// The time to wait for the first connection. The client may have to load probes first. If the client fails,
 /// the server is stopped anyway.
 pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);

@@ -9,7 +9,6 @@ pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Events are reported on the thread that waits for the trial to end, never on a measuring thread.
 pub trait Observer {
-    /// All connections are established, and data is about to flow.
     fn started(&self) {}
     /// Called every [`PROGRESS_EVERY`], and again after the last thread has ended.
     fn progress(&self, _progress: Progress) {}

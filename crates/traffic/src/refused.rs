@@ -8,7 +8,7 @@ use strum::FromRepr;
 use thiserror::Error;
 
 pub(crate) const LONGEST: usize = 9;
-/// plumb's own error numbers start here, above those of iperf3.
+/// plumb's own error numbers start here, above iperf3's.
 const OURS: i32 = 9000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error, FromRepr)]

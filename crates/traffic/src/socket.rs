@@ -13,7 +13,7 @@ use workload::{SocketFacts, SocketSettings};
 
 use crate::error::{Error, Result};
 
-/// How often loops check whether they should stop.
+/// The interval at which loops check whether they should stop.
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// ETIMEDOUT is not included, because it means that the connection is lost.

@@ -18,7 +18,6 @@ impl Stop {
         Self::default()
     }
 
-    /// Creates a stop that ends a client's workload early but preserves the measurement.
     #[must_use]
     pub fn keeping() -> Self {
         Self { keeps: true, ..Self::default() }

@@ -1,4 +1,4 @@
-//! Runs the threads of one end of a workload. The first failure or panic stops all of them.
+//! Runs the threads of one end of a workload. The first failure or panic stops all.
 
 use std::{
     sync::{

@@ -74,7 +74,6 @@ fn is_question(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Checks the origin, which browsers send with every form.
 fn is_from(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &header::ORIGIN).and_then(|origin| origin.split_once("://"));
     origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))

@@ -52,7 +52,7 @@ const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
 /// browser that follows a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 const GRACE: Duration = Duration::from_secs(1);
-/// How much longer connections to the store may stay open.
+/// The additional time that connections to the store may stay open.
 const READING: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(100);
 

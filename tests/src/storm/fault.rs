@@ -10,7 +10,7 @@ pub enum Fault {
     KilledController,
     StoppedController,
     /// The database crashes under the first controller. As soon as it is back, a second controller resumes
-    /// the run. Either of them may get it.
+    /// the run. Either may get it.
     SecondController,
     KilledMember,
     StoppedMember,
@@ -21,7 +21,7 @@ pub enum Fault {
     StoppedServer,
     CrashedDatabase,
     StoppedDatabase,
-    /// Two halves of the hosts cannot reach each other, but all of them can reach the NATS server.
+    /// Two halves of the hosts cannot reach each other, but all can reach the NATS server.
     PartedHosts,
 }
 
@@ -120,7 +120,7 @@ fn crash_database(fault_run: &mut FaultRun, lasts: Duration) {
 }
 
 /// Stops processes for a while. A process that dies in that time is either not our child or still held by its
-/// guard, so its PID has not been reused.
+/// guard, so its PID was not reused.
 fn stop(fault_run: &mut FaultRun, processes: &[u32], lasts: Duration) {
     // A process may have just exited on its own.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();

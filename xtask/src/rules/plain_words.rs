@@ -83,7 +83,6 @@ fn rates(workspace: &Workspace) -> Result<Rates> {
     Ok(rates)
 }
 
-/// Whether the file contains output captured from other tools, or printed reports.
 fn is_data(path: &str) -> bool {
     path.contains("/tests/data/")
         || path.contains("/captures/")

@@ -66,7 +66,7 @@ impl Program {
             part: part.iter().map(|&word| word.to_owned()).collect(),
             threads: package.metadata["tests"]["threads"].as_u64(),
         };
-        // With `apart = { PROGRAM = ["WORD", ...] }`, tests whose names contain one of these words run in
+        // With `apart = { PROGRAM = ["WORD", ...] }`, tests with one of these words in their names run in
         // parallel with the others. Each test runs once.
         let words = package.metadata["tests"]["apart"][&target.name].as_array();
         let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
@@ -77,7 +77,6 @@ impl Program {
         std::iter::once(None).chain((0..words.len()).map(Some)).map(part).collect()
     }
 
-    /// Keeps one part of each program, and makes this part run all tests.
     pub(crate) fn whole(self) -> Option<Self> {
         self.part.first().is_none_or(|word| word == "--skip").then_some(Self { part: Vec::new(), ..self })
     }

@@ -117,7 +117,6 @@ impl Machine {
         }
     }
 
-    /// Whether the server has stopped sending and is waiting for this end's results.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.phase == Phase::Asked

@@ -118,7 +118,6 @@ impl ErrorCode {
         })
     }
 
-    /// Describes the error, and appends the message for errno if that is more specific.
     #[must_use]
     pub fn describe(self, errno: i32) -> String {
         if let Some(limit) = self.limit(errno) {

@@ -53,8 +53,8 @@ impl Number {
     }
 }
 
-/// `#[serde(untagged)]` would buffer whatever a peer sends instead of a number, which takes many times as
-/// much memory as the text.
+/// `#[serde(untagged)]` would buffer anything that a peer sends instead of a number, which takes many times
+/// as much memory as the text.
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(NumberVisitor)

@@ -1,4 +1,4 @@
-//! JSON that is forwarded unchanged.
+//! JSON forwarded unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

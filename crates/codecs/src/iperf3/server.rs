@@ -13,7 +13,7 @@ use super::{
 
 /// The timeout for each step of the client, except for the test itself.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How much longer than requested a test may take. iperf3 allows ten state changes of 4 s each.
+/// The additional time that a test may take. iperf3 allows ten state changes of 4 s each.
 const GRACE: Nanos = Nanos::from_secs(40);
 
 #[derive(Debug, Clone, PartialEq)]

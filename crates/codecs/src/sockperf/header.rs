@@ -82,7 +82,7 @@ impl BitOr for Flags {
 }
 
 /// Returns whether this may be a sockperf client. The first byte distinguishes it from text, because it would
-/// take years to reach a sequence number whose first byte is not zero.
+/// take years until the first byte of a sequence number is not zero.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };

@@ -142,7 +142,6 @@ fn is_part(name: &str) -> bool {
     name.rsplit_once("::").is_some_and(|(_, part)| !part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Parses a sample with a time and a value. Anything else is a gap.
 fn sample(raw: &Value) -> Option<Sample> {
     let number = |key: &str| raw.get(key).and_then(Value::as_f64);
     let at = number("t").filter(|at| (0.0..1e11).contains(at))?;

@@ -14,7 +14,6 @@ const LONGEST: u64 = 1_000_000_000_000_000_000;
 /// The start and end in seconds since 1970.
 pub(super) type Span = (f64, f64);
 
-/// Returns the connections, forward ones first, and the names of unusable series.
 pub(super) fn flows(file: &File) -> (Vec<Flow>, Vec<String>) {
     let mut flows = Vec::new();
     let mut unread = Vec::new();

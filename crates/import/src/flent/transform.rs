@@ -14,7 +14,6 @@ const TRANSFORMS: [Transform; 5] =
 /// The largest accepted ratio between the medians of samples and results.
 const ALIKE: f64 = 1.5;
 
-/// Converts the samples with the transform that reproduces the results.
 pub(super) fn apply(series: &mut Series, results: Option<&Vec<Value>>) {
     let usual: Transform = match series.kind {
         // netperf reports these as transactions per second.

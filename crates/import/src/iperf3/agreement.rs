@@ -78,8 +78,8 @@ pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     }
 }
 
-/// Returns the time before and between intervals that none of them covers, in gaps of at least the length of
-/// an interval.
+/// Returns the time before and between intervals that the intervals do not cover, in gaps of at least the
+/// length of an interval.
 pub(super) fn gaps(own: &Series) -> Nanos {
     let Some(usual) = usual(own) else { return Nanos(0) };
     let starts = own.intervals().map(|interval| interval.start.seconds());

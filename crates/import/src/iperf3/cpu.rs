@@ -3,7 +3,6 @@
 /// The CPU time of both processes during the test, in percent of one CPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cpu {
-    /// The CPU time of the end that wrote the log.
     pub(super) own: f64,
     pub(super) other: f64,
 }

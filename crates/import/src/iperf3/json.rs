@@ -54,7 +54,7 @@ impl Document for Json {
         if let (Some(event), Some(data)) = (parts.event, parts.data) {
             return self.event(event.get().trim_matches('"'), data, &lines, out);
         }
-        // Documents of flent have other keys. Those of iperf3 have these keys, even if the test failed
+        // Documents of flent have other keys. Documents of iperf3 have these keys, even if the test failed
         // immediately.
         if parts.start.is_none() || (parts.intervals.is_none() && parts.end.is_none()) {
             return Claim::Declined;

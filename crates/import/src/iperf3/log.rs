@@ -137,7 +137,7 @@ impl Log {
         threads
     }
 
-    /// Returns warnings. Before version 3.16, iperf3 had a single thread, whose CPU use shows whether it was
+    /// Returns warnings. Before version 3.16, iperf3 had a single thread. Its CPU use shows whether it was
     /// the bottleneck.
     fn warnings(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {

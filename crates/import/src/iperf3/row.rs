@@ -18,7 +18,6 @@ pub(super) struct Row {
     pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,
-    /// In a summary, the end that the row describes.
     pub(super) side: Option<Side>,
 }
 

@@ -48,15 +48,12 @@ pub(super) struct Test {
     pub(super) segment_size: Option<String>,
     pub(super) ruled: bool,
     heads: Option<Heads>,
-    /// The column headings of the intervals, once the summary has its own.
     interval_heads: Option<Heads>,
     summary: bool,
     has_sides: bool,
     udp: bool,
-    /// Whether retransmits were printed, which means that this is TCP.
     counts_segments: bool,
     streams: Vec<Connection>,
-    /// The index of the connection that the next row probably belongs to.
     cursor: usize,
     sums: [Connection; 2],
     kept: usize,
@@ -124,7 +121,6 @@ impl Test {
         }
     }
 
-    /// Handles column headings. The second set belongs to the summary.
     pub(super) fn heads(&mut self, segments: bool, sent: bool, received: bool) -> Belongs {
         if self.has_sides {
             return Belongs::Next;
@@ -197,8 +193,8 @@ impl Test {
         Belongs::Here
     }
 
-    /// Returns whether the summary already has this row. If so, the row belongs to a later test whose other
-    /// lines are missing.
+    /// Returns whether the summary already has this row. If so, the row belongs to a later test, and the
+    /// other lines of that test are missing.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -356,7 +352,6 @@ impl Test {
         }
     }
 
-    /// Returns whether the connections of the sum are present, too.
     fn is_beside_its_parts(&self, row: &Row) -> bool {
         row.id == Id::Sum && self.streams.iter().any(Connection::has_anything)
     }

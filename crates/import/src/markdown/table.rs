@@ -37,7 +37,6 @@ pub(super) struct Table {
     faults: Faults,
 }
 
-/// A column with the names of metrics, and the factor of the other columns.
 #[derive(Debug)]
 struct Metrics {
     at: usize,
@@ -194,7 +193,6 @@ impl Table {
 /// The headings of columns that contain names of metrics.
 const METRICS: [&str; 4] = ["measurement", "metric", "metrics", "measure"];
 
-/// Adds each value of a row as a test, named by the metric column.
 fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &ImportedTest, out: &mut Out) {
     let values = columns.iter().filter(|column| column.scale().is_some()).count();
     let mut found = row.clone();
@@ -212,7 +210,6 @@ fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &I
     }
 }
 
-/// Returns the ends of the confidence interval of the last value.
 fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
     let Some((last, (low, high))) = values.last().zip(interval(text)) else { return Vec::new() };
     let end = |amount: Amount, word: &str| {

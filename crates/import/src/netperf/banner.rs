@@ -8,7 +8,6 @@ use crate::{
     unit::{Unit, unit},
 };
 
-/// A test, as described by its heading or command.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Banner {
     pub(super) kind: Kind,
@@ -16,7 +15,6 @@ pub(super) struct Banner {
     pub(super) unit: Option<Unit>,
     /// Whether results have no headings (`-P 0`).
     pub(super) bare: bool,
-    /// The number of additional transactions in flight.
     pub(super) burst: u32,
     pub(super) host: Option<String>,
     pub(super) selectors: Vec<String>,

@@ -20,12 +20,10 @@ use crate::{
     quantity::leading_number,
 };
 
-/// Parses the output of the client.
 #[derive(Debug, Default)]
 pub(crate) struct Netperf {
     test: Option<Classic>,
     chosen: Option<Chosen>,
-    /// The last heading or command, which applies to selected values below it.
     latest: Option<Banner>,
     first: u64,
     headings: Vec<String>,

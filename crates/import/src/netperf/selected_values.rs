@@ -40,7 +40,6 @@ pub(super) enum Fit {
 }
 
 impl Chosen {
-    /// Starts at a line with values or column headings.
     pub(super) fn begin(line: &Line<'_>, banner: Option<&Banner>) -> Option<Self> {
         if let Some(names) = names(line.text, banner.is_some()) {
             return Some(Self::Rows { first: line.number, names });
@@ -81,7 +80,6 @@ impl Chosen {
         Fit::Yes
     }
 
-    /// Completes the test, if the values describe one.
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
         let Self::Pairs { first, last, values } = self else { return };
         // Shell assignments look the same. Without a heading, a throughput with a unit is therefore required.
@@ -308,7 +306,6 @@ pub(super) fn columns(headings: &[String], row: &str) -> Option<Vec<String>> {
     (known && names.len() <= MOST).then_some(names)
 }
 
-/// Returns whether a line consists mostly of words that appear in headings.
 pub(super) fn is_heading(text: &str) -> bool {
     const WORDS: &str = "Throughput Units Elapsed Time (sec) Minimum Mean Maximum Stddev 50th 90th 99th Percentile Latency \
                          Microseconds Transaction Rate Tran/s Round Trip usec/tran Local Remote Send Recv Socket Size Final \

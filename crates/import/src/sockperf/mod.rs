@@ -12,7 +12,6 @@ use self::{
 };
 use crate::format::{Claim, Format, Line, Out};
 
-/// Parses the client's output. The server's output contains no results.
 #[derive(Debug, Default)]
 pub(crate) struct Sockperf {
     summary: Option<Summary>,

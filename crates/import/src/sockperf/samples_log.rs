@@ -37,7 +37,6 @@ pub(super) struct SamplesLog {
 }
 
 impl SamplesLog {
-    /// Whether this line is the heading of a message list.
     pub(super) fn begins(text: &str) -> bool {
         text.starts_with("packet, txTime(sec), rxTime(sec)")
     }

@@ -33,9 +33,7 @@ pub(super) struct Summary {
     transport: Option<Transport>,
     peer: Option<String>,
     message: Option<Bytes>,
-    /// The requested messages per second, from a full log.
     requested: Option<u64>,
-    /// Whether a message list follows.
     of_log: bool,
     server: bool,
     whole: Option<bool>,
@@ -47,7 +45,6 @@ pub(super) struct Summary {
     rate: Option<f64>,
     /// In bits per second.
     bandwidth: Option<f64>,
-    /// The first line with a missing number.
     unread: Option<u64>,
 }
 
@@ -177,7 +174,6 @@ impl Summary {
         Some(if last && !self.of_log { LineOutcome::All } else { LineOutcome::More })
     }
 
-    /// Completes the test. Returns whether there is a note about doubled times.
     pub(super) fn finish(self, noted_halves: bool, out: &mut Out) -> bool {
         if self.server {
             return false;

@@ -15,7 +15,6 @@ fn run(name: &str, text: &str) -> Run {
     import_texts(&[(name, text.as_bytes())]).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The number of intervals of round trips, or of streams at both ends.
 fn intervals(trial: &Trial) -> usize {
     match &trial.measurement {
         Measurement::PingPong(ping) => ping.intervals.len(),

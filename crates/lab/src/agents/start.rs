@@ -16,13 +16,12 @@ use crate::{
     stop::Stop,
 };
 
-/// How often a machine that may hang during boot is started.
+/// The maximum number of starts of a machine that may hang during boot.
 const MAX_STARTS: u32 = 2;
 
 type Waiting = Vec<(HostName, Box<dyn Machine>)>;
 
 impl Agents {
-    /// Starts an agent in each machine. All hosts are required.
     pub(crate) fn start(
         machines: Waiting,
         tool: &str,
@@ -74,7 +73,7 @@ impl Agents {
     ///
     /// # Errors
     ///
-    /// Returns the error if it concerns no host, or a host that is required.
+    /// Returns the error if it concerns no host, or a required host.
     pub(crate) fn leave_out(&mut self, error: RunError, observer: &mut dyn Observer) -> Result<(), RunError> {
         let host = error.host().map(HostName::new);
         let Some(host) = host.filter(|host| self.dispensable.contains(host) && !self.left_out.has(host))
@@ -125,8 +124,8 @@ impl Agents {
         greeted.map_err(|source| self.lost(host, source))
     }
 
-    /// Returns whether the machine may boot. If more machines booted than there are CPUs, all of them would
-    /// become too slow for their timeouts.
+    /// Returns whether the machine may boot. If more machines booted than there are CPUs, all would become
+    /// too slow for their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;

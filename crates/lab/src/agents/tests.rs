@@ -118,7 +118,6 @@ fn does_not_restart_machine_that_cannot_hang() {
     check(2, false, 1, 0, Some("did not answer the greeting"));
 }
 
-/// The last machine would start if the silent ones left a CPU unused.
 #[test]
 fn boots_at_most_one_machine_per_cpu_at_a_time() {
     let cpus = thread::available_parallelism().map_or(1, usize::from);

@@ -83,7 +83,6 @@ impl Group {
         judged.chain(out.into_iter().map(|result| (result, Standing::Out))).chain(untried).collect()
     }
 
-    /// Whether CPU time is missing for trials that succeeded.
     pub(super) fn lacks_cpu(&self, seen: &Observations, block: u32) -> bool {
         let points = || self.results.iter().flat_map(|result| seen.before(*result, block));
         points().any(|point| point.goodness().is_some()) && points().all(|point| point.efficiency().is_none())
@@ -91,7 +90,7 @@ impl Group {
 }
 
 /// Separates unusable results from the others. If every result has failed trials, only those without a value
-/// are unusable. If no result has a value, none of them is unusable.
+/// are unusable. If no result has a value, none is unusable.
 fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
     let empty = |result: &usize| seen.blocks(*result, Arm::Measure, block).is_empty();
     let silent = |result: &usize| empty(result) || seen.was_silent(*result, block);
@@ -156,7 +155,6 @@ impl<'a> Field<'a> {
         open
     }
 
-    /// Returns the candidates for the best result according to the objective.
     fn contenders(&self, best: usize) -> BTreeSet<usize> {
         let takes_part = |place: &usize| self.good.takes_part(*place);
         let possible = (0..self.results.len())

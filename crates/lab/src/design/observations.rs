@@ -27,7 +27,6 @@ pub(super) struct Point {
     metric: Metric,
     /// The value in the unit of the metric, or `None` if nothing arrived.
     value: Option<f64>,
-    /// Whether other work, a stall or an early end affected the trial.
     flawed: bool,
     cpus: Option<f64>,
 }
@@ -39,7 +38,6 @@ impl Point {
         self.metric.more_is_better().map(|more| if more { logarithm } else { -logarithm })
     }
 
-    /// The logarithm of the value divided by the cost.
     pub(super) fn efficiency(&self) -> Option<f64> {
         Some(self.goodness()? - self.cost()?)
     }
@@ -131,7 +129,6 @@ impl Observations {
         points.filter(|point| point.arm == Arm::Again && point.block < block).count()
     }
 
-    /// Returns the time between the starts of consecutive trials, excluding breaks.
     pub(super) fn spent(&self, plan: &Plan) -> Nanos {
         let ends = self.begun.iter().skip(1).map(|(began, _)| Some(*began)).chain([None]);
         self.begun.iter().zip(ends).map(|((began, result), end)| took(plan, *result, *began, end)).sum()

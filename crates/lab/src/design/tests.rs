@@ -119,8 +119,7 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
     (trials, ends)
 }
 
-/// Returns the recommended result, which has the best objective among those that are close to the best
-/// median.
+/// Returns the recommended result, which has the best objective among the results close to the best median.
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut results: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
@@ -185,7 +184,6 @@ fn finds_same_recommendation_with_half_the_trials() {
     }
 }
 
-/// The budget is half the time of a full matrix with five trials.
 #[test]
 fn finds_same_recommendation_within_half_the_time() {
     const RUNS: u64 = 60;

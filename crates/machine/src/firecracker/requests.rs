@@ -53,7 +53,6 @@ pub(super) fn to_boot(vm: &Vm, tap: Option<&NamedTap>) -> Vec<(String, Value)> {
     requests
 }
 
-/// Describes the network interface. The guest's agent sets its MTU.
 fn network_interface(tap: &NamedTap) -> (String, Value) {
     const ID: &str = "eth0";
     let mac: Vec<String> = tap.mac.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -105,7 +105,7 @@ impl Archive {
     fn finish(self) -> Result<File, GuestError> {
         let mut file = newc::trailer(self.to)?;
         file.rewind()?;
-        // All monitors share this file, so none of them may change it.
+        // All monitors share this file, so no monitor may change it.
         sys::memory_file::seal(&file)?;
         Ok(file)
     }

@@ -10,7 +10,6 @@ use super::error::GuestError;
 
 pub(super) struct Modules {
     folder: PathBuf,
-    /// Maps names to files and their dependencies. The last dependency is loaded first.
     loadable: BTreeMap<String, Vec<PathBuf>>,
     builtin: BTreeSet<String>,
 }

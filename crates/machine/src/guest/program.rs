@@ -1,5 +1,5 @@
-//! Strips a program to the part that is loaded, because debug information would slow down the boot of
-//! emulated guests.
+//! Strips a program to its loadable part, because debug information would slow down the boot of emulated
+//! guests.
 
 use std::{
     fs::File,

@@ -15,8 +15,7 @@ use crate::{
 /// The dynamic linker, which can also list the libraries of a program (ld.so(8)).
 const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Files that are required to boot a PC or microvm directly from a kernel. QEMU installs them in several
-/// folders.
+/// Files required to boot a PC or microvm directly from a kernel. QEMU installs them in several folders.
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 

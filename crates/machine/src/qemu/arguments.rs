@@ -75,7 +75,6 @@ impl Arguments {
         self.add("-smp", vm.vcpus.to_string());
     }
 
-    /// Sizes are in MiB.
     fn memory(&mut self, vm: &Vm) {
         let [all, slow, pluggable] = [vm.memory, vm.slow, vm.pluggable()].map(|size| size.0 >> 20);
         let fixed = all - pluggable;

@@ -136,7 +136,6 @@ mod tests {
     const OTHER: u32 = 4242;
     const STARTS: usize = 10;
 
-    /// A cache folder that is owned by another user.
     struct SharedCache {
         folder: tempfile::TempDir,
         program: ProgramCopy,

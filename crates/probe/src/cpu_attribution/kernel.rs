@@ -91,7 +91,6 @@ impl Kernel {
         buckets.iter().collect::<Result<_, _>>().map_err(|error| failed("read", "buckets", &error))
     }
 
-    /// Returns the number of tasks for which no bucket was left.
     pub(super) fn unnamed(&mut self) -> Result<u64, ProbeError> {
         let control = self.loaded.array::<Control>("control")?;
         control.get(&0, 0).map(|[_, _, unnamed]| unnamed).map_err(|error| failed("read", "control", &error))

@@ -36,7 +36,6 @@ impl ProcessTimes {
         Ok(self.passed()?.0)
     }
 
-    /// Returns the difference, and the number of tasks that were beyond the limit.
     fn passed(&self) -> Result<(HostCpu, u64), ProbeError> {
         let after = Reading::now()?;
         let machine = after.machine.since(&self.before.machine);

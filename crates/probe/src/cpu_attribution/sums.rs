@@ -12,7 +12,7 @@ pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 /// subtracted from tasks, softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// How often to repeat a reading. A CPU may change its data during a reading.
+/// The maximum number of repeated readings. A CPU may change its data during a reading.
 const TRIES: u32 = 100;
 /// The limit in nanoseconds. A longer reading was preempted, so it is repeated.
 const LONG: u64 = 100_000;
@@ -22,7 +22,6 @@ pub(super) struct Sums {
     pub(super) by_bucket: Vec<u64>,
     pub(super) softirq: u64,
     pub(super) irq: u64,
-    /// Time that was stolen from tasks, which no bucket includes.
     pub(super) stolen: u64,
 }
 

@@ -32,8 +32,7 @@ pub(super) struct KnownTask {
     pub(super) thread: String,
     /// CPU time in nanoseconds.
     pub(super) time: u64,
-    /// The CPU time of all threads of the process, including those that have ended. Zero except for the first
-    /// thread.
+    /// The CPU time of all threads of the process, including ended threads. Zero except for the first thread.
     pub(super) whole: u64,
     /// The CPU time of ended children that were waited for. Zero except for the first thread.
     pub(super) children: u64,

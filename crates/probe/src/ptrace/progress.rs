@@ -6,7 +6,6 @@ use std::{collections::BTreeSet, fs};
 pub(super) struct Progress {
     /// In nanoseconds, from /proc/PID/schedstat.
     pub(super) cpu: u64,
-    /// Number of read and write calls, from /proc/PID/io.
     pub(super) moved: u64,
 }
 

@@ -168,7 +168,7 @@ impl Tracer {
         }
         let thread = self.threads.entry(tid).or_default();
         match call {
-            // Calls that start or end in a pause are not counted, nor are those that span the end of a slice.
+            // Calls that start or end in a pause are not counted, nor are calls that span the end of a slice.
             _ if !self.counting => thread.entered = None,
             Call::Enter { number } => thread.entered = Some((number, Instant::now())),
             Call::Exit { value, failed } => {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use samples::{CallTimes, SyscallCount};
 use units::{Bytes, Nanos};
 
-/// Returns the counts unchanged if there are few of them. Otherwise merges all threads of a process by call
-/// and name, and sorts by total time, longest first.
+/// Returns the counts unchanged if there are few. Otherwise merges all threads of a process by call and name,
+/// and sorts by total time, longest first.
 pub(super) fn fold(counts: Vec<SyscallCount>, most: usize) -> Vec<SyscallCount> {
     if counts.len() <= most {
         return counts;

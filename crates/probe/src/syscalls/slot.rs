@@ -20,7 +20,6 @@ pub(super) struct Slot {
     pub(super) number: u32,
     /// 1-based index of the subject.
     pub(super) subject: u32,
-    /// Distinguishes threads with a reused id.
     pub(super) thread: u32,
     pub(super) comm: String,
     pub(super) process: String,

@@ -71,7 +71,7 @@ fn slot(place: u32, record: &[u8]) -> Slot {
         tgid,
         number,
         subject,
-        // A thread without a slot has no other identity, so each of them counts as a separate thread.
+        // A thread without a slot has no other identity, so it counts as a separate thread.
         thread: if thread == 0 { u32::MAX - place } else { thread },
         comm: text(&words[7..9]),
         process: text(&words[9..11]),

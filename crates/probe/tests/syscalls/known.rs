@@ -1,4 +1,4 @@
-//! Compares counts, names and starts with what the observed program itself knows.
+//! Compares counts, names and starts with the observed program's own data.
 
 use libtest_mimic::Failed;
 

@@ -1,4 +1,4 @@
-//! Compares the calls counted by plumb with those that strace or perf counts in the same process at the same
+//! Compares the calls counted by plumb with the counts of strace or perf in the same process at the same
 //! time.
 
 use std::collections::BTreeMap;
@@ -40,8 +40,8 @@ pub(crate) fn strace() -> Result<(), Failed> {
 }
 
 /// perf starts the program, and the probe has observed perf since before that point. perf sometimes loses
-/// calls without an error, so it has to see all of them in only one of several attempts. The test always
-/// fails if perf sees a call that the probe misses.
+/// calls without an error, so it has to see all in only one of several attempts. The test always fails if
+/// perf sees a call that the probe misses.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();

@@ -1,4 +1,4 @@
-//! Checks that everything that is referenced by name exists and is of the right kind.
+//! Checks that everything referenced by name exists and is of the right kind.
 
 use toml::Spanned;
 

@@ -79,7 +79,6 @@ impl DeviceSettingKind {
         self.setting().take_out(settings);
     }
 
-    /// Returns the keys of this setting. Later keys override earlier ones.
     pub(crate) fn words(self) -> &'static [Word<DeviceSettings>] {
         self.setting().words()
     }

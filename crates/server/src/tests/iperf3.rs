@@ -71,8 +71,8 @@ fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     }
 }
 
-/// Compares the counts of datagrams, ignoring those that the kernel dropped. A receiver counts gaps as lost,
-/// but not datagrams missing at the end.
+/// Compares the counts of datagrams, except for datagrams dropped by the kernel. A receiver counts gaps as
+/// lost, but not datagrams missing at the end.
 fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("checked before");
     let theirs = &ended.results.as_ref().expect("checked before").streams;

@@ -94,7 +94,7 @@ fn owner(mut file: File) -> String {
 
 impl Drop for FileClaim {
     fn drop(&mut self) {
-        // A file that is left behind is empty, and is reused when the run is resumed.
+        // A leftover file is empty, and is reused when the run is resumed.
         let _ = fs::remove_file(&self.path);
     }
 }

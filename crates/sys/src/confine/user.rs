@@ -38,7 +38,6 @@ impl User {
         Self { name: id.to_string(), uid: id, gid: id }
     }
 
-    /// Finds a user by number, or by name in /etc/passwd.
     pub fn named(name: &str) -> Result<Self> {
         if let Ok(uid) = name.parse() {
             return Ok(Self { name: name.to_owned(), uid, gid: uid });

@@ -1,4 +1,4 @@
-//! Test guests: their code, their page tables, and what their exits mean. They run only on x86-64.
+//! Test guests: their code, their page tables, and the meaning of their exits. They run only on x86-64.
 #![expect(unsafe_code, reason = "memory shared with a guest")]
 
 use std::time::Duration;

@@ -121,8 +121,8 @@ pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }
 
-/// Lets several sockets of one user bind the same address, with load balancing (socket(7)). All of them must
-/// set this before binding, except that the first one may set it later.
+/// Lets several sockets of one user bind the same address, with load balancing (socket(7)). Each must set
+/// this before binding, except that the first one may set it later.
 pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
 }

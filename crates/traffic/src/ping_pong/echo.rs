@@ -24,7 +24,6 @@ pub(super) enum Patience<'a> {
     Bounds(RefCell<Guard<'a>>),
 }
 
-/// Repeats the welcome for a client that missed it, and ignores all other greetings.
 pub(super) fn run(
     socket: &MessageSocket,
     mut inbox: Inbox,

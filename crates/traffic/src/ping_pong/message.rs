@@ -12,7 +12,7 @@ pub(crate) const CLOSING: u64 = u64::MAX;
 pub trait Format: Clone + Send {
     fn write(&mut self, number: u64) -> &[u8];
 
-    /// Reads a received message. `next` is the lowest message number that has not been sent yet.
+    /// Reads a received message. `next` is the lowest message number still to be sent.
     fn read(&self, received: &[u8], next: u64) -> Reply;
 }
 

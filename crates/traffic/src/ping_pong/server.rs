@@ -31,7 +31,7 @@ use crate::{
 };
 
 const END: &str = "server";
-/// How often to try to find a port that is free for both TCP and UDP.
+/// The number of attempts to find a port that is free for both TCP and UDP.
 const TRIES: u32 = 32;
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Starts and ends a UDP ping-pong.
 //!
-//! The server's socket is connected to the client and echoes any datagram that has the right token, whatever its length.
-//! MTU probes rely on this.
+//! The server's socket is connected to the client and echoes any datagram that has the right token,
+//! regardless of its length. MTU probes rely on this.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 

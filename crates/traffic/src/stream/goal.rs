@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// How many bytes beyond the goal are tolerated, since a sender always completes its last message.
+/// The number of bytes beyond the goal that are tolerated, since a sender always completes its last message.
 const EXCESS: u64 = 64 << 20;
 
 /// A goal of `Elapsed` is reached at `end` or after measuring for `time`, whichever is later.

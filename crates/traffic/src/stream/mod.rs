@@ -25,7 +25,7 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// How long a stream may exceed its requested duration or, if it has none, make no progress.
+/// The maximum time that a stream may exceed its requested duration or, if it has none, make no progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
 /// After an external end, a receiver continues until no data has arrived for this long.

@@ -12,7 +12,7 @@ use workload::{LatencyHistogram, Mode, StreamSettings};
 /// Minimum time between two wake-ups, in nanoseconds.
 const GAP: u64 = 50_000;
 const WIDE_GAP: u64 = 250_000;
-/// How far a sender may catch up, in nanoseconds.
+/// The maximum time by which a sender may catch up, in nanoseconds.
 const DEBT: u64 = 1_000_000_000;
 
 pub(super) struct Pace {

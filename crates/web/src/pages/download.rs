@@ -63,7 +63,6 @@ fn attached(text: String, kind: &str, name: &str) -> Response {
     (headers, text).into_response()
 }
 
-/// Returns a file name that is valid on all systems.
 fn file_name(run: &str) -> String {
     const LONGEST: usize = 80;
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');

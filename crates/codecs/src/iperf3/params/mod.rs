@@ -69,7 +69,7 @@ pub struct Params {
     /// `-L`: the IPv6 flow label.
     #[serde(skip_serializing_if = "zero")]
     pub flowlabel: i64,
-    /// `-T`: a prefix that is printed on each line of output.
+    /// `-T`: a prefix printed on each line of output.
     pub title: Option<String>,
     /// `--extra-data`: copied to the JSON output.
     pub extra_data: Option<String>,

@@ -9,7 +9,7 @@ use super::{Extension, Params};
 const SECOND: u64 = 1_000_000_000;
 /// The limit on samples over all streams. A sample takes a few hundred bytes.
 const MOST_SAMPLES: u64 = 200_000;
-/// The assumed duration of a test whose length is given in bytes.
+/// The assumed duration of a test with a length in bytes.
 const SUPPOSED: Nanos = Nanos::from_secs(600);
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const LONGEST: Nanos = Nanos::from_secs(60);

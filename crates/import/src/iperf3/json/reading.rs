@@ -344,7 +344,6 @@ impl Reading {
 }
 
 impl Reading {
-    /// The options that were set, named as on the command line.
     fn options(&self) -> BTreeMap<String, String> {
         let start = &self.start;
         let test = start.test_start.as_ref();

@@ -22,7 +22,6 @@ pub(super) struct Connection {
     pub(super) series: Series,
     /// The time at which the clock was reset, after the `-O` period.
     pub(super) zero: Nanos,
-    /// Whether this end sends, if its columns show it.
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
     pub(super) of_receiver: Option<Interval>,

@@ -76,7 +76,6 @@ fn measures_on_if_a_repeated_trial_makes_a_comparison_unclear() {
     assert_eq!(plan.results[next.result].workload.as_str(), "one");
 }
 
-/// Each additional look at the data could produce a false alarm.
 #[test]
 fn false_alarm_rate_is_at_most_5_percent() {
     let plan = plan(3);

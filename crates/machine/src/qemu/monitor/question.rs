@@ -122,7 +122,6 @@ impl Questions {
         Err(silent(io::Error::new(ErrorKind::TimedOut, "only events arrived")))
     }
 
-    /// Reads the next message. The timeout also applies to a line that arrives slowly.
     fn next(&mut self) -> io::Result<Value> {
         let until = Instant::now() + PATIENCE;
         let mut line = Vec::new();

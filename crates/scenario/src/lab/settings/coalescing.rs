@@ -1,4 +1,4 @@
-//! Interrupt coalescing. The keys are those of ethtool.
+//! Interrupt coalescing. The keys are the same as in ethtool.
 
 use std::ops::RangeInclusive;
 

@@ -15,7 +15,7 @@ const COPIES: u64 = 2;
 /// The plausible range of a CPU usage, in percent of one CPU. Linux supports up to 8192 CPUs, and rounding to
 /// ticks can make a value slightly negative.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// How much longer than its client a server may measure, in seconds.
+/// The additional time that a server may measure after its client, in seconds.
 const LONGER: f64 = 600.0;
 
 struct Claim {
@@ -60,7 +60,6 @@ fn check_cpu(there: &mut Results) -> Vec<String> {
     all.into_iter().filter(impossible).map(check).collect()
 }
 
-/// Checks the additional record that a plumb server sends.
 pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Result<Vec<String>> {
     let mut disbelieved = Vec::new();
     for theirs in &mut peer.measured.flows {

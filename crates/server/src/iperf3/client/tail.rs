@@ -56,7 +56,7 @@ fn highest(series: &EndSeries) -> i64 {
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();
-    // Every datagram that arrived must have been sent, whatever the peer reports.
+    // Every datagram that arrived must have been sent, even if the peer reports otherwise.
     let known = i64::try_from(all.count).is_ok_and(|count| count <= sent);
     let not_followed = missing < 0 && all.lost > 0 && known;
     let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());

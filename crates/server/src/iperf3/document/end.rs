@@ -72,7 +72,7 @@ impl Sums {
         if !udp {
             return Some(Self { sent, received, both: None });
         }
-        // A sender does not know how many datagrams were lost, so iperf3 prints zero.
+        // A sender does not know the number of lost datagrams, so iperf3 prints zero.
         let sent = Measure {
             jitter_ms: Some(0.0),
             lost_packets: Some(0),

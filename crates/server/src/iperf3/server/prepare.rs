@@ -23,7 +23,7 @@ const DATAGRAM: u64 = 64 << 10;
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FORGOTTEN: usize = 1000;
-/// How much longer than requested a sender may run. The client ends the test, not the sender.
+/// The additional time that a sender may run. The client ends the test, not the sender.
 const LONGER: Nanos = Nanos::from_secs(60);
 
 /// Memory limits for all streams of a test together. Sizes requested by the client are clamped to them.

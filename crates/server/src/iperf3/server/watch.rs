@@ -19,14 +19,15 @@ use super::control::{Control, closed};
 use crate::Limits;
 
 const ENDING: Nanos = Nanos::from_secs(3);
-/// How long to wait for the client's reason after a stream has failed. If the client closed its streams, the
+/// The time to wait for the client's reason after a stream has failed. If the client closed its streams, the
 /// server's idle timeout applies instead, because on a lossy path the end message may arrive after the
 /// streams have ended.
 const REASON: Nanos = Nanos::from_millis(500);
 /// The minimum number of bytes per idle timeout. A tenth of the requested rate applies instead if it is
 /// lower.
 const LEAST: u64 = 64 << 10;
-/// How far a test may exceed the rate limit, in seconds of traffic, since a stalled stream may catch up.
+/// The amount by which a test may exceed the rate limit, in seconds of traffic, since a stalled stream may
+/// catch up.
 const AHEAD: f64 = 1.0;
 
 pub(super) enum TestEnd {

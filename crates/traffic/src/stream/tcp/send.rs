@@ -175,7 +175,7 @@ const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// How long to wait for the end. If it is lost, either side retransmits it after 0.2, 0.6, 1.4, 3, 6.2, 12.6
+/// The time to wait for the end. If it is lost, either side retransmits it after 0.2, 0.6, 1.4, 3, 6.2, 12.6
 /// and 25.4 s.
 const LOST_END: Nanos = Nanos::from_secs(30);
 const LOSS: u8 = 4;
@@ -203,7 +203,7 @@ fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'
         if is_left && is_late && moved > begun {
             return Ok(sys::socket::set_linger_zero(socket)?);
         }
-        // A peer that has stopped reading must not be mistaken for a lossy path.
+        // A peer that has stopped reading could otherwise be mistaken for a lossy path.
         let patience = if is_left && info.ca_state != LOSS { GRACE } else { LOST_END };
         let waited = Nanos(now - moved);
         if waited > patience {

@@ -36,7 +36,6 @@ fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     }
 }
 
-/// Drops the first opening and the first closing datagram of each side.
 fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
     let there = UdpSocket::bind((HERE, 0)).expect("loopback");
     there.connect(server).expect("loopback");

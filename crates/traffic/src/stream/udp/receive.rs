@@ -28,8 +28,8 @@ use crate::{
 };
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// How long after the end the receiver accepts reordered datagrams and replies to a sender that missed the
-/// reply.
+/// The time after the end during which the receiver accepts reordered datagrams and replies to a sender that
+/// missed the reply.
 const LINGER: Nanos = Nanos::from_millis(150);
 /// The interval between unsolicited closing replies. A sender that waits for a CPU repeats its closing
 /// datagram too rarely.

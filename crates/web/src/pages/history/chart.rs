@@ -30,7 +30,6 @@ struct Axes {
     runs: usize,
 }
 
-/// Draws the chart. Runs are evenly spaced, regardless of their times.
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     let axes = Axes::of(&history.points, runs.len());
     let days = [runs.first(), runs.last()].map(|run| run.map(|run| time::day(run.started)));

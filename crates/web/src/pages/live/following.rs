@@ -6,8 +6,8 @@ use store::{Location, RunProgress, Store, StoreError};
 
 use crate::failure::Failure;
 
-/// How many polls without a claim it takes until the run is considered over. A restarted database server
-/// forgets claims until the next trial.
+/// After this many polls without a claim, the run is considered over. A restarted database server forgets
+/// claims until the next trial.
 const UNCLAIMED_LOOKS: u32 = 120;
 
 #[derive(Debug)]
