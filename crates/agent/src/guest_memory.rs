@@ -1,7 +1,7 @@
 //! Executes memory orders in a guest: touching, taking and returning memory, and measuring stalls.
 #![expect(
     clippy::disallowed_methods,
-    reason = "it sleeps to see how late it wakes, and orders are files of /proc"
+    reason = "it sleeps to measure wake-up delays, and writes to files in /proc"
 )]
 
 use std::{

@@ -48,8 +48,8 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SETUID", "CAP_SETGID"],
         or: None,
-        used_for: "becoming a user without rights, started as root: `plumb server`, QEMU",
-        without: "as root neither starts; started by another user each stays that user",
+        used_for: "switching to an unprivileged user if started as root: `plumb server`, QEMU",
+        without: "neither starts as root; if another user starts them, they keep running as that user",
     },
     CapabilityUse {
         capabilities: &["CAP_SYS_PTRACE"],

@@ -1,5 +1,5 @@
 //! The frequency of the CPU's time-stamp counter. See RDTSC in Intel's Software Developer's Manual, volume 2.
-#![expect(unsafe_code, reason = "reading the counter is an intrinsic")]
+#![expect(unsafe_code, reason = "the counter is read by an intrinsic")]
 
 use crate::clock;
 

@@ -36,7 +36,7 @@ pub enum RefusalCode {
     Rate,
     #[error("it was stopped, or gave this client's place to another address (see its log)")]
     Ended,
-    #[error("it does not support this kind of load; check that it has the same version")]
+    #[error("it does not support this kind of workload; check that it has the same version")]
     Kind,
     #[error("it already serves the maximum number of clients from this address (--max-clients-per-address)")]
     AddressBusy,

@@ -32,7 +32,7 @@ fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
         lines.push(format!("{name}: {files} files match on it, the budget is {budget}: {why}"));
         lines.extend(places(&found));
     } else if files < *budget {
-        lines.push(format!("{name}: {files} files match on it, lower the budget of {budget} to that"));
+        lines.push(format!("{name}: {files} files match on it; lower its budget from {budget} to this number"));
     }
     lines
 }
@@ -173,7 +173,7 @@ mod tests {
         );
         assert!(violations(&[with(1, LINK.own)], &source()).is_empty());
         let spare = violations(&[with(2, LINK.own)], &source());
-        assert_eq!(spare, ["link: 1 files match on it, lower the budget of 2 to that"]);
+        assert_eq!(spare, ["link: 1 files match on it; lower its budget from 2 to this number"]);
         let gone = violations(&[with(1, &["crates/lower/", "crates/gone/"])], &source());
         assert_eq!(gone, ["link: the table names file crates/gone/, which does not exist"]);
         let renamed = Kind { enums: &["lower::Link", "upper::Gone"], budget: 0, ..LINK };

@@ -69,7 +69,7 @@ fn violations(twins: &[&'static str], source: &Source) -> Vec<String> {
         }
     }
     let idle = twins.iter().filter(|twin| !used.contains(*twin));
-    lines.extend(idle.map(|twin| format!("the table excepts {twin}, which has no twin")));
+    lines.extend(idle.map(|twin| format!("the table has an exception for {twin}, but no other type has its shape")));
     lines
 }
 
@@ -207,6 +207,6 @@ mod tests {
         }
         let idle = found(&["b::mo"], one, other);
         assert_eq!(idle.len(), 2);
-        assert_eq!(idle[1], "the table excepts b::mo, which has no twin");
+        assert_eq!(idle[1], "the table has an exception for b::mo, but no other type has its shape");
     }
 }

@@ -34,7 +34,7 @@ fn exceeded(table: &Table, counts: &BTreeMap<String, usize>) -> Vec<String> {
         None => Some(format!("{krate}: {count} tokens and no ceiling")),
         Some((most, _)) if count > most => Some(format!("{krate}: {count} tokens, the ceiling is {most}")),
         Some((most, _)) if count + most / SLACK < *most => {
-            Some(format!("{krate}: {count} tokens, lower the ceiling of {most} to that"))
+            Some(format!("{krate}: {count} tokens; lower its ceiling from {most} to this number"))
         }
         Some(_) => None,
     };
@@ -98,7 +98,7 @@ mod tests {
         let table = table(&[("a", 1000, ""), ("gone", 5, "")]);
         let report = |count| exceeded(&table, &[("a".to_owned(), count), ("gone".to_owned(), 5)].into());
         assert_eq!(report(1001), ["a: 1001 tokens, the ceiling is 1000"]);
-        assert_eq!(report(989), ["a: 989 tokens, lower the ceiling of 1000 to that"]);
+        assert_eq!(report(989), ["a: 989 tokens; lower its ceiling from 1000 to this number"]);
         assert!(report(1000).is_empty() && report(990).is_empty());
         let other = exceeded(&table, &[("a".to_owned(), 1000), ("new".to_owned(), 1)].into());
         assert_eq!(other, ["new: 1 tokens and no ceiling", "gone: no such crate"]);

@@ -7,7 +7,7 @@ use crate::workspace::Workspace;
 
 const ROOM: &str = "crates/sys/";
 const ADVICE: &str =
-    "move unsafe code behind a safe function of `sys`, and keep `[lints] workspace = true` everywhere";
+    "move unsafe code behind a safe function of `sys`, and keep `[lints] workspace = true` in every package";
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();

@@ -8,7 +8,7 @@ use super::Verdict;
 use crate::workspace::Workspace;
 
 const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "types"];
-const ADVICE: &str = "name these after what they own; a generic name attracts unrelated code";
+const ADVICE: &str = "name these after their contents, because a generic name attracts unrelated code";
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let packages = workspace.metadata.workspace_packages();
