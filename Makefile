@@ -1,6 +1,7 @@
-# Every target works in a fresh clone with a Rust toolchain (rustup) and apt; see `make help`.
-# Tests use the dev profile and always the whole workspace: a single package has other features, so all of its dependencies would
-# be rebuilt. `make build` and `make demo` use release, benches and packages dist.
+# Every target works in a fresh clone with a Rust toolchain (rustup) and apt; see `make help`. Tests use the
+# dev profile and always the whole workspace, because a single package would have other features, and all of
+# its dependencies would be rebuilt. `make build` and `make demo` use the release profile, benches and
+# packages use dist.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -13,19 +14,20 @@ PLUMB  := $(BUILT)/release/plumb
 XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
-# Not optimised, because such tools run for a second. Installed from another directory, because this one sets $(TARGET).
+# These tools are not optimised, because they run for only a second. They are installed from another
+# directory, because this one sets $(TARGET).
 CARGO_TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked
-# The last file that npm writes.
+# This is the last file that npm writes.
 NODE := tests/browser/node_modules/.package-lock.json
 
-# COMMAND:PACKAGE or /FILE:PACKAGE; a package is installed when its command or file is missing. PACKAGE? is skipped on Debian
-# releases without it.
+# Each entry is COMMAND:PACKAGE or /FILE:PACKAGE. A package is installed if its command or file is missing.
+# PACKAGE? is skipped on Debian releases that do not have it.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
 GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x86_64:qemu-system-x86 /var/lib/dpkg/info/linux-image-cloud-amd64.list:linux-image-cloud-amd64 /var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list:linux-image-6.12-cloud-amd64?
 TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nats-server:nats-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl /var/lib/dpkg/info/postgresql.list:postgresql $(GUESTS)
 TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats-server:nats-server /var/lib/dpkg/info/postgresql.list:postgresql
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
-# Optional: rows of missing tools are left out.
+# These are optional. Rows of missing tools are left out.
 MININET  := mn:mininet brctl:bridge-utils
 PERF     := perf:linux-perf
 TRACERS  := bpftrace:bpftrace strace:strace

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds the packaged program twice from copies of the tree and compares the results, which takes as long as two full
-# builds. Both builds use the same folder, because the folder of a build script's output becomes part of a crate's
-# hash (in `rustversion`, which reads a file there). If a folder is given, both copies are placed there.
+# Builds the packaged program twice from copies of the tree and compares the results. This takes as long as
+# two full builds. Both builds use the same folder, because the folder of a build script's output becomes part
+# of a crate's hash (in `rustversion`, which reads a file there). If a folder is given, both copies are placed
+# in it.
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-}

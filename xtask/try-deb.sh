@@ -18,13 +18,14 @@ mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} "$root/tmp"
 touch "$root/var/lib/dpkg/"{status,available}
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --install "$work"/plumb_*.deb
 
-# A static program needs no other files in that root.
+# A static program needs no other files in this root.
 chroot "$root" /usr/bin/plumb --version
 for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-completions/_plumb \
     usr/share/fish/vendor_completions.d/plumb.fish usr/share/doc/plumb/copyright usr/share/doc/plumb/plumb.cdx.json; do
     test -s "$root/$file" || { echo "the package has no $file" >&2; exit 1; }
 done
-# The bill of materials has the linked crates, but no crates of tests and no paths of this machine.
+# The bill of materials lists the linked crates, but no crates that only tests use, and no paths of this
+# machine.
 bom=$root/usr/share/doc/plumb/plumb.cdx.json
 grep -q '"purl": "pkg:cargo/rsa@' "$bom" || { echo "the bill of materials has no crate rsa" >&2; exit 1; }
 if grep -e libtest-mimic -e plumb-tests -e "$PWD" "$bom" >&2; then
@@ -38,7 +39,7 @@ completed=$(bash --norc -c 'source "$0"; COMP_WORDS=(plumb run q); COMP_CWORD=2;
     "$root/usr/share/bash-completion/completions/plumb")
 [ "$completed" = quick ] || { echo "bash completes \`plumb run q\` to \`$completed\`" >&2; exit 1; }
 
-# A run needs /proc and /sys. The mounts are private and disappear with the shell.
+# A run needs /proc and /sys. These mounts are private and disappear with the shell.
 mkdir "$root/proc" "$root/sys"
 unshare --mount bash -euc 'mount -t proc proc "$0/proc"
     mount --rbind /sys "$0/sys"

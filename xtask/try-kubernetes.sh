@@ -8,7 +8,6 @@ cd "$(dirname "$0")/.."
 root=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# secrets.sh writes into its own folder.
 cp -r deploy/kubernetes "$work/kubernetes"
 manifests=$work/kubernetes
 program=${CARGO_TARGET_DIR:-$root/target}/x86_64-unknown-linux-musl/debug/plumb
@@ -20,7 +19,7 @@ schemas() {
     "$work/venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate
     secrets
     "$work/venv/bin/kubernetes-validate" --strict --quiet "$manifests"/{namespace,broker,store,members,watch,web}.yaml
-    # Unknown options are errors even with --help.
+    # Unknown options are errors, even with --help.
     "$work/venv/bin/python" - "$manifests" "$program" <<'PYTHON'
 import pathlib, subprocess, sys, yaml
 folder, program = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -38,7 +37,7 @@ for file in folder.glob("*.yaml"):
                 started += 1
 assert started == 6, f"{started} containers have plumb"
 
-# Each member's pod must have the Secret with that member's key, and nothing else may have a member's key.
+# Each member's pod must have the Secret with the member's key, and no other pod may have it.
 secrets = {file.name: file.read_text().split() for file in (folder / "secrets").iterdir()}
 seeds = {file.stem: file.read_text().split()[-1] for file in (folder / "fleet").glob("*.nk")}
 holders = {name: {user for user, seed in seeds.items() if seed in words} for name, words in secrets.items()}
@@ -70,7 +69,7 @@ fleet() {
     done
 }
 
-# Runs secrets.sh with a kubectl that writes the files of each Secret into the folder `secrets`.
+# Runs secrets.sh with a kubectl that writes the files of each Secret to the folder `secrets`.
 secrets() {
     fleet
     mkdir -p "$work/fake" "$manifests/secrets"
@@ -85,8 +84,8 @@ KUBECTL
     SECRETS=$manifests/secrets PATH=$work/fake:$PATH "$manifests/secrets.sh" "$manifests/fleet" </dev/null
 }
 
-# Kubernetes replaces its modules with folders of its repository. Outside the repository they have versions of their
-# own.
+# Kubernetes replaces its modules with folders of its repository. Outside of the repository they have their
+# own versions.
 build() {
     local version=v1.35.4 from
     mkdir "$work/module" && cd "$work/module"
@@ -116,7 +115,7 @@ pods() { [ "$(kubectl -n plumb get pods -o name | wc -l)" -eq 8 ]; }
 applied() {
     ip link set lo up
     children=()
-    # Stop processes in reverse order, because an API server waits for its etcd.
+    # Processes are stopped in reverse order, because an API server waits for its etcd.
     trap 'while ((${#children[@]})); do kill "${children[-1]}"; wait "${children[-1]}" || true; unset "children[-1]"; done' EXIT
     cd "$work"
     local etcd=http://127.0.0.1:2379
@@ -152,7 +151,7 @@ NODE
     kubectl apply -k "$manifests" --validate=strict
     until_true pods
     kubectl -n plumb get pods
-    # Everything except the nodes' network would pass the strictest pod standard.
+    # Everything except for the nodes' network would satisfy the strictest pod standard.
     restricted=$(kubectl label --dry-run=server --overwrite namespace plumb pod-security.kubernetes.io/enforce=restricted 2>&1)
     grep 'plumb-node-member.* (and 1 other pod): host namespaces' <<<"$restricted"
     [ "$(grep -c '^Warning: plumb-' <<<"$restricted")" -eq 1 ] || { echo "$restricted" >&2; return 1; }

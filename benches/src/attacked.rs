@@ -1,6 +1,6 @@
 //! Bench `attacked`: honest clients of `plumb server` while its port, or another port of the host, is under attack.
 //!
-//! Each host has its own CPU. Otherwise sockperf is bimodal, because both ends may run on one CPU or on two.
+//! Each host has its own CPU. Otherwise sockperf would be bimodal, because both ends may run on one CPU or on two.
 
 use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
 
@@ -42,7 +42,8 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// Lasts longer than all honest clients together, for about a million connections in seven rounds and the warm-up.
+/// This lasts longer than all honest clients together, for about a million connections in seven rounds and
+/// the warm-up.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
 /// Long enough for rounds of three attacks.
@@ -56,7 +57,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     // Child processes inherit the thread's affinity.
     affinity::pin_thread(&server_cpus).context("start the listeners on a CPU")?;
     let address = End::Server.address();
-    // Discard the output, because the server prints a line per refusal.
+    // The output is discarded, because the server prints a line for each refusal.
     let script = format!("exec \"$0\" server --bind {address} --port {PORT} >/dev/null 2>&1");
     let mut server = Command::new("sh");
     let mut server = wire.start(End::Server, server.args(["-c", &script]).arg(process::plumb()?))?;

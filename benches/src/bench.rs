@@ -5,7 +5,8 @@ use crate::{
     rounds::Bounds, stream, tracers, web_list,
 };
 
-/// Contenders take turns doing the same work and are compared in pairs. An error means that no contender could run.
+/// The contenders take turns doing the same work, and are compared in pairs. An error means that no contender
+/// could run.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) name: &'static str,

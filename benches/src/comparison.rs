@@ -127,8 +127,8 @@ impl Beside {
     }
 }
 
-/// Values that vary more than this are probably bimodal. With equal work and settings, they vary by a few per cent,
-/// or by a quarter if the scheduler places the threads.
+/// Values that vary by more than this factor are probably bimodal. With the same work and settings, they vary
+/// by a few per cent, or by a quarter if the scheduler places the threads.
 const WIDE: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,11 +1,11 @@
-//! The machine's CPU time (proc_stat(5)). Busy time is what is neither idle nor stolen, because the kernel measures
-//! idle time exactly and only samples the others.
+//! The machine's CPU time (proc_stat(5)). Busy time is the time that is neither idle nor stolen, because the
+//! kernel measures idle time exactly and only samples the other times.
 
 use std::fs;
 
 use anyhow::Context;
 
-/// USER_HZ on all supported architectures.
+/// The value of USER_HZ on all supported architectures.
 pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
 const STAT: &str = "/proc/stat";

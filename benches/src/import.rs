@@ -82,7 +82,7 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // A file left in the temporary directory does no harm.
+        // A file that remains in the temporary folder does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -161,7 +161,7 @@ pub(crate) struct Reading {
     megabytes: f64,
 }
 
-/// Includes serialization of every trial, as in `plumb import`.
+/// Reads a log, including the serialization of every trial, as in `plumb import`.
 pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     let begin = Instant::now();
     let meta = Meta {

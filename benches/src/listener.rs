@@ -15,7 +15,7 @@ pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()
     let _datagrams = UdpSocket::bind(at).with_context(|| format!("bind {at}"))?;
     ready()?;
     loop {
-        // Ignore errors from clients that have already disconnected.
+        // Errors of clients that have already disconnected are ignored.
         drop(listener.accept());
     }
 }

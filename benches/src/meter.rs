@@ -1,5 +1,5 @@
-//! Measures the bytes of a stream, using the receiving device's counter, and the machine's CPU time. Excludes the
-//! start and the end of the transfer.
+//! Measures the bytes of a stream, using the counter of the receiving device, and the CPU time of the
+//! machine. Excludes the start and the end of the transfer.
 
 use std::{
     thread,
@@ -40,7 +40,6 @@ impl Window {
         self.bytes * 8.0 / 1e9 / self.busy
     }
 
-    /// Returns CPU seconds per 10^9 bytes.
     pub(crate) fn cpu_seconds_per_gb(&self) -> f64 {
         self.busy / (self.bytes / 1e9)
     }

@@ -1,5 +1,5 @@
-//! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. Afterwards every guest must reply, so
-//! that no contender wins by doing less.
+//! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. After that, every guest must
+//! reply, so that no contender wins by doing less.
 
 mod peers;
 mod plumb;
@@ -25,7 +25,8 @@ const SUBJECT: Subject = Subject {
 
 const GUESTS: u8 = 100;
 
-/// After the last process exits, the kernel removes namespaces asynchronously and delays new ones until it is done.
+/// After the last process has exited, the kernel removes namespaces asynchronously, and delays new ones until
+/// it is done.
 const REST: Duration = Duration::from_secs(2);
 
 const MORE_ROUNDS: usize = 4;

@@ -13,13 +13,13 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// Precedes a peer's script. Mounts a private /run for namespace names, protects the machine's settings, and reports
-/// missing programs.
+/// The start of every peer's script. It mounts a private /run for namespace names, protects the machine's
+/// settings, and reports missing programs.
 const ENTER: &str = include_str!("private/enter.sh");
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Timeout for exiting after the last order, and the polling interval.
+/// The timeout for exiting after the last order, and the polling interval.
 const FAREWELL: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -80,13 +80,13 @@ impl Private {
 impl Drop for Private {
     /// When the first process ends, the kernel kills all others in its PID namespace, and the namespaces disappear.
     fn drop(&mut self) {
-        // A peer that exits by itself has reaped its children, so their CPU time is charged to the bench.
+        // A peer that exits on its own has reaped its children, so their CPU time is charged to the bench.
         drop(self.orders.take());
         let begin = Instant::now();
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {
             thread::sleep(GLANCE);
         }
-        // Killing fails only if the process has exited.
+        // Killing fails only if the process has already exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! A contender's process. Its unread output must fit into a pipe (64 KiB, pipe(7)).
+//! A contender's process. Output that is not read must fit into a pipe (64 KiB, see pipe(7)).
 
 use std::{
     env, fs,
@@ -46,7 +46,7 @@ pub(crate) struct Said {
 }
 
 impl Running {
-    /// The process is killed when the calling thread ends.
+    /// Starts a process, which is killed when the calling thread ends.
     pub(crate) fn start(command: &mut Command, namespace: &NetNs) -> anyhow::Result<Self> {
         let label = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -73,7 +73,7 @@ impl Running {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Waits for at least `lasts` from the start. Polling earlier would affect the measurement.
+    /// Waits for at least `lasts` from the start, because polling earlier would affect the measurement.
     pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<Said> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {
@@ -93,7 +93,7 @@ impl Running {
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut from) = self.process.stderr.take() {
-            // This output is only used to explain a failure.
+            // This output is used only to explain a failure.
             let _ = from.read_to_string(&mut text);
         }
         text
@@ -102,7 +102,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Killing fails only if the process has exited.
+        // Killing fails only if the process has already exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

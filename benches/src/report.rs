@@ -1,4 +1,4 @@
-//! Bench `report`: reports of a hundred and of a thousand trials. The time per trial should be constant.
+//! Bench `report`: reports of a hundred and of a thousand trials. The time per trial should be the same.
 
 use std::{
     fs,

@@ -39,7 +39,7 @@ pub(crate) trait Contender {
         true
     }
 
-    /// Runs the work and checks it. All contenders of a bench return their values in the same order.
+    /// Does the work and checks the result. All contenders of a bench return their values in the same order.
     fn measure(&mut self) -> anyhow::Result<Measured>;
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Taken {
     pub(crate) failure: Option<String>,
 }
 
-/// Rests for `rest` after each round. A warm-up round fills caches and shows which contenders work. A contender that
-/// fails is excluded.
+/// Runs the rounds and rests for `rest` after each. A warm-up round fills caches and shows which contenders
+/// work. A contender that fails is excluded.
 pub(crate) fn take(
     bench: &str,
     contenders: &mut [Box<dyn Contender + '_>],
@@ -113,7 +113,7 @@ fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
 
 pub(crate) fn on_stderr(bench: &str, round: usize, rounds: usize) {
     let text = if round == 0 { "warm-up".to_owned() } else { format!("round {round} of {rounds}") };
-    // Progress output is optional, so ignore a closed terminal.
+    // Progress output is optional, so a closed terminal is ignored.
     let _ = writeln!(stderr(), "{bench}: {text}");
 }
 

@@ -24,7 +24,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A directory left behind in the temporary directory does no harm.
+        // A folder that remains in the temporary folder does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

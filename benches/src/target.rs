@@ -64,7 +64,8 @@ pub(crate) enum Verdict {
     Met,
     /// No part of the interval meets the target.
     Missed,
-    /// Only part of the interval meets the target, or there are fewer than the five pairs needed for an interval.
+    /// Only a part of the interval meets the target, or there are fewer than the five pairs that an interval
+    /// needs.
     Unclear,
     NotMeasured,
     NoTarget,

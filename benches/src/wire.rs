@@ -1,4 +1,4 @@
-//! The path used by benches that send: two hosts connected by a veth pair, in anonymous namespaces.
+//! The path of benches that send traffic: two hosts connected by a veth pair, in anonymous namespaces.
 
 use std::{
     collections::BTreeMap,
@@ -73,7 +73,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// The process is killed when the calling thread ends.
+    /// Starts a process, which is killed when the calling thread ends.
     pub(crate) fn start(&self, end: End, command: &mut Command) -> anyhow::Result<Running> {
         Running::start(command, self.namespace(end)?)
     }
@@ -109,8 +109,8 @@ impl Wire {
     }
 }
 
-/// Reads the counter in the calling thread's namespace. It includes each packet's headers once, even if the packet
-/// becomes several segments.
+/// Reads the counter in the calling thread's namespace. It counts the headers of each packet once, even if
+/// the packet becomes several segments.
 pub(crate) fn received() -> anyhow::Result<u64> {
     let path = "/proc/thread-self/net/dev";
     let text = fs::read_to_string(path).with_context(|| format!("read {path}"))?;
@@ -127,7 +127,7 @@ fn listens(transport: Transport, port: u16) -> bool {
     };
     let port = format!(":{port:04X}");
     tables.into_iter().any(|table| {
-        // The file is missing if the kernel lacks IPv6.
+        // This file does not exist if the kernel lacks IPv6.
         let text = fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default();
         let mut sockets = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         sockets.any(|fields| matches!(fields[..], [_, at, _, is, ..] if at.ends_with(&port) && is == state))

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Creates or updates the namespace, its Secrets and members.yaml from a folder of `plumb fleet init`: secrets.sh FOLDER
+# Creates or updates the namespace, its Secrets and members.yaml from a folder created by `plumb fleet init`:
+# secrets.sh FOLDER
 set -eu
 folder=${1:?the folder that \`plumb fleet init\` created}
 here=$(dirname "$0")
@@ -16,8 +17,8 @@ draw() { head -c 24 /dev/urandom | base64 | tr '+/' '-_'; }
 put plumb-broker --from-file="$folder/nats.conf" --from-file="$folder/users.conf"
 put plumb-watch --from-file=fleet.toml="$folder/watch.toml" --from-file="$folder/watch.nk"
 
-# One Secret for each member, and a DaemonSet that only runs on the node of that member: a node can only read the Secrets of its
-# pods. They contain no controller's key.
+# There is one Secret for each member, and a DaemonSet that runs only on the node of that member, because a
+# node can read only the Secrets of its own pods. They contain no controller's key.
 members=$(awk -F '"' '/^name = /{name = $2} /^role = "member"/{print name}' "$folder/register.toml")
 : >"$here/members.yaml"
 for member in $members; do
@@ -32,9 +33,9 @@ for member in $members; do
 done
 [ -z "$members" ] || sed -i "s/^controllers = .*/$controllers/" "$here/member.toml"
 
-# The store's password never changes, because a new one would lock all clients out.
+# The password of the store never changes, because a new one would lock out all clients.
 once() { $in create secret generic "$@" 2>&1 | grep -v ' already exists$' || true; }
 once plumb-store --from-literal=password="$(draw)"
 once plumb-web --from-literal=token="$(draw)"
-# Earlier versions put all keys into one Secret, which each node could read.
+# Earlier versions put all keys into one Secret, which every node could read.
 $in delete secret plumb-members --ignore-not-found

@@ -1,4 +1,4 @@
-//! Entry points for fuzzers and property tests that import arbitrary bytes and panic only on a defect.
+//! Entry points for fuzzers and property tests, which import arbitrary bytes and panic only on a defect.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,6 @@ pub(crate) fn import(bytes: &[u8]) {
     import_with(bytes, &Options::default());
 }
 
-/// The first line names factor columns, and the second names value columns.
 pub(crate) fn table(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.splitn(3, '\n');

@@ -30,7 +30,6 @@ pub fn first_bytes(bytes: &[u8]) {
     }
 }
 
-/// Exercises one connection in either direction.
 pub fn record(bytes: &[u8]) {
     let plan = [Direction::Forward, Direction::Reverse].map(|direction| PlannedStream { id: 1, direction });
     let Some(record_json) = std::str::from_utf8(bytes).ok().and_then(|text| Unread::new(text.to_owned()))

@@ -66,7 +66,7 @@ impl Pages {
         }
     }
 
-    /// The input is a first line (method and URL), headers, an empty line and a body.
+    /// The input consists of a first line (method and URL), headers, an empty line and a body.
     pub fn ask(&self, bytes: &[u8]) {
         let Some(request) = request(bytes) else { return };
         let (path, host) =

@@ -1,4 +1,4 @@
-//! Access control: who may read pages, and from which address.
+//! Tests access control: who may read pages, and from which address.
 
 use std::{
     fs::{self, Permissions},
@@ -206,7 +206,6 @@ pub(crate) fn guesses() {
         };
         let refused = (0..100).map(guess).filter(|answer| answer.starts_with("HTTP/1.1 429")).count();
         assert!(refused > 0, "{attack}: 100 wrong tokens were compared");
-        // Signed-in readers and other addresses are not affected.
         assert!(server.answer("GET /", &head(&server, &cookie), "").contains("egress-1"), "{attack}");
         let curl = Command::new("curl")
             .args(["--silent", "--interface", "127.0.0.2", "--header"])
@@ -272,12 +271,12 @@ pub(crate) fn encrypted() {
     server.end();
 }
 
-/// Attackers send nothing, or only the first bytes of a TLS handshake. The server closes old connections for new
-/// ones.
+/// Attackers send nothing, or only the first bytes of a TLS handshake. The server closes old connections in
+/// favour of new ones.
 pub(crate) fn silent_handshakes() {
-    /// More than the server's limit for all addresses.
+    /// This exceeds the server's limit for all addresses together.
     const FLOOD: usize = 300;
-    /// The start of a ClientHello that never arrives in full (RFC 8446, section 5.1).
+    /// The start of a ClientHello that is never completed (RFC 8446, section 5.1).
     const BEGUN: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252];
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);

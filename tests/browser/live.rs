@@ -19,7 +19,6 @@ pub(crate) fn followed() {
     chrome.open(&server.origin);
     chrome.follow(".runs .name a");
     assert_eq!(chrome.evaluate("location.pathname.endsWith('/live')"), json!(true));
-    // The page updates in place until the run ends, without a reload.
     chrome.evaluate(
         "window.stayed = true; window.first = document.querySelector('.progress-line').textContent; true",
     );

@@ -1,4 +1,4 @@
-//! `plumb web` and report pages in Chromium, and raw requests over plain sockets.
+//! Tests `plumb web` and report pages in Chromium, and with raw requests over plain sockets.
 #![expect(clippy::disallowed_methods, reason = "tests wait, and read files")]
 
 mod access;

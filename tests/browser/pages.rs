@@ -1,4 +1,4 @@
-//! Pages of finished runs.
+//! Tests the pages of finished runs.
 
 use std::fs;
 
@@ -149,7 +149,6 @@ pub(crate) fn hostile() {
         let body = chrome.text("body");
         assert!(!body.contains("mistake in plumb"), "{page}: {body}");
         assert_ne!(chrome.evaluate("document.title"), json!("run"), "{page}");
-        // A report's script contains no names.
         let scripts = chrome.evaluate(
             "[...document.querySelectorAll('script:not([src]):not([type])')].filter((it) => !it.textContent.startsWith('\\n(() => {')).length",
         );

@@ -1,4 +1,4 @@
-//! The script of a report: tooltips, hidden series, zooming and sorted tables.
+//! Tests the script of a report: tooltips, hidden series, zooming and sorted tables.
 
 use std::fs;
 
@@ -15,7 +15,6 @@ use crate::{
 const MOST: usize = 1 << 20;
 
 const LAYERS: &str = "#layers-1 .on-screens";
-/// Two minutes with a level shift in the middle.
 fn log() -> String {
     let second = |second: u32| {
         let rate = if second < 60 { 10.0 } else { 18.0 } + f64::from(second * 7 % 5) / 10.0;

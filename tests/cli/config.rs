@@ -1,4 +1,4 @@
-//! The user's configuration: the precedence of its settings, and errors in the file.
+//! Tests the user's configuration: the precedence of its settings, and errors in the file.
 
 use std::fs;
 

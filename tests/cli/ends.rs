@@ -1,4 +1,4 @@
-//! Clients, pings and servers that are interrupted, refused or limited.
+//! Tests clients, pings and servers that are interrupted, refused or limited.
 
 use std::{
     fs::{self, File},
@@ -62,7 +62,7 @@ fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     command.args(["-t", "60", "-i", "100ms"]).stdout(file).stderr(Stdio::piped());
     let client = command.spawn().expect("plumb was built");
     let printed = || fs::read_to_string(&lines).expect("the file exists");
-    // With --json the client prints no lines, so watch the server.
+    // With --json the client prints no lines, so this watches the server.
     let json = words.contains(&"--json");
     let sends = || cpu_time(client.id()) >= WELL_BEGUN;
     let flows = || if json { server.printed("#1 ") && sends() } else { printed().lines().count() >= 3 };
@@ -96,8 +96,8 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// Runs more busy loops than there are CPUs. The client reports only its own CPU time and names the competing
-/// process.
+/// Runs more busy loops than there are CPUs. The client must report only its own CPU time and name the
+/// competing process.
 pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);

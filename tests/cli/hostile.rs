@@ -1,4 +1,4 @@
-//! Peers that disconnect or alter their replies, and the resulting error messages.
+//! Tests peers that disconnect or alter their replies, and the resulting error messages.
 
 use std::{
     cell::RefCell,
@@ -131,8 +131,8 @@ pub(super) fn reports_stray_replies() {
     }
 }
 
-/// Clear screen, set window title, their eight-bit forms, concealed text, carriage return and reversed text
-/// direction.
+/// Sequences that clear the screen, set the window title, conceal text or reverse its direction, their
+/// eight-bit forms, and a carriage return.
 const OBEYED: [&str; 8] = [
     "\u{1b}[2J",
     "\u{1b}]0;title\u{7}",
@@ -190,7 +190,7 @@ pub(super) fn files_are_harmless() {
             sequence,
         );
         is_harmless("a name", &sandbox.plumb(&["report", &format!("no{sequence}")]), sequence);
-        // clap omits some of the characters.
+        // clap omits some of these characters.
         obeys_nothing("a flag", &sandbox.plumb(&["report", &format!("--no{sequence}")]), sequence);
         is_harmless("a lab", &sandbox.plumb(&["lab", "down", &format!("no{sequence}")]), sequence);
     }
@@ -205,7 +205,7 @@ pub(super) fn every_format_is_harmless() {
     for sequence in OBEYED.into_iter().chain([MARKUP, &long]) {
         let sandbox = sandbox();
         let rows = ["a", "b", "c"].map(|name| format!("| {name}{sequence} | {}.5 |\n", name.len() + 4));
-        // A line break inside a name is not part of the table's format.
+        // A line break inside a name cannot be expressed in the format of the table.
         let table =
             format!("# Of {sequence}\n\n| Setting | Rate (Gbit/s) |\n| --- | --- |\n{}", rows.concat());
         let file = sandbox.file("table.md", &table.replace('\r', ""));

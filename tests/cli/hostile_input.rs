@@ -1,4 +1,4 @@
-//! Hostile files, addresses and SSH hosts, which plumb must refuse early and with bounded memory.
+//! Tests hostile files, addresses and SSH hosts, which plumb must refuse early and with bounded memory.
 
 use std::{
     fmt::Write as _,

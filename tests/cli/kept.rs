@@ -1,4 +1,4 @@
-//! Stored runs that are checked, repaired, exported and removed, and unusable files.
+//! Tests stored runs that are checked, repaired, exported and removed, and unusable files.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
-    // Also flip stale copies that SQLite left in the file.
+    // This also flips stale copies that SQLite left in the file.
     let needle = b"{\"index\":0,";
     let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty(), "there is a trial 0");
@@ -165,7 +165,6 @@ pub(super) fn no_file_named() {
     for words in [&["runs"][..], &["config"]] {
         assert!(say(words).out.contains("data/plumb/runs.db"), "{words:?}");
     }
-    // Services have no HOME variable.
     let mut service = sandbox.command(&["runs"]);
     service.env_remove("HOME").env_remove("XDG_DATA_HOME").env_remove("PLUMB_DB");
     service.env("STATE_DIRECTORY", sandbox.home());

@@ -1,4 +1,4 @@
-//! The command line. Only tracing needs privileges, and all traffic stays on loopback.
+//! Tests the command line. Only tracing needs privileges, and all traffic stays on loopback.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
 use std::{

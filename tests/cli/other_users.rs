@@ -1,4 +1,4 @@
-//! Files that another user can write, and links made by another user. Plumb trusts neither.
+//! Tests that plumb does not trust files that another user can write, or links made by another user.
 
 use std::{
     fs::{self, Permissions},
@@ -99,8 +99,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// Changes `plumb/NAME` in a folder of root or a user. The second part is the command that the error suggests, or
-/// `None` if plumb reads the file.
+/// Changes `plumb/NAME` in a folder of root or of a user. The second part is the command that the error
+/// suggests, or `None` if plumb reads the file.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -177,7 +177,6 @@ fn configuration_file() {
         };
         changes("config.toml", text, &run, "/nowhere/pager");
     }
-    // Every command reads the file, and a missing file is not an error.
     let sandbox = sandbox();
     let top = folder(&sandbox, "top");
     give(&top, ATTACKER);
@@ -309,8 +308,8 @@ fn secrets() {
     assert!(output.err.contains("5 characters"), "{output:?}");
 }
 
-/// Each command that writes a file named by the user, without that name, and the file it writes if the name is a
-/// folder.
+/// Each command that writes a file named by the user, without that name, and the file that it writes if the
+/// name is that of a folder.
 const WRITERS: &[(&[&str], &str)] = &[
     (&["report", "latest", "-o"], "report.md"),
     (&["report", "latest", "-o"], "report.html"),

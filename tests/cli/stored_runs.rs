@@ -5,8 +5,8 @@ use plumb_tests::Sandbox;
 use crate::sandbox;
 
 pub(crate) const KINDS: &str = "tests/cli/records/kinds.run.json.gz";
-/// A run with streams in both directions, in reverse, over UDP in reverse and in limit mode, an open loop over TCP,
-/// several clients, and first-touch memory.
+/// A run with streams in both directions, in reverse, over UDP in reverse and in limit mode, an open loop
+/// over TCP, several clients, and first-touch memory.
 const DIRECTIONS: &str = "tests/cli/records/directions.run.json.gz";
 pub(crate) const GOLDEN: &str = "crates/analysis/tests/golden/egress.run.json";
 
@@ -20,7 +20,7 @@ const IMPORTS: [&[&str]; 7] = [
     &["queues-and-channels.md"],
     &["vxlan.md"],
 ];
-/// A sender's log only.
+/// The log of a sender without that of its receiver.
 const INTERRUPTED: &[&str] = &["iperf3/interrupted.client.txt"];
 
 fn path(name: &str) -> String {
@@ -68,7 +68,7 @@ impl Csv {
     }
 }
 
-/// Separators inside quotes do not split a field.
+/// Splits a line of CSV. Separators inside quotes do not split a field.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -99,7 +99,7 @@ pub(crate) fn trial_rows_result_rows_and_report_agree() {
             assert_eq!(serde_json::json!(values), own["values"], "{run}: {result}");
             let value: f64 = results.field(row, "value").parse().expect("a value");
             assert_eq!(Some(value), own["value"]["estimate"].as_f64(), "{run}: {result}");
-            // A robust location, so it equals no single trial.
+            // The value is a robust location, so it need not equal any single trial.
             let (least, most) = extremes(&values);
             assert!(
                 (least..=most).contains(&value) || is_near(value, least),

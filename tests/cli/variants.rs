@@ -1,4 +1,4 @@
-//! Variants of scenarios: listed, shown, run under their own names, resumed, and missing.
+//! Tests variants of scenarios, which are listed, shown, run under their own names, resumed, or missing.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Invalid plans, and the watch commands that send no traffic.
+//! Tests invalid plans, and the watch commands that send no traffic.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
@@ -39,7 +39,6 @@ pub(crate) fn refuses_an_invalid_plan() {
     assert!(!sandbox.database().exists(), "a run was stored");
 }
 
-/// Creates a run by an earlier version, and an hourly plan for its scenario.
 fn with_a_run(budget: &str) -> (Sandbox, String) {
     let sandbox = stored_runs::with_run(KINDS);
     let record = sandbox.succeed(&["report", "latest:kinds", "--format", "raw"]).out;
@@ -68,7 +67,7 @@ pub(crate) fn a_dry_run_shows_the_next_day() {
         assert!(page.contains(part), "no `{part}` in\n{page}");
     }
     let before = sandbox.succeed(&["runs", "--json"]).out;
-    // The budget allows at most ten runs a day, for the rest of today and part of tomorrow.
+    // The budget allows at most ten runs per day, for the remainder of today and a part of tomorrow.
     let (tight, plan) = with_a_run(&(10 * bytes).to_string());
     let shown = rows(&tight.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
     let of = |key: &str| shown[0][key].as_u64().expect("a count");

@@ -15,7 +15,7 @@ const AT_ONCE: usize = 14;
 
 pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Check this before a user namespace makes the process look like root.
+    // This must be checked before a user namespace makes the process look like root.
     let trials: Vec<Trial> = cases.into_iter().map(|case| trial(case, arguments.list)).collect();
     if !userns::has_net_admin() && !arguments.list {
         userns::enter_as_root().unwrap_or_else(|error| panic!("a private network for each test: {error}"));
@@ -48,8 +48,8 @@ pub(crate) fn alone(work: impl FnOnce() + Send) {
     NetNs::create("a test").and_then(|namespace| namespace.run_in(inside)).expect("a private network");
 }
 
-/// Runs each item in its own private network. An item that fails in parallel is repeated alone: a stalled machine
-/// drops datagrams, whereas a defect fails twice.
+/// Runs each item in its own private network. An item that fails is repeated when no others run: a stalled
+/// machine drops datagrams, whereas a defect fails twice.
 pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: impl Fn(&T) + Sync) {
     let check = &check;
     let tried = |case| catch_unwind(AssertUnwindSafe(|| alone(|| check(case))));

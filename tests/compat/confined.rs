@@ -1,4 +1,4 @@
-//! A listening server runs as `nobody` under a seccomp filter and still serves every client.
+//! Tests that a listening server runs as `nobody` under a seccomp filter and still serves every client.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
@@ -146,7 +146,8 @@ const MORE_CLIENTS: &[&str] =
 
 type Words = &'static [&'static str];
 
-/// Server flags, their clients, and clients that are refused. A server that prints JSON inspects its output file.
+/// Flags of the server, its clients, and clients that are refused. For a server that prints JSON, its output
+/// file is inspected.
 const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
@@ -165,7 +166,7 @@ fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) ->
     let file = sandbox.home().join(format!("calls-{port}"));
     let server = sandbox.command(&[&["server", "-p", &port.to_string()], flags].concat());
     let mut strace = Command::new("strace");
-    // strace runs as the grandchild, so the server's PID is known.
+    // strace runs as the grandchild, so that the server's PID is known.
     strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&file);
     strace.arg(server.get_program()).args(server.get_args());
     for (name, value) in server.get_envs() {
@@ -224,8 +225,8 @@ fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     made
 }
 
-/// Parses the process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`.
-/// Returns `None` for the second part of an interrupted call.
+/// Parses the process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0)
+/// = 3`. Returns `None` for the second part of an interrupted call.
 fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
     let (process, rest) = line.split_once(' ')?;
     let (number, call) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;

@@ -100,7 +100,7 @@ fn lines_and_a_summary() {
     );
 }
 
-/// The byte is set by the sender: plumb's client, or plumb's server for a stock client.
+/// The sender sets this byte, which is plumb's client or, for a stock client, plumb's server.
 fn type_of_service() {
     each(&["client", "server"], |sender| (*sender).to_owned(), |sender| sent_with_the_byte(sender));
 }
@@ -126,7 +126,7 @@ fn sent_with_the_byte(sender: &str) {
     assert!(printed.contains("tos 0x20"), "from plumb {sender}: {printed}");
 }
 
-/// Captures a loopback packet with this byte, which packets of the control connection may lack.
+/// Captures a loopback packet with this byte, which packets of the control connection need not have.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args([
@@ -236,7 +236,7 @@ fn kept() {
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let result = &compared["results"][0];
     assert_eq!(result["comparison"]["verdict"], "lower", "{compared}");
-    // Under competing load the difference is also found, but the load may have caused it.
+    // Under competing load, the difference is found too, but the load may have caused it.
     let (verdict, status) = if result["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
     assert_eq!(result["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);

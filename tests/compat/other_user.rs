@@ -1,4 +1,4 @@
-//! Another user of the same machine, who tries to bind a UDP port.
+//! Simulates another user of the same machine who tries to bind a UDP port.
 
 use std::{
     collections::BTreeSet,
@@ -39,12 +39,12 @@ pub(crate) struct Tried {
 }
 
 impl OtherUser {
-    /// Runs in the calling thread's network and returns after the first round.
+    /// Starts the attempts in the calling thread's network, and returns after the first round.
     pub(crate) fn start(work: Work, port: u16, addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let program = folder.path().join("program");
-        // Copy the program, because the other user may not read the build folder. A file that is open for writing in
-        // this process would be busy if another test starts a program.
+        // The program is copied, because the other user may not read the build folder. While this process has
+        // the file open for writing, the copy cannot be executed if another test starts a program.
         let copied =
             Command::new("cp").arg(std::env::current_exe().expect("this program")).arg(&program).status();
         assert!(copied.expect("cp starts").success());

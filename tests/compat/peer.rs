@@ -1,4 +1,4 @@
-//! Programs at either end of a test, which have a timeout and are killed on drop.
+//! Programs at either end of a test. They have a timeout and are killed on drop.
 
 use std::{
     io::Read,
@@ -114,14 +114,14 @@ impl Said {
     }
 }
 
-/// Any port below 32768 is free, because the network is private and the kernel's ephemeral ports start there
-/// (net.ipv4.ip_local_port_range).
+/// Returns any port below 32768, all of which are free, because the network is private and the kernel's
+/// ephemeral ports start there (net.ipv4.ip_local_port_range).
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000
 }
 
-/// Does not connect, because a server for a single client would count the connection.
+/// Waits without connecting, because a server for a single client would count the connection.
 pub(crate) fn await_listener(port: u16) {
     let suffix = format!(":{port:04X}");
     let listens = |line: &str| {
@@ -133,7 +133,6 @@ pub(crate) fn await_listener(port: u16) {
     assert!(wait_until(PATIENCE, there), "no listener on port {port}");
 }
 
-/// A packet socket shows that the capture has started.
 pub(crate) fn await_capture() {
     assert!(wait_until(PATIENCE, || of_network("packet").lines().count() > 1), "no packet capture");
 }

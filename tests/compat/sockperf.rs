@@ -33,8 +33,8 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "plumb_ping_reports_a_missing_sockperf_server", needs: &[], test: || alone(nobody_answers) },
 ];
 
-/// Modes and flags of stock clients. Their rates are so low that the socket buffer holds all datagrams even if the
-/// server gets no CPU for most of a second.
+/// Modes and flags of stock clients. Their rates are so low that the socket buffer can hold all datagrams
+/// even if the server gets no CPU for most of a second.
 const SERVED: &[&str] = &[
     "ping-pong -t 1",
     "ping-pong -t 1 -m 1472 --full-rtt",
@@ -73,8 +73,8 @@ fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// Repeats the test if a client closes its connection with unread replies, because it may mistake its own end for the
-/// server's.
+/// Runs a client. This is repeated if the client closes its connection with unread replies, because the
+/// client may mistake its own end for the server's.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");
@@ -115,8 +115,8 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     }
 }
 
-/// A UDP client at full speed may overflow the socket buffer. A client that closes a TCP connection with unread replies resets
-/// it.
+/// Returns whether replies may be lost. A UDP client at full speed may overflow the socket buffer, and
+/// closing a TCP connection with unread replies resets it.
 fn may_lose(flags: &str) -> bool {
     let tcp = flags.contains("--tcp");
     if flags.starts_with("throughput") { !tcp && flag(flags, "--mps").is_none() } else { tcp }
@@ -189,7 +189,8 @@ fn ping(sandbox: &Sandbox, flags: &str) {
         assert_eq!(count + lost, 1000, "{flags}: one message per interval for a second");
     }
     if tcp || lost == 0 {
-        // The client sends one greeting, or more over UDP if the reply is late, and does not report the warm-up.
+        // The client sends one greeting (or more over UDP if the reply is late) and does not report the
+        // warm-up.
         let more = received.checked_sub(count).expect("replies are received messages");
         let exact = !flags.contains("--warmup") && tcp;
         assert!(more == 1 || !exact && more >= 1, "{flags}: {received} received, {count} answered");

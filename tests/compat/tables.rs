@@ -1,4 +1,4 @@
-//! iperf3's options, one per row. Both roles use the same rows.
+//! iperf3's options, one per row. The rows are the same for both roles.
 
 use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStart};
 use serde_json::Value;
@@ -157,8 +157,8 @@ impl Pair {
         assert!((0.5 * seconds..seconds + 2.0).contains(&sum.seconds), "{}: {sum:?}", self.flags);
     }
 
-    /// Checks that every connection carried at least this many bytes, in whole writes. With --bidir, the end that
-    /// finishes first also stops the other direction.
+    /// Checks that every connection carried at least this many bytes in whole writes. With --bidir, the end
+    /// that finishes first also stops the other direction.
     fn carried(&self, bytes: i64) {
         let most = bytes + (4 << 17);
         let (sent, other) = (self.client.end.sum_sent, self.client.end.sum_sent_bidir_reverse);
@@ -166,7 +166,7 @@ impl Pair {
         assert!(other.is_none_or(|sum| sum.bytes <= most), "{}: {other:?}", self.flags);
     }
 
-    /// Allows for busy machines. Datagrams dropped at a full buffer count as sent.
+    /// Checks the rate with a tolerance for busy machines. Datagrams dropped at a full buffer count as sent.
     fn came_at(&self, rate: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
         let dropped = 8 * self.dropped * self.test(&self.client).blksize;
@@ -242,7 +242,8 @@ fn source_port(pair: &Pair) {
     assert_eq!(first(&pair.client).local_port, port);
 }
 
-/// All datagrams must have the same size and be counted by the receiver. The kernel dropped any that are missing.
+/// Checks that all datagrams have the same size and are counted by the receiver, except for datagrams dropped
+/// by the kernel.
 fn datagrams(pair: &Pair, size: i64) {
     let (client, server) = (&pair.client.end, &pair.server.end);
     let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };

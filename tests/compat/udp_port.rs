@@ -1,4 +1,5 @@
-//! No other user can bind the server's UDP port before, while or after the server uses it for a client.
+//! Tests that no other user can bind the server's UDP port before, while or after the server uses it for a
+//! client.
 
 use plumb_tests::{Case, Sandbox};
 

@@ -1,4 +1,4 @@
-//! The path to a client is cut without RST, FIN or ICMP.
+//! Tests a path to a client that is cut without RST, FIN or ICMP.
 
 use std::{fs, process::Command, thread, time::Duration};
 
@@ -39,7 +39,7 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// Number of packets within [`WHILE`], far more than a finished test sends.
+/// The number of packets within [`WHILE`] that is far more than a finished test sends.
 const MANY: u64 = 200;
 const WHILE: Duration = Duration::from_secs(1);
 
@@ -131,7 +131,7 @@ impl Path {
         self.router.run_in(write).expect("enters").expect("root of its namespace");
     }
 
-    /// Limits the direction toward the client. The queue is bounded in packets, not in bytes.
+    /// Limits the direction towards the client. The queue is bounded in packets, not in bytes.
     fn limit(&self, rate: &str) {
         let add = "tc qdisc add dev to-client";
         run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));

@@ -1,5 +1,5 @@
-//! `make demo-fleet`: six hosts in network namespaces on a bridge. `plumb` must find the slow host and the lossy
-//! path.
+//! Implements `make demo-fleet`: six hosts in network namespaces on a bridge. `plumb` must find the slow host
+//! and the lossy path.
 #![expect(clippy::disallowed_macros, reason = "prints its progress")]
 
 use std::process::{Command, ExitCode};

@@ -1,4 +1,4 @@
-//! `make docs`: Chromium takes screenshots of `plumb web` pages with real runs.
+//! Implements `make docs`: Chromium takes screenshots of `plumb web` pages with real runs.
 #![expect(clippy::disallowed_macros, reason = "prints its progress")]
 #![expect(clippy::disallowed_methods, reason = "it writes files")]
 

@@ -1,4 +1,4 @@
-//! Runs over existing hosts that are disturbed, and how they end.
+//! Tests how runs over existing hosts end when they are disturbed.
 
 use std::process::{Child, Stdio};
 

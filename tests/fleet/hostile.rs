@@ -1,4 +1,4 @@
-//! Hostile NATS servers: a client's memory stays bounded, and Ctrl-C stops it.
+//! Tests hostile NATS servers: a client's memory stays bounded, and Ctrl-C stops the client.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use std::{
 
 use plumb_tests::{Limits, Sandbox, stays_bounded};
 
-/// Memory limit in KiB. A client of an honest server uses 24 MiB.
+/// The memory limit in KiB. A client of an honest server uses 24 MiB.
 const MOST_KIB: u64 = 64 << 10;
 const ENOUGH: u64 = 256 << 20;
 /// A client may stop reading, so do not wait longer than this.

@@ -1,4 +1,5 @@
-//! Hosts reached by SSH or through a member, with real sshds in network namespaces and a real NATS server.
+//! Tests hosts reached by SSH or through a member, with real sshds in network namespaces and a real NATS
+//! server.
 #![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
 
 use std::process::ExitCode;

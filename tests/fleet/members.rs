@@ -1,4 +1,4 @@
-//! Hosts reached through members, and the loss of a member, the server or the network.
+//! Tests hosts reached through members, and the loss of a member, the server or the network.
 
 use std::{
     cell::RefCell,

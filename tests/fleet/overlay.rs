@@ -1,4 +1,4 @@
-//! Overlays between existing hosts, with guests behind them, and their removal.
+//! Tests overlays between existing hosts, with guests behind them, and their removal.
 
 use std::{fs, process::Stdio, thread::sleep, time::Duration};
 
@@ -96,7 +96,7 @@ impl LinkMonitor {
 pub(crate) fn measures_an_overlay_next_to_the_network() {
     let network = crate::network(2);
     let file = network.sandbox.file("overlay.toml", &routed());
-    // The log also shows devices that are created there and then moved away.
+    // The log also shows devices that are created there and then moved to another namespace.
     let monitor = LinkMonitor::start(&network);
     let mut run = network.command(&["run", &file, "--quiet"]).spawn().expect("plumb was built");
     let tunnels = || network.holds(0, "grep -q :12B5 /proc/net/udp");
@@ -171,7 +171,7 @@ pub(crate) fn leaves_nothing_after_any_kill() {
         victims.extend([0, 1].into_iter().flat_map(|host| network.agents(host)));
         let victim = victims[random.below(victims.len())];
         let killed = name(victim);
-        // It may have just exited by itself.
+        // The process may have just exited on its own.
         let _ = kill(victim);
         let ended = wait_until(PATIENCE, || !processes(&network.sandbox).contains(&run.id()));
         if !ended {

@@ -1,8 +1,8 @@
-//! All pairs of some hosts: the matrix, and the cause of slow paths.
+//! Tests all pairs of several hosts: the matrix, and the cause of slow paths.
 
 use plumb_tests::{Fleet, PostgresServer, by_member, by_ssh, pairs, trials};
 
-/// Far below the rate of any undisturbed direction, even on a busy machine.
+/// This is far below the rate of any undisturbed direction, even on a busy machine.
 const SLOW: &str = "20mbit";
 
 pub(crate) fn names_a_slow_host_and_a_lossy_path() {
@@ -47,7 +47,8 @@ pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     assert!(!network.sandbox.database().exists(), "runs are only in the database");
 }
 
-/// Checks that each direction was measured once per block while two others were measured, and sometimes alone.
+/// Checks that each direction was measured once per block while two others were measured, and sometimes on
+/// its own.
 fn check_rounds(record: &serde_json::Value) {
     let all = trials(record);
     let beside = |trial: &&serde_json::Value| trial["simultaneous"].as_u64().unwrap_or(0);

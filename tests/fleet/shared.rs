@@ -1,4 +1,4 @@
-//! Two runs that compete for one interface.
+//! Tests two runs that compete for one interface.
 
 use std::process::{Child, Command, Stdio};
 
@@ -32,7 +32,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     signal(long.id(), "INT");
     long.wait_with_output().expect("it was started");
     let before = runs();
-    // Long enough for the second to start on a busy machine.
+    // This is long enough for the second run to start on a busy machine.
     let first = start(&network.sandbox.file("first.toml", &first_two(20, "400ms")));
     assert!(wait_until(PATIENCE, || runs() > before), "the next run does not start");
     let second = start(&file);
@@ -72,7 +72,7 @@ pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
     };
     let over_hosts = start(network.command(&["run", &hosts, "--plain"]));
     has_begun("two-machines");
-    // Start the run in a host's network, like a user who works there.
+    // The run is started in a host's network, as by a user who works on that host.
     let in_lab = start(network.on_host(0, &["run", &lab, "--plain"]));
     has_begun("two-hosts");
     printed(over_hosts);

@@ -1,4 +1,4 @@
-//! Files that are not logs, and truncated logs.
+//! Tests files that are not logs, and truncated logs.
 
 use crate::{data, sandbox};
 

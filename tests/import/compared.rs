@@ -1,4 +1,4 @@
-//! Compares runs of iperf3 logs: real losses are found, and equal runs show none.
+//! Compares runs of iperf3 logs. Real losses must be found, and equal runs must show none.
 
 use std::f64::consts::TAU;
 
@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 use crate::sandbox;
 
 const PAIRS: usize = 10;
-/// Relative spread between trials, and between the intervals of a trial.
+/// The relative spread between trials, and between the intervals of a trial.
 const SCATTER: f64 = 0.02;
 
-/// Generates normally distributed numbers, the same every time.
 struct Draw(u64);
 
 impl Draw {
@@ -72,8 +71,8 @@ fn run(sandbox: &Sandbox, draw: &mut Draw, trials: usize, rate: f64) -> String {
     sandbox.succeed(&words.collect::<Vec<_>>()).out.trim().to_owned()
 }
 
-/// Returns the verdicts for pairs of runs and the result of a gate at 5 %. The second run has this fraction of the
-/// first's rate.
+/// Returns the verdicts for pairs of runs, and the result of a gate at 5 %. The rate of the second run is
+/// this fraction of the first.
 fn pairs(trials: usize, kept: f64) -> Vec<(String, String)> {
     let sandbox = sandbox();
     let mut draw = Draw(0x1a9e_0000 + trials as u64 * 1000 + (kept * 100.0) as u64);

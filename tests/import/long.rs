@@ -1,14 +1,14 @@
-//! Logs that cover days need no more memory.
+//! Tests that logs that cover days need no more memory.
 
 use std::{fmt::Write, process::Command};
 
 use crate::sandbox;
 
-/// More samples than are stored per test, so that memory use reaches its peak.
+/// This is more than the number of samples stored per test, so that memory use reaches its peak.
 const SECONDS: u32 = 60_000;
 
-/// Data limit in KiB (RLIMIT_DATA, setrlimit(2)), which excludes the program text. As the text has less than 20 MB
-/// resident, the total stays below 100 MB.
+/// The data limit in KiB (RLIMIT_DATA, setrlimit(2)), which excludes the program text. Less than 20 MB of the
+/// text is resident, so the total stays below 100 MB.
 const MOST: u32 = 80_000_000 / 1024;
 
 pub(crate) fn memory_is_bounded() {

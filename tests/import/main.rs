@@ -1,4 +1,4 @@
-//! Other tools' logs, from the file to the report, without privileges.
+//! Tests other tools' logs, from the file to the report, without privileges.
 #![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad;

@@ -1,4 +1,4 @@
-//! A published measurement with vhost-net on and off over four paths.
+//! Tests a published measurement with vhost-net on and off over four paths.
 
 use std::process::Stdio;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{data, sandbox};
 
-/// Ratios between the summaries that iperf3 printed with vhost on and off.
+/// The ratios between the summaries that iperf3 printed with vhost on and off.
 const SPEED_UPS: &[(&str, f64, &str)] = &[
     ("host-to-vm", 27.4 / 16.2, "higher"),
     ("vm-to-host", 21.8 / 17.7, "higher"),

@@ -1,4 +1,4 @@
-//! Adaptive runs, and the remedies that are tried after them.
+//! Tests adaptive runs, and the remedies that are tried after them.
 
 use std::{collections::BTreeSet, thread, time::Duration};
 
@@ -36,7 +36,8 @@ fn runs_stop_early() {
     let ends = record["ends"].as_array().expect("a list");
     assert_eq!(ends.len(), 5, "each result has its reason: {ends:?}");
     let settled = |end: &&Value| end["reason"]["kind"] == "settled";
-    // Small writes are excluded early. A single write of that size, measured without CPU time, does not count.
+    // Small writes are excluded early. A single trial of that size, measured without CPU time, does not
+    // count.
     let smallest = |result: &str| result.ends_with("=64") || result.ends_with("=512");
     let mut small = ends.iter().filter(|end| end["result"].as_str().is_some_and(smallest));
     assert!(small.any(|end| settled(&end)), "{ends:?}");

@@ -1,4 +1,4 @@
-//! Runs with competing load: the process is identified, and disturbed trials are repeated.
+//! Tests runs with competing load: the process is identified, and disturbed trials are repeated.
 
 use std::{
     io::{BufRead, BufReader},
@@ -26,7 +26,7 @@ fn discarded(trial: &Value) -> Vec<Value> {
     attempts.map(|attempt| attempt["reason"].clone()).collect()
 }
 
-/// Occupies both CPUs of a two-CPU machine, so that the traffic gets less than half.
+/// Keeps both CPUs of a two-CPU machine busy, so that the traffic gets less than half of their time.
 fn noise(sandbox: &Sandbox) -> Vec<OtherWork> {
     OtherWork::on_cpus(std::thread::available_parallelism().map_or(2, usize::from), sandbox.home())
 }
@@ -71,7 +71,8 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
     let findings = sandbox.findings("latest");
     let first = &findings["findings"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
-    // If there are many competing processes, e.g. tests in parallel, only those with the most CPU time are listed.
+    // If there are many competing processes, e.g. tests in parallel, only the ones with the most CPU time are
+    // listed.
     let by = disturbers(trials(&sandbox.record()).iter().flat_map(warnings));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
     assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");
@@ -86,7 +87,7 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
 
 pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let sandbox = sandbox();
-    // Long trials make the time between two of them comparatively small.
+    // With long trials, the time between two trials is comparatively short.
     let file = sandbox.file("wire.toml", &wire(8, "1500ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(Duration::from_secs(20), || agents(&sandbox).len() == 3), "no agents were started");

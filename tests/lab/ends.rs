@@ -1,4 +1,4 @@
-//! Runs and labs that are disturbed, and how they end.
+//! Tests how runs and labs end when they are disturbed.
 
 use std::{fs, process::Command, thread, time::Duration};
 
@@ -92,7 +92,7 @@ pub(crate) fn a_killed_holder() {
         .expect("it is named");
     signal(holder, "KILL");
     before.are_gone_within(PATIENCE);
-    // The process has no memory or files any more, but may not have exited yet.
+    // The process has already released its memory and files, but may not have exited yet.
     assert!(wait_until(PATIENCE, || sandbox.succeed(&["lab", "list"]).out.contains("gone")));
     assert!(sandbox.succeed(&["lab", "gc"]).out.contains("cleaned up lab quick"));
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab is up"));
@@ -103,7 +103,7 @@ pub(crate) fn a_full_disk() {
     let file = sandbox.file("wire.toml", &wire(400, "20ms"));
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("the sandbox can be written");
-    // The mount belongs to the shell's mount namespace and disappears with it.
+    // The mount belongs to the mount namespace of the shell and disappears with it.
     let script = format!(
         "mount -t tmpfs -o size=400k tmpfs {disk}; {plumb} run {file} --db {disk}/runs.db; status=$?; \
          {plumb} runs --db {disk}/runs.db; exit $status",

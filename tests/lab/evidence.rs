@@ -27,7 +27,7 @@ impl<'a> Standing<'a> {
     /// Transfers 20 MB and returns the server's JSON.
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
-        // Port 5201 in state LISTEN.
+        // This is port 5201 in state LISTEN.
         let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
         let sockets = || self.sandbox.inside(to, &["cat", "/proc/net/tcp", "/proc/net/tcp6"]);
         assert!(wait_until(PATIENCE, || sockets().lines().any(listens)), "the server listens");
@@ -90,7 +90,7 @@ pub(crate) fn guests_on_one_bridge_never_use_the_wire() {
     let sent = lab.iperf3("app", "web", "198.18.64.11");
     assert!(sent["end"]["sum_received"]["bytes"].as_u64() > Some(1_000_000), "{sent}");
     let after = lab.packets("node1", "eth0");
-    // A few stray ARP packets may pass, but not megabytes.
+    // A few stray ARP packets may pass, but no megabytes.
     assert!(after.0 - before.0 < 10 && after.1 - before.1 < 10, "{before:?} to {after:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Hints of `plumb client` about the sending device, between two hosts of a running lab.
+//! Tests hints of `plumb client` about the sending device, between two hosts of a running lab.
 
 use std::process::Child;
 
@@ -27,7 +27,7 @@ pub(crate) fn names_a_disabled_offload() {
     assert!(printed.contains("Offloads of eth0 are off"), "{printed}");
     assert!(printed.contains("ethtool -K eth0 tso on gso on"), "{printed}");
 
-    // Run the remedy exactly as printed.
+    // This runs the remedy exactly as printed.
     let _ = sandbox.inside("left", &["ethtool", "-K", "eth0", "tso", "on", "gso", "on"]);
     assert_eq!(hint(&sandbox, &[]), None, "the remedy helps");
 }
@@ -51,7 +51,7 @@ impl Server {
     fn start(sandbox: &Sandbox, lab: &Standing<'_>) -> Self {
         let server = lab.start("right", &[env!("CARGO_BIN_EXE_plumb"), "server", "-B", SERVER]);
         let server = Self(server);
-        // Port 5201 in state LISTEN.
+        // This is port 5201 in state LISTEN.
         let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
         let there = || sandbox.inside("right", &["cat", "/proc/net/tcp"]).lines().any(listens);
         assert!(wait_until(PATIENCE, there), "the server listens");

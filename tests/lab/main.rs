@@ -1,4 +1,5 @@
-//! Real labs: each path is checked against the kernel, and a removed lab leaves nothing behind.
+//! Tests real labs: each path is checked against the kernel, and a lab that was removed leaves nothing
+//! behind.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
 use std::{process::ExitCode, time::Duration};

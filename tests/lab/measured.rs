@@ -1,4 +1,4 @@
-//! Runs that measure, with their records and reports.
+//! Tests runs that measure, with their records and reports.
 
 use std::process::Command;
 
@@ -68,8 +68,8 @@ pub(crate) fn a_run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
-/// With few CPUs, the streams take turns. Each rate covers only the stream's own time, so the rates must not be
-/// summed.
+/// With few CPUs, the streams take turns. Each rate covers only the time of its own stream, so the rates must
+/// not be added up.
 pub(crate) fn a_thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();

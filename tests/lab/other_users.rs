@@ -1,4 +1,4 @@
-//! Files, processes and labs of other users of the machine, which plumb neither trusts nor touches.
+//! Tests that plumb neither trusts nor touches files, processes and labs of other users of the machine.
 #![expect(clippy::disallowed_macros, reason = "prints why a test returns early")]
 
 use std::{
@@ -283,7 +283,7 @@ pub(crate) fn a_holder_of_another_user() {
         assert!(theirs.is_alive() && output.status == Some(1), "{words:?}: {output:?}");
         assert!(output.err.contains("belongs to user 65534"), "{words:?}: {}", output.err);
     }
-    // The PID has been reused by another process.
+    // Another process has reused this PID.
     let mut victim = Process::start(0, SLEEP);
     let mut later = held_by(&record, victim.pid());
     let start_time = start_time(victim.pid()) - 1;
@@ -309,7 +309,7 @@ pub(crate) fn namespaces_of_another_user() {
         return;
     }
     theirs.sleeps();
-    // This process of root holds their network namespace, inside and outside their user namespace.
+    // This process belongs to root and holds the network namespace, inside and outside of the user namespace.
     let hold = format!("exec 7</proc/{0}/ns/net; exec", theirs.pid());
     let enter = format!("{hold} nsenter --preserve-credentials --user --target {} sleep 600", theirs.pid());
     for (script, reported) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")]

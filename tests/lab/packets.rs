@@ -1,11 +1,12 @@
-//! Packet sizes and queues as seen by the devices, and the device settings at the time.
+//! Tests packet sizes and queues as seen by the devices, and the device settings during the trials.
 
 use plumb_tests::{Leftovers, trials, wire};
 use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// One and two queues, with and without segmentation offload. A veth counts per queue only with receive offload.
+/// One and two queues, with and without segmentation offload. A veth counts per queue only with receive
+/// offload.
 const SETTINGS: &str = r#"
 [devices."left:eth0"]
 gro = "on"

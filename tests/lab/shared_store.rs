@@ -1,4 +1,5 @@
-//! Runs stored in a PostgreSQL database: the server restarts, and several controllers want the same run.
+//! Tests runs that are stored in a PostgreSQL database: the server restarts, and several controllers want the
+//! same run.
 
 use std::{
     process::{Child, Stdio},

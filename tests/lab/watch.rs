@@ -1,4 +1,4 @@
-//! Watches of a real scenario: comparison with a reference, hooks, metrics, and the traffic budget.
+//! Tests watches of a real scenario: comparison with a reference, hooks, metrics, and the traffic budget.
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ fn watched() {
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
     let bytes = first["bytes"].as_u64().expect("bytes are counted");
     let median = first["results"][0]["value"]["estimate"].as_f64().expect("a rate");
-    // Trials last 400 ms including the warm-up, and repeated trials count as well.
+    // Trials last 400 ms including the warm-up, and repeated trials count too.
     let record = sandbox.record();
     let trials = record["trials"].as_array().expect("a list");
     let made: usize = trials.iter().map(|trial| 1 + trial["discarded"].as_array().map_or(0, Vec::len)).sum();
@@ -56,7 +56,7 @@ fn watched() {
     );
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
-        // Too much competing load makes the result unknown, so no hook runs.
+        // With too much competing load, the result is unknown, so no hook runs.
         let reason = third["undecided"][0]["reason"].as_str().unwrap_or_default();
         let causes = ["Other work used the CPUs", "The noise between two runs"];
         assert!(causes.iter().any(|cause| reason.starts_with(cause)), "{output:?}");

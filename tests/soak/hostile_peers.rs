@@ -1,4 +1,4 @@
-//! Hostile peers: no process panics or exceeds its memory limit, and Ctrl-C stops every process.
+//! Tests hostile peers: no process panics or exceeds its memory limit, and Ctrl-C stops every process.
 
 use std::{
     fs::{self, Permissions},

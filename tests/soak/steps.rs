@@ -1,4 +1,4 @@
-//! Steps of the cost breakdown by layer in single runs, compared with the result of several runs.
+//! Compares the steps of the cost breakdown in single runs with the result of several runs.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,8 @@ pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     pub(crate) runs: usize,
-    /// Number of intervals that contain the undisturbed value, followed by the number of all intervals.
+    /// The number of intervals that contain the undisturbed value. The next field is the number of all
+    /// intervals.
     pub(crate) covered: usize,
     pub(crate) intervals: usize,
     pub(crate) complete: usize,

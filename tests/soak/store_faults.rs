@@ -1,4 +1,4 @@
-//! Full disks and locked stores: no stored trial is lost, and every run completes.
+//! Tests full disks and locked stores: no stored trial is lost, and every run completes.
 
 use std::{
     fs,

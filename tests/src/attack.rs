@@ -1,4 +1,4 @@
-//! Hostile clients: ten kinds of connections from fifty addresses at a steady rate.
+//! Simulates hostile clients with ten kinds of connections from fifty addresses at a steady rate.
 
 use std::{
     collections::VecDeque,
@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 pub const SOURCES: u8 = 50;
 
-/// Maximum number of open connections. The oldest is closed for each new one.
+/// The maximum number of open connections. For each new connection, the oldest one is closed.
 const HELD: usize = 4000;
 
 /// Returned by a non-blocking connect(2).
@@ -77,8 +77,8 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
 }
 
 impl Kind {
-    /// Starts a connection and sends its bytes. The connection ends when the socket is dropped. Returns whether it
-    /// was started, because the server reacts only later.
+    /// Starts a connection and sends its bytes. The connection ends when the socket is dropped. Returns
+    /// whether it was started, because the server reacts only later.
     fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> io::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),

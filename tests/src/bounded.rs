@@ -1,4 +1,4 @@
-//! A process among hostile peers: its memory stays bounded, it does not panic, and Ctrl-C stops it.
+//! A process among hostile peers. Its memory must stay bounded, it must not panic, and Ctrl-C must stop it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,13 +10,13 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// Long enough for a machine on which the process gets no CPU for a while.
+/// This is long enough for a machine on which the process gets no CPU for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub memory_kib: u64,
-    /// Maximum time from Ctrl-C to the exit, without the time spent waiting for a CPU.
+    /// The maximum time from Ctrl-C to the exit, not counting the time spent waiting for a CPU.
     pub end: Duration,
 }
 
@@ -26,8 +26,8 @@ pub struct Taken {
     pub end: Duration,
 }
 
-/// Interrupts the process when `is_enough` is true or the time is up. Panics if the process exceeds a limit, panics,
-/// or leaves a process behind.
+/// Interrupts the process when `is_enough` is true or the time is up. Panics if the process exceeds a limit,
+/// panics, or leaves a process behind.
 #[track_caller]
 pub fn stays_bounded(
     sandbox: &Sandbox,
@@ -90,7 +90,7 @@ fn peak(pid: u32) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// Returns the time that each thread was runnable without a CPU (Documentation/scheduler/sched-stats.rst).
+/// Returns how long each thread was runnable without a CPU (Documentation/scheduler/sched-stats.rst).
 fn cpu_waits(pid: u32) -> BTreeMap<String, Duration> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().filter_map(Result::ok);
     let wait = |task: fs::DirEntry| {

@@ -1,4 +1,4 @@
-//! TCP connections that cross the bridge of a network, read from captured packets.
+//! TCP connections that cross the bridge of a network, as read from captured packets.
 
 use std::{
     collections::BTreeMap,
@@ -10,14 +10,14 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, signal};
 
-/// Selects packets between two hosts that start, end or carry a connection, excluding SSH and the host that runs
-/// `plumb`.
+/// A filter for packets between two hosts that start, end or carry a connection. It excludes SSH and the host
+/// that runs `plumb`.
 const FILTER: &str = "tcp and not port 22 and not host 198.18.0.254 and \
                       (tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 or ip[2:2] > ((ip[0] & 15) + (tcp[12] >> 4)) * 4)";
 
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// The last bytes of the addresses, smaller first.
+    /// The last bytes of the two addresses, the smaller one first.
     pub hosts: [u8; 2],
     pub begun: f64,
     /// The time of the last packet other than a plain acknowledgement.
@@ -58,7 +58,7 @@ impl Capture {
         });
         let err = BufReader::new(process.stderr.take().expect("it is piped"));
         let (ready, listens) = mpsc::channel();
-        // Read continuously, so that tcpdump never blocks.
+        // The output is read continuously, so that tcpdump never blocks.
         let printed = thread::spawn(move || {
             let mut printed = String::new();
             for line in err.lines().map_while(Result::ok) {
@@ -85,7 +85,7 @@ impl Capture {
         let mut connections = Vec::new();
         for packet in text.lines().filter_map(Packet::parse) {
             let Packet { time, ends, begins, bytes } = packet;
-            // A SYN on the same ports starts a new connection unless it repeats an unanswered one.
+            // A SYN on the same ports starts a new connection, unless it repeats a SYN that was not answered.
             if begins && open.get(&ends).is_some_and(|seen| seen.bytes > 0) {
                 connections.extend(open.remove(&ends));
             }
@@ -100,10 +100,9 @@ impl Capture {
     }
 }
 
-/// For example `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
+/// A line such as `TIME IP 198.18.0.1.40000 > 198.18.0.2.5001: Flags [S], seq 1, ..., length 0`.
 struct Packet {
     time: f64,
-    /// Host and port of both ends, with the smaller host first.
     ends: [(u8, u16); 2],
     begins: bool,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! A headless Chromium, controlled through the DevTools protocol
+//! A headless Chromium that is controlled through the DevTools protocol
 //! (<https://chromedevtools.github.io/devtools-protocol/>) over a pair of pipes.
 
 use std::{
@@ -138,7 +138,7 @@ impl Chrome {
         }
     }
 
-    /// Returns an empty string if there is no such element.
+    /// Returns the text of an element, or an empty string if there is no such element.
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.evaluate(&format!("document.querySelector({})?.innerText ?? ''", json!(selector)));
         text.as_str().unwrap_or_default().to_owned()
@@ -158,7 +158,7 @@ impl Chrome {
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// `medium` is `screen` or `print`, and `scheme` is `light` or `dark`.
+    /// Takes a screenshot. `medium` is `screen` or `print`, and `scheme` is `light` or `dark`.
     pub fn shown(&mut self, medium: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features}));

@@ -43,7 +43,7 @@ impl Sandbox {
         self.shared_store = Some(address);
     }
 
-    /// Replaces /run for root's labs, and the runtime folder for other users.
+    /// Returns the folder that replaces /run for root's labs, and the runtime folder for other users.
     #[must_use]
     pub fn run(&self) -> PathBuf {
         self.home().join("run")
@@ -75,14 +75,13 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
-            // Tests run in parallel, so every trial would be repeated otherwise.
+            // Tests run in parallel, so without this, every trial would be repeated.
             .env("PLUMB_KEEP_DISTURBED", "true")
             .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
         command
     }
 
-    /// The home identifies processes that inherit no other variable.
     fn path(&self) -> OsString {
         let mut path = std::env::var_os("PATH").unwrap_or_default();
         path.push(":");
@@ -90,8 +89,8 @@ impl Sandbox {
         path
     }
 
-    /// Root's labs are listed below /run regardless of the environment. The shell execs `plumb`, so the PID is that
-    /// of the command.
+    /// Root's labs are listed below /run regardless of the environment. The shell executes `plumb`, so its
+    /// PID is that of the command.
     fn with_own_run(&self) -> Command {
         std::fs::create_dir_all(self.run()).expect("own file");
         let mut command = Command::new("unshare");

@@ -1,4 +1,4 @@
-//! A fleet: members on some hosts of a network, and a NATS server attached to the bridge.
+//! A fleet with members on some hosts of a network and a NATS server attached to the bridge.
 
 use std::{
     fs::{self, File},
@@ -20,7 +20,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Members start before the server and wait for it.
+    /// Starts the members before the server, so that they wait for it.
     #[must_use]
     pub fn of(network: Network, hosts: std::ops::Range<usize>) -> Self {
         let fleet = Self { members: Vec::new(), server: None, network };
@@ -28,7 +28,7 @@ impl Fleet {
         fleet.raised(hosts, "")
     }
 
-    /// Clients trust only the server's own certificate.
+    /// Starts a fleet in which clients trust only the server's own certificate.
     #[must_use]
     pub fn encrypted(network: Network, hosts: std::ops::Range<usize>) -> Self {
         let fleet = Self { members: Vec::new(), server: None, network };
@@ -41,7 +41,7 @@ impl Fleet {
         fleet.raised(hosts, &ca)
     }
 
-    /// `more` is appended to the configuration of each member and of the controller.
+    /// Starts the fleet. `more` is appended to the configuration of each member and of the controller.
     fn raised(self, hosts: std::ops::Range<usize>, more: &str) -> Self {
         let mut fleet = self;
         let names: Vec<String> = hosts.clone().map(|host| format!("m{host}")).collect();

@@ -1,4 +1,4 @@
-//! A relay between two honest programs that attacks one of them in thirty ways.
+//! A relay between two honest programs that attacks one end in one of thirty ways.
 
 use std::{
     io::{self, Read, Write},
@@ -16,7 +16,7 @@ use crate::Random;
 
 const DRIP: Duration = Duration::from_millis(10);
 const PIECE: usize = 64 << 10;
-/// Logarithm to base 2 of the bytes that pass before a late lie.
+/// The logarithm to base 2 of the number of bytes that pass before a late attack.
 const LATEST: f64 = 12.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,10 +66,10 @@ pub struct Lie {
 }
 
 impl Lie {
-    /// Each act is tried at the first byte and at a later one.
+    /// Each attack is tried at the first byte and at a later one.
     pub const WAYS: usize = 2 * ACTS.len();
 
-    /// The number selects one of [`Self::WAYS`], and all else is random.
+    /// Creates a relay. The number selects one of [`Self::WAYS`], and everything else is random.
     #[must_use]
     pub fn new(number: usize, random: &mut Random) -> Self {
         let late = random.fraction() * LATEST;
@@ -118,11 +118,11 @@ impl Address {
 pub enum Liar {
     Client,
     Server,
-    /// Connects the client's second connection to its first, without a server.
+    /// Connects the client's second connection to its first one, without a server.
     Loop,
 }
 
-/// Listens until dropped. Its connections end when their programs do.
+/// A relay that listens until it is dropped. Its connections end when their programs do.
 #[derive(Debug)]
 pub struct HostileRelay(Arc<Socket>);
 
@@ -150,7 +150,7 @@ impl HostileRelay {
 
 impl Drop for HostileRelay {
     fn drop(&mut self) {
-        // This ends the accept call. A listening Unix socket can also be shut down.
+        // This ends the accept call, because shutdown(2) also works for a listening Unix socket.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }
@@ -183,7 +183,7 @@ impl Lie {
             Act::Close => return victim.shutdown(Shutdown::Both),
             Act::Reset => {
                 victim.set_linger(Some(Duration::ZERO))?;
-                // The other copies close with the liar's side.
+                // The other copies are closed together with the attacker's side.
                 return liar.shutdown(Shutdown::Both);
             }
             Act::Drip => loop {
@@ -209,7 +209,7 @@ impl Lie {
         }
     }
 
-    /// Returns the last message, which repeating acts need.
+    /// Forwards messages and returns the last one, which is needed for attacks that repeat it.
     fn honest_part(
         self,
         mut liar: &Socket,
@@ -219,7 +219,7 @@ impl Lie {
         let repeats = matches!(self.act, Act::Repeat | Act::RepeatUnread);
         if let Some((from, to)) = back.filter(|_| repeats || self.after > 0) {
             let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
-            // Read once, which is enough for a handshake, and then stop reading from the victim.
+            // A single read is enough for a handshake. After that, nothing more is read from the victim.
             thread::spawn(move || {
                 let mut bytes = [0; 4096];
                 let count = from.read(&mut bytes).unwrap_or(0);

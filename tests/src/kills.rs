@@ -1,4 +1,5 @@
-//! Kills processes at random. Nothing may be left behind, no stored trial may be lost, and the run must be resumable.
+//! Kills processes at random. Nothing may be left behind, no stored trial may be lost, and it must be
+//! possible to resume the run.
 
 use std::{
     collections::BTreeMap,
@@ -12,14 +13,15 @@ use serde_json::Value;
 
 use crate::{Leftovers, Sandbox, name, processes, trials, wait_until};
 
-/// Timeout after a process of a run was killed.
+/// The timeout after a process of a run has been killed.
 const GONE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 type Killed = BTreeMap<String, usize>;
 
-/// Kills the controller, an agent, the observer or a monitor `within` this time, and resumes each run. Returns the
-/// number of kills by name. Panics if a run leaves something behind, or if it loses or changes a stored trial.
+/// Kills the controller, an agent, the observer or a monitor `within` this time, and resumes each run.
+/// Returns the number of kills by name. Panics if a run leaves something behind, or if it loses or changes a
+/// stored trial.
 #[must_use]
 pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Duration) -> String {
     let before = Leftovers::of(sandbox);
@@ -39,8 +41,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         let now = kept_trials(sandbox);
         let lost = kept.iter().filter(|trial| !now.contains(trial)).count();
         assert_eq!(lost, 0, "{} stored trials are lost, killed: {killed:?}", kept.len());
-        // The status 64 means that the run is complete, so there is nothing to resume. The last kill may have come
-        // too late to be reported.
+        // Status 64 means that the run is complete, so there is nothing to resume. The last kill may have
+        // come too late to be reported.
         let is_over = ended.success() || ended.code() == Some(64);
         kept = if is_over { Vec::new() } else { now };
         arguments = if is_over || kept.is_empty() { begin } else { resume };
@@ -56,8 +58,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
     reported(&killed)
 }
 
-/// The client must exit, and the next server must start on the same port. Panics if something is left behind, or if
-/// the client hangs or reports success.
+/// Kills servers. The client must exit, and the next server must start on the same port. Panics if something
+/// remains, or if the client hangs or reports success.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);
@@ -83,7 +85,7 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
         if victim == server.id() {
             assert!(!wait(&mut client).success(), "a client without its server fails");
         } else {
-            // The server continues without its socket helper, so stop it here.
+            // The server continues without its socket helper, so it has to be stopped here.
             let _ = kill(server.id());
             let _ = wait(&mut client);
         }
@@ -115,7 +117,7 @@ pub(crate) fn sent(pid: u32, name: &str) -> bool {
 }
 
 fn wait(child: &mut Child) -> ExitStatus {
-    // Remember the last value, because it cannot be read after the process has exited.
+    // The last value is stored, because it cannot be read after the process has exited.
     let mut ended = None;
     for _ in 0..PATIENCE.as_millis() / 20 {
         ended = child.try_wait().expect("it was started");

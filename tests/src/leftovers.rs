@@ -1,5 +1,5 @@
-//! Possible leftovers of a lab: processes, network namespaces, devices. Processes are recognized by the sandbox's
-//! home in their environment. Guest monitors inherit only PATH, which ends with the home.
+//! Possible leftovers of a lab: processes, network namespaces and devices. A process is recognized by the
+//! sandbox's home in its environment. Guest monitors inherit only PATH, which ends with the home.
 
 use std::{
     collections::BTreeSet,
@@ -75,10 +75,11 @@ pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
 
 #[must_use]
 pub fn cpu_time(pid: u32) -> Duration {
-    /// Milliseconds per tick on x86 and ARM Linux. See times(2) and proc_pid_stat(5).
+    /// The number of milliseconds per tick on x86 and ARM. See times(2) and proc_pid_stat(5).
     const TICK: u64 = 10;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name may contain anything. It is followed by the state and ten more fields before the two times.
+    // The name may contain any character. It is followed by the state and ten more fields before the two
+    // times.
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
     let ticks = fields.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok());
     Duration::from_millis(ticks.sum::<u64>() * TICK)
@@ -100,7 +101,7 @@ fn started_from(home: &Path) -> impl Iterator<Item = u32> {
     pids.filter(move |pid| has_home(*pid, home))
 }
 
-/// A zombie has no environment and counts as gone.
+/// Returns whether the process belongs to the sandbox. A zombie has no environment and counts as gone.
 fn has_home(pid: u32, home: &Path) -> bool {
     let home = home.as_os_str().as_bytes();
     let (own, on_path) = ([b"HOME=", home].concat(), [b":", home].concat());

@@ -9,13 +9,13 @@ use std::{
 
 use sys::netns::NetNs;
 
-/// Other processes can open this path if they may trace this process.
+/// Returns a path that other processes can open if they are allowed to trace this process.
 #[must_use]
 pub fn path_of(namespace: &NetNs) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), namespace.as_fd().as_raw_fd())
 }
 
-/// Passes if one of five attempts does, because other work may disturb a timing test.
+/// Passes if one of five attempts passes, because other work may disturb a timing test.
 pub fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if catch_unwind(AssertUnwindSafe(&test)).is_ok() {
@@ -25,8 +25,8 @@ pub fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// Counts datagrams lost to a full buffer (udp(7), `InErrors`) and loopback backlog drops in this thread's namespace.
-/// A loopback loses packets in no other way.
+/// Counts datagrams that were lost to a full buffer (udp(7), `InErrors`) and loopback backlog drops in this
+/// thread's namespace. A loopback loses packets in no other way.
 pub fn dropped() -> u64 {
     let read = |of: &str| fs::read_to_string(format!("/proc/thread-self/net/{of}")).expect("procfs");
     let snmp = read("snmp");
@@ -46,7 +46,8 @@ pub fn bring_loopback_up() {
     assert!(up.is_ok_and(|status| status.success()), "ip link set lo up");
 }
 
-/// Returns `None` if this process may not create a namespace, but panics if the variable `CI` is set.
+/// Runs `work` in a new namespace. Returns `None` if this process may not create one, but panics if the
+/// variable `CI` is set.
 pub fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,

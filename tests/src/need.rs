@@ -1,4 +1,4 @@
-//! Requirements of tests. A test with an unmet requirement is skipped, and the reason is printed.
+//! The requirements of tests. If a requirement is not met, the test is skipped and the reason is printed.
 
 use std::{
     collections::BTreeSet,
@@ -14,17 +14,17 @@ use crate::postgres_server;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     Root,
-    /// Root that can switch to other users, unlike in a user namespace with a single user.
+    /// Root that can switch to other users, unlike in a user namespace that maps only one user.
     OtherUsers,
     Program(&'static str, &'static str),
-    /// A program in the PATH, and the place where it is released.
+    /// A program in the PATH, and where to get it.
     Release(&'static str, &'static str),
     Cpus(usize),
     File(&'static str, &'static str),
     GuestKernel,
     /// The test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
     EachGuestKernel,
-    /// A line of the kernel's configuration, and the kernel's Debian package.
+    /// A line of the kernel's configuration, and the Debian package of the kernel.
     GuestKernelWith(&'static str, &'static str),
     PostgresServer,
 }
@@ -69,7 +69,7 @@ pub struct Case {
     pub test: fn(),
 }
 
-/// Passes if one of three attempts does, because other work may disturb measurements.
+/// Passes if one of three attempts passes, because other work may disturb measurements.
 pub fn in_one_of_three(test: fn()) {
     let disturbed = (0..2).all(|_| std::panic::catch_unwind(test).is_err());
     if disturbed {
@@ -80,7 +80,7 @@ pub fn in_one_of_three(test: fn()) {
 #[must_use]
 pub fn run(cases: &[Case]) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Labs share the machine's two CPUs and leftovers are counted, so run one test at a time.
+    // Labs share the machine's two CPUs, and leftovers are counted, so tests run one at a time.
     arguments.test_threads = Some(1);
     let older = older_series();
     let trials = cases.iter().flat_map(|case| {
@@ -165,7 +165,8 @@ pub fn guest_kernel_series() -> Vec<String> {
     all.into_iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
-/// Returns all series but the newest, which is plumb's default, or none if the environment sets a kernel.
+/// Returns all series except for the newest, which is plumb's default. Returns none if the environment
+/// selects a kernel.
 fn older_series() -> Vec<String> {
     let mut all = guest_kernel_series();
     all.pop();

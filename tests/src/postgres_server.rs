@@ -93,19 +93,19 @@ impl PostgresServer {
         self.end("INT");
     }
 
-    /// Prevents a clean shutdown, so that the server recovers at the next start.
+    /// Stops the server without a clean shutdown, so that it has to recover at its next start.
     pub fn crash(&self) {
         self.end("QUIT");
     }
 
-    /// Sends `STOP` or `CONT` to all processes of the server. New connections hang while it is stopped.
+    /// Sends `STOP` or `CONT` to all processes of the server. While it is stopped, new connections hang.
     pub fn signal(&self, name: &str) {
         let server = self.process().as_ref().expect("it runs").id();
-        // Stop this process first, so that it forks no new ones.
+        // This process is stopped first, so that it forks no new ones.
         signal(server, name);
         let children = format!("/proc/{server}/task/{server}/children");
         let children = fs::read_to_string(children).expect("Linux");
-        // Processes of closed connections may have exited already.
+        // Processes of closed connections may have already exited.
         let _ = children
             .split_whitespace()
             .filter_map(|pid| pid.parse().ok())
@@ -178,7 +178,7 @@ impl PostgresServer {
 
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
-        // Clear variables that would change the program's defaults.
+        // This clears variables that would change the defaults of the program.
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin").current_dir("/");
         command
     }

@@ -6,7 +6,7 @@ pub struct ProcessGuard(pub Child);
 
 impl Drop for ProcessGuard {
     fn drop(&mut self) {
-        // It may have exited already.
+        // The process may have already exited.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

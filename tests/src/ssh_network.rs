@@ -12,7 +12,8 @@ use sys::netns::NetNs;
 
 use crate::{Output, PATIENCE, ProcessGuard, Sandbox, name, wait_until};
 
-/// Hosts named from `h0` with addresses from 198.18.0.1, and the machine that runs `plumb`, 198.18.0.254.
+/// Hosts named from `h0` on, with addresses from 198.18.0.1 on, and the machine that runs `plumb`,
+/// 198.18.0.254.
 pub struct Network {
     pub sandbox: Sandbox,
     switch: Place,
@@ -94,7 +95,7 @@ impl Network {
         ));
         let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("the file exists");
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
-        // ssh finds a user's configuration by the user's name rather than by HOME.
+        // ssh finds a user's configuration by the name of the user rather than by HOME.
         fs::create_dir(self.folder().join("bin")).expect("own file");
         let _ = self
             .sandbox
@@ -249,7 +250,6 @@ impl Network {
         self.hosts[host].shell(script);
     }
 
-    /// Runs a script in a host's network and mount namespaces and returns its output.
     pub fn on(&self, host: usize, script: &str) -> String {
         let mut command = Command::new("nsenter");
         let target = self.hosts[host].pid().to_string();

@@ -1,5 +1,5 @@
-//! Runs all pairs of a fleet under random faults, with PostgreSQL as the store. The run is resumed until it is
-//! complete.
+//! Runs all pairs of a fleet under random faults, with PostgreSQL as the store. The run is resumed until it
+//! is complete.
 
 mod fault;
 mod judgement;
@@ -20,9 +20,9 @@ use crate::{
 };
 
 const HOSTS: usize = 4;
-/// Limits the size of an hour's capture, and is far below the machine's capacity.
+/// The rate limits the size of an hour's capture, and is far below the capacity of the machine.
 const RATE: &str = "20mbit";
-/// Fraction of the run by which all faults have happened.
+/// The fraction of the run after which no more faults happen.
 const STORMY: f64 = 0.8;
 /// The wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
@@ -35,17 +35,16 @@ const GONE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub struct Storm {
     pub faults: Vec<Fault>,
-    /// Determines the times and durations of faults. Must not be 0.
+    /// The seed for the times and durations of faults. It must not be 0.
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,
-    /// A duration such as `4s`. If a controller dies in a trial that lasts longer than the next controller needs to
-    /// start, the next one would send at the same time if nothing prevented that.
+    /// A duration such as `4s`. If a controller dies during a trial that lasts longer than the next
+    /// controller takes to start, both would send at the same time unless something prevents it.
     pub trial: &'static str,
 }
 
 impl Storm {
-    /// Includes all kinds. Some faults last longer than a member's timeout for its controller.
     #[must_use]
     pub fn of(faults: usize, seed: u32) -> Self {
         let mut random = Random::of(seed);
@@ -54,8 +53,8 @@ impl Storm {
         Self { faults, seed, longest: Duration::from_secs(20), trials, trial: "5s" }
     }
 
-    /// Panics if a trial is lost, changed or stored twice, two streams share a host, the run cannot be resumed, or
-    /// something is left behind.
+    /// Panics if a trial is lost, changed or stored twice, if two streams share a host, if the run cannot be
+    /// resumed, or if something remains.
     pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
         println!("  {} faults, seed {}", self.faults.len(), self.seed);

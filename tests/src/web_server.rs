@@ -1,4 +1,4 @@
-//! `plumb web` and raw requests that no browser would send.
+//! Runs `plumb web`, and sends raw requests that no browser would send.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

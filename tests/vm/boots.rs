@@ -1,4 +1,4 @@
-//! Guests that boot: their properties, and the cleanup after them.
+//! Tests guests that boot: their properties, and the cleanup after them.
 
 use std::{thread, time::Duration};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{remains::Remains, sandbox};
 
-/// Number of guests per CPU of an ordinary CI machine. `make soak` kills hundreds.
+/// The number of guests per CPU on an ordinary CI machine. `make soak` kills hundreds.
 const GUESTS: usize = 10;
 const ROWS: usize = 2;
 
@@ -47,7 +47,7 @@ pub(crate) fn every_board_boots_and_probes() {
     }
 }
 
-/// Any other clock source needs a system call per read or has only tick resolution.
+/// Any other clock source needs a system call per reading or has a resolution of one tick.
 fn clock(document: &Value) -> &'static str {
     if document["accelerator"] == "kvm" { "kvm-clock" } else { "tsc" }
 }

@@ -1,4 +1,5 @@
-//! Virtual machines started by hand, as in the guide, with a kernel, busybox, and drivers of any distribution.
+//! Virtual machines started by hand, as in the guide, with a kernel, busybox, and drivers of any
+//! distribution.
 
 use std::{
     fs,
@@ -16,7 +17,7 @@ pub(crate) const MIB: f64 = 1024.0 * 1024.0;
 const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
 /// The machines are smaller here than in the guide.
 const FOR_A_GIB: u64 = 96;
-/// Modules to load, in this order. Built-in modules are missing from the folder.
+/// The modules to load, in this order. Modules that are built in have no file in the folder.
 const MODULES: [&str; 8] = [
     "drivers/virtio/virtio_ring",
     "drivers/virtio/virtio",
@@ -53,8 +54,8 @@ pub(crate) struct Machine {
     console: PathBuf,
 }
 
-/// Returns the block of the guide that contains this text, with the machine's own name and folder and with smaller
-/// sizes.
+/// Returns the block of the guide that contains this text, with the machine's own name and folder, and with
+/// smaller sizes.
 pub(crate) fn guide(text: &str, folder: &Path) -> String {
     let block = GUIDE.split("```").skip(1).step_by(2).find(|block| block.contains(text));
     let block = block.unwrap_or_else(|| panic!("the guide has no block with `{text}`"));
@@ -110,14 +111,15 @@ impl GuestKernel {
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
             fs::create_dir_all(root.join("usr/local/bin")).expect("own file");
-            // Strip the program as in a package, because unpacking is slow in a guest.
+            // The program is stripped as in a package, because unpacking is slow in a guest.
             let to = root.join("usr/local/bin/plumb");
             let stripped =
                 Command::new("strip").arg("-o").arg(to).arg(plumb).status().expect("gcc needs it too");
             assert!(stripped.success());
         }
         for (place, module) in MODULES.iter().enumerate() {
-            // The shell loads modules in name order, and busybox detects compression by content.
+            // The shell loads modules in the order of their names, and busybox detects compression by
+            // content.
             let file = self.modules.join("kernel").join(module);
             let copy = root.join(format!("lib/{place}.ko"));
             let _ = fs::copy(file.with_extension("ko"), &copy)

@@ -1,4 +1,4 @@
-//! A monitor's privileges while its guest runs, as reported by the kernel.
+//! Tests a monitor's privileges while its guest runs, as reported by the kernel.
 
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, time::Duration};
 
@@ -7,7 +7,7 @@ use plumb_tests::wait_until;
 use crate::{remains::monitor, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(120);
-/// UIDs that are not used by accounts or services, including `plumb server`.
+/// UIDs that neither accounts nor services use, including `plumb server`.
 const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 
 pub(crate) fn a_monitor_has_little() {
@@ -20,7 +20,7 @@ pub(crate) fn a_monitor_has_little() {
     assert!(wait_until(PATIENCE, || monitor(&sandbox).is_some()), "no monitor");
     let pid = monitor(&sandbox).expect("the monitor runs");
     let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    // QEMU installs its filter after parsing its arguments.
+    // QEMU installs its filter after it has parsed its arguments.
     let lines = || -> BTreeSet<String> {
         read("status").lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };

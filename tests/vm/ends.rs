@@ -1,4 +1,4 @@
-//! Guests that are disturbed, and how they end.
+//! Tests how guests end when they are disturbed.
 
 use std::{
     process::{Child, Stdio},
@@ -14,9 +14,9 @@ use crate::{
     sandbox,
 };
 
-/// Shorter than a guest's boot timeout, which would stop the controller as well.
+/// This is shorter than a guest's boot timeout, which would stop the controller as well.
 const SOON: Duration = Duration::from_secs(20);
-/// Longer than a monitor's start, but shorter than a guest's boot.
+/// This is longer than a monitor takes to start, but shorter than a guest takes to boot.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
 fn booting(sandbox: &Sandbox) -> (Child, u32) {
@@ -35,7 +35,7 @@ fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
 pub(crate) fn a_killed_controller_leaves_no_monitor() {
     let before = Remains::now();
     let sandbox = sandbox();
-    // The agent is ready by then and still checks the probes.
+    // By then, the agent is ready and still checks the probes.
     let booted = ready(&boot(&sandbox, &["--probe", "none"])) + Duration::from_millis(300);
     for moment in [Duration::ZERO, Duration::from_millis(700), booted] {
         let (mut controller, _) = booting(&sandbox);

@@ -1,4 +1,4 @@
-//! Firecracker guests, which are measured if the program is installed and otherwise skipped with the reason.
+//! Tests Firecracker guests. If the program is not installed, they are skipped with the reason.
 
 use plumb_tests::trials;
 use serde_json::Value;

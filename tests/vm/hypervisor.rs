@@ -1,4 +1,5 @@
-//! Runs in a virtual hypervisor: guests that need nested KVM, and the cleanup after it dies.
+//! Tests runs in a virtual hypervisor: guests that need nested KVM, and the cleanup after the hypervisor
+//! dies.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -14,11 +15,11 @@ use crate::{
     sandbox,
 };
 
-/// Minimum system calls per message if QEMU itself carries the packets.
+/// The minimum number of system calls per message if QEMU itself carries the packets.
 const MANY: f64 = 3.0;
 
-/// Two namespaces on a bridge, and two on a VLAN device that sorts before its parent by name. Nothing has to boot in
-/// the hypervisor.
+/// Two namespaces on a bridge, and two on a VLAN device that sorts before its parent by name. Nothing has to
+/// boot in the hypervisor.
 const WIRE: &str = r#"schema = 1
 name = "inside"
 title = "Two namespaces on a bridge in a virtual hypervisor"
@@ -95,8 +96,8 @@ pub(crate) fn vhost_saves_calls() {
     for result in findings["results"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
         if result["path"].as_str().is_some_and(|path| path.contains("vhost")) {
-            // Timers and the agent's channel also make calls, and the number per message depends on the speed of
-            // messages.
+            // Timers and the agent's channel make calls too, and the number of calls per message depends on
+            // the speed of the messages.
             assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", result["id"]);
         } else {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", result["id"]);
@@ -106,7 +107,7 @@ pub(crate) fn vhost_saves_calls() {
     assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
 }
 
-/// A microvm's devices interrupt the vCPU's ioctl, which on q35 may last for the whole trial.
+/// A microvm's devices interrupt the vCPU's ioctl. On q35, the ioctl may last for the whole trial.
 pub(crate) fn guest_time_is_neither_work_nor_wait() {
     let sandbox = sandbox();
     let ping = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\nwarmup = \"100ms\"\n\n\

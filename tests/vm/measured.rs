@@ -1,4 +1,4 @@
-//! Runs that measure guests of either machine type next to namespaces.
+//! Tests runs that measure guests of either machine type next to namespaces.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -8,9 +8,10 @@ use serde_json::Value;
 use crate::{remains::processes, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A hash assigns streams to queues. With this many streams, one of two queues stays unused once in 2^15 runs.
+/// A hash assigns streams to queues. With this many streams, one of two queues remains unused in one of 2^15
+/// runs.
 const MANY: u32 = 16;
-/// Packets that may arrive between reading a device's counters and those of its queues.
+/// The number of packets that may arrive between reading a device's counters and those of its queues.
 const BETWEEN: u64 = 8;
 
 pub(crate) fn scenario(vm: &str, more: &str) -> String {

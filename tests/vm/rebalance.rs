@@ -9,7 +9,7 @@ use crate::{
     sandbox,
 };
 
-/// The guest allocates this many MiB, as given on the kernel command line, and holds them.
+/// The guest allocates and holds this many MiB, as given on the kernel's command line.
 const SCRIPT: &str = "dd if=/dev/zero of=/mnt/held bs=1048576 count=$fills
 while :; do sleep 1; done
 ";
@@ -44,7 +44,7 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let dry = args("--dry-run", &[&metrics_flag[..], &["--rounds", "2"]].concat());
     let live = |rounds| args("--state", &["--rounds", rounds]);
 
-    // Wait until both guests have booted and their drivers report memory statistics.
+    // This waits until both guests have booted and their drivers report memory statistics.
     let reported = || {
         let _ = round(&dry);
         ["build", "web"].iter().all(|vm| gauge(&metrics, "plumb_vm_available_bytes", vm).is_some())
@@ -67,7 +67,7 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     assert!(has("web") > has("build") + 32.0, "{} and {} MiB: {printed}", has("build"), has("web"));
     assert!(has("build") >= MEMORY / 4.0, "the floor is respected: {printed}");
 
-    // The other machine keeps its memory when this one ends.
+    // When this machine ends, the other one keeps its memory.
     let before = has("web");
     drop(idle);
     let output = run(&live("1"));

@@ -1,4 +1,4 @@
-//! Guests that cannot start: the error message, and the time until it appears.
+//! Tests guests that cannot start: the error message, and the time until it appears.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use plumb_tests::Sandbox;
 
 use crate::{remains::processes, sandbox};
 
-/// No guest boots. The slowest case is a KVM that hangs.
+/// No guest boots here. The slowest case is a KVM that hangs.
 const SOON: Duration = Duration::from_secs(10);
 
 fn check(sandbox: &Sandbox, flags: &[&str], status: i32, printed: &[&str]) {

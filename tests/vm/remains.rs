@@ -1,4 +1,4 @@
-//! Possible leftovers of a guest: processes, files, abstract sockets.
+//! Possible leftovers of a guest: processes, files and abstract sockets.
 
 use std::{
     collections::BTreeSet,
@@ -36,7 +36,7 @@ impl Remains {
         self.has_only_gained(sandbox, &[]);
     }
 
-    /// Ignores these files in the sandbox's home, and SQLite's files next to them.
+    /// Checks for leftovers, ignoring these files in the sandbox's home and SQLite's files next to them.
     pub(crate) fn has_only_gained(&self, sandbox: &Sandbox, files: &[&str]) {
         let left = || (processes(sandbox), Self::now());
         let clean = |(processes, now): &(Vec<u32>, Self)| {
@@ -63,7 +63,6 @@ pub(crate) fn monitor(sandbox: &Sandbox) -> Option<u32> {
     processes(sandbox).into_iter().find(is_monitor)
 }
 
-/// Sockets of other tests are ignored, because tests run in parallel.
 fn is_of_another(socket: &str, sandbox: &Sandbox) -> bool {
     let holder = socket.rsplit_once("(process ").and_then(|(_, pid)| pid.strip_suffix(')')?.parse().ok());
     holder.is_some_and(|pid: u32| Path::new(&format!("/proc/{pid}")).exists() && !belongs_to(pid, sandbox))

@@ -1,4 +1,5 @@
-//! A guest measured with probes: the CPU time and system calls of its monitor by thread role.
+//! Tests a guest measured with probes: the CPU time and system calls of its monitor by the role of the
+//! thread.
 
 use std::collections::BTreeSet;
 
@@ -48,8 +49,8 @@ fn check_owners(shares: &Value) {
     }
 }
 
-/// Checks each thread and end. A guest's packets pass through the monitor's first thread, and its vCPUs are threads
-/// as well.
+/// Checks each thread and end. A guest's packets pass through the first thread of the monitor, and its vCPUs
+/// are threads, too.
 fn check_calls(calls: &Value) {
     let calls = calls.as_array().expect("a list");
     let of_monitor: Vec<&Value> = calls.iter().filter(|call| named(&call["process"], "qemu")).collect();

@@ -1,4 +1,4 @@
-//! Measures virtual machines that plumb did not start and compares the results with their command lines.
+//! Measures virtual machines that plumb did not start, and compares the results with their command lines.
 
 use std::{
     fs,
@@ -16,7 +16,8 @@ use crate::sandbox;
 const NAME: &str = "plumb-test-web";
 const FOR: &str = "300ms";
 
-/// A machine stopped before the guest's first instruction. Its tap device is in a private network namespace.
+/// A machine that is stopped before the guest's first instruction. Its tap device is in a private network
+/// namespace.
 struct Standing(Child);
 
 impl Standing {
@@ -48,7 +49,6 @@ impl Standing {
     }
 }
 
-/// Once the main loop runs, all devices exist.
 fn answers(monitor: &UnixStream) -> io::Result<()> {
     monitor.set_read_timeout(Some(Duration::from_secs(60)))?;
     (&mut &*monitor).write_all(b"{\"execute\":\"qmp_capabilities\"}{\"execute\":\"query-status\"}\n")?;
@@ -87,7 +87,7 @@ pub(crate) fn describes_a_running_machine() {
         check_machine(vm);
         assert_eq!(vm["monitor"], Value::Null, "no name was given");
         assert_eq!(vm["devices"][0]["model"], "virtio-net-pci", "{vm}");
-        // The user, the packet path and the bridge are visible from outside.
+        // The user, the path of packets and the bridge are visible from outside.
         for id in ["emulated", "vhost-off", "mtu-mismatch"] {
             assert!(ids(&document).contains(&id), "no {id} in {}", document["findings"]);
         }
@@ -102,7 +102,7 @@ fn check_machine(vm: &Value) {
     assert_eq!(vm["unread"], json!([]), "root sees everything");
     let threads = vm["threads"].as_array().expect("a list");
     let of = |role: &str| threads.iter().filter(|thread| thread["role"] == role).count();
-    // The monitor has its own iothread and the configured iothread.
+    // The monitor has its own iothread in addition to the configured one.
     assert_eq!((of("cpu"), of("main"), of("vhost")), (3, 1, 0), "{threads:?}");
     assert!(
         threads.iter().any(|thread| thread["name"] == "IO disks" && thread["role"] == "io"),
@@ -125,7 +125,7 @@ pub(crate) fn free_monitor_adds_details_and_is_released() {
     let sandbox = sandbox();
     let monitor = sandbox.home().join("monitor").display().to_string();
     let standing = Standing::start(&sandbox, &monitor);
-    // Measure twice, because the first measurement must release the machine.
+    // The machine is measured twice, because the first measurement must release it.
     for _ in 0..2 {
         let document = measured(&sandbox, &monitor);
         let vm = &document["vm"];
@@ -187,7 +187,7 @@ pub(crate) fn keeps_results_of_a_machine_that_ends() {
     let standing = Standing::start(&sandbox, &monitor);
     let mut command = sandbox.command(&["measure", "--qemu", &standing.pid(), "--for", "60s", "--json"]);
     let measuring = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    // Without eBPF, the start of the measurement is not visible.
+    // Without eBPF, it is not visible when the measurement starts.
     let _ = wait_until(Duration::from_secs(20), || watches(measuring.id()));
     drop(standing);
     let output = measuring.wait_with_output().expect("it was started");

@@ -1,4 +1,5 @@
-//! Users' own guests with an agent, following the steps of the guide. The guests check their memory all the time.
+//! Tests users' own guests with an agent, following the steps of the guide. The guests check their memory all
+//! the time.
 
 use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 
@@ -99,7 +100,7 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let accessed = reported["nodes"][0]["accesses"].as_array().expect("classes");
     assert!(accessed.iter().any(|class| class["accesses"].as_u64() > Some(0)), "{reported}");
 
-    // The next client connects before the guest notices that the previous client hung up.
+    // The next client connects before the guest notices that the previous one has disconnected.
     let agent = sandbox.home().join("vm.agent");
     let before =
         AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
@@ -150,7 +151,7 @@ pub(crate) fn damon_counts_accesses() {
             let classes = classes.filter(|class| (class["accesses"].as_u64() > Some(0)) == accessed);
             classes.filter_map(|class| class["bytes"].as_f64()).sum::<f64>() / MIB
         };
-        // The guest repeatedly computes the checksum of a 24 MiB file, on either node.
+        // The guest repeatedly computes the checksum of a 24 MiB file, which may be on either node.
         of(0, true) + of(1, true) > 8.0
             && of(0, false) + of(1, false) > 200.0
             && reported["telemetry_cpu"].is_number()
@@ -158,7 +159,7 @@ pub(crate) fn damon_counts_accesses() {
     assert!(wait_until(PATIENCE, counted), "{}", top(&sandbox, &file));
 }
 
-/// Two rebalancers have a monitor socket each. The second is refused until the first exits.
+/// Two rebalancers each use their own monitor socket. The second one is refused until the first exits.
 pub(crate) fn only_one_process_moves_memory() {
     let sandbox = sandbox();
     let _machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
@@ -206,7 +207,8 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
         mover.wait().expect("it was started here");
         assert_intact(&machine);
     }
-    // An undisturbed rebalancer takes the full amount from a guest that has all of its memory back.
+    // If nothing disturbs it, the rebalancer takes the full amount from a guest that has all of its memory
+    // back.
     let shown = || sandbox.succeed(&["rebalance", &file, "--rounds", "6"]).out;
     let printed = shown();
     assert!(printed.contains("more DRAM than its ceiling"), "{printed}");

@@ -1,4 +1,4 @@
-//! Shipped scenarios with virtual machines as guests, and a guest's device without a scenario.
+//! Tests built-in scenarios with virtual machines as guests, and a guest's device without a scenario.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -8,7 +8,6 @@ use crate::{boots::boot, measured::number, remains::processes, sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The scenarios have guests behind an overlay and behind a NAT gateway.
 pub(crate) fn guests_of_shipped_scenarios() {
     for (name, path, virtio) in [
         ("proxmox-vxlan", "guest-to-guest", &["dev-gateway:eth0", "dev-app02:eth0"][..]),

@@ -1,4 +1,4 @@
-//! A guest's network device: requested and negotiated features, and the CPUs of its monitor's threads.
+//! Tests a guest's network device: requested and negotiated features, and the CPUs of its monitor's threads.
 
 use std::{
     collections::BTreeSet,
@@ -18,10 +18,10 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A tap device's maximum: 65535 bytes less the Ethernet header.
+/// The maximum of a tap device, which is 65535 bytes minus the Ethernet header.
 const LARGEST: u64 = 65_521;
 
-/// Without these features, the driver must know the MTU before it accepts larger packets.
+/// Without these features, the driver must know the MTU before it can accept larger packets.
 const PLAIN: &str = "gro = \"off\"\nmrg-rxbuf = \"off\"\nufo = \"off\"\nrx-ring = 512\n";
 
 pub(crate) fn as_asked() {
@@ -101,7 +101,7 @@ fn allowed(thread: u32) -> BTreeSet<u32> {
 pub(crate) fn not_taken() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
-    // QEMU silently limits the ring for a tap device.
+    // QEMU silently limits the size of the ring for a tap device.
     let text = scenario("tx-ring = 1024", &streams(1, "300ms", 1));
     let output = run(&sandbox, &sandbox.file("ring.toml", &text));
     assert_eq!(output.status, Some(1), "{output:?}");
@@ -156,8 +156,8 @@ pub(crate) fn ring_sizes() {
     before.are_gone_within(PATIENCE);
 }
 
-/// The driver accepts some values while running, some while the device is down, and none that its monitor does not
-/// offer.
+/// The driver accepts some values while the device is up and some while it is down, but none that its monitor
+/// does not offer.
 pub(crate) fn coalescing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

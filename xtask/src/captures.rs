@@ -21,14 +21,14 @@ pub(crate) struct Request {
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// More rows than any output has, so that nothing scrolls off before wrapped lines are found.
+/// This is more rows than any output has, so that nothing scrolls off before wrapped lines are found.
 const PAPER: u16 = 20_000;
 
 const LIVE: &[&str] = &["plumb run quick", "plumb client 127.0.0.1 -p 5299 -t 4"];
 const LIVE_SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
 const FRAME_ENDS: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 const LEAVES: &[u8] = b"\x1b[?1049l";
-/// Without frames, this sequence marks a row that is being overwritten.
+/// If there are no frames, this sequence marks a row that is being overwritten.
 const ROW_ENDS: &[u8] = b"\x1b[K";
 const SHOWN: f64 = 0.7;
 
@@ -36,7 +36,7 @@ const PAGE: &str = "docs/guide/screens.md";
 const HEAD: &str = "# Screens\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
                     collapsed, of 120 and 40. Written by `cargo xtask captures`, which fails if a line wraps or is cut.\n";
 
-/// Later commands read the runs of earlier ones.
+/// Commands may use the runs of earlier commands.
 const COMMANDS: &[&str] = &[
     "plumb doctor",
     "plumb scenario list",
@@ -129,7 +129,7 @@ impl<'a> Stage<'a> {
             let lines = lines(&self.typed(command, columns, rows, self.root)?, columns);
             faults.extend(lines.iter().filter_map(|line| line.fault(columns)));
             let shown: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-            // The prompt takes the last row.
+            // The prompt is in the last row.
             let last = shown.len().saturating_sub(usize::from(rows) - 1);
             let screen = format!("{}\n$", shown[last..].join("\n"));
             section.push_str(&framed(&screen, (columns, rows), size == 0));
@@ -177,7 +177,7 @@ fn until_shown(written: &[u8]) -> Option<&[u8]> {
         Some(leaves) => (FRAME_ENDS, leaves),
         None => (ROW_ENDS, written.len()),
     };
-    // Skip a row that was just erased, because it is not a frame.
+    // A row that was just erased is not a frame.
     let shown = |at: &usize| *at < leaves && !written[..*at].ends_with(b"\r");
     let frames: Vec<usize> = places(end).filter(shown).collect();
     let last = frames.get((frames.len() as f64 * SHOWN) as usize)?;
@@ -211,7 +211,7 @@ fn lines(written: &[u8], columns: u16) -> Vec<Line> {
     let mut terminal = vt100::Parser::new(PAPER, columns, 0);
     terminal.process(written);
     let screen = terminal.screen();
-    // The terminal still reports a row as wrapped if it was full once, e.g. with a progress bar.
+    // The terminal still reports a row as wrapped if it was full at some point, e.g. with a progress bar.
     let is_full = |text: &str| text.chars().count() + 1 >= usize::from(columns);
     let row = |(place, text): (u16, String)| {
         let text = text.trim_end().to_owned();

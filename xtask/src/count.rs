@@ -1,4 +1,4 @@
-//! `cargo xtask count`: prints figures that show whether the code gets simpler.
+//! `cargo xtask count`: prints figures that show whether the code is getting simpler.
 
 pub(crate) mod circles;
 mod names;

@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints and builds the script of report pages.
+//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,8 @@ use crate::script;
 use crate::workspace::Workspace;
 
 pub(crate) struct Generated {
-    /// A path or, after `#`, the part between `<!-- PART -->` and `<!-- /PART -->`.
+    /// A path, optionally followed by `#` and the name of the part between `<!-- PART -->` and `<!-- /PART
+    /// -->`.
     pub(crate) path: &'static str,
     pub(crate) verb: &'static str,
 }

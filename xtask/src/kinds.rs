@@ -1,13 +1,12 @@
-//! Kinds that are expected to grow, and limits on how many files match on them.
+//! Kinds of which there will be more, and limits on the number of files that match on them.
 
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// For example `crate::Enum`.
     pub(crate) enums: &'static [&'static str],
-    /// Folders end in `/`. This includes the one `match` per crate that dispatches to them.
+    /// Folders end in `/`. The list includes the single `match` in each crate that dispatches to them.
     pub(crate) own: &'static [&'static str],
     pub(crate) words: &'static [&'static str],
-    /// Maximum number of other files that match on it.
     pub(crate) budget: usize,
     pub(crate) why: &'static str,
 }
@@ -20,7 +19,7 @@ pub(crate) const KINDS: &[Kind] = &[
             "crates/topology/src/link.rs", "crates/topology/src/link/"],
         words: &["bridge", "gateway", "macvlan", "tap", "veth", "virtio", "vlan", "vxlan", "wire"],
         budget: 23,
-        why: "each phase of a run still lists the links itself" },
+        why: "each phase of a run still has its own list of links" },
     Kind { name: "workload",
         enums: &["workload::WorkloadKind", "workload::WorkloadSettings", "workload::EndMeasurement",
             "workload::Measurement", "workload::Metric", "findings::WorkloadSummary", "samples::WorkloadSource", "samples::ImportedKind", "findings::SingleOutcome", "traffic::Kind",
@@ -42,14 +41,14 @@ pub(crate) const KINDS: &[Kind] = &[
         words: &["big-tcp", "checksum", "coalescing", "congestion", "direction", "gro", "gso", "message", "mode", "mtu", "offload",
             "placement", "queues", "rate", "rings", "schedule", "streams", "tso", "waiting"],
         budget: 25,
-        why: "checking, expanding, applying and recording a factor each need a list" },
+        why: "checking, expanding, applying and recording a factor each need a list of the settings" },
     Kind { name: "vmm",
         enums: &["scenario::Monitor", "scenario::Board"],
         own: &["crates/machine/src/firecracker/", "crates/machine/src/firecracker.rs", "crates/machine/src/qemu/",
             "crates/machine/src/qemu.rs", "crates/scenario/src/vm.rs"],
         words: &["firecracker", "microvm", "q35", "qemu"],
         budget: 9,
-        why: "monitors differ in their capabilities, and callers name them" },
+        why: "monitors have different capabilities, and callers refer to them by name" },
     Kind { name: "probe",
         enums: &["samples::ProbeKind"],
         own: &["crates/probe/src/cpu_attribution/", "crates/probe/src/packet_way/", "crates/probe/src/syscalls/",

@@ -1,7 +1,6 @@
-//! Finds the places where the code distinguishes variants of a kind.
+//! Finds the places where the code distinguishes the variants of a kind.
 //!
-//! Names are followed through `use` but not through types. Methods are recognized by name and by their lack of
-//! arguments.
+//! Names are followed through `use`, but not through types. Methods are recognized by their names and by having no arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +34,7 @@ pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a>
     found
 }
 
-/// Stores `Name::*` as the name `*Name`.
+/// Lists the imported names. `Name::*` is stored as the name `*Name`.
 fn brought(module: &Module) -> BTreeMap<String, Vec<String>> {
     struct Uses(BTreeMap<String, Vec<String>>);
     impl Uses {
@@ -187,7 +186,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 Ok((value, pattern, guard))
             });
             if let Ok((value, pattern, guard)) = asked {
-                // The syntax tree of these tokens is created here, so it does not live as long as the file's.
+                // The syntax tree of these tokens is created here, so it does not live as long as that of the
+                // file.
                 self.visit_made(&pattern, &[Some(value), guard]);
             }
         } else if let Ok(arguments) = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) {

@@ -1,4 +1,5 @@
-//! Extracts the English text from a file: comments, messages (string literals with a space), or a Markdown document.
+//! Extracts the English text from a file: comments, messages (string literals that contain a space), or a
+//! Markdown document.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -122,7 +123,6 @@ fn raw_string_length(text: &str) -> Option<usize> {
     Some(body.find(&end).map_or(text.len(), |at| start + at + end.len()))
 }
 
-/// Returns the length of a character literal, or of a lifetime's quote.
 fn quote_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {

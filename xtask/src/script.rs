@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// This file is committed, because plumb is built without Node.
+/// The built file is committed, because building plumb does not require Node.
 pub(crate) const BUILT: &str = "crates/report/script/page.js";
 const SOURCE: &str = "crates/report/script";
 const COMPILER: &str = "tests/browser/node_modules/.bin/tsc";

@@ -1,4 +1,4 @@
-//! The product's code as syntax trees, without tests.
+//! The code of the product as syntax trees, without tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,14 +12,13 @@ pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
 }
 
-/// A module with its own file, including the inline modules inside it.
 pub(crate) struct Module {
     pub(crate) krate: String,
     /// Relative to the crate's root, which has an empty path.
     pub(crate) path: Vec<String>,
     pub(crate) file: String,
     pub(crate) items: Vec<Item>,
-    /// Includes comments and blank lines, but not the excluded items.
+    /// The number of lines, including comments and blank lines, but not the excluded items.
     pub(crate) lines: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: builds every test program and runs each as soon as it is built, longest first.
+//! `cargo xtask test`: builds all test programs and runs each one as soon as it is built, longest first.
 
 mod beside;
 mod programs;
@@ -40,7 +40,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
 
 fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) -> Result<bool> {
     let arguments = &request.arguments;
-    // Tests mostly wait for guests to boot and trials to end, which takes no longer on a busy machine.
+    // Tests mostly wait for guests to boot and for trials to end, which takes no longer on a busy machine.
     let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
         // The output is printed when the program has ended.

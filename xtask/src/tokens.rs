@@ -1,4 +1,4 @@
-//! Counts tokens of non-test code, which do not depend on comments, formatting or line breaks.
+//! Counts the tokens of non-test code, which do not depend on comments, formatting or line breaks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn of_module(module: &Module) -> usize {
     module.items.iter().map(|item| of_stream(item.to_token_stream())).sum()
 }
 
-/// A pair of delimiters counts as two tokens, and documentation is not counted.
+/// A pair of delimiters counts as two tokens. Documentation is not counted.
 fn of_stream(stream: TokenStream) -> usize {
     let trees: Vec<TokenTree> = stream.into_iter().collect();
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! The subcommands' view of the tree: its root, packages, files and binary.
+//! The tree as the subcommands see it: its root, packages, files and binary.
 
 use std::fs;
 use std::io::BufReader;
@@ -36,8 +36,9 @@ impl Workspace {
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
-        // `cargo run` sets these variables for this program. If they were passed on, build scripts that depend on
-        // them (ring's) would run again whenever another caller runs cargo, and all dependents would be rebuilt.
+        // `cargo run` sets these variables for this program. If they were passed on, build scripts that
+        // depend on them (such as ring's) would run again whenever cargo is started in another way, and all
+        // dependents would be rebuilt.
         let is_own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_own)) {
             cargo.env_remove(name);
@@ -47,7 +48,7 @@ impl Workspace {
 
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
-        // With a lower priority, it would never finish next to a busy loop on each CPU.
+        // With a lower priority, it would never finish while a busy loop runs on each CPU.
         let mut nice = Command::new("nice");
         nice.args(["-n", "5"])
             .arg(cargo.get_program())

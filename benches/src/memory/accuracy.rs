@@ -36,7 +36,7 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// Rounds in which a source learns a pattern. They are not measured.
+/// The number of rounds in which a source learns a pattern. They are not measured.
 const LEARNING: usize = 4;
 const SETTLES: u32 = 24;
 

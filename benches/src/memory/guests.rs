@@ -1,7 +1,7 @@
-//! Guests with two memory tiers. Slow memory is a second node, which is as fast as the first here.
+//! Guests with two memory tiers. Slow memory is a second node, which is as fast as the first one here.
 //!
-//! This binary is also the first process in the guests. It runs the agent and the program, which share one channel:
-//! lines that begin with [`MARK`] belong to the program.
+//! This binary is also the first process in the guests. It runs the agent and the program, which share one channel. Lines that
+//! begin with [`MARK`] belong to the program.
 
 use std::{
     env,
@@ -29,10 +29,10 @@ use super::program::{self, AccessPattern, Accesses, NodeAccesses, Order, Pattern
 pub(crate) const MARK: char = '!';
 pub(crate) const MIB: u64 = 1 << 20;
 const SLOW: u32 = 1;
-/// Half of it belongs to a virtio-mem device.
+/// Half of this belongs to a virtio-mem device.
 pub(crate) const FAST_MEMORY: Bytes = Bytes(256 * MIB);
 pub(crate) const SLOW_MEMORY: Bytes = Bytes(256 * MIB);
-/// All fast memory outside the virtio-mem device.
+/// All of the fast memory outside of the virtio-mem device.
 pub(crate) const FLOOR: Bytes = Bytes(128 * MIB);
 pub(crate) const PROGRAM: Bytes = Bytes(160 * MIB);
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);

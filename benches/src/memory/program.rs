@@ -35,14 +35,14 @@ pub(crate) struct AccessPattern {
     pub(crate) memory: Bytes,
     pub(crate) shape: PatternShape,
     pub(crate) rate: u64,
-    /// The node for the hottest pages while it has room. `None` leaves placement to the kernel.
+    /// The node for the hottest pages, as long as it has room. `None` leaves the placement to the kernel.
     pub(crate) prefers: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PatternShape {
-    /// A fraction `share` of the accesses is uniform over `hot` bytes, and the others are uniform over the remaining
-    /// memory.
+    /// A fraction `share` of the accesses is distributed uniformly over `hot` bytes, and the others over the
+    /// remaining memory.
     TwoLevel { hot: Bytes, share: f64 },
     /// The page of rank k is accessed with frequency 1 / k^exponent.
     Zipf { exponent: f64 },
@@ -63,8 +63,9 @@ const PLACED_EVERY: u64 = BURSTS;
 const MOST_MOVED: usize = 16_384;
 const LEFT_FREE: u64 = 8 << 20;
 const CLASSES: usize = 64;
-/// Unmapping this many pages flushes the TLB after each burst: it exceeds the kernel's limit for single invalidations
-/// (33 in x86/tlb.rst of Linux). An emulated TLB would otherwise keep all entries and not set accessed bits again.
+/// Unmapping this many pages after each burst flushes the TLB, because it exceeds the kernel's limit for
+/// single invalidations (33 in x86/tlb.rst of Linux). An emulated TLB would otherwise keep all entries and
+/// not set accessed bits again.
 const FORGOTTEN: usize = 64 * PAGE;
 
 pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
@@ -157,7 +158,7 @@ impl Program {
         if self.bursts.is_multiple_of(PLACED_EVERY) {
             self.place()?;
         }
-        // Late bursts are not made up for.
+        // Bursts that are late are not made up for.
         self.next_burst = (self.next_burst + SECOND / BURSTS).max(monotonic());
         sleep_until(self.next_burst);
         Ok(())
@@ -174,7 +175,6 @@ impl Program {
         Ok(nodes)
     }
 
-    /// Moves other pages away from the preferred node.
     fn place(&mut self) -> anyhow::Result<()> {
         let Some(node) = self.pattern.prefers else { return Ok(()) };
         let nodes = self.settle()?;

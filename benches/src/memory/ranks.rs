@@ -1,4 +1,4 @@
-//! Selects the next page, at random by rank or sequentially. Deterministic.
+//! Selects the next page, either at random by rank or sequentially. The sequence is deterministic.
 
 use sys::anonymous_memory::PAGE;
 

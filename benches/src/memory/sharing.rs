@@ -40,7 +40,8 @@ const PHASES: u32 = 2;
 const SMALL: Bytes = Bytes(16 * MIB);
 const LARGE: f64 = 0.93;
 const HOT_SHARE: f64 = 0.99;
-/// Below [`HOT_SHARE`], because beyond the working set, another percentage point of hits takes tens of MiB.
+/// This is below [`HOT_SHARE`], because beyond the working set, each further percentage point of hits takes
+/// tens of MiB.
 const TARGET: Share = Share(0.96);
 const ROOM: f64 = 1.15;
 const STEP: u64 = 2 * MIB;
@@ -118,10 +119,10 @@ fn add_gain(taken: &mut [Taken]) {
 struct Runner {
     vms: BTreeMap<String, AttachedVm>,
     programs: Vec<Program>,
-    /// Bytes of fast memory that the program cannot use, by guest.
+    /// The bytes of fast memory that the program cannot use, by guest.
     own: Vec<u64>,
     capacity: Bytes,
-    /// Read once per interval, because access data is relative to the previous reading.
+    /// Access data is read once per interval, because it is relative to the previous reading.
     seen: BTreeMap<String, GuestMemory>,
 }
 
@@ -226,7 +227,7 @@ impl Runner {
         vec![Bytes(first), Bytes(second)]
     }
 
-    /// Shrinks guests first, so that the capacity is never exceeded.
+    /// Resizes the guests. Shrinking guests come first, so that the capacity is never exceeded.
     fn resize(&mut self, sizes: &[Bytes], wait: bool) -> anyhow::Result<()> {
         let mut order: Vec<(&mut AttachedVm, Bytes)> =
             self.vms.values_mut().zip(sizes.iter().copied()).collect();
@@ -302,7 +303,7 @@ fn shape(hot: Bytes) -> PatternShape {
     PatternShape::TwoLevel { hot, share: HOT_SHARE }
 }
 
-/// Returns the fraction of accesses served if the hottest pages fill this much memory.
+/// Returns the fraction of accesses that are served if the hottest pages fill this much memory.
 fn hit_share(hot: Bytes, bytes: f64) -> f64 {
     let class = |bytes: u64, part: f64| AccessClass { bytes: Bytes(bytes), accesses: (part * 1e9) as u64 };
     served(&[class(hot.0, HOT_SHARE), class(PROGRAM.0 - hot.0, 1.0 - HOT_SHARE)], bytes)

@@ -1,5 +1,5 @@
-//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf. Values are
-//! full round trips, whereas sockperf prints half of them by default.
+//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf.
+//! Values are full round trips, whereas sockperf prints half of them by default.
 
 mod plumb;
 mod sockperf;
@@ -33,7 +33,7 @@ const WARMUP: Duration = Duration::from_millis(400);
 
 const REST: Duration = Duration::from_millis(100);
 
-/// Many short runs are better than a few long ones, because the speed varies between processes.
+/// Many short runs are better than a few long ones, because speed varies between processes.
 const MORE: usize = 8;
 const LONGER: Duration = Duration::from_secs(30);
 const BLOCKING_EVERY: usize = 2;

@@ -1,4 +1,5 @@
-//! Bench `streams-4`: four parallel TCP streams, compared with iperf3, which has one thread for all before 3.16.
+//! Bench `streams-4`: four parallel TCP streams, compared with iperf3, which uses a single thread before
+//! 3.16.
 
 use workload::{Placement::Free, StreamSettings};
 

@@ -11,7 +11,7 @@ use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
-/// Contains the client's address and port, followed by this host's (ssh(1)).
+/// This variable contains the client's address and port, followed by those of this host (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl Network {
             .ok_or_else(|| Refusal::new("no interface has been found; send find-interface first"))?;
         match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
             Ok(reservation) => {
-                // If this fails, the run still measures, but other runs are not notified.
+                // If this fails, the run still measures, but other runs do not learn about it.
                 *self.reservation.lock() = Some((reservation, Presence::announce(by)));
                 Ok(Reply::Reserved { beside: Presence::others(by) })
             }
@@ -102,7 +102,7 @@ impl Network {
         Ok(Reply::DeviceCounters { counters: self.read(devices, read)? })
     }
 
-    /// Unknown devices are reported as missing by the last namespace.
+    /// Reads devices. A device that does not exist is reported by the last namespace.
     fn read<T>(
         &self,
         devices: &[DeviceRef],
@@ -145,7 +145,8 @@ fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
     })
 }
 
-/// If an emulated CPU starts too slowly, the kernel leaves it out and prints a message on the console.
+/// Checks the number of CPUs. If an emulated CPU starts too slowly, the kernel leaves it out and prints a
+/// message on the console.
 fn has_its_cpus(lab: &Lab, host: &HostName) -> Result<(), Refusal> {
     let Some(wanted) = lab.vm(host).map(|vm| vm.vcpus as usize) else { return Ok(()) };
     let found = thread::available_parallelism().map_or(0, usize::from);

@@ -37,7 +37,7 @@ impl Probes {
         Self { make, state: Mutex::default() }
     }
 
-    /// Probes that fail are listed in the reply, while the others continue.
+    /// Starts the probes. Failed probes are listed in the reply, while the others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
         let mut state = self.state.lock();
         state.check()?;
@@ -107,7 +107,7 @@ impl State {
         }
     }
 
-    /// Returns false for a probe that has nothing to trace and is only loaded.
+    /// Starts a probe. Returns false if it has nothing to trace and is only loaded.
     fn start(&mut self, make: Maker, kind: ProbeKind, watch: &Watch) -> Result<bool, MissingProbe> {
         if let Some(known) = self.missing.iter().find(|missing| missing.probe == kind) {
             return Err(known.clone());
@@ -118,7 +118,7 @@ impl State {
         });
         begun.map_err(|error| {
             let missing = MissingProbe { probe: kind, reason: error.to_string() };
-            // A probe that has failed is created again on its next use.
+            // A probe that has failed is created again when it is next used.
             self.loaded.retain(|probe| probe.kind() != kind);
             if matches!(error, ProbeError::Unavailable { .. }) {
                 self.missing.push(missing.clone());

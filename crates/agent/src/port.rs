@@ -20,14 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Never returns unless there is an error. `tell` receives the errors of sessions. Fails if the port is
-/// missing or in use, or if the user is not root.
+/// Serves controllers, and returns only after an error. `tell` receives the errors of sessions. Fails if the
+/// port is missing or in use, or if the user is not root.
 pub fn serve_port(
     name: &str,
     tool_version: &str,
     tell: &mut dyn FnMut(&anyhow::Error),
 ) -> anyhow::Result<Infallible> {
-    // The port is opened only once. A session's unread replies go to the next controller, which ignores them.
+    // The port is opened only once. Replies that a session has not read go to the next controller, which
+    // ignores them.
     let port = open(name)?;
     loop {
         let [input, output] =
@@ -59,7 +60,7 @@ pub(crate) fn open(name: &str) -> anyhow::Result<File> {
 fn find(ports: &Path, devices: &Path, name: &str) -> Option<PathBuf> {
     let (_, device) = named(ports).find(|(its, _)| its == name)?;
     let device = devices.join(device);
-    // The device node may appear later than the sysfs entry.
+    // The device node may appear later than its sysfs entry.
     device.exists().then_some(device)
 }
 

@@ -1,4 +1,4 @@
-//! Errors of orders.
+//! The errors that an agent reports for an order.
 
 use protocol::Token;
 

@@ -7,7 +7,6 @@ use protocol::{FromAgent, Reply, Sender};
 
 use crate::refusal::Refusal;
 
-/// Shared by all threads except those that generate traffic.
 pub(crate) struct Replies(Mutex<Sender<Box<dyn Write + Send>>>);
 
 impl Replies {
@@ -16,7 +15,7 @@ impl Replies {
     }
 
     pub(crate) fn send(&self, message: &FromAgent) {
-        // If the controller has disconnected, reading its orders ends too.
+        // If the controller has disconnected, reading its next order fails too.
         let _ = self.0.lock().send(message);
     }
 

@@ -1,5 +1,5 @@
-//! A session, in which the agent obeys orders until the controller disconnects or another one sends its
-//! greeting.
+//! A session, in which the agent obeys orders until the controller disconnects or another controller sends
+//! its greeting.
 
 mod client;
 mod mtu;
@@ -26,7 +26,7 @@ use crate::{
 
 const NAME: &CStr = c"plumb-agent";
 
-/// Serves controllers until the channel closes, then stops all work. Fails if a controller uses another
+/// Serves controllers until the channel closes, and then stops all work. Fails if a controller uses another
 /// protocol version or violates the protocol.
 pub fn run(
     input: impl Read + Send,
@@ -34,7 +34,7 @@ pub fn run(
     tool_version: &str,
     policy: &HostPolicy,
 ) -> anyhow::Result<()> {
-    // Only used in process listings, so errors are ignored.
+    // The name appears only in process listings, so errors are ignored.
     let _ = sys::child::name_own(NAME);
     let replies = Replies::new(output);
     let mut orders = Receiver::new(input);
@@ -45,7 +45,8 @@ pub fn run(
     }
     loop {
         match obey_one(&mut orders, &replies, policy) {
-            // On a slow guest, the next controller may arrive before the disconnection is noticed.
+            // On a slow guest, the next controller may arrive before the agent notices that the previous one
+            // has disconnected.
             Ok(next) => next.accept().context("the handshake with the next controller failed")?,
             Err(ChannelError::Closed) => return Ok(()),
             Err(error) => return Err(error).context("invalid message from the controller"),
@@ -81,7 +82,7 @@ fn obey_one(
     })
 }
 
-/// In seconds since 1970, because a policy's hours are in wall-clock time.
+/// Returns the wall-clock time in seconds since 1970, because a policy's hours refer to it.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
@@ -145,7 +146,7 @@ impl<'scope> Session<'scope, '_> {
             Order::Configure { devices } => answer(network.configure(&devices)),
             Order::ReadStates { devices } => answer(network.states(&devices)),
             Order::ReadCounters { devices } => answer(network.counters(&devices)),
-            // Handled in order, so that none of them starts after it has been abandoned.
+            // These orders are handled one after another, so that none starts after it has been abandoned.
             Order::Observe(order) => answer(probes.observe(&order)),
             Order::Observed { token } => answer(probes.observed(token)),
             Order::Serve(order) => {

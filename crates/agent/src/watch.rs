@@ -30,7 +30,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// `None` if the kernel does not provide the counters.
+    /// Returns the counters, or `None` if the kernel does not provide them.
     pub(crate) fn softnet(&self) -> Option<SoftnetCounters> {
         match self.softnet.borrow().as_slice() {
             [Some(before), Some(after)] => Some(after.since(before)),

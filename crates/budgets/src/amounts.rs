@@ -56,7 +56,7 @@ impl Amounts {
         }
     }
 
-    /// Reserves everything or nothing. The error names the budget that was exceeded.
+    /// Reserves everything or nothing. The error names the budget that would be exceeded.
     pub fn take(&self, source: Source, amount: u64) -> Result<Share, Exhausted> {
         self.check(source, amount)?;
         Ok(self.give(source, amount))
@@ -83,8 +83,9 @@ impl Amounts {
         self.0.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
-    /// Finds the address to take from if the total is exhausted. This is the largest holder, provided that it exceeds
-    /// its fair share and `source` is below it. The fair share is the total divided by the number of holders.
+    /// Finds the address to take from if the total is used up. This is the largest holder, provided that it
+    /// exceeds its fair share and `source` is below it. The fair share is the total divided by the number of
+    /// holders.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
         let reserved = self.0.lock();

@@ -25,7 +25,7 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
-    /// Time at which the amount spent would have accrued at the plain rate, in nanoseconds.
+    /// The time at which the amount spent would have accrued at the plain rate, in nanoseconds.
     due: AtomicU64,
 }
 
@@ -42,7 +42,7 @@ impl Meter {
         Self { rate, due: AtomicU64::new(0) }
     }
 
-    /// Returns false if the rate does not allow the amount. Times are in nanoseconds.
+    /// Spends an amount. Returns false if the rate does not allow it. Times are in nanoseconds.
     pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));
@@ -95,8 +95,8 @@ impl Rates {
         Arc::clone(self.sources.entry(source).or_insert_with(|| Arc::new(Meter::new(self.rate))))
     }
 
-    /// Once a second, removes addresses that owe nothing. If there is still no room, evicts the address in a sample
-    /// that owes the least.
+    /// Once per second, removes addresses that owe nothing. If there is still no room, evicts the address in
+    /// a sample that owes the least.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;

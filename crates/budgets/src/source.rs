@@ -1,4 +1,4 @@
-//! Addresses as counted by budgets.
+//! Addresses, as counted by budgets.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -1,7 +1,7 @@
 //! Connects many members to a `nats-server -m 8222`: `cargo run --release --example idle_members --
 //! nats://127.0.0.1:4222 10000`. `curl 127.0.0.1:8222/varz` shows the server's load, and `plumb fleet list`
-//! shows how long a roll call takes.
-#![expect(clippy::disallowed_macros, reason = "it reports when all are connected")]
+//! shows how long it takes to list the members.
+#![expect(clippy::disallowed_macros, reason = "it prints a line when all members are connected")]
 
 use std::{error::Error, io, time::Duration};
 

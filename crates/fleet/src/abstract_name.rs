@@ -1,5 +1,5 @@
 //! Uses abstract sockets (unix(7)) as locks. The kernel releases a lock when its last descriptor is closed.
-//! Containers do not share these names.
+//! These names are not visible in containers.
 
 use std::{
     io,
@@ -14,7 +14,7 @@ const SOCKETS: &str = "/proc/net/unix";
 /// The size of sun_path (unix(7)), minus the leading zero byte.
 const LONGEST: usize = 107;
 
-/// The error kind is `AddrInUse` if the name is taken.
+/// Takes the name. If it is already taken, the error kind is `AddrInUse`.
 pub(crate) fn bind(name: &str) -> io::Result<UnixDatagram> {
     UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name)?)
 }

@@ -1,4 +1,4 @@
-//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] bound the memory that a server
+//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] limit the memory that a server
 //! can make this process use.
 
 use std::{
@@ -32,15 +32,15 @@ use crate::{
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
-/// The timeout for queueing a message, and for receiving the reply to a request.
+/// The timeout for queueing a message and for receiving the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The connection is considered broken after three PINGs without a PONG.
 const PING: Duration = Duration::from_secs(5);
 const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
-/// After a connection has lasted this long, the next reconnect starts without a delay again.
+/// After a connection has lasted this long, the next attempt to reconnect is again made without a delay.
 const STABLE: Duration = Duration::from_secs(15);
-/// The maximum size of unread messages in bytes. At this limit, the socket is no longer read.
+/// The maximum size of unread messages in bytes. If it is reached, the socket is not read.
 const INCOMING: usize = 8 << 20;
 const OUTGOING: usize = 16 << 20;
 const OVERHEAD: usize = 256;
@@ -51,7 +51,7 @@ const ROLL_CALL: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(1);
 /// How often blocking calls check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// After a stop request, the timeout for all waits together, followed by the one for each further wait.
+/// The timeout for all waits together after a stop request, followed by the timeout for each further wait.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 const MOST_LINES: u32 = 10;
@@ -125,7 +125,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
     let drive = move || {
         // This returns when the sender is dropped.
         let _ = runtime.block_on(ended);
-        // A DNS lookup may still be running.
+        // A DNS lookup may still be running in the background.
         runtime.shutdown_background();
     };
     thread::Builder::new().name("nats".to_owned()).spawn(drive)?;
@@ -133,7 +133,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
 }
 
 impl Connection {
-    /// Blocking calls return soon after `stop` is set.
+    /// Connects to the server. Blocking calls return soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -200,8 +200,8 @@ impl Connection {
         })
     }
 
-    /// Collects replies on `answers` until there is a pause. If there are no subscribers, the server reports
-    /// that on `none`.
+    /// Sends a request and collects the replies on `answers` until there is a pause. If there are no
+    /// subscribers, the server reports that on `none`.
     pub(crate) fn ask_all(
         self: &Arc<Self>,
         subject: &str,
@@ -229,7 +229,7 @@ impl Connection {
 
     pub(crate) fn flush(&self) {
         let (sender, flushed) = oneshot::channel();
-        // If this fails, the receiver finds out when the lease expires.
+        // If this fails, the receiver finds out when its lease expires.
         let _ = self.outgoing.send(Outgoing::Flushed(sender));
         let _ = self.with_timeout(LAST, flushed);
     }
@@ -250,7 +250,7 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits up to `patience` for `work`, and only briefly once the stop flag is set.
+    /// Waits up to `patience` for `work`, or only briefly once the stop flag is set.
     fn with_timeout<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -319,7 +319,7 @@ impl Driver {
             }
             attempts += 1;
             sleep(delay(attempts)).await;
-            // This is normally reset by a PING, which requires a connection.
+            // This is usually reset by a PING, which requires a connection.
             self.shared.lines.store(0, Ordering::Relaxed);
             match self.target.dial(&self.shared.access).await {
                 Ok(dialed) => {
@@ -351,7 +351,7 @@ impl Driver {
     }
 }
 
-/// `first` is sent before any queued messages.
+/// Writes queued messages. `first` is sent before them.
 async fn write(
     shared: &Shared,
     first: &[u8],
@@ -371,7 +371,7 @@ async fn write(
             () = pulse.due.notified() => {}
             next = outgoing.recv() => match next {
                 Some(Outgoing::Line(line, _room)) => writer.write_all(&line).await?,
-                // The waiting thread may have given up.
+                // The thread that waits for this may have given up.
                 Some(Outgoing::Flushed(waiter)) => drop(waiter.send(())),
                 None => pending().await,
             }
@@ -402,7 +402,7 @@ async fn read(
             Ok(0) | Err(_) => return Ok(()),
             Ok(read) => decoder.push(&bytes[..read]),
         }
-        // Lets timers and writes run even if the server never stops sending.
+        // Yielding lets timers and writes run even if the server never stops sending.
         tokio::task::yield_now().await;
     }
 }
@@ -429,7 +429,7 @@ async fn ping(shared: &Shared) {
     }
 }
 
-/// There is no delay at first, then 250 ms, doubled for each further attempt.
+/// Returns the delay before an attempt: none at first, then 250 ms, which doubles with each further attempt.
 fn delay(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(2).min(10);
     if attempts < 2 {

@@ -45,7 +45,7 @@ impl Controller {
         members(&self.connection, &self.access.name)
     }
 
-    /// Fails if the member is missing or ambiguous, or if it refuses.
+    /// Starts an agent. Fails if the member is missing or ambiguous, or if it refuses.
     pub fn start(
         &self,
         member: &str,
@@ -61,8 +61,8 @@ impl Controller {
             .map_err(|error| refused(member, &format!("cannot start a thread for it: {error}")))
     }
 
-    /// A drained member starts no further agents. Fails if the member is missing or ambiguous, or if it
-    /// refuses.
+    /// Drains a member, after which it starts no further agents, or undoes this. Fails if the member is
+    /// missing or ambiguous, or if it refuses.
     pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
         self.order(member, Task::Drain(drain), &OrderReply::Done)
     }
@@ -128,7 +128,7 @@ pub(crate) fn members(connection: &Arc<Connection>, user: &str) -> Result<Vec<Me
     let mut members: Vec<MemberInfo> = Vec::new();
     for (subject, answer) in answers {
         let Ok(member) = serde_json::from_slice::<MemberInfo>(&answer) else { continue };
-        // The server's permissions only guarantee the name in the subject.
+        // The server's permissions guarantee only the name in the subject.
         if subject::is_name(&member.name)
             && member.name == subject::answering(&subject)
             && member.is_printable()

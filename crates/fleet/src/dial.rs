@@ -1,4 +1,4 @@
-//! Connects to a NATS server, including TLS if required and the handshake.
+//! Connects to a NATS server: TLS if required, and the handshake.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -43,7 +43,7 @@ pub(crate) struct Dialed {
 pub(crate) struct Target {
     host: String,
     port: u16,
-    /// Requires TLS. Otherwise, TLS is used if the server requires it.
+    /// Whether TLS is required. Otherwise it is used if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }
@@ -94,7 +94,7 @@ impl Target {
     }
 
     fn connect_message(&self, access: &ServerAccess, nonce: &str) -> io::Result<Vec<u8>> {
-        // A server without users sends no nonce.
+        // A server without users does not send a nonce.
         let key = access.key.as_ref().filter(|_| !nonce.is_empty());
         let sign = |key: &NKey| io::Result::Ok(URL_SAFE_NO_PAD.encode(key.sign(checked(nonce)?)));
         Ok(wire::connect(&Connect {
@@ -112,7 +112,7 @@ impl Target {
         }))
     }
 
-    /// Exchanges INFO, TLS, CONNECT and the first PING.
+    /// Exchanges INFO, TLS, CONNECT and the first PING and PONG.
     async fn introduce(&self, stream: TcpStream, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let server = || access.server.clone();
         let away = |error: io::Error| FleetError::Away { server: server(), reason: error.to_string() };
@@ -126,7 +126,7 @@ impl Target {
             let connector = TlsConnector::from(Arc::clone(&self.config));
             let stream = connector.connect(name, dialed.stream).await;
             let stream = stream.map_err(|error| tls(error.to_string()))?;
-            // Bytes received before TLS are discarded.
+            // Any bytes received before TLS are discarded.
             dialed = Dialed { stream: Box::new(stream), decoder: Decoder::default() };
         }
         let connect = self.connect_message(access, &nonce).map_err(away)?;
@@ -181,7 +181,7 @@ fn not_permitted(access: &ServerAccess) -> FleetError {
     FleetError::NotPermitted { server: access.server.clone(), reason }
 }
 
-/// `ca` is in PEM format and defaults to the system's certificate authorities.
+/// Configures TLS. `ca` is in PEM format and defaults to the system's certificate authorities.
 fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     match ca {
@@ -206,7 +206,7 @@ pub(crate) const PLAIN: &str = "nats://";
 
 #[derive(Debug)]
 pub struct ServerAccess {
-    /// `tls://host:4222`, or `nats://` on a trusted network.
+    /// The server's address: `tls://host:4222`, or `nats://` on a trusted network.
     pub server: String,
     pub name: String,
     pub key: Option<NKey>,

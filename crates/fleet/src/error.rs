@@ -1,4 +1,4 @@
-//! Errors of the fleet, with advice.
+//! The errors of the fleet, with advice.
 
 use thiserror::Error;
 

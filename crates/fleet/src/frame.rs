@@ -1,4 +1,4 @@
-//! Frames of a session, consisting of a kind, flow-control counters and data.
+//! The frames of a session. Each consists of a kind, counters for flow control, and data.
 
 use strum::FromRepr;
 

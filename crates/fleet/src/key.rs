@@ -11,7 +11,7 @@ use thiserror::Error;
 const SEED: &[u8] = &[18 << 3 | 20 >> 2, 0];
 const PUBLIC: &[u8] = &[20 << 3];
 
-/// `Debug` only shows the public half.
+/// A key pair. `Debug` shows only its public half.
 pub struct NKey {
     seed: [u8; 32],
     pair: Ed25519KeyPair,
@@ -96,7 +96,7 @@ fn decode(prefix: &[u8], text: &str) -> Option<[u8; 32]> {
     key.try_into().ok()
 }
 
-/// CRC-16/XMODEM, little-endian.
+/// Computes the CRC-16/XMODEM, little-endian.
 fn checksum(bytes: &[u8]) -> [u8; 2] {
     let shift = |sum: u16, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 };
     let sum = bytes.iter().fold(0, |sum, byte| (0..8).fold(sum ^ u16::from(*byte) << 8, shift));
@@ -118,7 +118,6 @@ mod tests {
         }
     }
 
-    /// Compares the public key and signature for this seed with those computed by OpenSSL.
     #[test]
     fn computes_the_same_as_other_implementations() {
         const SEED: &str = "SUAGMJH5XLGZKQQWAWKRZJIGMOU4HPFUYLXJMXOO5NLFEO2OOQJ5LPRDPM";

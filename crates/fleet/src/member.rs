@@ -33,7 +33,7 @@ use crate::{
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// How often interrupts are checked.
+/// The interval at which the member checks for interrupts.
 const GLANCE: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(3);
 const MOST: usize = 16;
@@ -69,7 +69,7 @@ impl MemberStatus {
 }
 
 pub trait AgentStarter: Sync {
-    /// The agent exits with the calling thread.
+    /// Starts an agent, which exits with the calling thread.
     fn start(&self) -> Result<Box<dyn Agent>, String>;
 }
 
@@ -79,8 +79,8 @@ pub trait Agent {
     fn stop(&mut self) -> String;
 }
 
-/// Keeps trying while the server is unreachable. Fails if the server refuses this user, or if the name is
-/// taken.
+/// Serves orders, and keeps trying while the server is unreachable. Fails if the server refuses this user, or
+/// if the name is taken.
 pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
@@ -181,7 +181,7 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the next message and the user in its subject, or `None` at the end.
+    /// Returns the next message and the user named in its subject, or `None` at the end.
     fn next_request(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
@@ -207,7 +207,7 @@ impl Member<'_> {
         }
     }
 
-    /// Replies on a subject with this member's name, never on the message's reply subject.
+    /// Replies on a subject that contains this member's name, never on the message's reply subject.
     fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
         let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
         let _ = self.connection.publish(&subject::answer(user, &self.policy.access.name, id), &answer);
@@ -231,7 +231,7 @@ impl Member<'_> {
                 }
                 Err(reason) => {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
-                    // A hostile server can send any number of orders.
+                    // A malicious server could send any number of orders.
                     if refused < MOST_LINES {
                         (self.tell)(&format!("refused {controller}: {reason}"));
                     } else if refused == MOST_LINES {
@@ -243,7 +243,7 @@ impl Member<'_> {
         }
     }
 
-    /// Ignores an order for another process with this member's name.
+    /// Parses an order. Ignores it if it is for another process with this member's name.
     fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
         let signed: Signed = serde_json::from_slice(message).ok()?;
         let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;
@@ -287,7 +287,7 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// Starts an agent and forwards its streams until the agent or the session ends.
+    /// Starts an agent, and forwards its streams until the agent or the session ends.
     fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
         match self.begin(controller, order, id) {
@@ -318,7 +318,7 @@ impl Member<'_> {
         let opener = Opener::Verified { key, subject: to.clone(), number: 0 };
         let incoming = self.connection.subscribe(to).map_err(|error| error.to_string())?;
         let agent = self.starter.start()?;
-        // The reply must come before the first session message.
+        // This reply must be sent before the first message of the session.
         self.answer(controller, id, &OrderReply::Started);
         let (session, reader, writer) =
             Session::begin(&self.connection, incoming, from, (Seal::None, opener))
@@ -326,7 +326,7 @@ impl Member<'_> {
         let session = Arc::new(session);
         self.sessions.lock().push(Arc::clone(&session));
         if self.is_stopped() {
-            // This session may have missed the shutdown of the others.
+            // This session may have started after the shutdown of the others.
             self.end_all();
         }
         Ok(Begun { session, agent, reader, writer })
@@ -358,8 +358,8 @@ fn devices() -> Vec<String> {
     names.filter(|name| name != "lo").collect()
 }
 
-/// Returns when the agent exits, or when its input has closed and the grace period is over. The output stream
-/// is returned open, because the agent's last output is sent when it is closed.
+/// Forwards the streams. Returns when the agent exits, or when its input has closed and the grace period is
+/// over. The output stream is returned open, because the agent's last output is sent when it is closed.
 fn carry(
     agent: &mut dyn Agent,
     session: &Session,
@@ -370,17 +370,17 @@ fn carry(
     let (ended, ends) = mpsc::channel();
     let output_ended = ended.clone();
     thread::spawn(move || {
-        // Either the agent or the session has ended. The session knows the reason.
+        // Either the agent or the session has ended, and the session knows the reason.
         let _ = pass(&mut from_agent, &mut writer);
         let _ = output_ended.send(Some(writer));
     });
     thread::spawn(move || {
         let _ = pass(&mut reader, &mut to_agent);
-        // Closes the agent's input.
+        // This closes the agent's input.
         drop(to_agent);
         let _ = ended.send(None);
     });
-    // An agent that does not read its input is stopped with the session.
+    // An agent that does not read its input is stopped together with the session.
     let first = loop {
         match ends.recv_timeout(GLANCE) {
             Err(mpsc::RecvTimeoutError::Timeout) if session.end_reason().is_none() => {}

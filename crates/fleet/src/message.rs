@@ -1,4 +1,4 @@
-//! JSON messages between members and controllers.
+//! The JSON messages between members and controllers.
 
 use std::net::Ipv4Addr;
 

@@ -1,4 +1,5 @@
-//! Orders from a controller. Each is signed, addressed to one member, and valid once and for a short time.
+//! Orders from a controller. Each order is signed, addressed to one member, and valid only once and for a
+//! short time.
 
 use std::{
     collections::HashMap,
@@ -13,7 +14,8 @@ use crate::{
     seal::Signed,
 };
 
-/// In milliseconds. This is also the largest allowed clock difference between controller and member.
+/// The lifetime in milliseconds. It is also the largest allowed clock difference between controller and
+/// member.
 const LIFETIME: i64 = 60_000;
 const MOST_REMEMBERED: usize = 10_000;
 
@@ -71,7 +73,7 @@ pub(crate) fn now() -> i64 {
 pub(crate) struct Obeyed(HashMap<String, i64>);
 
 impl Obeyed {
-    /// The error contains the reason for refusing the order.
+    /// Checks an order. The error contains the reason for refusing it.
     pub(crate) fn check(
         &mut self,
         signed: &Signed,
@@ -158,7 +160,7 @@ mod tests {
             Signed { order: order.replace(from, to), signature }
         };
         let text = signed(&order(), &key).order;
-        // The server passes this as a nonce to be signed. It lacks the prefix of orders.
+        // The server passes this text as a nonce to be signed. It lacks the prefix of orders.
         let nonce = Signed {
             signature: base64::Engine::encode(
                 &base64::engine::general_purpose::STANDARD,

@@ -1,5 +1,5 @@
-//! Lets measurements on the same machine announce themselves to each other. They share its CPUs, but do not
-//! exclude each other.
+//! Lets measurements on the same machine detect each other. They share its CPUs, but do not exclude each
+//! other.
 
 use std::{io, os::unix::net::UnixDatagram};
 
@@ -13,7 +13,7 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Lasts until dropped, in the network namespace of this process.
+    /// Announces this measurement until the value is dropped, in the network namespace of this process.
     pub fn announce(name: &str) -> io::Result<Self> {
         Ok(Self { _told: abstract_name::tell(PREFIX, name)? })
     }

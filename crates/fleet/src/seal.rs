@@ -1,4 +1,4 @@
-//! Signatures on a controller's messages, so that members do not have to trust the NATS server.
+//! Signs a controller's messages, so that members do not have to trust the NATS server.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::{
     key::{NKey, PublicKey},
 };
 
-/// The same key signs the nonces of servers, which contain no spaces.
+/// The prefix of orders. The same key also signs nonces from servers, which contain no spaces.
 const ORDER: &[u8] = b"plumb order\n";
 const SESSION: &[u8] = b"plumb session\n";
-/// The size of an Ed25519 signature, followed by that of a message number.
+/// The size of an Ed25519 signature, followed by the size of a message number.
 const SIGNATURE: usize = 64;
 const NUMBER: usize = 8;
 
@@ -37,7 +37,7 @@ impl Signed {
 
 #[derive(Debug)]
 pub(crate) enum Seal {
-    /// Used by members, which do not sign.
+    /// Used by members, which do not sign messages.
     None,
     /// Used by controllers.
     Signed { access: Arc<ServerAccess>, subject: String, number: u64 },
@@ -56,7 +56,7 @@ impl Seal {
 
 #[derive(Debug)]
 pub(crate) enum Opener {
-    /// Used by controllers, which do not verify.
+    /// Used by controllers, which do not verify messages.
     None,
     /// Used by members. Message numbers must increase.
     Verified { key: PublicKey, subject: String, number: u64 },

@@ -1,4 +1,4 @@
-//! Users and permissions in the configuration of the NATS server.
+//! Writes the users and their permissions for the configuration of the NATS server.
 
 use std::fmt::Write;
 

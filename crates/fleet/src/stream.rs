@@ -1,5 +1,5 @@
-//! A session: an ordered, bounded byte stream in each direction between a controller and an agent. It ends if
-//! a message is lost.
+//! A session, which is an ordered, bounded byte stream in each direction between a controller and an agent.
+//! It ends if a message is lost.
 
 use std::{
     io::{self, Read, Write},
@@ -19,7 +19,7 @@ use crate::{
 
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// Dropping a session ends it and notifies the peer.
+/// A session. Dropping it ends the session and notifies the peer.
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared>,
@@ -29,7 +29,7 @@ pub struct Session {
 struct Shared {
     connection: Arc<Connection>,
     outgoing: String,
-    /// Locked before `window`, so that messages are sent in the order of their numbers.
+    /// This is locked before `window`, so that messages are sent in the order of their numbers.
     sending: Mutex<Seal>,
     window: Mutex<Window>,
     changed: Condvar,
@@ -69,7 +69,7 @@ impl Session {
             return;
         }
         let (SessionEnd::Complete(text) | SessionEnd::Broken(text)) = &end;
-        // If this fails, the peer finds out when the lease expires.
+        // If this fails, the peer finds out when its lease expires.
         let text = text.as_bytes();
         let _ = self.shared.send(kind, &text[text.len().saturating_sub(CHUNK)..]);
         self.shared.finish(end);
@@ -124,13 +124,14 @@ impl Shared {
                 self.renew();
             }
         }
-        // Notifies the peer of a local error. A peer that has aborted the session is not sent anything more.
+        // Notifies the peer of a local error. If the peer has aborted the session, nothing more is sent to
+        // it.
         let broken = self.window.lock().end().and_then(|end| match end {
             SessionEnd::Broken(text) => Some(text.clone()),
             SessionEnd::Complete(_) => None,
         });
         if let Some(text) = broken {
-            // If this fails, the peer finds out when the lease expires.
+            // If this fails, the peer finds out when its lease expires.
             let _ = self.send(FrameKind::Break, text.as_bytes());
         }
     }
@@ -230,7 +231,7 @@ impl Write for StreamWriter {
 impl Drop for StreamWriter {
     fn drop(&mut self) {
         if self.shared.window.lock().end().is_none() {
-            // If this fails, the peer finds out when the lease expires.
+            // If this fails, the peer finds out when its lease expires.
             let _ = self.shared.send(FrameKind::LastChunk, b"");
         }
     }

@@ -1,11 +1,11 @@
-//! Subjects of a fleet. The server's permissions depend on the position of names in them.
+//! The subjects of a fleet. The server's permissions depend on the position of names in them.
 
 const LONGEST: usize = 253;
 pub const NAME_RULE: &str = "up to 253 letters, digits, `-`, `_`, and dots in between";
 /// A dot would separate tokens of a subject.
 const DOT: &str = "~";
 
-/// Accepts letters, digits, `-` and `_`, with dots in between, like the name of a cluster node.
+/// Accepts letters, digits, `-` and `_`, with dots in between, as in the name of a cluster node.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

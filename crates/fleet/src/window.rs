@@ -1,4 +1,4 @@
-//! The state of a session: chunks in order, a limit on chunks in transit, and a lease.
+//! The state of a session: the order of chunks, the number of chunks in transit, and the lease.
 
 use std::{
     collections::VecDeque,
@@ -7,12 +7,12 @@ use std::{
 
 use crate::frame::{Frame, FrameKind};
 
-/// In bytes. The server's default maximum is 1 MiB.
+/// The size of a chunk in bytes. The server's default maximum is 1 MiB.
 pub(crate) const CHUNK: usize = 32 << 10;
 /// The maximum number of unconsumed chunks.
 const MOST: u64 = 64;
 const TELL: u64 = MOST / 2;
-/// How long the peer may be silent.
+/// The maximum time that the peer may be silent before the session ends.
 pub const LEASE: Duration = Duration::from_secs(15);
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 
@@ -83,7 +83,7 @@ impl Window {
         }
     }
 
-    /// `away` is set if the server is unreachable.
+    /// Ends the session if the lease has expired. `away` is set if the server is unreachable.
     pub(crate) fn expire(&mut self, now: Instant, away: Option<&str>) {
         if now.saturating_duration_since(self.last_received) > LEASE {
             let seconds = LEASE.as_secs();

@@ -1,4 +1,4 @@
-//! The NATS client protocol, with size limits. Source:
+//! The NATS client protocol, with limits on sizes. Source:
 //! <https://docs.nats.io/reference/reference-protocols/nats-protocol>.
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub(crate) struct Delivery {
     pub(crate) sid: u64,
     pub(crate) subject: String,
     pub(crate) payload: Vec<u8>,
-    /// Status 503: the request's subject has no subscribers.
+    /// Status 503, which means that the subject of the request has no subscribers.
     pub(crate) no_responders: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum WireError {
     Invalid(String),
 }
 
-/// Buffers at most one line, one payload and one read.
+/// A decoder that buffers at most one line, one payload and one read.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
@@ -144,7 +144,7 @@ pub(crate) struct Connect<'a> {
     pub(crate) pedantic: bool,
     pub(crate) lang: &'a str,
     pub(crate) version: &'a str,
-    /// 1 means that the server may send INFO again.
+    /// The protocol version. 1 means that the server may send INFO again.
     pub(crate) protocol: u8,
     pub(crate) headers: bool,
     pub(crate) no_responders: bool,

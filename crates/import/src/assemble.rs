@@ -1,5 +1,5 @@
-//! Turns tests into trials as early as possible, and builds the run header once all files have been read. It does not
-//! depend on log formats or storage.
+//! Turns tests into trials as early as possible, and builds the run header when all files have been read.
+//! This is independent of log formats and storage.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,13 +22,13 @@ use crate::{
     series::Series,
 };
 
-/// The maximum number of table rows held back until the whole file has been checked for tool logs.
+/// The maximum number of table rows that are held back until the whole file has been checked for tool logs.
 const MOST_ROWS: usize = 20_000;
 
-/// The number of intervals stored at full resolution across all tests: 4.5 hours of both ends at one sample per
-/// second. Later tests get coarser series, which bounds the size of the store and reports.
+/// The number of intervals that are stored at full resolution across all tests: 4.5 hours of both ends at one
+/// sample per second. Later tests get coarser series, which bounds the size of the store and of reports.
 const MOST_INTERVALS: usize = 1 << 15;
-/// The maximum number of notes about results that differ although their settings are equal.
+/// The maximum number of notes about results that differ although they have the same settings.
 const MOST_NOTES: usize = 20;
 /// The number of intervals per series once `MOST_INTERVALS` is reached.
 const FEW: usize = 8;
@@ -41,7 +41,7 @@ pub struct Meta {
     pub title: Option<String>,
     pub tool: String,
     pub now: UnixMillis,
-    /// Whether tests with equal settings from different files are trials of the same cell.
+    /// Whether tests with equal settings from different files are trials of the same result.
     pub together: bool,
     pub tables: bool,
 }
@@ -52,18 +52,17 @@ pub struct Assembler {
     file: String,
     cells: Cells,
     pool: Pool,
-    /// The latest complete test. System call counts that follow it belong to it.
     latest: Option<ImportedTest>,
     rows: VecDeque<ImportedTest>,
     /// The number of entries in `rows` that come from earlier files and are imported in any case.
     rows_before: usize,
     has_logs: bool,
     rows_left_out: u64,
-    /// For tests without a receiver's rate: their number, and the file and lines of the first one.
+    /// The tests without a receiver's rate: their number, and the file and lines of the first one.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
     intervals: usize,
-    /// For tests with coarser series: their number, and the location of the first one.
+    /// The tests with coarser series: their number, and the location of the first one.
     coarser: Option<(u64, String)>,
     record: ImportRecord,
     trials: u32,
@@ -163,16 +162,15 @@ impl Assembler {
         self.record.files.push(report.file);
     }
 
-    /// Records that a file was skipped, and why.
     pub fn left_out(&mut self, why: &str) {
         self.record.notes.push(format!("left out: {why}"));
     }
 
-    /// Checks that every test has a cell.
+    /// Checks that every test belongs to a result.
     ///
     /// # Errors
     ///
-    /// If there are too many cells. The trials are then incomplete and should be discarded.
+    /// If there are too many results. The trials are then incomplete and should be discarded.
     pub const fn within_bounds(&self) -> Result<(), TooManyResults> {
         if self.left_out_of_cells > 0 { Err(TooManyResults { most: MOST_CELLS }) } else { Ok(()) }
     }
@@ -267,12 +265,12 @@ impl Assembler {
         oldest.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// System call counts belong to the preceding test under the same headings. Without one, they form their own
-    /// cell.
+    /// Adds counts of system calls to the preceding test under the same headings. If there is none, they form
+    /// a result of their own.
     fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));
-        // A second summary of the same end is another trial.
+        // A second summary of the same end belongs to another trial.
         let counts_end = |test: &ImportedTest| {
             found.syscalls.iter().any(|call| test.syscalls.iter().any(|other| other.end == call.end))
         };

@@ -30,7 +30,6 @@ struct Change {
     title: Vec<String>,
     taken: u64,
     ended: Option<f64>,
-    /// The size in GiB, if a table lists it.
     size: Option<f64>,
 }
 
@@ -54,7 +53,7 @@ impl Format for Balloon {
         self.row(row, out);
     }
 
-    /// Waits for the end of the file, because a table may be far below the log.
+    /// Waits for the end of the file, because a table may be far below its log.
     fn finish(&mut self, out: &mut Out) {
         for change in std::mem::take(&mut self.changes) {
             if change.began().is_some_and(|began| began < 0.0) {

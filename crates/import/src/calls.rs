@@ -1,4 +1,4 @@
-//! Collects system call counts from any input format until a test can take them.
+//! Collects counts of system calls from any input format until a test can take them.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -21,7 +21,7 @@ pub(crate) struct Call {
     pub(crate) running: Option<Nanos>,
 }
 
-/// Calls in input order. Entries with the same call and thread name are added up.
+/// Calls in the order of the input. Entries with the same call and thread name are added up.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     all: Vec<Call>,
@@ -53,7 +53,6 @@ impl Calls {
         self.all.is_empty()
     }
 
-    /// Reinterprets the CPU time as the elapsed time from enter to exit.
     pub(crate) fn seconds_are_elapsed(&mut self) {
         for call in &mut self.all {
             call.total = call.running.take();
@@ -83,7 +82,7 @@ impl Calls {
             Measurement::Reported(data),
         );
         found.end = end;
-        // Each summary is a separate result.
+        // Each summary counts as a separate result.
         found.part.evidence = Evidence::Varies;
         found.syscalls = self.all.into_iter().map(|call| record(call, word)).collect();
         found
@@ -124,7 +123,6 @@ fn record(call: Call, end: Option<&str>) -> SyscallCount {
     }
 }
 
-/// The end named by the innermost heading that mentions exactly one end.
 fn end_of(title: &[String]) -> Option<End> {
     title.iter().rev().find_map(|heading| {
         let has = |end: &str| {

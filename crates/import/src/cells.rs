@@ -1,7 +1,7 @@
-//! Groups tests into cells, and names cells and paths. It does not depend on formats or measurements.
+//! Groups tests into results ("cells"), and names results and paths. This is independent of formats and measurements.
 //!
-//! A cell's identity depends only on the test itself, so importing the same or a similar log again produces the same
-//! cells. Settings that only some tests state become factors at the end.
+//! A result's identity depends only on the test itself, so importing the same or a similar log again produces the same
+//! results. Settings that only some tests state become factors at the end.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -34,21 +34,18 @@ pub(crate) struct Cells {
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
     cells: Vec<Cell>,
-    /// The results with equal settings, by the name of the first one.
     by_name: HashMap<String, Vec<Member>>,
-    /// Names that include a part of the file.
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
     /// Notes on results that differ although their settings are equal, with the names of these results.
     pub(crate) unexplained: Vec<(String, String)>,
     first_in: HashMap<String, Context>,
-    /// The headings of the previous test and their settings, because consecutive table rows share them.
     latest: (Vec<String>, Settings),
-    /// The identity and cell of the previous test, because consecutive tests are often the same.
+    /// The identity and result of the previous test, because consecutive tests often belong to the same
+    /// result.
     latest_cell: Option<(Identity, usize)>,
 }
 
-/// Everything that determines a test's cell.
 #[derive(Debug, PartialEq)]
 struct Identity {
     file: String,
@@ -74,7 +71,7 @@ struct Member {
 struct Cell {
     record: ResultRecord,
     settings: BTreeMap<String, String>,
-    /// The part of the file, which becomes a factor if other results have equal settings.
+    /// The part of the file, which becomes a factor if other results have the same settings.
     part: Option<Arc<str>>,
     trials: u32,
 }
@@ -83,7 +80,6 @@ struct Cell {
 struct Context {
     file: String,
     section: String,
-    /// Properties that many logs omit, e.g. the congestion control in use.
     observed: BTreeMap<&'static str, String>,
 }
 
@@ -92,7 +88,8 @@ impl Cells {
         Self { together, ..Self::default() }
     }
 
-    /// Returns the test's cell and the number of earlier trials, or `None` once there are too many cells.
+    /// Returns the test's result and the number of its earlier trials, or `None` if there are too many
+    /// results.
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let test = Identity::of(found);
         let at = match &self.latest_cell {
@@ -186,7 +183,8 @@ impl Cells {
         None
     }
 
-    /// Returns the name of a new result, and the part of the file as a factor level: the text above it, or its lines.
+    /// Returns the name of a new result, and the part of the file as a factor level. This is the text above
+    /// the test, or its lines.
     fn name(&self, group: &str, test: &Identity, lines: &RangeInclusive<u64>) -> (String, Option<Arc<str>>) {
         let members = self.by_name.get(group).map_or(&[][..], Vec::as_slice);
         let label = test.part.label.clone();
@@ -220,8 +218,8 @@ impl Cells {
         self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
     }
 
-    /// Returns the paths and cells for the run header. Settings that vary become factors, and `off` sorts before
-    /// `on`.
+    /// Returns the paths and results for the run header. Settings that vary become factors, and `off` sorts
+    /// before `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
         let mut records: Vec<ResultRecord> =
@@ -278,7 +276,8 @@ impl Cells {
         name
     }
 
-    /// Adds words for what differs from the first test with equal settings: the file, section or congestion control.
+    /// Adds words for the differences from the first test with the same settings: the file, section or
+    /// congestion control.
     fn context(
         &mut self,
         stem: &str,
@@ -327,8 +326,8 @@ impl Cells {
         name
     }
 
-    /// Returns the settings that differ between cells. The file and section are only included if they distinguish
-    /// cells with equal settings.
+    /// Returns the settings that differ between results. The file and section are included only if they
+    /// distinguish results with the same settings.
     fn varying(&self) -> BTreeSet<&str> {
         let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let in_name = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));
@@ -381,7 +380,7 @@ fn stem_of(file: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { file } else { stem })
 }
 
-/// Returns the factors that only have the levels `on` and `off`.
+/// Returns the factors that have only the levels `on` and `off`.
 fn switches(records: &[ResultRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {
@@ -449,8 +448,8 @@ fn settings(imported: &ImportedSettings) -> BTreeMap<String, String> {
     .collect()
 }
 
-/// Returns the settings for the cell name. Defaults are left out, so that a log that does not print them gets the
-/// same cells.
+/// Returns the settings for the name of the result. Defaults are left out, so that a log that does not print
+/// them belongs to the same results.
 fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<String, String>) -> Vec<String> {
     let datagrams = |size: Bytes| (1400..=1500).contains(&size.0) || size.0 == 8192;
     let message = match imported.transport {

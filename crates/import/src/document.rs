@@ -31,8 +31,8 @@ pub(crate) struct Collector {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineOutcome {
-    /// The documents that end on this line, with their lines. Some writers put `}{` between documents, or wrap them
-    /// in an array.
+    /// The documents that end on this line, with their lines. Some writers put `}{` between documents or wrap
+    /// them in an array.
     pub(crate) documents: Vec<(String, RangeInclusive<u64>)>,
     pub(crate) broken: Option<RangeInclusive<u64>>,
     pub(crate) claim: Claim,
@@ -86,7 +86,7 @@ impl Collector {
             rest = &rest[end..];
             let (text, lines) = (std::mem::take(&mut self.text), self.first..=number);
             *self = Self { prefixed: self.prefixed, ..Self::default() };
-            // A lone `{` may open a block of any kind, so wait until JSON follows.
+            // A single `{` may open any kind of block, so this waits until JSON follows.
             let after = text.trim_start().strip_prefix('{').map(str::trim_start);
             if after.is_some_and(|after| after.starts_with(['"', '}'])) {
                 outcome.documents.push((text, lines));
@@ -106,7 +106,6 @@ impl Collector {
         first..=last.max(first)
     }
 
-    /// Returns the index in the line where the document ends, if it does.
     fn follow(&mut self, line: &str) -> Option<usize> {
         for (at, byte) in line.bytes().enumerate() {
             match (self.in_string, byte) {
@@ -126,8 +125,8 @@ impl Collector {
         None
     }
 
-    /// Whether the line cannot be part of the document: it does not look like JSON, starts another document, or
-    /// exceeds the size limit.
+    /// Returns whether the line cannot be part of the document, because it does not look like JSON, starts
+    /// another document, or exceeds the size limit.
     fn breaks(&self, line: &str) -> bool {
         let begins_another = line.starts_with('{') && self.indented;
         let text = line.trim_start();
@@ -143,7 +142,7 @@ fn between(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', ',', '[', ']'])
 }
 
-/// Whether a document may start here, i.e. anything after the brace is JSON.
+/// Returns whether a document may start here, i.e. whether the text after the brace is JSON.
 fn begins(line: &str) -> bool {
     let Some(after) = line.trim_start().strip_prefix('{') else { return false };
     let after = after.trim_start();
@@ -254,7 +253,8 @@ fn without_non_finite(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The outcome for each line: `.` for nothing, `+` for incomplete, `!` for cut off, or the documents.
+    /// Shows the outcome for each line: `.` for nothing, `+` for incomplete, `!` for cut off, or the
+    /// documents.
     fn collect(text: &str) -> Vec<String> {
         let mut collector = Collector::default();
         let mut all = Vec::new();

@@ -17,23 +17,22 @@ const SAME: f64 = 0.005;
 
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// The logs, with the settings from their headings, which are compared often.
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
-    /// The number of waiting logs per connection, and of those without one. Two logs can only be a pair if they share
-    /// a connection or if one of them has none.
+    /// The number of waiting logs per connection, and of those without a connection. Two logs can be a pair
+    /// only if they share a connection or if one has no connection.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }
 
 impl Pool {
-    /// Adds a log. Returns the logs that this completes, and those that stop waiting.
+    /// Adds a log. Returns the completed logs, and the logs that are no longer waiting.
     pub(crate) fn offer(&mut self, found: ImportedTest) -> Vec<ImportedTest> {
         if !matches!(found.end, Some(End::Client | End::Server)) || flows(&found).is_empty() {
             return vec![found];
         }
         let settings = title::settings(&found.title);
-        // Search the latest logs first, because the two ends of a test are usually adjacent.
+        // The latest logs are searched first, because the two ends of a test are usually adjacent.
         let is_other_end = |(other, other_settings): &(ImportedTest, Settings)| {
             is_pair((other, other_settings), (&found, &settings))
         };
@@ -54,7 +53,7 @@ impl Pool {
         expired
     }
 
-    /// Whether it is worth searching for the other end, since thousands of logs may be waiting.
+    /// Returns whether to search for the other end, since thousands of logs may be waiting.
     fn may_hold_other_end(&self, found: &ImportedTest) -> bool {
         let known = |connection: &String| self.by_connection.contains_key(connection);
         found.connections.is_empty() || self.unnamed > 0 || found.connections.iter().any(known)
@@ -178,7 +177,7 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
             flow.receiver = other.receiver;
         }
     }
-    // Connections that the client's log does not mention also carried data.
+    // Connections that the client's log does not mention carried data, too.
     flows.append(&mut of_server);
     flows.sort_by_key(|flow| flow.direction);
     let mut counts = [0, 0];

@@ -12,18 +12,13 @@ pub enum ImportError<E> {
     #[error("{name} is empty; expected a log")]
     Empty { name: String },
     #[error("{name} is not a text file: {what}")]
-    NotText {
-        name: String,
-        /// The detected type and, if possible, advice.
-        what: &'static str,
-    },
+    NotText { name: String, what: &'static str },
     #[error("line {line} of {name} is longer than {most} bytes, so this is not a supported log")]
     LongLine { name: String, line: u64, most: usize },
     #[error("nothing to import in {name}: {}", because(*.lines, .notes))]
     Nothing {
         name: String,
         lines: u64,
-        /// Describes incomplete tests and why they were skipped.
         notes: Vec<String>,
         /// Whether the file starts like a known format and has no lines from other tools.
         is_known: bool,

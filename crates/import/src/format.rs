@@ -13,7 +13,8 @@ pub(crate) trait Format {
     /// Ends the current test, at a heading or at the end of a code block or file.
     fn end(&mut self, out: &mut Out);
 
-    /// Called for every table row, even if another format claims it, because a table may repeat numbers from a log.
+    /// Called for every table row, even if another format claims it, because a table may repeat numbers from
+    /// a log.
     fn row_beside(&mut self, _row: &Line<'_>, _out: &mut Out) {}
 
     fn finish(&mut self, out: &mut Out) {
@@ -36,7 +37,6 @@ pub(crate) struct Line<'a> {
     pub(crate) whole: bool,
 }
 
-/// Collects the output of the formats.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Out {
     /// The headings above the line, outermost first. Formats do not need to copy them.
@@ -53,7 +53,8 @@ impl Out {
         self.founds.push(found);
     }
 
-    /// Adds a note about missing or skipped input: a full sentence with the line number, but without the file name.
+    /// Adds a note about missing or skipped input. A note is a full sentence with the line number, but
+    /// without the file name.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
@@ -63,7 +64,6 @@ impl Out {
         self.unread.push((tool, line));
     }
 
-    /// Adds a note that is dropped if tables are skipped.
     pub(crate) fn note_on_table(&mut self, note: impl Into<String>) {
         self.table_notes.push(note.into());
     }

@@ -32,7 +32,7 @@ pub struct ImportedTest {
     pub part: Part,
 }
 
-/// A part of a file in which only the tool's own lines appear between the tests.
+/// A part of a file in which only the tool's own output appears between the tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     pub start: u64,
@@ -40,7 +40,7 @@ pub struct Part {
     pub evidence: Evidence,
 }
 
-/// Evidence on whether tests with equal settings are repeated trials.
+/// Evidence of whether tests with the same settings are repeated trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Evidence {
     /// Nothing separates the tests. They are trials if their values agree.
@@ -48,7 +48,8 @@ pub enum Evidence {
     Adjacent,
     /// The tests come from a loop, a script or numbered runs, so they are trials.
     Repeated,
-    /// Each test differs in an unknown way, e.g. rows of a table with remarks, or a variable of a loop in the command.
+    /// Each test differs in an unknown way, e.g. if table rows have remarks, or the command contains the
+    /// variable of a loop.
     Varies,
 }
 

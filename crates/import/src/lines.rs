@@ -7,10 +7,10 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-/// The maximum line length. A JSON document may be a single line.
+/// The maximum line length in bytes. A JSON document may be a single line.
 pub(crate) const LONGEST: usize = 32 << 20;
 
-/// If the buffer's capacity exceeds this, its memory is freed after the line.
+/// If a line makes the buffer grow beyond this capacity, its memory is freed afterwards.
 const RETAINED: usize = 64 << 10;
 
 pub(crate) struct Lines<'a> {
@@ -55,7 +55,6 @@ impl<'a> Lines<'a> {
         self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads up to the next newline and drops it. Returns whether there was one.
     fn fill(&mut self) -> Result<bool, LineError> {
         loop {
             let available = match self.input.fill_buf() {

@@ -30,7 +30,7 @@ impl Outline {
     pub(crate) fn line(&mut self, line: &Line<'_>) -> Turn {
         let text = line.text.trim();
         let first = text.as_bytes().first();
-        // Fast path for log lines.
+        // This is a fast path for lines of logs.
         if !matches!(first, Some(b'#' | b'<' | b'`' | b'~' | b'=')) {
             return Turn::Stays;
         }
@@ -55,8 +55,8 @@ impl Outline {
         self.stack.iter().filter_map(written).collect()
     }
 
-    /// Handles `<details>`, `<summary>` and `</details>`. They never occur in code, so they also end an unclosed code
-    /// block.
+    /// Handles `<details>`, `<summary>` and `</details>`. They never occur in code, so they also end a code
+    /// block that was not closed.
     fn folds(&mut self, text: &str) -> bool {
         let lowercase = text.to_ascii_lowercase();
         if lowercase.starts_with("</details") {

@@ -1,5 +1,6 @@
-//! Divides a file into parts. If there is text, a heading or another command between two tests, they may differ in
-//! something that the tool does not print. Tests in different parts are never trials of the same result.
+//! Divides a file into parts. If there is text, a heading or another command between two tests, they may
+//! differ in something that the tool does not print. Tests in different parts are never trials of the same
+//! result.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -11,12 +12,11 @@ use crate::{
 const LONGEST: usize = 60;
 /// The number of parts remembered for tests that are found later.
 const MOST: usize = 256;
-/// Text that is further above a test than this does not name it.
+/// Text that is more lines above a test than this does not name it.
 const MOST_WAITING: usize = 64;
 /// Longer lines are truncated to this many bytes, which is also the maximum length of a command.
 const LONGEST_LINE: usize = 1000;
 
-/// How well a line names the tests below it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     #[default]
@@ -36,7 +36,7 @@ pub(crate) struct Parts {
     command: String,
     variable: Option<String>,
     above: Option<String>,
-    /// The lines since the last log line. They only matter if another log line follows.
+    /// The lines since the last log line. They matter only if another log line follows.
     waiting: VecDeque<(u64, String)>,
     /// Whether some lines were dropped from `waiting`.
     dropped: bool,
@@ -93,7 +93,7 @@ impl Parts {
             return self.command(&command, text, line);
         }
         if text.matches('|').count() > 1 {
-            // This is the heading row of a table, which is named by the text above it.
+            // This is the heading row of a table, which the text above it names.
             if self.has_log {
                 self.begin(line, None, Rank::Nothing);
             }
@@ -164,7 +164,6 @@ impl Parts {
         self.above = None;
     }
 
-    /// Names the current part, or starts another one if there were log lines.
     fn name(&mut self, label: String, rank: Rank, line: u64) {
         if self.has_log || self.known.is_empty() {
             self.begin(line, Some(label), rank);
@@ -184,7 +183,8 @@ impl Parts {
         }
     }
 
-    /// Handles the label of a run. The first one only announces a test, so several tests below it may differ.
+    /// Handles the label of a run. The first label only announces a test, so several tests below it may
+    /// differ.
     fn repeats(&mut self) {
         let is_later = self.has_log;
         if self.known.is_empty() {
@@ -196,8 +196,8 @@ impl Parts {
     }
 }
 
-/// Returns the variable of `for i in 1 2 3; do`, or a name that no command uses for a `while` loop. Sentences have the
-/// same words, so a loop needs a `do` of its own, or must start the line and list values.
+/// Returns the variable of `for i in 1 2 3; do`, or for a `while` loop a name that no command uses. Sentences
+/// contain the same words, so a loop must have its own `do`, or start the line and list values.
 fn loop_variable(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_do = |(at, word): (usize, &&str)| {
@@ -246,7 +246,6 @@ fn clean(text: &str) -> String {
     if plain.chars().any(char::is_alphanumeric) { shortened(plain) } else { String::new() }
 }
 
-/// Truncates the text to whole words within the maximum label length.
 fn shortened(text: &str) -> String {
     let mut label = String::new();
     for word in text.split_whitespace() {
@@ -263,7 +262,7 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The part of each line that starts with `[`, as its label and evidence.
+    /// Returns the part of each line that starts with `[`, as its label and evidence.
     fn parts(text: &str) -> Vec<(Option<String>, Evidence)> {
         let mut parts = Parts::default();
         let mut all = Vec::new();

@@ -43,11 +43,11 @@ impl Format for PerfTrace {
         }
         let is_repeated = |open: &Summary| head(text).is_some() && open.heads.contains(thread_of(text));
         if self.open.as_ref().is_some_and(is_repeated) {
-            // A second summary follows without a title.
+            // Another summary follows without a title.
             self.end(out);
         }
         if self.open.is_none() && (head(text).is_some() || is_columns(text)) {
-            // The summary has no title.
+            // This summary has no title.
             self.open = Some(Summary::new(line.number));
         }
         let Some(summary) = &mut self.open else { return Claim::Declined };

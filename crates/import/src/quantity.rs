@@ -4,7 +4,6 @@ use crate::unit::{Unit, unit};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Amount {
-    /// The number as written, always finite.
     pub(crate) number: f64,
     pub(crate) unit: Option<Unit>,
     pub(crate) approximate: bool,

@@ -1,5 +1,5 @@
-//! Describes where a stream's rate comes from (the end and direction), and the range of a test's values, to check
-//! whether tests agree.
+//! Describes where the rate of a stream comes from (the end and direction) and the range of a test's values,
+//! to check whether tests agree.
 
 use std::fmt;
 
@@ -61,10 +61,9 @@ impl RateBasis {
 
 /// The fraction by which values without intervals may differ.
 const WITHOUT_INTERVALS: f64 = 0.1;
-/// Allows for printed values that are rounded to three digits, and for the varying start of a test.
+/// The tolerance for printed values rounded to three digits and for the varying start of a test.
 const ROUNDED: f64 = 0.03;
 
-/// A test's value, and the range that its own intervals span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Extent {
     value: f64,
@@ -74,7 +73,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Returns `None` for measurements without a single representative value.
+    /// Returns the range, or `None` for measurements without a single representative value.
     pub(crate) fn of(measurement: &Measurement) -> Option<Self> {
         let (value, spread, quantity) = match measurement {
             Measurement::Stream(data) => {
@@ -107,14 +106,15 @@ impl Extent {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// Returns the range that both share, so that a slow drift over many tests is not taken for agreement.
+    /// Returns the range that both have in common, so that a slow drift over many tests is not mistaken for
+    /// agreement.
     pub(crate) fn with(self, other: Self) -> Self {
         Self { low: self.low.max(other.low), high: self.high.min(other.high), ..self }
     }
 }
 
-/// The standard deviation of the interval rates of one end, as a fraction of their mean. Returns `None` for fewer
-/// than three intervals.
+/// Returns the standard deviation of the interval rates at one end, as a fraction of their mean, or `None`
+/// for fewer than three intervals.
 fn spread(end: &EndSeries) -> Option<f64> {
     let rates: Vec<f64> = end.measured().map(|interval| interval.rate().0).collect();
     let count = rates.len() as f64;

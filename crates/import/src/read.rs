@@ -1,4 +1,4 @@
-//! Reads one file. It offers every line to the formats and passes on each test immediately.
+//! Reads one file. Every line is offered to the formats, and each test is passed on immediately.
 
 use std::{
     borrow::Cow,
@@ -27,7 +27,7 @@ use crate::{
 /// Longer lines are not log rows and can only contain a JSON document.
 const LONGEST_ROW: usize = 64 << 10;
 
-/// The maximum number of notes per file. Further notes are only counted.
+/// The maximum number of notes per file. Further notes are counted only.
 const MOST_NOTES: usize = 100;
 
 const MOST_COLUMNS: usize = 1000;
@@ -36,13 +36,13 @@ const MOST_COLUMNS: usize = 1000;
 pub struct FileReport {
     /// The file's name, digest, number of lines and formats.
     pub file: ImportedFile,
-    /// Notes about missing or skipped input: full sentences with the file and line.
+    /// Notes about missing or skipped input. Each is a full sentence with the file and line.
     pub notes: Vec<String>,
     pub table_notes: Vec<String>,
     pub columns: BTreeSet<String>,
 }
 
-/// Reads a file. Every test is passed to `each` as soon as it is complete, so memory is bounded for any file size.
+/// Reads a file. Every test is passed to `each` as soon as it is complete, so memory use is bounded for any file size.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ impl<'a, E> Reader<'a, E> {
             self.document(&text, &lines);
         }
         if let Some(lines) = collected.broken.filter(|lines| lines.end() > lines.start()) {
-            // Code has braces too, so a note is only added for a document with several lines.
+            // Program code contains braces too, so a note is added only for a document with several lines.
             let (first, last) = (lines.start(), lines.end());
             self.out.note(format!("lines {first} to {last}: truncated JSON document"));
         }
@@ -181,8 +181,8 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Offers a line without its prefix, then unchanged, since a table row may start with a date. A line that no
-    /// format claims ends the current test.
+    /// Offers a line to the formats, first without its prefix and then unchanged, since a table row may start
+    /// with a date. A line that no format claims ends the current test.
     fn offer(&mut self, line: &Line<'_>) -> Claim {
         let bare = prefix::stripped(line.text).map(|text| Line { text, ..*line });
         let in_table = self.latest + 1 == self.formats.len();

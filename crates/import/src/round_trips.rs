@@ -11,7 +11,7 @@ use workload::{LatencyHistogram, PingPongInterval};
 /// The initial length of an interval in nanoseconds. It doubles for long logs.
 const LENGTH: u64 = 100_000_000;
 
-/// The maximum number of intervals. Beyond it, neighbours are merged.
+/// The maximum number of intervals. If there are more, neighbours are merged.
 const MOST: u64 = 2048;
 
 /// The maximum number of intervals per round trip, for logs with few round trips over a long time.
@@ -33,8 +33,8 @@ impl Default for Intervals {
 }
 
 impl Intervals {
-    /// Adds a round trip at its end time, relative to the first message. If it ended before the current interval, it
-    /// is added to the current one.
+    /// Adds a round trip at its end time, relative to the first message. If it ended before the current
+    /// interval, it is added to the current interval.
     pub(crate) fn record(&mut self, ended: Nanos, took: Nanos) {
         while ended.0 / self.length >= MOST {
             self.double();
@@ -47,7 +47,6 @@ impl Intervals {
         self.current.record(took);
     }
 
-    /// Returns all intervals. The last one ends with the log.
     pub(crate) fn finish(mut self, elapsed: Nanos) -> Vec<PingPongInterval> {
         self.store_current();
         let round_trips: u64 = self.done.values().map(LatencyHistogram::count).sum();
@@ -131,7 +130,7 @@ mod tests {
     #[test]
     fn gap_of_years_costs_no_memory() {
         let mut intervals = Intervals::default();
-        // Each time is twice the previous one, so each of them doubles the interval length.
+        // Each time is twice the previous one, so each one doubles the length of the intervals.
         let times: Vec<u64> = (0..64).map(|power| 1 << power).chain([u64::MAX]).collect();
         for &at in &times {
             intervals.record(Nanos(at), Nanos(1000));

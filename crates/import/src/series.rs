@@ -1,20 +1,19 @@
-//! Interval series of bounded length.
+//! A series of intervals with a bounded length.
 
 use units::Nanos;
 use workload::Interval;
 
-/// The maximum number of intervals at one end over all connections: 4.5 hours of a stream at one sample per second.
-/// For both ends, this needs about 80 MB.
+/// The maximum number of intervals at one end over all connections, which is 4.5 hours of a stream at one
+/// sample per second. For both ends, this takes about 80 MB.
 pub(crate) const MOST: usize = 16_384;
 
-/// The tolerated gap between consecutive intervals, because logs round times to 10 ms.
+/// The tolerated gap between consecutive intervals. Logs round times to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
 /// The intervals at one end of a connection. Each is the sum of `stride` logged intervals.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     kept: Vec<Interval>,
-    /// A partial sum and the number of intervals in it.
     pending: Option<(Interval, u32)>,
     stride: u32,
 }
@@ -70,7 +69,6 @@ impl Series {
         self.last().map(|interval| interval.end - interval.start).unwrap_or_default()
     }
 
-    /// The number of logged intervals per stored interval.
     pub(crate) const fn stride(&self) -> u32 {
         self.stride
     }

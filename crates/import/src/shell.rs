@@ -3,12 +3,12 @@
 
 /// Longer lines are prose.
 const LONGEST: usize = 1000;
-/// The maximum number of words in a prompt, e.g. `[root@host ~]#`.
+/// The maximum number of words in a prompt such as `[root@host ~]#`.
 const PROMPT: usize = 3;
 
 const TOOLS: [&str; 3] = ["iperf3", "netperf", "sockperf"];
 
-/// Commands that run another command and rarely start a sentence that contains options.
+/// Commands that run another command and rarely start a sentence with options.
 const WRAPPERS: &str = "sudo doas env nice ionice chrt taskset numactl timeout time stdbuf unbuffer nohup exec setsid watch \
                         ssh sshpass pdsh ip nsenter unshare chroot setarch mptcpize kubectl k oc kubecolor microk8s k3s \
                         docker podman nerdctl crictl ctr lxc incus limactl multipass vagrant machinectl virsh adb \
@@ -24,13 +24,13 @@ pub(crate) struct Command<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// The value of an option such as `-H` that appears before `--`.
+    /// Returns the value of an option such as `-H` that appears before `--`.
     pub(crate) fn value(&self, flag: &str) -> Option<&'a str> {
         value(self.arguments.split(|word| *word == "--").next()?, flag)
     }
 }
 
-/// The value of an option, which may be joined to it or separate.
+/// Returns the value of an option, which may be joined to it or separate.
 pub(crate) fn value<'a>(arguments: &[&'a str], flag: &str) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(flag)? {
         "" => arguments.get(at + 1).copied(),
@@ -65,7 +65,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
         let after = &text[at + word.len()..];
         let (arguments, end) = arguments(after);
         let first = arguments.first()?;
-        // `sockperf pp -i a` has a subcommand before the options.
+        // In `sockperf pp -i a`, a subcommand precedes the options.
         let is_subcommand = tool == "sockperf" && arguments.get(1).is_some_and(|word| word.starts_with('-'));
         if !(first.len() > 1 && first.starts_with('-') || is_subcommand) {
             return None;
@@ -114,7 +114,8 @@ fn arguments(text: &str) -> (Vec<&str>, usize) {
     (arguments, end)
 }
 
-/// Whether the words before a tool are a prompt, wrappers, list markers or a label, rather than a sentence.
+/// Returns whether the words before a tool are a prompt, wrappers, list markers or a label, rather than a
+/// sentence.
 fn introduces(before: &str) -> bool {
     let trimmed = before.trim_end_matches([' ', '"', '\'', '*']);
     // This is inline code, a subshell, or a label such as `Command:`.

@@ -1,4 +1,4 @@
-//! The names that tables and tools give to statistics of a distribution.
+//! The names of statistics of a distribution, as used in tables and by tools.
 
 /// Returns the canonical name, e.g. `p50` for `50th (Median)` and `min` for `Minimum`, or `None` for other text.
 pub(crate) fn statistic(text: &str) -> Option<String> {
@@ -19,7 +19,6 @@ pub(crate) fn statistic(text: &str) -> Option<String> {
     Some(named.to_owned())
 }
 
-/// The sort key of a statistic. The most representative one comes first.
 pub(crate) fn rank(name: &str) -> u8 {
     match name {
         "p50" => 0,

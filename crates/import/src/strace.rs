@@ -19,7 +19,7 @@ const LONGEST_AWAKE: f64 = 1000.0;
 #[derive(Debug, Default)]
 pub(crate) struct Strace {
     open: Option<Table>,
-    /// Whether the last note described the seconds as elapsed time rather than CPU time.
+    /// Whether the last note described the seconds as elapsed time rather than as CPU time.
     noted_elapsed: Option<bool>,
 }
 
@@ -64,7 +64,6 @@ impl Format for Strace {
 }
 
 impl Strace {
-    /// Handles the last line. Its sum shows whether any rows are missing.
     fn total(&mut self, words: &[&str], line: u64, out: &mut Out) {
         let Some(table) = self.open.take() else { return };
         let calls = table.calls.count().to_string();

@@ -11,7 +11,6 @@ const LONGEST: usize = 40;
 pub(crate) struct Settings {
     pub(crate) path: Option<(String, String)>,
     pub(crate) levels: BTreeMap<String, String>,
-    /// The remaining text of the innermost heading, which names the workload.
     pub(crate) workload: Option<String>,
     pub(crate) section: String,
 }
@@ -20,7 +19,7 @@ pub(crate) struct Settings {
 pub(crate) fn settings(titles: &[String]) -> Settings {
     let mut settings = Settings::default();
     let mut words: Vec<String> = Vec::new();
-    // Whether the innermost heading, ignoring roles and numbers, consists only of settings.
+    // Whether the innermost heading consists only of settings, ignoring roles and numbers.
     let mut innermost_is_settings = true;
     for title in titles {
         let mut rest: Vec<&str> = Vec::new();
@@ -70,8 +69,8 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
     title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They say which end the log is from, which the
-/// log itself shows.
+/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They state which end the log is from,
+/// which the log itself shows.
 fn is_role(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let is_labelled = |role: &&str| lowercase.strip_prefix(*role).is_some_and(|after| after.starts_with(':'));

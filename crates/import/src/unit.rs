@@ -8,8 +8,8 @@ pub(crate) struct Unit {
     pub(crate) factor: f64,
 }
 
-/// Parses the usual spellings of units. `MBytes` is 2^20 bytes, as in iperf and netperf. `MB` is 10^6 bytes and `MiB`
-/// is 2^20. Bits have decimal prefixes.
+/// Parses the usual spellings of units. `MBytes` is 2^20 bytes, as in iperf and netperf, `MB` is 10^6 bytes,
+/// and `MiB` is 2^20 bytes. Bits have decimal prefixes.
 pub(crate) fn unit(text: &str) -> Option<Unit> {
     let text = text.trim();
     let of = |quantity, factor| Some(Unit { quantity, factor });
@@ -31,7 +31,7 @@ pub(crate) fn unit(text: &str) -> Option<Unit> {
     of(Quantity::Count, scaled(text, is_event)?)
 }
 
-/// The number of nanoseconds in a unit of time, including per-event times such as `μs/call`.
+/// Returns the number of nanoseconds in a unit of time, including times per event such as `μs/call`.
 fn time(text: &str) -> Option<f64> {
     let word = match text.split_once('/') {
         Some((time, each)) if is_event(each) => time,
@@ -64,7 +64,7 @@ fn rate(base: &str) -> Option<Unit> {
     of(Quantity::PerSecond, scaled(base, is_event)?)
 }
 
-/// The factor of a prefix before a word: `10^6bits`, `Gbit`, `KiB`, `k`.
+/// Returns the factor of a prefix before a word: `10^6bits`, `Gbit`, `KiB`, `k`.
 fn scaled(text: &str, is_word: fn(&str) -> bool) -> Option<f64> {
     if is_word(text) {
         return Some(1.0);
@@ -126,7 +126,7 @@ fn is_event(word: &str) -> bool {
         "op",
         "ops",
     ];
-    // `T` and `R` have a different meaning from `t` and `r`.
+    // `T` and `R` have different meanings from `t` and `r`.
     let is = |event: &str| if word.len() == 1 { event == word } else { event.eq_ignore_ascii_case(word) };
     EVENTS.iter().any(|event| is(event))
 }

@@ -1,6 +1,7 @@
-//! Identifies unclaimed lines that are output of unsupported tools, so that they can be reported.
+//! Identifies lines that no format claims but that are output of unsupported tools, so that they can be
+//! reported.
 
-/// Words that appear in the results of other tools, and the tool. A line must contain all words of a group.
+/// Words that appear in the results of another tool, and its name. A line must contain all words of a group.
 const OTHERS: &[(&[&str], &str)] = &[
     (&["packets transmitted, ", "%"], "output of ping, which is not supported"),
     (&["rtt min/avg/max"], "output of ping, which is not supported"),
@@ -40,7 +41,7 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&[" TEST from "], "headings of an unsupported netperf test"),
 ];
 
-/// Reported separately because ethr's column headings look like iperf3's.
+/// This is reported separately, because the column headings of ethr look like iperf3's.
 pub(crate) const ETHR: &str = "output of ethr, which is not supported";
 const QPERF: &str = "output of qperf, which is not supported";
 
@@ -56,7 +57,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if is_of_qperf(text) {
         return Some(QPERF);
     }
-    // Tables with these headings and named rows are not irtt's.
+    // Tables that have these headings and named rows are not from irtt.
     if text.contains("Median") && text.split_whitespace().eq(["Min", "Mean", "Median", "Max", "Stddev"]) {
         return Some("output of irtt, which is not supported");
     }
@@ -70,7 +71,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if text.contains('[') && text.contains("bits/sec") && text.contains(" sec ") {
         return Some("damaged iperf3 rows");
     }
-    // Fast path: plain sentences contain none of these characters.
+    // This is a fast path: plain sentences contain none of these characters.
     let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
         || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
     let has_all = |words: &&[&str]| is_marked && words.iter().all(|word| text.contains(word));

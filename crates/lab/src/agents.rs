@@ -1,4 +1,4 @@
-//! The agents of a run. Sends them orders and waits for their replies.
+//! The agents of a run. This sends them orders and waits for their replies.
 
 mod start;
 
@@ -24,7 +24,6 @@ const POLL: Duration = Duration::from_millis(50);
 
 const EMULATED_SLOWNESS: u32 = 6;
 
-/// All agents of a run, which stop when this is dropped.
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
     seats: BTreeMap<HostName, HostName>,
@@ -46,7 +45,6 @@ struct Endpoint {
     ready_within: Option<Duration>,
 }
 
-/// The start number distinguishes messages of a restarted agent from earlier ones.
 struct AgentEvent {
     host: HostName,
     start: u32,
@@ -62,12 +60,10 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    /// Extends timeouts if this program itself runs in an emulated machine.
     pub(crate) fn inside(self, emulated: bool) -> Self {
         Self { slowness: if emulated { EMULATED_SLOWNESS } else { 1 }, ..self }
     }
 
-    /// Lets the agents of existing hosts configure the lab devices on those hosts.
     pub(crate) fn with_seats(self, lab: &Lab) -> Self {
         let seat = |host: &HostName| Some((host.clone(), lab.seat(host)?.clone()));
         Self { seats: lab.hosts.iter().filter_map(|host| seat(&host.name)).collect(), ..self }
@@ -134,7 +130,7 @@ impl Agents {
         Ok(replies.remove(0))
     }
 
-    /// Stops an agent immediately. It accepts no further orders.
+    /// Stops an agent immediately, after which it accepts no orders.
     pub(crate) fn end(&mut self, host: &HostName) {
         if let Some(endpoint) = self.endpoints.get_mut(host) {
             endpoint.machine.stop();
@@ -193,7 +189,7 @@ impl Agents {
                 FromAgent::Hello(_) => {}
             }
         }
-        // From here on, no long message is expected.
+        // After this point, no long message is expected.
         for endpoint in pending.iter().filter_map(|request| self.endpoints.get(&request.host)) {
             endpoint.client.limit.set(allowance::USUAL);
         }
@@ -232,7 +228,8 @@ impl Agents {
 
 pub(crate) const SHORT: Duration = Duration::from_secs(10);
 
-/// Other hosts on the path cannot guess the token, because the kernel seeds the standard library's hasher.
+/// Returns a token that other hosts on the path cannot guess, because the kernel seeds the standard library's
+/// hasher.
 pub(crate) fn token() -> Token {
     Token(RandomState::new().build_hasher().finish())
 }

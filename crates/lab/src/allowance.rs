@@ -1,19 +1,19 @@
-//! Limits the length of an agent's message depending on the order it replies to, because guests are not
+//! Limits the length of an agent's message depending on the order that it answers, because guests are not
 //! trusted and messages are held in memory.
 
 use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// Sufficient for greetings, replies without samples, and the state of a few devices.
+/// This is sufficient for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
-/// A report without its series. On a large machine, most of it consists of the times per CPU.
+/// The length of a report without its series. On a large machine, most of it consists of the times per CPU.
 const REPORT: usize = 1 << 20;
-/// One interval of a stream's connection, with numbers of maximum length.
+/// The length of one interval of a stream's connection if all numbers have their maximum length.
 const SAMPLE: usize = 1 << 10;
-/// The widest possible histogram of an interval.
+/// The length of the widest possible histogram of an interval.
 const HISTOGRAM: usize = 32 << 10;
-/// Extra intervals, because the two ends wait for each other.
+/// The number of extra intervals. The two ends wait for each other, so they may record more than requested.
 const FURTHER: u64 = 16;
 /// The length of the queue for messages from all agents together. An agent blocks until its last message is
 /// read.

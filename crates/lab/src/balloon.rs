@@ -19,7 +19,8 @@ use crate::{
     vm_balloon::{VmBalloon, failed},
 };
 
-/// The timeout for orders that touch all guest memory, in an emulated machine on a busy host.
+/// The timeout for orders that touch all guest memory, which takes long in an emulated machine on a busy
+/// host.
 const LONG: Duration = Duration::from_secs(300);
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -66,7 +67,7 @@ impl VmAgent<'_> {
 
     /// Brings all free guest memory into the required state, and returns the amount to take from the guest.
     fn prepare(&mut self, balloon: &mut dyn Balloon) -> Result<Bytes, RunError> {
-        // Cleans up after a failed trial.
+        // This cleans up after a failed trial.
         self.ask(MemoryOrder::Release)?;
         self.resize(balloon, Bytes(0))?;
         let load = self.load;
@@ -75,14 +76,14 @@ impl VmAgent<'_> {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
             }
-            // Memory that was given back has no host pages behind it, and no other memory is free.
+            // The host has no pages for memory that was given back, and no other memory is free.
             (BalloonMove::Shrink, false) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
                 self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
-            // As a result, the memory that is touched is exactly the memory that was given back.
+            // Because of this, exactly the memory that was given back is touched.
             (BalloonMove::Grow, _) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;

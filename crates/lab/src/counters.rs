@@ -1,4 +1,4 @@
-//! Computes the difference between two readings of a path's counters.
+//! Computes the difference between two readings of the counters of a path.
 
 use std::iter;
 
@@ -33,7 +33,8 @@ fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
     }
 }
 
-/// Empty if all counters are zero, because some drivers only count per queue in certain modes.
+/// Returns the difference per queue. It is empty if all counters are zero, because some drivers count per
+/// queue only in certain modes.
 fn queues(before: &[QueueCounters], after: &[QueueCounters]) -> Vec<QueueCounters> {
     let none = QueueCounters::default();
     let before = before.iter().chain(iter::repeat(&none));
@@ -63,7 +64,7 @@ fn host(before: &HostCounters, after: &HostCounters) -> HostCounters {
     }
 }
 
-/// If the counter was reset, the difference is zero.
+/// Returns the difference, or zero if the counter was reset.
 fn passed(now: u64, then: u64) -> u64 {
     now.saturating_sub(then)
 }
@@ -72,7 +73,7 @@ fn passed_bytes(now: Bytes, then: Bytes) -> Bytes {
     Bytes(passed(now.0, then.0))
 }
 
-/// For 32-bit counters, which wrap around. Correct for up to 2^32 per trial.
+/// Returns the difference of 32-bit counters, which wrap around. It is correct up to 2^32 per trial.
 fn passed_around(now: u64, then: u64) -> u64 {
     now.wrapping_sub(then) & u64::from(u32::MAX)
 }

@@ -1,8 +1,8 @@
-//! Selects the next trial and stops results early. The choice is a pure function of the plan and the finished
+//! Selects the next trial, and stops measuring results early. The choice is a pure function of the plan and the finished
 //! trials, so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. At the start of each block, the design evaluates all groups of results using
-//! the earlier blocks, and continues with the results that can still change the answer. It uses no clock.
+//! The plan is the full matrix. At the start of each block, the design evaluates all groups of results based on the earlier
+//! blocks, and continues with those results that can still change the answer. It does not use a clock.
 
 mod forecast;
 mod group;
@@ -27,7 +27,7 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// The number of baseline pairs needed for a noise floor. A baseline only gets more if it is itself a
+/// The number of baseline pairs that a noise floor needs. A baseline gets more only if it is itself a
 /// contender.
 const NOISE_PAIRS: usize = 5;
 
@@ -50,7 +50,7 @@ struct Round {
     block: Option<u32>,
     measure: BTreeSet<usize>,
     again: BTreeSet<usize>,
-    /// Baselines that are only measured for comparison.
+    /// Baselines measured only for comparison.
     beside: BTreeSet<usize>,
 }
 
@@ -68,7 +68,7 @@ impl Round {
 }
 
 impl<'p> Design<'p> {
-    /// Resumes from these trials, in the order in which they ran.
+    /// Resumes after these trials, which are in the order in which they ran.
     #[must_use]
     pub fn new<'t>(plan: &'p Plan, there: impl IntoIterator<Item = &'t Trial>) -> Self {
         let mut design = Self {
@@ -95,7 +95,7 @@ impl<'p> Design<'p> {
         self.skipped.extend(self.plan.results.iter().position(|known| known.id.as_str() == result));
     }
 
-    /// Records that a trial is not run because its probe is missing.
+    /// Records that a trial is not run because its probe is unavailable.
     pub fn leave_out(&mut self, trial: &PlannedTrial) {
         self.left_out.insert(trial.index);
     }
@@ -116,15 +116,16 @@ impl<'p> Design<'p> {
         None
     }
 
-    /// Returns the next trials to run at the same time. Empty if the run is complete or out of time.
+    /// Returns the next trials, which run at the same time. The list is empty if the run is complete or out
+    /// of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
         let rest = self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_beside(first));
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
-    /// Decides again what to measure, because repeated trials may have changed the comparisons. Returns whether any
-    /// trials are left.
+    /// Decides again which results to measure, because repeated trials may have changed the comparisons.
+    /// Returns whether there are trials left.
     pub fn look_again(&mut self) -> bool {
         let Some(block) = self.round.block.filter(|_| self.plan.design.is_adaptive() && !self.spent) else {
             return false;
@@ -133,7 +134,6 @@ impl<'p> Design<'p> {
         self.rest().next().is_some()
     }
 
-    /// Returns a disturbed trial that has attempts left, and its earlier attempts.
     #[must_use]
     pub fn to_remake(&self) -> Option<(&'p PlannedTrial, Vec<DiscardedAttempt>)> {
         let open = self.seen.disturbed().filter(|(_, attempts)| attempts.len() < ATTEMPTS);
@@ -147,7 +147,7 @@ impl<'p> Design<'p> {
         Some((planned, attempts.to_vec()))
     }
 
-    /// Returns ends of results that are new or have changed since the last call.
+    /// Returns the reasons why results ended that are new or have changed since the last call.
     pub fn ends(&mut self) -> Vec<ResultEnd> {
         if !self.plan.design.is_adaptive() {
             return Vec::new();
@@ -175,7 +175,7 @@ impl<'p> Design<'p> {
         unmeasured.map(|(_, result)| result.id.as_str())
     }
 
-    /// Returns, only once, the reason why trials are not chosen for the requested objective.
+    /// Returns the reason why trials are not chosen for the requested objective, but only once.
     pub fn other_objective(&mut self) -> Option<&'static str> {
         let block = self.round.block.unwrap_or(0);
         if self.reported_missing_cpu
@@ -208,7 +208,7 @@ impl<'p> Design<'p> {
         }
     }
 
-    /// The current block, starting at 0, and whether it measures all results.
+    /// Returns the number of the current block, starting at 0, and whether it measures all results.
     #[must_use]
     pub fn block(&self) -> Option<(u32, bool)> {
         let screening = screening_blocks(self.plan);
@@ -220,7 +220,6 @@ impl<'p> Design<'p> {
         self.plan.results.len() - self.skipped.len()
     }
 
-    /// The maximum number of remaining trials, disregarding the budget.
     #[must_use]
     pub fn trials_left(&self) -> usize {
         if self.spent { 0 } else { self.rest().count() }
@@ -279,14 +278,14 @@ impl<'p> Design<'p> {
             }
         }
         if !again.is_empty() {
-            // All competitors of a repeated baseline are measured twice.
+            // Competitors of a repeated baseline are measured twice as well.
             again.extend(&measure);
         }
         Round { block: None, measure, again, beside }
     }
 
     fn standings(&self, block: u32) -> Vec<(usize, Standing)> {
-        // Groups with the same workload are adjacent and share its fit.
+        // Groups with the same workload are adjacent and share a fit.
         let by_workload =
             self.groups.chunk_by(|one, other| one.workload(self.plan) == other.workload(self.plan));
         let mut standings = Vec::new();

@@ -1,4 +1,4 @@
-//! Detects trials that were disturbed by other work, based only on the CPU time of other processes.
+//! Detects trials that were disturbed by other work. Only the CPU time of other processes counts.
 
 use std::{collections::BTreeMap, collections::BTreeSet};
 
@@ -7,17 +7,17 @@ use units::Nanos;
 
 use crate::placement::Cpus;
 
-/// A trial is disturbed if other work takes at least this fraction of the available CPU time.
+/// A trial is disturbed if other work uses at least this fraction of the available CPU time.
 const BOUND: f64 = 0.05;
-/// An unpinned trial is undisturbed if this multiple of the CPUs it keeps busy remains available to it.
+/// An unpinned trial is undisturbed if at least this multiple of the CPUs that it keeps busy remains
+/// available to it.
 const ROOM: f64 = 2.0;
-/// The number of busy CPUs is assumed to be at least this, one per end.
+/// A trial is assumed to keep at least this many CPUs busy, one per end.
 const ENDS: f64 = 2.0;
-/// A process is named if it uses at least this many CPUs.
+/// A process is listed if it uses at least this many CPUs.
 const NAMED: f64 = 0.01;
 const MOST_NAMED: usize = 3;
 
-/// Returns a warning if a trial on these CPUs was disturbed.
 pub(crate) fn warning(usage: &CpuUsage, cpus: &Cpus) -> Option<ValidityWarning> {
     let around = usage.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
     let share = match pinned(cpus) {
@@ -44,7 +44,7 @@ fn anywhere(around: &AttributedCpu) -> f64 {
     if left >= ROOM * kept_busy { 0.0 } else { others / f64::from(around.cpus.max(1)) }
 }
 
-/// Only includes other work on the pinned CPUs, which is their busy time minus the trial's threads and
+/// Returns the other work on the pinned CPUs, which is their busy time minus that of the trial's threads and
 /// softirqs.
 fn on_pinned(usage: &CpuUsage, around: &AttributedCpu, pinned: &BTreeSet<u32>) -> f64 {
     let machine = &usage.machine;

@@ -1,4 +1,4 @@
-//! Errors that end a run.
+//! The errors that end a run.
 
 use protocol::Reply;
 use scenario::HostName;

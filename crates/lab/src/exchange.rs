@@ -1,4 +1,4 @@
-//! A trial as seen by its two ends.
+//! A trial from the point of view of its two ends.
 
 use protocol::{EndReport, Observation};
 use scenario::{Path, PlannedResult};

@@ -1,4 +1,4 @@
-//! Finds and reserves the interfaces of existing hosts. A run reserves either all of them or none.
+//! Finds and reserves the interfaces of existing hosts. A run reserves either all or none.
 
 use std::{collections::BTreeMap, mem, net::Ipv4Addr, thread, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The minimum time before a reservation is retried. A random delay of up to the same length is added, so
-/// that two runs do not keep colliding.
+/// that two runs do not collide again and again.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// Returns the scenario with the interfaces that were found on existing hosts with an agent.
@@ -81,8 +81,8 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     misfit.map_or(Ok(()), |(at, reason)| Err(refused(&at.host, reason)))
 }
 
-/// Finds a host's interface by its address, by its name, or by how the host was reached. Returns the path end
-/// and the MTU.
+/// Finds a host's interface by its address, by its name, or by the way the host was reached. Returns the end
+/// of the path and the MTU.
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
@@ -96,7 +96,7 @@ pub(crate) fn interface(
 }
 
 /// Reserves the interfaces of all existing hosts for the run `by`, and reports other runs on those hosts. If
-/// an interface is taken, all reservations are released and retried, or the call fails if `wait` is not set.
+/// an interface is taken, this releases all reservations and tries again, or fails if `wait` is not set.
 pub(crate) fn reserve(
     scenario: &Scenario,
     agents: &mut Agents,
@@ -125,7 +125,7 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // Otherwise, the reservation is held by the agent of a killed controller, which is about to exit.
+        // Otherwise the agent of a killed controller holds the reservation, and is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }

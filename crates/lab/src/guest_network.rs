@@ -1,5 +1,5 @@
-//! Creates a network for a single guest that is not part of a scenario: the guest's device, and a tap device
-//! in a separate namespace.
+//! Creates a network for a single guest that is not part of a scenario. It consists of the guest's device and
+//! a tap device in a separate namespace.
 
 use std::net::Ipv4Addr;
 
@@ -13,7 +13,7 @@ use crate::{agents::Agents, error::RunError, lab_handle::LabHandle};
 
 const OUTSIDE: &str = "host";
 const DEVICE: &str = "eth0";
-/// In the range reserved for benchmarking (RFC 2544).
+/// An address in the range reserved for benchmarking (RFC 2544).
 const ADDRESS: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 64, 1), 24);
 
 /// The network of a single guest, which is removed when this is dropped.
@@ -25,11 +25,11 @@ pub struct GuestNetwork {
 }
 
 impl GuestNetwork {
-    /// Creates the network for the machine `vm` with the name `guest`. `mtu` is the size of the IP packet in
-    /// bytes.
+    /// Creates the network for the machine `vm`, which is called `guest`. `mtu` is the size of the IP packet in bytes.
     ///
     /// # Errors
-    /// If the kernel refuses or lacks a feature.
+    ///
+    /// If the kernel refuses this or lacks a feature.
     pub fn create(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
         if let Some(reason) = Nic::lacks_vhost().filter(|_| vm.vhost) {
             return Err(RunError::Lacks { reason: format!("vhost-net is unavailable: {reason}") });

@@ -1,4 +1,4 @@
-//! Writes the header of a run's record.
+//! Writes the header of the record of a run.
 
 use samples::{BootedMachine, Environment, MachineChange, MissingProbe, RunHeader, SCHEMA, Sink};
 
@@ -9,8 +9,8 @@ use crate::{
     request::{Request, planned_paths},
 };
 
-/// Stores the header of a new run, or compares the machine with that of the resumed run. `machines` were
-/// booted for the run. `missing` are requested probes that cannot run here.
+/// Stores the header of a new run. For a resumed run, compares the machine with that in the header.
+/// `machines` were booted for the run, and `missing` are requested probes that cannot run here.
 pub(crate) fn begin<S: Sink>(
     request: &Request<'_>,
     environment: &Environment,

@@ -1,5 +1,5 @@
-//! Gives access to all devices of the lab: local devices through netlink, and those of guests and existing
-//! hosts through their agents.
+//! Gives access to all devices of the lab. Local devices are accessed through netlink, and those of guests
+//! and existing hosts through their agents.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,7 +10,7 @@ use topology::{ConfigureError, ReadError, Topology};
 
 use crate::{agents::Agents, error::RunError, event::Observer};
 
-/// The timeout for configuring or reading a guest's devices on a busy machine.
+/// The timeout for configuring or reading the devices of a guest on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy)]
@@ -62,8 +62,8 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// Applies settings to all devices. Devices without settings get their original ones back. Errors mention
-    /// `result`.
+    /// Applies settings to all devices. Devices without settings get their original ones back. Error messages
+    /// contain `result`.
     pub(crate) fn configure(
         &self,
         agents: &mut Agents,
@@ -97,7 +97,7 @@ impl LabHandle<'_> {
         Ok(())
     }
 
-    /// Returns device states by path, in path order. All agents are queried at once.
+    /// Returns device states for each path, in path order. All agents are queried at the same time.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
@@ -118,8 +118,8 @@ impl LabHandle<'_> {
         Ok(all)
     }
 
-    /// Returns the counters since creation, for all devices by path and for their hosts, in path order. All
-    /// agents are queried at once.
+    /// Returns the counters of all devices and hosts of each path since their creation, in path order. All
+    /// agents are queried at the same time.
     pub(crate) fn counters(
         &self,
         agents: &mut Agents,
@@ -140,8 +140,8 @@ impl LabHandle<'_> {
         Ok(all)
     }
 
-    /// Queries the agents that own devices on these paths. Returns the index of the path, the host and the
-    /// reply.
+    /// Queries the agents that own devices on these paths. Each reply comes with the index of the path and
+    /// the host.
     fn ask_inside(
         &self,
         agents: &mut Agents,
@@ -160,7 +160,7 @@ impl LabHandle<'_> {
         Ok(targets.into_iter().zip(replies).map(|((way, host), reply)| (way, host, reply)).collect())
     }
 
-    /// Looks for the cause of a failed trial, such as a missing device or a machine in trouble.
+    /// Looks for the cause of a failed trial, such as a missing device or a machine that is in trouble.
     pub(crate) fn explain(&self, agents: &Agents, path: &Path, error: RunError) -> RunError {
         let is_symptom =
             matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });

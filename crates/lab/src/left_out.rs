@@ -1,5 +1,5 @@
-//! Tracks unreachable hosts and broken paths that a run with many hosts continues without. Such a run is
-//! incomplete, and resuming it measures them.
+//! Keeps track of unreachable hosts and broken paths. A run with many hosts continues without them. It is
+//! then incomplete, and resuming it measures them.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,9 +7,9 @@ use scenario::{HostName, Lab, Path, PathName};
 
 use crate::error::RunError;
 
-/// A run needs at least this many existing hosts to continue without one.
+/// The minimum number of existing hosts for which a run continues without one.
 const MIN_HOSTS: usize = 3;
-/// How many trials the ends of a path may refuse.
+/// The number of times that the ends of a path may refuse a trial.
 const ATTEMPTS: u32 = 2;
 
 #[derive(Debug, Clone, Default)]
@@ -58,8 +58,6 @@ impl LeftOut {
         self.paths.contains_key(&path.name) || is_gone(&path.from.host) || is_gone(&path.to.host)
     }
 
-    /// # Errors
-    /// If anything was excluded.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         if self.is_empty() { Ok(()) } else { Err(RunError::LeftOut { what: self.to_string() }) }
     }

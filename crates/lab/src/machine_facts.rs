@@ -8,7 +8,7 @@ use scenario::{HostName, PathEnd};
 
 use crate::{error::RunError, existing_hosts, guest_network::GuestNetwork, observer::Watcher, stop::Stop};
 
-/// Properties of a started machine.
+/// The properties of a machine that has been started.
 #[derive(Debug)]
 pub struct Introduction {
     pub environment: Environment,
@@ -33,7 +33,7 @@ pub fn introduce(
 ) -> Result<Introduction, RunError> {
     let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, probes, Vec::new())?;
     match properties(&mut watcher, &host, network, probes) {
-        // A machine that hangs right after its greeting is still booting.
+        // A machine that hangs right after its greeting counts as booting.
         Err(RunError::Silent { .. }) if watcher.start_again(probes)? => {
             properties(&mut watcher, &host, network, probes)
         }

@@ -1,4 +1,4 @@
-//! Prepares the machines for the ends of a run's paths: namespaces, virtual machines and existing hosts.
+//! Prepares the machines at the ends of a run's paths: namespaces, virtual machines and existing hosts.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -55,8 +55,8 @@ fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, 
     Ok(Member::new(host.clone(), name.to_owned(), Arc::clone(fleet), request.id.to_string()))
 }
 
-/// Lists the parts that a persistent lab lacks: unsupported devices, and virtual machines, which are only
-/// booted by a run.
+/// Lists the parts of a scenario that a persistent lab lacks: unsupported devices, and virtual machines,
+/// which only a run boots.
 pub(crate) fn absent(topology: &Topology, lab: &Lab) -> Vec<String> {
     topology.missing().iter().map(ToString::to_string).chain(unbooted(lab)).collect()
 }
@@ -66,7 +66,6 @@ fn unbooted(lab: &Lab) -> impl Iterator<Item = String> {
     vms.map(|host| format!("virtual machine `{}`: only `plumb run` boots it", host.name))
 }
 
-/// Resources that are shared by virtual machines and created on first use.
 struct Monitors<'a> {
     request: &'a Request<'a>,
     topology: &'a Topology,

@@ -1,4 +1,4 @@
-//! Measures the traffic of trials. Counters are read before and after, and an attempt is repeated if it
+//! Measures the traffic of trials. Counters are read before and after a trial. An attempt is repeated if it
 //! stalled or its probe failed.
 
 use samples::{CpuUsage, DiscardedAttempt, PathCounters, ProbeResults, UnixMillis, ValidityWarning};
@@ -42,7 +42,7 @@ struct Attempt {
 
 impl TrialRunner<'_> {
     /// Measures all trials at the same time. If a process stalls or a probe fails in any of them, all are
-    /// repeated, because a trial that runs alone would be a different measurement. The results of the other
+    /// repeated, because a trial that runs alone would be a different measurement. Results of the other
     /// trials are not replaced.
     pub(crate) fn measure(
         &mut self,
@@ -62,7 +62,7 @@ impl TrialRunner<'_> {
                 Err(RunError::Refused { reason, unsupported: true, .. }) => {
                     match exchanges {
                         [_] => outcomes[0] = Some(TrafficOutcome::Never(reason)),
-                        // The trials run one at a time, to find the one that cannot run.
+                        // The trials now run one at a time, to find the one that cannot run.
                         _ => {
                             for &place in &open {
                                 let alone = self.measure(&exchanges[place..=place], observer)?;
@@ -135,7 +135,7 @@ impl TrialRunner<'_> {
         Ok(Attempt { measured: Box::new(measured), verdict, void })
     }
 
-    /// Returns this machine's softnet counters, if an end of the path runs in its kernel.
+    /// Returns the softnet counters of this machine if an end of the path runs in its kernel.
     fn softnet(&self, path: &Path, reports: &Reports) -> Option<samples::SoftnetCounters> {
         let ends = [(&path.from, Some(&reports.client)), (&path.to, reports.server.as_ref())];
         let is_here = |(end, _): &(&scenario::PathEnd, _)| !self.lab_handle.lab.has_own_kernel(&end.host);

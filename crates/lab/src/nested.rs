@@ -1,4 +1,4 @@
-//! Boots a virtual hypervisor, runs the scenario in it, and stores its trials as they arrive.
+//! Boots a virtual hypervisor, runs the scenario in it, and stores the trials as they arrive.
 
 use std::{
     io::Write,
@@ -27,12 +27,13 @@ use crate::{
 };
 
 const NAME: &str = "hypervisor";
-/// How long the hypervisor may be silent after it has booted. Nested guests are emulated and boot slowly,
-/// perhaps twice.
+/// The maximum time that the hypervisor may be silent after it has booted. Its guests are emulated and boot
+/// slowly, sometimes twice.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// How long the hypervisor may be silent, as a multiple of its own boot time, for slow or busy machines.
+/// The maximum time that the hypervisor may be silent, as a multiple of its own boot time. This is for slow
+/// or busy machines.
 const BOOTS: u32 = 80;
-/// The time allowed to remove the lab after an interrupt.
+/// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
 
@@ -133,7 +134,7 @@ impl<'a> Hypervisor<'a> {
         (Instant::now(), self.machine.starved())
     }
 
-    /// Compares the time since the last message with `patience`, not counting time without a CPU.
+    /// Compares the time since the last message with `patience`, excluding time without a CPU.
     fn is_late(&self, (since, starved): (Instant, Duration), patience: Duration) -> bool {
         let waited = || since.elapsed().saturating_sub(self.machine.starved().saturating_sub(starved));
         since.elapsed() > patience && waited() > patience

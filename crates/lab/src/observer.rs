@@ -1,5 +1,6 @@
-//! The run's observer: an agent on the machine itself, outside the lab's hosts. It records CPU time by owner
-//! in every trial, and runs probes in some trials. Its failures are reported once and never end a run.
+//! The observer of a run, which is an agent on the machine itself, outside the lab's hosts. It records CPU
+//! time by owner in every trial, and runs probes in some trials. Its failures are reported once and never end
+//! a run.
 
 use std::{collections::BTreeSet, mem, net::Ipv4Addr, thread, time::Duration};
 
@@ -22,7 +23,7 @@ use crate::{
 
 const NAME: &str = "observer";
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Traces one message in 10, which amounts to hundreds per second at low cost.
+/// One in this many messages is traced, which amounts to hundreds per second at a low cost.
 const TRACE_ONE_IN: u32 = 10;
 
 pub(crate) struct Watcher {
@@ -41,7 +42,7 @@ pub(crate) struct Watcher {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Kept,
-    /// A probe failed for the first time, so the trial is to be repeated.
+    /// A probe failed for the first time, so the trial is repeated.
     Again,
     /// The trial is valid but has no probe results, because no working probe applies to it.
     Over,
@@ -95,7 +96,6 @@ impl Watcher {
         Ok(missing)
     }
 
-    /// The error that broke the connection to the agent.
     pub(crate) fn loss(&mut self) -> Option<RunError> {
         self.lost.take()
     }
@@ -131,8 +131,8 @@ impl Watcher {
         self.struck.clear();
     }
 
-    /// Starts observing a trial on the server's `port`, with probes if the trial is probed. Failures are held
-    /// back until [`Self::judge`].
+    /// Starts observing a trial on the server's `port`, with probes if the trial is probed. Failures are not
+    /// reported before [`Self::judge`].
     pub(crate) fn begin(
         &mut self,
         token: Token,
@@ -178,7 +178,6 @@ impl Watcher {
         }
     }
 
-    /// Decides what to do with the observed trial, and reports failures.
     pub(crate) fn judge(&mut self, load: &WorkloadSettings, observer: &mut dyn Observer) -> Verdict {
         if let Some(reason) = &self.lost {
             let text = format!("{reason}; continuing without probes");
@@ -229,11 +228,10 @@ impl Watcher {
         Ok(())
     }
 
-    /// Which messages to trace, if the trial supports it.
     fn latency_breakdown(&self, exchange: &Exchange<'_>, port: u16) -> Option<BreakdownOrder> {
         let ping = PingPongSettings::of(&exchange.result.load)?;
-        // The host cannot see inside guests, so time in a guest would be attributed to the wake-up of the
-        // other end.
+        // The host cannot see inside guests, so it would attribute time in a guest to waking up the other
+        // end.
         if exchange.path.layers.contains(&Layer::Virtio) {
             return None;
         }
@@ -247,7 +245,6 @@ impl Watcher {
         })
     }
 
-    /// Parameters that match no messages, for trying the probe.
     fn nowhere(&self) -> BreakdownOrder {
         BreakdownOrder {
             transport: Transport::Udp,
@@ -259,7 +256,7 @@ impl Watcher {
         }
     }
 
-    /// Only returns an error if the run is interrupted.
+    /// Sends an order. Returns an error only if the run is interrupted.
     fn ask(&mut self, what: &'static str, order: Order) -> Result<Option<Reply>, RunError> {
         if self.lost.is_some() {
             return Ok(None);

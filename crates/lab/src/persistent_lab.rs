@@ -1,7 +1,7 @@
-//! Labs that remain after the command that created them.
+//! Labs that remain after the command that created them has ended.
 //!
-//! Each lab has a file in a folder that only its user can write to. Its namespaces only exist as descriptors
-//! of the holder process, so once the holder has exited, the file is a leftover.
+//! Each lab has a file in a folder that only its user can write to. Its namespaces exist only as descriptors of the holder
+//! process, so the file is a leftover if the holder has exited.
 
 use std::{
     os::fd::{AsFd, AsRawFd},
@@ -44,7 +44,7 @@ impl PersistentLab {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentHost {
     pub name: String,
-    /// The holder's descriptor of the network namespace.
+    /// The holder's descriptor for the network namespace.
     pub descriptor: i32,
     pub addresses: Vec<String>,
 }

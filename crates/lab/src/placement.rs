@@ -5,7 +5,7 @@ use workload::{Placement, WorkloadSettings};
 /// The CPUs of both ends. `None` means unpinned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpus {
-    /// Thread n uses entry n, modulo the length.
+    /// Thread n is pinned to entry n, modulo the length of the list.
     pub client: Option<Vec<u32>>,
     pub server: Option<Vec<u32>>,
 }
@@ -22,7 +22,7 @@ pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> R
     match placement {
         Placement::Free => Ok(Cpus { client: None, server: None }),
         Placement::SameCpu => {
-            // The last CPU is used, because interrupts and housekeeping prefer the first.
+            // The last CPU is used, because interrupts and housekeeping tasks prefer the first.
             let last = *usable.last().ok_or("this machine allows no CPU")?;
             Ok(Cpus { client: Some(vec![last]), server: Some(vec![last]) })
         }

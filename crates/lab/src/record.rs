@@ -1,4 +1,4 @@
-//! Converts parts of a scenario to records of a run.
+//! Converts parts of a scenario to parts of a run's record.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! Parameters of a run.
+//! The parameters of a run.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -15,9 +15,9 @@ pub struct Request<'a> {
     pub scenario: &'a Scenario,
     pub text: &'a str,
     pub plan: &'a Plan,
-    /// The ID of the run, which is that of `resume` if set.
+    /// The ID of the run. If `resume` is set, it is the ID of that run.
     pub id: RunId,
-    /// The run that contains the remedies to try.
+    /// The run that suggested the remedies to try.
     pub remedy_trials: Option<&'a RemedyTrials>,
     pub resume: Option<&'a RunRecord>,
     /// The program to run as agents (with its `agent` command).

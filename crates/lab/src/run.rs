@@ -1,4 +1,4 @@
-//! A complete run, with its steps in order.
+//! A complete run, as a list of steps in order.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -116,8 +116,8 @@ fn start(
     Ok(Endpoints { agents, environment, emulated })
 }
 
-/// Complete results are compared instead of names, because changed defaults would mix different workloads in
-/// a result.
+/// Compares the plan with that of the run to resume. Complete results are compared instead of names, because
+/// changed defaults would mix different workloads in a result.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     let planned = || request.plan.results.iter().map(record::result);
     match request.resume {
@@ -128,7 +128,8 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-/// The hosts at the ends of measurable paths. A lab device on an existing host belongs to that host.
+/// Returns the hosts at the ends of paths that can be measured. A lab device on an existing host belongs to
+/// that host.
 fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| missing.of_path(path).is_none());
     let lab = &request.scenario.lab;
@@ -139,7 +140,6 @@ fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTre
     seats.collect()
 }
 
-/// Returns this machine's properties, read through an agent in a namespace.
 fn describe(
     request: &Request<'_>,
     ends: &BTreeSet<&HostName>,

@@ -1,4 +1,4 @@
-//! Runs the trials of a run in rounds, and stores each trial as it ends. A round is usually a single trial.
+//! Runs the trials in rounds, and stores each trial when it ends. A round is usually a single trial.
 
 use std::{
     thread,
@@ -21,11 +21,10 @@ use crate::{
 const IDLE_CHECK: Duration = Duration::from_millis(300);
 /// Extra time for a trial's traffic to end, or for an agent to end after its member's lease.
 const GRACE: Duration = Duration::from_secs(5);
-/// The maximum time for waiting and repeats, as a fraction of the run's time.
+/// The maximum time for waiting and for repeats, as a fraction of the run's time.
 const ALLOWED: f64 = 1.0 / 3.0;
 const MAX_SHOWN: usize = 3;
 
-/// The maximum time for waiting for idle CPUs and repeating disturbed trials.
 #[must_use]
 pub fn remake_allowance(plan: &Plan) -> Duration {
     let planned = plan.duration_estimate();
@@ -72,7 +71,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(completed)
     }
 
-    /// Records results that have no trial because the time budget is used up.
+    /// Records the results that have no trial because the time budget is used up.
     fn skip_out_of_time(&mut self, design: &Design<'_>) -> Result<(), RunError> {
         let Some(budget) = self.request.plan.design.budget else { return Ok(()) };
         for result in design.out_of_time() {
@@ -84,7 +83,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(())
     }
 
-    /// Repeats disturbed trials when the CPUs are idle, and subtracts the time that this takes from `allowance`.
+    /// Repeats disturbed trials when the CPUs are idle, and subtracts the time taken from `allowance`.
     fn remake(
         &mut self,
         runner: &mut TrialRunner<'_>,
@@ -134,8 +133,8 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         }
     }
 
-    /// Waits until other processes leave the CPUs idle, or until `until`. Returns true if there is no CPU
-    /// data.
+    /// Waits until other processes leave the CPUs idle, but not beyond `until`. Returns true if there is no
+    /// CPU data.
     fn await_quiet(
         &mut self,
         runner: &mut TrialRunner<'_>,

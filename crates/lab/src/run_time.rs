@@ -7,11 +7,11 @@ use units::Nanos;
 
 use crate::design::forecast;
 
-/// The boot time per guest relative to a single boot, when several guests boot at once on two CPUs.
+/// The boot time per guest if several guests boot at once on two CPUs, relative to the time of a single boot.
 const CONCURRENT_BOOT: f64 = 0.65;
 
-/// Returns the approximate maximum duration. A single guest boots in `boot`. `inside` adds the boot of a
-/// virtual hypervisor.
+/// Returns the approximate maximum duration. `boot` is the boot time of a single guest, and `inside` adds the
+/// boot of a virtual hypervisor.
 #[must_use]
 pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> Nanos {
     let trials = forecast(plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);

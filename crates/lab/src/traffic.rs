@@ -1,5 +1,5 @@
-//! Runs the two ends of a trial, or of several trials at once on different hosts: serve, observe, run,
-//! collect.
+//! Runs the two ends of a trial, or of several trials at once on different hosts. The orders are serve,
+//! observe, run and collect.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use crate::{
 };
 
 const OPEN: &str = "open the server";
-/// Messages are counted in batches that take up to this time. In a shorter interval, a single batch would
-/// distort the rate.
+/// The minimum interval of the live view. Messages are counted in batches that take up to this time, so a
+/// single batch would distort the rate of a shorter interval.
 const MIN_SHOWN: Nanos = Nanos::from_millis(50);
 /// The time that a trial takes in addition to its traffic: connecting (10 s on a lossy path), draining (5 s
 /// at each end) and reporting.
 const SLACK: Duration = Duration::from_secs(30);
-/// The timeout of a transfer by size.
+/// The timeout for a transfer of a given size.
 const LONG: Duration = Duration::from_secs(600);
 
 impl TrialRunner<'_> {
@@ -58,14 +58,14 @@ impl TrialRunner<'_> {
             let client = report(&path.from.host, replies.next())?;
             let has_peer = result.load.kind().has_peer();
             let server = if has_peer { Some(report(&path.to.host, replies.next())?) } else { None };
-            // At most one of these trials uses this machine.
+            // At most one of these trials involves this machine.
             let seen = if self.lab_handle.is_here(path) { seen.take() } else { None };
             reports.push(Reports { client, server, seen });
         }
         Ok(reports)
     }
 
-    /// Ends what remains of a failed trial, because one end may still be waiting for the other. Errors are
+    /// Ends the remaining end of a failed trial, which may still be waiting for the other. Errors are
     /// ignored, because the trial has already failed.
     pub(crate) fn give_up(&mut self, token: Token, path: &Path) {
         let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
@@ -129,13 +129,12 @@ impl TrialRunner<'_> {
         Ok(begun.iter().map(port).collect())
     }
 
-    /// Returns the observer with its probes, if the trial is probed.
     pub(crate) fn watcher_of(&mut self, exchange: &Exchange<'_>) -> Option<&mut Watcher> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// Returns process IDs by owner. An end in a virtual machine is represented by its monitor. If both ends
-    /// share a host, it belongs to the client. Unused machines belong to the run.
+    /// Returns the process IDs of each owner. An end in a virtual machine is represented by its monitor. If
+    /// both ends share a host, it belongs to the client. Unused machines belong to the run.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuConsumer; 2]| {
@@ -146,7 +145,7 @@ impl TrialRunner<'_> {
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [CpuConsumer::Server, CpuConsumer::ServerVm]));
         }
-        // For a remote host, only its channel runs on this machine.
+        // If an end is on a remote host, only its channel runs on this machine.
         ends.retain(|(_, host)| !self.lab_handle.lab.is_remote(host));
         let named: Vec<&HostName> = ends.iter().map(|(_, host)| *host).collect();
         let others = self.agents.hosts().filter(|host| !named.contains(host));

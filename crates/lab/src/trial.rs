@@ -25,7 +25,7 @@ use crate::{
 
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 const PROBE: &str = "probe the MTU";
-/// Every IPv4 path must support this packet size (RFC 791).
+/// Every IPv4 path must support packets of this size (RFC 791).
 const SMALLEST_MTU: u32 = 576;
 
 pub(crate) enum TrialOutcome {
@@ -40,7 +40,6 @@ struct Prepared {
 }
 
 impl TrialRunner<'_> {
-    /// Whether a probe applies to the result and the path is on this machine.
     pub(crate) fn sees(&self, result: &PlannedResult, path: &Path) -> bool {
         let watcher = self.watcher.as_ref().filter(|_| self.lab_handle.is_here(path));
         watcher.is_some_and(|watcher| watcher.sees(&result.load))
@@ -50,10 +49,11 @@ impl TrialRunner<'_> {
         self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// Continues without the lost host or broken path that caused the error. If the ends of a path refuse a
-    /// trial, it gets a second attempt.
+    /// Continues without the lost host or broken path that caused the error. If the ends of a path refuse a trial, the trial
+    /// gets a second attempt.
     ///
     /// # Errors
+    ///
     /// Returns the error if it concerns neither, or if the run has few hosts.
     pub(crate) fn leave_out(
         &mut self,
@@ -84,7 +84,7 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Returns the processes that used enough CPU during `time` to disturb a trial.
+    /// Returns the processes that used enough CPU time during `time` to disturb a trial.
     pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
         let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
         Ok(usage.and_then(|usage| disturbance::warning(&usage, &Cpus::FREE)).and_then(|found| match found {
@@ -235,8 +235,8 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Checks for all paths at once whether packets of this size, and of one byte more, pass without
-    /// fragmentation.
+    /// Checks for all paths at once whether packets of this size pass without fragmentation, and whether
+    /// packets with one more byte do.
     fn carry(&mut self, wires: &[(&Path, u32)]) -> Result<Vec<MtuResult>, RunError> {
         let begun: Vec<(Token, &Path, u32)> =
             wires.iter().map(|(path, mtu)| (token(), *path, *mtu)).collect();
@@ -285,5 +285,5 @@ fn path_check(result: MtuResult, mtu: u32) -> PathCheck {
     PathCheck { mtu: (result.carried && result.larger_refused).then_some(mtu) }
 }
 
-/// How long the server for MTU probes lives. No policy limits trials to less.
+/// The maximum time that the server for MTU probes may run. No policy limits trials to less than this.
 const MTU_PROBE: Nanos = HostPolicy::LEAST_DURATION;

@@ -1,4 +1,4 @@
-//! Runs trials in a created lab, using its agents, its observer and the current state of its devices.
+//! Runs trials in an existing lab, using its agents, its observer and the current state of its devices.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Validity warnings that can be derived from a single trial. Trials are compared by the analysis.
+//! Warnings about validity that can be derived from a single trial. The analysis compares trials with each
+//! other.
 
 mod ping_pong;
 mod stream;
@@ -11,18 +12,18 @@ use workload::{
     WorkloadSettings,
 };
 
-/// A warning is issued if at least this fraction of CPU time is stolen.
+/// A warning is issued if at least this fraction of the CPU time is stolen.
 const STOLEN: f64 = 0.02;
-/// How far the duration may deviate from the requested one.
+/// The maximum deviation of the duration of a trial from the requested one, as a fraction.
 const TOLERANCE: f64 = 0.1;
-/// Shorter gaps are ordinary scheduling delays.
+/// Shorter gaps are ordinary delays in scheduling.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
-/// The time slice of a thread under contention (kernel base_slice_ns, 3 ms with few CPUs).
+/// The time slice of a thread under contention (base_slice_ns in the kernel, 3 ms with few CPUs).
 const TIME_SLICE: Nanos = Nanos::from_millis(4);
-/// The minimum fraction of the requested rate. A sender catches up after short stalls.
+/// The minimum fraction of the requested rate that must be reached. A sender catches up after short stalls.
 const MIN_RATE: f64 = 0.97;
 
-/// Returns the warnings for a trial. An end without intervals causes none.
+/// Returns the warnings about a trial. An end without intervals causes none.
 #[must_use]
 pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
     let mut warnings = of_kind(load, measurement, cpu);
@@ -40,7 +41,7 @@ fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -
         .unwrap_or_default()
 }
 
-/// Returns the reason to discard a trial: a thread did not run most of the time, or nothing arrived.
+/// Returns the reason for discarding a trial: a thread did not run most of the time, or nothing arrived.
 pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
     let lasted = durations(load, measurement);
     let short = lasted.is_some_and(|(requested, measured)| measured.0 < requested.0 / 2);
@@ -50,8 +51,9 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
     })
 }
 
-/// Warns about the end with the longest stall, if it is long compared with the trial and with scheduling
-/// delays among the ends' threads. Guests are skipped, because their clocks may stop with them.
+/// Warns about the end with the longest stall, if the stall is long compared with the trial and with
+/// scheduling delays among the threads of the ends. Guests are skipped, because their clocks may stop with
+/// them.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],

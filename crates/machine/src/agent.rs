@@ -1,4 +1,4 @@
-//! An agent's process: a child process that uses its stdio as the channel.
+//! A child process that runs an agent, with its stdio as the channel.
 
 use std::{
     os::unix::process::CommandExt,
@@ -30,7 +30,7 @@ impl AgentProcess {
         command
     }
 
-    /// `namespace` defaults to that of the calling thread.
+    /// Starts an agent. `namespace` defaults to that of the calling thread.
     pub(crate) fn start(
         &mut self,
         mut command: Command,
@@ -65,7 +65,7 @@ impl AgentProcess {
 
     pub(crate) fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // This only fails if the process has already exited.
+            // This fails only if the process has already exited.
             let _ = child.kill();
             let _ = child.wait();
         }

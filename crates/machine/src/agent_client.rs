@@ -8,14 +8,14 @@ use crate::channel::Channel;
 
 pub struct AgentClient {
     to_agent: Sender<Box<dyn Write + Send>>,
-    /// The current length limit for lines from the agent.
+    /// The current limit on the length of lines from the agent.
     pub limit: LineLimit,
     last_id: u64,
 }
 
 impl AgentClient {
-    /// Passes each message, and the error that ends the channel, to `deliver` until it returns false. Lines
-    /// may be up to `limit` bytes long.
+    /// Starts a thread that passes each message to `deliver` until it returns false. The error that ends the
+    /// channel is passed on too. Lines may be up to `limit` bytes long.
     pub fn new(
         channel: Channel,
         limit: usize,

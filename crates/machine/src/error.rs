@@ -1,4 +1,4 @@
-//! Errors of machines.
+//! The errors of machines.
 
 use fleet::FleetError;
 use thiserror::Error;

@@ -1,4 +1,5 @@
-//! Firecracker virtual machines. The agent is the guest's first process, and its channel is a virtual socket.
+//! Firecracker virtual machines. The agent is the guest's first process, and the channel to it is a virtual
+//! socket.
 
 mod api;
 mod error;
@@ -35,7 +36,7 @@ use crate::{
 
 pub(crate) const PROGRAM: &str = "firecracker";
 const API_FILE: &str = "api.sock";
-/// Suppresses the warning that is printed whenever a guest connects to an unused port.
+/// This level suppresses a warning printed whenever a guest connects to an unused port.
 const LOG_LEVEL: &str = "Error";
 /// Printed by every kernel that is booted with `pci=off`.
 const NO_PCI_MESSAGE: &str = "PCI: Fatal: No config space access function found";
@@ -59,7 +60,7 @@ struct Running {
     first_process: Arc<OnceLock<Instant>>,
 }
 
-/// The pipe is closed when the process exits.
+/// The log pipe is closed when the process exits.
 struct Instance {
     child: Child,
     ended: PipeReader,
@@ -88,8 +89,8 @@ impl Firecracker {
         self
     }
 
-    /// Returns the reason why `program` cannot run guests, for example because KVM is unavailable. Takes up
-    /// to 10 s.
+    /// Returns the reason why `program` cannot run guests, e.g. because KVM is unavailable. This takes up to
+    /// 10 s.
     #[must_use]
     pub fn unusable(program: Option<&Path>) -> Option<FirecrackerError> {
         let installed = Self::version(program).map(drop);
@@ -127,8 +128,8 @@ impl Firecracker {
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // The API error is preferred to the exit status. A process that was killed here has no exit
-                // status.
+                // The API error is more useful than the exit status. A process that this code killed has no
+                // exit status.
                 Err(match (status, &source) {
                     (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },
                     (Some(status), _) => FirecrackerError::Ended { status, words },
@@ -152,8 +153,8 @@ impl Firecracker {
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let namespace = self.tap.as_ref().map(|tap| &tap.namespace);
-        // Dropping the command closes this process's copies of the descriptors. Otherwise, the pipe would
-        // stay open.
+        // Dropping the command closes this process's copies of the descriptors. Otherwise the pipe would stay
+        // open.
         Ok(Instance { child: start(&mut command, namespace, &self.program)?, ended })
     }
 
@@ -189,7 +190,7 @@ impl Machine for Firecracker {
     }
 
     /// A guest boots within 1 s, or within 3 s if KVM itself is emulated. Several such guests with several
-    /// CPUs slow each other down.
+    /// CPUs each slow each other down.
     fn boot(&self) -> Boot {
         let patience = Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus));
         Boot { patience, own_kernel: true, may_hang: false }
@@ -221,7 +222,7 @@ fn start(
 }
 
 fn end(child: &mut Child) -> Option<ExitStatus> {
-    // This only fails if the process has already exited.
+    // This fails only if the process has already exited.
     let _ = child.kill();
     child.wait().ok()
 }

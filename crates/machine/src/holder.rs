@@ -28,7 +28,7 @@ impl Holder {
         let mut child = sys::child::spawn_detached(command, label)?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
-            // If the holder exits first, the line is empty, which the caller treats as a failure.
+            // If the holder exits first, the line is empty. The caller treats this as a failure.
             let _ = BufReader::new(output).read_line(&mut line);
         }
         Ok(line.trim_end().to_owned())
@@ -39,7 +39,7 @@ impl Holder {
         sys::process::is_alive(self.pid, self.start_time)
     }
 
-    /// Kills the process if it has not ended after `patience`. Fails if it belongs to another user.
+    /// Ends the process, and kills it if it still runs after `patience`. Fails if it belongs to another user.
     pub fn end(self, patience: Duration) -> Result<(), sys::Error> {
         let Some(process) = self.process()? else { return Ok(()) };
         process.terminate()?;
@@ -50,8 +50,8 @@ impl Holder {
         if self.is_alive() { process.kill() } else { Ok(()) }
     }
 
-    /// The result never refers to a later process with the same PID. Returns `None` if the process has
-    /// exited.
+    /// Returns the process, or `None` if it has exited. The result never refers to a later process with the
+    /// same PID.
     pub(crate) fn process(self) -> Result<Option<Process>, sys::Error> {
         Process::own(self.pid, self.start_time)
     }

@@ -1,4 +1,4 @@
-//! A host's restrictions on measurements, which apply to all controllers.
+//! The restrictions that a host sets on measurements. They apply to all controllers.
 
 use std::{fmt, net::Ipv4Addr, ops::RangeInclusive, str::FromStr};
 
@@ -10,11 +10,11 @@ use workload::WorkloadSettings;
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// By default, everything is allowed.
+/// A policy allows everything by default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
-    /// Payload rate per direction.
+    /// The maximum payload rate in each direction.
     #[serde(serialize_with = "write_rate", deserialize_with = "read")]
     pub rate: Option<BitRate>,
     #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
@@ -29,7 +29,7 @@ impl HostPolicy {
     /// The value of the flag is JSON.
     pub const FLAG: &str = "--policy";
 
-    /// With a shorter [`Self::duration`], there is no time to test the path MTU.
+    /// With a shorter [`Self::duration`], there would be no time to test the path MTU.
     pub const LEAST_DURATION: Nanos = Nanos::from_secs(2);
 
     pub fn read(text: &str) -> serde_json::Result<Self> {
@@ -82,7 +82,8 @@ impl HostPolicy {
         }
     }
 
-    /// The ports that the server tries in order if `port` is requested. With 0, the kernel chooses one.
+    /// Returns the ports that the server tries in order if `port` is requested. With 0, the kernel chooses a
+    /// port.
     pub fn listens_on(&self, port: Option<u16>) -> Result<RangeInclusive<u16>, String> {
         match (port, self.ports) {
             (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => {

@@ -1,5 +1,5 @@
-//! A virtual hypervisor: an emulated machine with KVM and vhost-net. Its times are those of an emulated CPU,
-//! but its counts are valid.
+//! A virtual hypervisor, which is an emulated machine with KVM and vhost-net. Its counts are valid, but its
+//! times are those of an emulated CPU.
 
 mod contents;
 
@@ -32,10 +32,11 @@ const MODULES: &[&str] = &[
     "tcp_bbr",
 ];
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// Additional CPUs would only wait for each other's emulation threads.
+/// The maximum number of CPUs. Further ones would only wait for each other's emulation threads.
 const MOST_CPUS: usize = 8;
-/// QEMU 7.2 with two CPUs failed in 11 of 12 runs with four guests: guests reset or hung during boot, and the
-/// hypervisor's kernel had page faults right after VMRUN. With one CPU, no run failed.
+/// The number of CPUs with guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests: guests
+/// reset or hung during boot, and the hypervisor's kernel had page faults right after VMRUN. With one CPU, no
+/// run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
 pub fn hypervisor(

@@ -1,4 +1,4 @@
-//! The last lines of a process's output, for use in error messages.
+//! Keeps the last lines of a process's output for error messages.
 
 use std::{
     collections::VecDeque,
@@ -11,10 +11,10 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 use protocol::guest::FIRST_WORDS;
 
-/// A kernel panic prints about 30 lines, starting with the reason.
+/// A kernel panic prints about 30 lines, and the first line contains the reason.
 const MAX_LINES: usize = 40;
 const LONGEST: u64 = 4096;
-/// After the process has exited, some of its output may still be in transit.
+/// The time to wait for output that is still in transit after the process has exited.
 const DRAIN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Default)]

@@ -1,4 +1,4 @@
-//! Starts agents on all kinds of endpoints and opens channels to them.
+//! Starts agents on all kinds of endpoints, and opens channels to them.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests prepare files"))]
 
 mod agent;
@@ -46,7 +46,7 @@ pub use sys::PrivateFolder;
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 
 pub trait Machine: Send {
-    /// The agent exits with the calling thread.
+    /// Starts the agent, which exits when the calling thread does.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
     fn pids(&self) -> Vec<u32>;
@@ -57,13 +57,13 @@ pub trait Machine: Send {
         Boot::default()
     }
 
-    /// How long the processes were runnable but had no CPU. Timeouts are extended by this time.
+    /// Returns how long the processes were runnable but had no CPU. Timeouts are extended by this time.
     fn starved(&self) -> Duration {
         starvation::longest_wait(&self.pids())
     }
 
-    /// Returns a client for resizing memory. The monitor accepts no other client. Returns `None` if there is
-    /// no monitor, or if it was already taken.
+    /// Returns a client for resizing memory, or `None` if there is no monitor or the client was already
+    /// taken. The monitor accepts only one client.
     fn take_monitor(&mut self) -> Option<Monitor> {
         None
     }
@@ -71,7 +71,7 @@ pub trait Machine: Send {
     fn condition(&self) -> Condition;
 }
 
-/// The default is a machine that is already running.
+/// How a machine boots. The default is a machine that is already running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
     /// The maximum time from [`Machine::start`] to the agent's greeting, not counting
@@ -89,7 +89,8 @@ impl Default for Boot {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// `None` before the first process has started, and for a machine that was already running.
+    /// The time from the start to the first process. `None` before that, and for a machine that was already
+    /// running.
     pub booted_within: Option<Duration>,
     pub trouble: Option<String>,
     pub last_output: String,
@@ -98,7 +99,7 @@ pub struct Condition {
 /// The address of the store, which may contain a password.
 const STORE: &str = "PLUMB_DB";
 
-/// Passes on only `PATH`, because a guest may take over the program that runs it.
+/// Creates a command with only `PATH`, because a guest may take over the program that runs it.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! A host with a fleet member, which starts the agent. The channel uses NATS.
+//! A host with a fleet member, which starts the agent and connects to it over NATS.
 
 use std::sync::Arc;
 

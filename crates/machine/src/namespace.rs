@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn channel_closes_when_program_exits() {
-        // `cat agent` fails immediately: its error becomes the last output, and the channel closes.
+        // `cat agent` fails immediately. Its error message becomes the last output, and the channel closes.
         let Some(mut machine) = machine("/bin/cat") else { return };
         let mut channel = machine.start().expect("cat is installed");
         let mut output = String::new();

@@ -6,8 +6,8 @@ use sys::{netns::NetNs, userns::UserNs};
 
 use crate::holder::Holder;
 
-/// Only returns if there is an error. `descriptor` belongs to `holder`. Must be called while the process is
-/// single-threaded.
+/// Enters the namespace and executes the command, so this returns only if there is an error. `descriptor`
+/// belongs to `holder`. Must be called while the process is single-threaded.
 #[must_use]
 pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Error {
     match enter(holder, descriptor) {
@@ -19,8 +19,8 @@ pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Erro
 fn enter(holder: Holder, descriptor: i32) -> io::Result<()> {
     let process =
         holder.process()?.ok_or_else(|| io::Error::other("the process that holds it has exited"))?;
-    // The namespace is opened first, because the holder's descriptors may be inaccessible from the lab's user
-    // namespace.
+    // The namespace is opened first, because the holder's descriptors may be inaccessible from within the
+    // lab's user namespace.
     let namespace = NetNs::held_by(&process, descriptor)?;
     let user = UserNs::of(&process)?;
     if UserNs::owning(&namespace)? != user {

@@ -1,4 +1,5 @@
-//! QEMU virtual machines. The agent is the guest's first process, and its channel is a virtio-serial port.
+//! QEMU virtual machines. The agent is the guest's first process, and the channel to it is a virtio-serial
+//! port.
 
 mod accelerator;
 mod arguments;
@@ -43,7 +44,7 @@ use crate::{
 };
 
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
-/// Marks uncertain entries in a kernel stack trace, which make up most lines of a panic.
+/// This marks uncertain entries of a kernel stack trace, which make up most lines of a panic.
 const UNSURE: &str = "]  ? ";
 /// QEMU prints this for every CPU feature that it does not emulate.
 const NO_CPU_FEATURE: &str = "TCG doesn't support requested feature";
@@ -165,7 +166,7 @@ impl Qemu {
     fn inherit_queues(&self, inherited: &mut Vec<(i32, OwnedFd)>) -> Result<(), QemuError> {
         let queues = self.nic.iter().flat_map(|nic| &nic.queues);
         for (number, queue) in (Descriptor::FirstQueue as i32..).zip(queues) {
-            // After a guest has hung, QEMU leaves all queues except the first detached.
+            // If the previous guest hung, all queues except the first are detached.
             sys::tap::attach(queue).map_err(QemuError::Start)?;
             inherited.push((number, queue.try_clone()?.into()));
         }
@@ -183,7 +184,7 @@ impl Qemu {
     fn explain(&self, error: QemuError, status: Option<ExitStatus>) -> QemuError {
         let QemuError::Monitor { source, .. } = error else { return error };
         let words = self.words.text();
-        // A process that was killed here has no exit status.
+        // A process that this code killed has no exit status.
         match status.and_then(|status| status.code()) {
             Some(status) => QemuError::Ended { status, words },
             None => QemuError::Monitor { source, words },
@@ -221,8 +222,8 @@ impl Machine for Qemu {
     }
 
     /// On an idle machine, an emulated guest with one CPU boots in 3 to 4 s, and each additional CPU adds
-    /// less than 1 s. With KVM it boots within 1 s, or within 6 s in an emulated hypervisor, where starvation
-    /// is invisible. Emulated guests sometimes hang for no apparent reason.
+    /// less than 1 s. With KVM, a guest boots within 1 s, or within 6 s in an emulated hypervisor, where
+    /// starvation is not visible. Emulated guests sometimes hang for no apparent reason.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
             Accelerator::Tcg if !self.nests => 25,

@@ -1,4 +1,4 @@
-//! The rights that labs require: either root or a user namespace.
+//! The privileges that labs require: either root or a user namespace.
 
 use serde::Serialize;
 
@@ -9,8 +9,8 @@ pub enum Rights {
 }
 
 impl Rights {
-    /// Must be called while the process is single-threaded. The error names the setting that forbids user
-    /// namespaces.
+    /// Acquires the privileges. Must be called while the process is single-threaded. If user namespaces are
+    /// forbidden, the error names the setting.
     pub fn acquire() -> Result<Self, sys::Error> {
         if sys::userns::has_net_admin() {
             return Ok(if sys::userns::is_nested() { Self::UserNamespace } else { Self::Root });
@@ -30,8 +30,8 @@ pub struct CapabilityUse {
     pub without: &'static str,
 }
 
-/// Determined by dropping all other capabilities. The `rights` test of tests/cli checks the first and the
-/// third entry.
+/// The purpose of each capability, found by dropping all others. The `rights` test of tests/cli checks the
+/// first and the third entry.
 pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"],
@@ -48,8 +48,8 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SETUID", "CAP_SETGID"],
         or: None,
-        used_for: "becoming a user without rights, started as root: `plumb server`, QEMU",
-        without: "as root neither starts; started by another user each stays that user",
+        used_for: "switching to an unprivileged user if started as root: `plumb server`, QEMU",
+        without: "neither starts as root; if another user starts them, they keep running as that user",
     },
     CapabilityUse {
         capabilities: &["CAP_SYS_PTRACE"],
@@ -66,7 +66,7 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Capabilities in a user namespace are not sufficient.
+    /// Returns whether the process has the capabilities. Those in a user namespace are not sufficient.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));

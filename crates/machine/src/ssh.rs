@@ -26,7 +26,7 @@ use crate::{Boot, Condition, Machine, agent::AgentProcess, channel::Channel, err
 pub use error::SshError;
 pub use program_copy::ProgramCopy;
 
-/// Disables prompts and detects dead connections.
+/// These options disable prompts and detect dead connections.
 const OPTIONS: &[&str] = &[
     "-T",
     "-oBatchMode=yes",
@@ -37,7 +37,7 @@ const OPTIONS: &[&str] = &[
 ];
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
 const LOGIN: Duration = Duration::from_secs(60);
-/// How many bytes a shell's startup files may print.
+/// The maximum number of bytes that the startup files of a shell may print.
 const MOST_CHATTER: u64 = 64 << 10;
 const GLANCE: Duration = Duration::from_millis(50);
 const PIECE: usize = 64 << 10;
@@ -84,7 +84,6 @@ impl Ssh {
         Self { host, destination, program, keep: true, agent, stop, client, patience }
     }
 
-    /// Removes the program from the host as soon as it runs.
     #[must_use]
     pub fn without_cache(self) -> Self {
         Self { keep: false, ..self }
@@ -126,7 +125,7 @@ impl Ssh {
         }
     }
 
-    /// The program gets its final name once its hash has been checked.
+    /// Copies the program. It gets its final name only after its hash has been checked.
     fn install(&mut self) -> Result<(), MachineError> {
         let (input, output) = self.run(&script::install(&self.program))?;
         let copied = Arc::new(AtomicUsize::new(0));
@@ -173,7 +172,8 @@ impl Ssh {
         }
     }
 
-    /// The wait is limited, because a host may keep the connection open after the end of the output.
+    /// Returns the exit status. The wait is limited, because a host may keep the connection open after the
+    /// end of the output.
     fn status(&mut self) -> Result<Option<i32>, MachineError> {
         let begun = Instant::now();
         while !self.agent.has_ended() {
@@ -199,7 +199,7 @@ impl Ssh {
         self.agent = AgentProcess::new(self.host.clone());
         let mut command = Command::new(&self.client);
         command.env_remove(crate::STORE);
-        // Error messages are parsed, so they must be in English.
+        // The error messages are parsed, so they must be in English.
         command.env("LC_ALL", "C").args(OPTIONS).arg("--").arg(&self.destination).arg(script);
         self.agent.start(command, None).map_err(|error| match error {
             MachineError::Start { source, .. } => self.failed(SshError::NoClient(source)),
@@ -212,8 +212,8 @@ impl Ssh {
     }
 }
 
-/// Passes on the output that follows the script's reply. Sends `None` if there is no reply within the first
-/// [`MOST_CHATTER`] bytes.
+/// Forwards the output that follows the script's reply. Sends `None` if the first [`MOST_CHATTER`] bytes
+/// contain no reply.
 fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout>)>> {
     let (answered, answer) = mpsc::channel();
     thread::spawn(move || {
@@ -227,7 +227,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
                 _ => return,
             }
             if let Some(found) = Answer::of(String::from_utf8_lossy(&line).trim_end()) {
-                // This fails after the deadline, when the receiver has been dropped.
+                // This fails if the deadline has passed and the receiver has been dropped.
                 let _ = answered.send(Some((found, output)));
                 return;
             }
@@ -237,7 +237,8 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
     answer
 }
 
-/// Sends the number of discarded bytes, which is at most one more than [`MOST_CHATTER`].
+/// Copies the output, and sends the number of discarded bytes, which is at most one more than
+/// [`MOST_CHATTER`].
 fn copy(
     program: Arc<ProgramCopy>,
     mut input: ChildStdin,
@@ -319,7 +320,7 @@ mod tests {
 
     const ABSENT: &str = "echo plumb: absent";
     const STILL: &str = "exec sleep 1000";
-    /// The shell commands run at login and during the copy, and a part of the error.
+    /// For each case, the shell commands that run at login and during the copy, and a part of the error.
     const HOSTILE: [(&str, &str, &str); 9] = [
         (STILL, STILL, "no answer in time"),
         ("exec >&-; exec sleep 1000", STILL, "no answer in time"),

@@ -1,4 +1,4 @@
-//! Runs a program that exits with the thread that started it, and stores its last output.
+//! Runs a program that exits with the thread that started it, and keeps its last output.
 
 use std::{
     io::{self, Write},
@@ -10,7 +10,7 @@ use sys::process::Process;
 
 use crate::last_lines::LastLines;
 
-/// Leads its own process group, which is killed when it is dropped.
+/// A program in its own process group, which is killed when this is dropped.
 #[derive(Debug)]
 pub struct Subprocess {
     child: Child,
@@ -21,8 +21,8 @@ pub struct Subprocess {
 }
 
 impl Subprocess {
-    /// `heard` is called for each line of standard error. The kernel kills the program when the calling
-    /// thread exits. Errors contain `label`.
+    /// Starts the program. `heard` is called for each line of standard error. The kernel kills the program
+    /// when the calling thread exits. Errors contain `label`.
     pub fn start(
         command: &mut Command,
         label: &str,
@@ -33,7 +33,7 @@ impl Subprocess {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = sys::child::spawn_in(command, None, label)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // Uses a separate thread, because the program may not read its input.
+            // This uses a separate thread, because the program might not read its input.
             thread::spawn(move || drop(stdin.write_all(&input)));
         }
         let (output, errors) = (LastLines::default(), LastLines::default());
@@ -57,7 +57,7 @@ impl Subprocess {
         Ok(self.ended)
     }
 
-    /// Kills the program if SIGTERM fails.
+    /// Sends SIGTERM, and kills the program if that fails.
     pub fn terminate(&mut self) {
         let asked = self.process.as_ref().map(Process::terminate);
         if !matches!(asked, Some(Ok(()))) {

@@ -11,7 +11,7 @@ use std::{
 
 use agent::HostPolicy;
 
-/// Path of a guest's first process. In a container, `plumb` may also have PID 1.
+/// The path of a guest's first process. `plumb` may also have PID 1 in a container.
 const INIT: &str = "/init";
 /// This program (proc_pid_exe(5)), for agents.
 const PROGRAM: &str = "/proc/self/exe";
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the kernel command line selects a nested run.
+/// Returns whether the kernel command line selects a nested run.
 fn conducts() -> bool {
     env::args().nth(1).is_some_and(|word| word == protocol::guest::CONDUCT)
 }
@@ -46,7 +46,6 @@ fn obey(input: File, output: File) -> anyhow::Result<()> {
     agent::run(input, output, cli::TOOL, &HostPolicy::default())
 }
 
-/// The policy in the form written by the member of this host.
 fn obey_under(policy: &str) -> anyhow::Result<()> {
     agent::run(stdin(), stdout(), cli::TOOL, &HostPolicy::read(policy)?)
 }

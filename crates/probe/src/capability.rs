@@ -1,4 +1,5 @@
-//! Checks what this machine can do, apart from lab links, by trying it where possible. Each subject has its own file.
+//! Checks the capabilities of this machine, by using them where possible. Each subject has its own file.
+//! Links of labs are checked elsewhere.
 
 mod cgroup;
 mod clock;
@@ -19,7 +20,7 @@ pub struct Capability {
     pub state: State,
     pub detail: String,
     pub remedy: Option<String>,
-    /// Whether results depend on it. Otherwise it only improves them.
+    /// Whether results depend on it, rather than merely being improved by it.
     pub required: bool,
 }
 
@@ -36,8 +37,8 @@ pub enum Area {
     VirtualMachines,
 }
 
-/// Takes well under a second, or up to two more if a guest hangs, and leaves no traces. Call it with the same
-/// permissions as a run.
+/// Checks all capabilities, leaving no traces. This takes well under a second, or up to two more if a guest
+/// hangs. Call it with the same permissions as a run.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     let environment = crate::environment();

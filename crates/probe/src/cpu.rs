@@ -1,4 +1,4 @@
-//! CPU time of the machine, as the difference of two readings of /proc/stat (proc(5)).
+//! The CPU time of the machine, computed from two readings of /proc/stat (proc(5)).
 
 use procfs::{CpuTime, CurrentSI, KernelStats};
 use samples::{CpuTimes, MachineCpu};
@@ -30,7 +30,7 @@ impl CpuReading {
         Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats.total), by_cpu })
     }
 
-    /// As in the kernel, user time includes guest time.
+    /// Returns the difference of two readings. As in the kernel, user time includes guest time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineCpu {
         let (now, then) = (self.stats, earlier.stats);
@@ -47,7 +47,8 @@ impl CpuReading {
         }
     }
 
-    /// Empty if a CPU went online or offline, since the kernel lists only online CPUs.
+    /// Returns the difference for each CPU. It is empty if a CPU went online or offline, because the kernel
+    /// lists only online CPUs.
     fn by_cpu_since(&self, earlier: &Self) -> Vec<CpuTimes> {
         if self.by_cpu.len() != earlier.by_cpu.len() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Fingerprint of the machine. Values that cannot be read are left unknown.
+//! A fingerprint of the machine. Values that cannot be read remain unknown.
 
 use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
 use samples::Environment;
@@ -7,15 +7,16 @@ use units::Bytes;
 
 use crate::file::line;
 
-/// The x86 clock source until the TSC is calibrated, about a second after driver initialization
+/// The clock source that x86 uses until the TSC is calibrated, about a second after driver initialization
 /// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// In nanoseconds since boot, allowing for a few failed calibrations.
+/// When calibration is over even after a few failures, in nanoseconds since boot.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
-/// In nanoseconds. The kernel does not announce a new clock source, so it has to be polled.
+/// The polling interval in nanoseconds. The kernel does not announce a new clock source, so it has to be
+/// polled.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;
 
-/// If the machine has just booted, waits until the clock source is final.
+/// Reads the environment. If the machine has just booted, this waits until the clock source is final.
 #[must_use]
 pub fn environment() -> Environment {
     let cpu = CpuInfo::current().ok();
@@ -55,7 +56,7 @@ fn settled(
     wait_until: impl Fn(u64),
 ) -> Option<String> {
     loop {
-        // Take the time first, so that the clock source is at least as recent.
+        // The time is read first, so that the clock source is at least as recent as the time.
         let asked = now();
         let source = current();
         if source.as_deref() != Some(PROVISIONAL_CLOCK) || asked >= CLOCK_SETTLED_BY {
@@ -73,7 +74,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Simulates a kernel that switches to `tsc` at `settles` and is first asked at `asked`, in ns since boot.
+    /// Simulates a kernel that switches to `tsc` at `settles` and is first asked at `asked`, both in
+    /// nanoseconds since boot.
     fn clock_source_of(asked: u64, settles: u64) -> (Option<String>, u64) {
         let now = Cell::new(asked);
         let current = || Some(if now.get() < settles { PROVISIONAL_CLOCK } else { "tsc" }.to_owned());

@@ -1,4 +1,4 @@
-//! Errors when reading kernel files.
+//! Errors that occur when reading kernel files.
 
 use thiserror::Error;
 

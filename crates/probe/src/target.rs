@@ -32,10 +32,10 @@ pub enum TargetError {
     SeveralQemus { named: String, pids: Vec<u32> },
 }
 
-/// Also accepts a thread id. Fails for zombies.
+/// Finds a process by its PID or by the id of one of its threads. Fails for zombies.
 pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     let found = open(pid).filter(|_| is_alive(pid)).ok_or(TargetError::NoProcess(pid))?;
-    // A thread id has a directory in /proc too. In that case, observe its process.
+    // /proc also has a directory for each thread id. In that case, the thread's process is observed.
     let group = found.status().ok().and_then(|status| u32::try_from(status.tgid).ok()).unwrap_or(pid);
     Ok(TracedProcess { pid: group, name: name(&found).unwrap_or_else(|| "unknown".to_owned()) })
 }
@@ -54,8 +54,8 @@ pub struct LabelledProcess {
     pub value: String,
 }
 
-/// Finds other processes of this user that have an environment variable. Those in containers are left out, because a
-/// PID in the value would mean another process there.
+/// Finds other processes of this user that have the given environment variable. Those in containers are
+/// omitted, because a PID in the variable's value would mean another process there.
 #[must_use]
 pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
     let label = |process: &Process| {
@@ -73,7 +73,6 @@ pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
         .collect()
 }
 
-/// False for zombies.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     open(pid).and_then(|process| process.stat().ok()).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))

@@ -1,4 +1,4 @@
-//! A running QEMU as seen in /proc: its command line, threads, descriptors, memory and control group.
+//! A running QEMU process as seen in /proc: its command line, threads, descriptors, memory and control group.
 
 mod command_line;
 mod control_group;
@@ -109,7 +109,7 @@ impl VmReading {
             let place = devices.iter().position(is_open)?;
             let known = |tap: &str| devices.iter().any(|it| it.tap.as_deref() == Some(tap));
             let left: Vec<&str> = taps.iter().map(|(tap, _)| *tap).filter(|tap| !known(tap)).collect();
-            // If one device and one name are left, they belong together.
+            // If only one device and one name are left, they belong together.
             (devices.iter().filter(|it| is_open(it)).count() == 1 && left.len() == 1)
                 .then(|| (place, left[0].to_owned()))
         };
@@ -147,7 +147,8 @@ impl VmReading {
         }
     }
 
-    /// A detached queue belongs to the only tap device, or to the device that inherited its descriptor.
+    /// Assigns detached queues. Such a queue belongs to the only tap device, or to the device that inherited
+    /// its descriptor.
     fn add_unused(&self, devices: &mut [VmDevice]) {
         let taps = devices.iter().filter(|device| device.tap.is_some()).count();
         for number in &self.descriptors.detached {
@@ -162,8 +163,9 @@ impl VmReading {
         }
     }
 
-    /// vhost descriptors have no device name. If there are none, vhost is off for all devices; if there are as many
-    /// as queues, it is on for all. Otherwise the command line decides.
+    /// Decides which devices use vhost. Its descriptors contain no device name. If there are none, vhost is
+    /// off for all devices. If there are as many as queues, it is on for all. Otherwise the command line
+    /// decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;
@@ -174,7 +176,8 @@ impl VmReading {
             device.vhost = match held {
                 0 => Some(false),
                 held if held == queues => Some(true),
-                // QEMU may fall back to running without vhost, so the command line is no proof that it is on.
+                // QEMU may fall back to running without vhost, so the command line does not prove that it is
+                // on.
                 _ => device.vhost.filter(|on| !on),
             };
         }

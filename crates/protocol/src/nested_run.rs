@@ -1,4 +1,4 @@
-//! The protocol for a run that is conducted by a controller in another machine.
+//! The protocol for a run that a controller conducts in another machine.
 
 use samples::{MachineChange, RemedyTrials, ResultEnd, RunHeader, RunId, RunRecord, SkippedResult, Trial};
 use scenario::{Plan, PlannedResult, PlannedTrial};

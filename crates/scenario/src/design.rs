@@ -1,4 +1,4 @@
-//! Limits for adaptive runs, which choose their trials based on earlier results.
+//! The limits of adaptive runs, which choose their trials based on earlier results.
 
 use std::ops::RangeInclusive;
 
@@ -6,9 +6,10 @@ use units::Nanos;
 
 /// The default maximum of trials per result if a budget or a precision is set.
 pub(crate) const MOST_TRIALS: u32 = 20;
-/// The number of trials a result needs before its interval can count as precise. Fewer cannot reach 90 % confidence.
+/// The number of trials that a result needs before its interval can count as precise. With fewer, 90 %
+/// confidence is impossible.
 pub const LEAST_PRECISE: u32 = 5;
-/// A shorter budget does not cover a single trial, and a longer one is probably a mistake.
+/// A shorter budget does not suffice for a single trial, and a longer one is probably a mistake.
 pub const BUDGETS: RangeInclusive<Nanos> = Nanos::from_secs(1)..=Nanos::from_secs(7 * 24 * 3600);
-/// No measurement is repeatable to better than 0.1 %, and a half-width above 50 % is useless.
+/// No measurement is repeatable to better than 0.1 %, and a half-width above 50 % would be useless.
 pub const PRECISIONS: RangeInclusive<f64> = 0.001..=0.5;

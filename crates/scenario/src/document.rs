@@ -87,7 +87,7 @@ pub(crate) struct Document {
     pub(crate) broken: Broken,
 }
 
-/// The parts that could not be read, so that the checks do not also report them as missing.
+/// The parts that could not be read, so that the checks do not report them as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
     pub(crate) lab: bool,

@@ -19,7 +19,7 @@ use crate::{
     vm::Vm,
 };
 
-/// Placeholder for an MTU that depends on a host that has not reported yet.
+/// A placeholder for an MTU that depends on a host that is yet to report its MTU.
 pub(crate) const UNKNOWN_MTU: u32 = 0;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl Lab {
         self.host(host)?.existing.as_ref()
     }
 
-    /// Returns the existing host that `host` is or runs on, if any.
+    /// Returns the existing host that `host` is or runs on, if there is one.
     #[must_use]
     pub fn seat(&self, host: &HostName) -> Option<&HostName> {
         let host = self.host(host)?;
@@ -74,7 +74,6 @@ impl Lab {
         self.vm(host).is_some() || self.is_remote(host)
     }
 
-    /// Returns the part of the lab that is created in namespaces on this machine.
     #[must_use]
     pub fn outside(&self) -> Self {
         let outside = |host: &HostName| self.vm(host).is_none() && self.seat(host).is_none();
@@ -123,8 +122,8 @@ impl Lab {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in what existing hosts have reported. Each iteration reaches the next layer of devices, starting with
-    /// tunnels.
+    /// Fills in the values reported by existing hosts. Each iteration reaches the next layer of devices,
+    /// starting with the tunnels.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
         for _ in 0..LEVELS {
@@ -139,7 +138,7 @@ impl Lab {
         Some((misfit.blamed, format!("{}; {}", misfit.message, misfit.help)))
     }
 
-    /// Returns `None` if the device is unknown or its host has not reported yet.
+    /// Returns the MTU, or `None` if the device is unknown or its host is yet to report it.
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
         let existing = || self.existing(&device.host)?.mtu;
@@ -200,7 +199,7 @@ pub struct Gateway {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
     pub host: HostName,
-    /// `0.0.0.0/0` is the default route.
+    /// The destination, where `0.0.0.0/0` is the default route.
     pub to: Ipv4Net,
     pub via: Ipv4Addr,
 }

@@ -1,4 +1,4 @@
-//! The kinds of link, one file each. CONTRIBUTING.md, walk 1, describes how to add one.
+//! The kinds of link, each in its own file. Walk 1 in CONTRIBUTING.md describes how to add one.
 
 mod attachment;
 mod bridge;

@@ -12,7 +12,7 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// Does not validate the name, which is left to the document's checks.
+            /// Does not validate the name. The checks of the document do that.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
@@ -36,7 +36,7 @@ name!(
     HostName
 );
 name!(
-    /// A network device within a host. Like in the kernel, its name has at most 15 bytes.
+    /// A network device of a host. As in the kernel, its name has at most 15 bytes.
     DeviceName
 );
 name!(PathName);

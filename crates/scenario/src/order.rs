@@ -1,4 +1,4 @@
-//! Shuffles the trials within each block. Trials that run simultaneously stay together.
+//! Shuffles the trials within each block. Simultaneous trials stay together.
 
 use rand::{
     SeedableRng,
@@ -18,8 +18,8 @@ const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
 type Group = (Vec<usize>, Arm);
 
-/// Each block has one trial per result and two per baseline. The first blocks also have probed trials. A sample of
-/// the simultaneous results is also measured individually.
+/// Returns the trials of all blocks. A block has one trial per result and two per baseline, and the first
+/// blocks also have probed trials. A sample of the simultaneous results is measured individually as well.
 pub(crate) fn trials(
     results: &[PlannedResult],
     rounds: &[Vec<usize>],
@@ -57,7 +57,7 @@ pub(crate) fn trials(
     trials
 }
 
-/// A round that contains a baseline is listed twice, because baselines are repeated.
+/// Orders one block. A round that contains a baseline is listed twice, because baselines are repeated.
 fn one_block(results: &[PlannedResult], rounds: &[Vec<usize>]) -> Vec<Group> {
     let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; results.len()];
     for (round, result) in rounds.iter().flat_map(|round| round.iter().map(move |result| (round, *result))) {

@@ -59,7 +59,7 @@ pub(crate) enum StopReason {
     NoSuchAddress(DeviceRef, Ipv4Addr),
     Loop,
     TunnelDepth,
-    /// The route to the tunnel's remote endpoint uses another device than the tunnel does.
+    /// The route to the tunnel's remote endpoint uses a different device than the tunnel does.
     OtherUnderlay(DeviceRef, DeviceRef),
 }
 
@@ -197,7 +197,7 @@ impl<'l> World<'l> {
         self.lookup(host, packet.destination).ok_or_else(stop)
     }
 
-    /// Longest prefix match. Connected routes win ties.
+    /// Finds a route by longest prefix match. Of equally long prefixes, a connected route wins.
     fn lookup(&self, host: &HostName, destination: Ipv4Addr) -> Option<Hop<'l>> {
         let connected =
             self.connected(host, destination).map(|(prefix, device)| (prefix, 1, device, destination));

@@ -14,7 +14,8 @@ use crate::{
 };
 
 impl Scenario {
-    /// Error messages contain `source_name`. The error lists all problems in the document.
+    /// Parses a scenario. The error lists all problems in the document, and its messages contain
+    /// `source_name`.
     pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
         let read =
             document::read(text).and_then(|(document, problems)| resolve_document(&document, text, problems));
@@ -22,7 +23,8 @@ impl Scenario {
     }
 }
 
-/// Skips later checks if earlier ones fail, so that a single mistake is reported only once.
+/// Resolves and checks a document. Later checks are skipped if earlier ones fail, so that a single mistake is
+/// reported only once.
 fn resolve_document(
     document: &Document,
     text: &str,

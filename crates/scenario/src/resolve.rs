@@ -1,4 +1,4 @@
-//! Resolves a document into a lab. Names that do not resolve are reported by the checks.
+//! Resolves a document into a lab. The checks report names that do not resolve.
 
 mod device;
 mod existing_host;
@@ -175,7 +175,7 @@ fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<Ipv4Addr> {
     addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())
 }
 
-/// Gives each egress host a route back to the pods through the tunnel, unless the document has one.
+/// Adds a route through the tunnel back to the pods to each egress host, unless the document contains one.
 fn route_back(lab: &mut Lab) {
     let back = |gateway: &Gateway| {
         let via = inside(lab, &gateway.tunnel, &gateway.node)?;

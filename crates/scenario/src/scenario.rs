@@ -26,8 +26,8 @@ pub struct Scenario {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The number of trials per result, which is also the number of blocks. With a budget or a precision, the
-    /// maximum.
+    /// The number of trials per result, which is also the number of blocks. With a budget or a precision, it
+    /// is the maximum.
     pub trials: u32,
     pub pause: Nanos,
     /// The seed for the order of trials. If `None`, it is derived from the clock.

@@ -1,4 +1,4 @@
-//! Generates the document's JSON schema for editors.
+//! Generates the JSON schema of the document for editors.
 
 use std::mem;
 
@@ -78,7 +78,7 @@ fn text(value: &Value) -> &str {
 
 const VARIANT: &str = "Variant";
 
-/// Adds a copy of each definition without required keys, because everything is optional in a variant.
+/// Adds a copy of each definition without required keys, because every key is optional in a variant.
 fn add_variant_keys(schema: &mut Value) {
     let mut part = schema.clone();
     make_optional(&mut part);
@@ -109,7 +109,7 @@ fn make_optional(value: &mut Value) {
     }
 }
 
-/// Removes `null` from all types. TOML has no null; optional keys are simply omitted.
+/// Removes `null` from all types. TOML has no null, and optional keys are simply omitted.
 fn drop_null(value: &mut Value) {
     if let Value::Object(object) = value {
         if let Some(Value::Array(types)) = object.get_mut("type") {

@@ -1,4 +1,4 @@
-//! The comparisons a plan makes to find the costs of its layers and the effects of its factors.
+//! The comparisons that show the costs of a plan's layers and the effects of its factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::{
     plan::{PlannedResult, Step},
 };
 
-/// Indexes that speed up lookups, because all pairs of a thousand hosts have a million results.
+/// Indexes for faster lookups, because all pairs of a thousand hosts have a million results.
 struct Index<'c> {
     results: &'c [PlannedResult],
     layers: BTreeMap<&'c PathName, BTreeSet<Layer>>,
@@ -18,8 +18,9 @@ struct Index<'c> {
     baselines: BTreeMap<&'c WorkloadName, usize>,
 }
 
-/// Compares a factor's levels with its first level, and a path with the largest path it contains, at the same levels
-/// of their common factors. Any other result is compared with its workload's baseline.
+/// Returns the comparisons. A factor's levels are compared with its first level, and a path with the largest
+/// path it contains, at the same levels of their common factors. Any other result is compared with the
+/// baseline of its workload.
 pub(crate) fn steps(results: &[PlannedResult], paths: &[Path]) -> Vec<Step> {
     let index = Index::of(results, paths);
     let mut steps = Vec::new();
@@ -63,7 +64,7 @@ impl<'c> Index<'c> {
         let last = |places: &[usize]| {
             places.iter().copied().rev().find(|place| agree(result, &self.results[*place]))
         };
-        // If several paths have the same number of layers, the one listed last wins.
+        // If several paths have the same number of layers, the one that is listed last wins.
         let nearest = within.filter_map(|(layers, places)| Some((layers.len(), last(places)?))).max();
         let Some((_, nearest)) = nearest else { return Vec::new() };
         let same_path = self.of_path[&(&result.workload, &self.results[nearest].path)].iter().copied();
@@ -77,7 +78,7 @@ impl<'c> Index<'c> {
                 let is_equal = |(name, level)| name == factor || result.levels.get(name) == Some(level);
                 other.levels.len() == result.levels.len() && other.levels.iter().all(is_equal)
             };
-            // Results are in document order, so the first match has the first level.
+            // Results are in document order, so the first match has the factor's first level.
             let place = *same_path.iter().find(|place| is_reference(&self.results[**place]))?;
             (self.results[place].levels.get(factor) != result.levels.get(factor)).then_some(place)
         };

@@ -1,4 +1,4 @@
-//! Commented scenario templates.
+//! Scenario templates with comments.
 
 use std::collections::BTreeSet;
 
@@ -53,8 +53,8 @@ pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
 }
 
-/// Node names can be too long for host names. They are cut in the middle, because their ends distinguish nodes from
-/// pods.
+/// Shortens the name of a node that is too long for a host name. It is cut in the middle, because its end
+/// distinguishes nodes from pods.
 fn host_name(member: &str, end: &str) -> String {
     let name = member.trim_start_matches(['-', '_']);
     let room = LONGEST - end.len();

@@ -22,8 +22,8 @@ pub fn names(text: &str) -> Vec<String> {
     text.parse::<DocumentMut>().map(|document| known(document.get(KEY))).unwrap_or_default()
 }
 
-/// Merges the variants into the document key by key, preserving comments. Fails if a variant does not exist or the
-/// text is not valid TOML.
+/// Merges the variants into the document key by key and preserves comments. Fails if a variant does not exist
+/// or the text is not valid TOML.
 pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     let mut document: DocumentMut = text.parse()?;
     if variants.is_empty() {
@@ -75,7 +75,7 @@ fn merge(base: &mut dyn TableLike, over: &dyn TableLike) {
     }
 }
 
-/// An existing key retains its position and the comments before it.
+/// Adds or replaces a key. An existing key retains its position and the comments before it.
 fn put(base: &mut dyn TableLike, key: &str, item: &Item, over: &dyn TableLike) {
     match (base.get_mut(key), over.key(key)) {
         (Some(existing), _) => *existing = item.clone(),

@@ -1,4 +1,4 @@
-//! A resolved virtual machine: the guest's hardware, and how its packets are processed.
+//! A resolved virtual machine: the guest's hardware, and the way its packets are processed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,12 +99,12 @@ pub struct VirtioNet {
 }
 
 impl VirtioNet {
-    /// Valid ring sizes: the powers of two between VIRTIO_NET_RX_QUEUE_MIN_SIZE and VIRTQUEUE_MAX_SIZE in QEMU's
-    /// include/hw/virtio/virtio-net.h.
+    /// The valid ring sizes, which are the powers of two between VIRTIO_NET_RX_QUEUE_MIN_SIZE and
+    /// VIRTQUEUE_MAX_SIZE in QEMU's include/hw/virtio/virtio-net.h.
     pub const RINGS: [u32; 3] = [256, 512, 1024];
 
-    /// Returns the features to set or clear, with the names from linux/virtio_net.h in lower case. A feature may
-    /// depend on those before it.
+    /// Returns the features to set or clear, with the names from linux/virtio_net.h in lower case. A feature
+    /// may depend on those before it.
     #[must_use]
     pub fn features(&self) -> Vec<(&'static str, bool)> {
         let all = [
@@ -150,8 +150,8 @@ impl Monitor {
         self == Self::Qemu
     }
 
-    /// Whether the monitor opens tap devices by name in their network namespace. Otherwise it inherits file
-    /// descriptors.
+    /// Returns whether the monitor opens tap devices by name in their network namespace. Otherwise it
+    /// inherits file descriptors.
     #[must_use]
     pub fn opens_taps(self) -> bool {
         self == Self::Firecracker

@@ -27,15 +27,13 @@ use super::{
 };
 use crate::iperf3::server::{AdmittedTest, DataConnection, Memory};
 
-/// The reply to a failed login.
 const UNKNOWN: Denial = Denial { reply: (ErrorCode::AUTHORIZATION, 0), reason: Refusal::Unknown };
 const TOO_MANY: Denial = Denial { reply: (ErrorCode::ACCESS_DENIED, 0), reason: Refusal::AddressLimit };
-/// The maximum number of connections that may wait for a client thread.
 const REQUESTS: usize = 256;
 
 impl<'scope> EventLoop<'scope, '_> {
     pub(super) fn give_stream(&mut self, order: u64, connection: PendingConnection, cookie: Cookie) {
-        // Errors are ignored: the connection is handed on anyway, and closing it deregisters it too.
+        // Errors are ignored, because the connection is handed on anyway and closing it deregisters it.
         let _ = self.poller.remove(&connection.socket);
         if !self.sessions.give(cookie, DataConnection::Tcp { order, socket: connection.socket }) {
             self.log.refused(connection.peer, Refusal::Parameters, monotonic());
@@ -52,7 +50,7 @@ impl<'scope> EventLoop<'scope, '_> {
     ) {
         let (now, PendingConnection { socket, peer, .. }) = (monotonic(), connection);
         let Ok(local) = socket.local_addr() else { return };
-        // The event loop ignores the socket during the login check.
+        // The event loop ignores the socket while the login is being checked.
         if self.poller.remove(&socket).is_err() {
             return self.log.refused(peer, Refusal::ConnectionLimit, now);
         }
@@ -69,7 +67,7 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// If necessary, evicts the oldest waiting test of the address that holds the most.
+    /// If the queue is full, evicts the oldest waiting test of the address with the most tests.
     fn make_room_to_wait(&mut self, source: Source, now: u64) -> Option<Share> {
         let waiting = self.ledger.waiting.clone();
         if waiting.check(source, 1) == Err(Exhausted::Server) && waiting.of(source) + 1 < waiting.most() {
@@ -174,7 +172,7 @@ impl<'scope> EventLoop<'scope, '_> {
             holdings,
             move |context, session| {
                 session::iperf3(context, session, admitted);
-                // The watcher has already received the report.
+                // The watcher has already received the report, so nothing here is needed any more.
                 drop((buffers, intervals, send_buffers));
             },
         )
@@ -209,7 +207,7 @@ impl<'scope> EventLoop<'scope, '_> {
                 self.turn_away(&connection, Refusal::NoLogin, RefusalCode::Login);
             }
             Purpose::PingPong => self.begin_stream(connection, None, session::ping_pong),
-            // A second client with the same token would make later connections ambiguous.
+            // Two clients with the same token would make later connections ambiguous.
             Purpose::Connect if handshake.number == CONTROL && self.sessions.has_token(handshake.token) => {
                 self.log.refused(connection.peer, Refusal::Token, monotonic());
             }

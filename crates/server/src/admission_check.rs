@@ -34,8 +34,8 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// Takes milliseconds. The padding cannot be derived from the client version, so both are tried. Each
-    /// token is accepted only once.
+    /// This takes milliseconds. The padding cannot be derived from the client version, so both paddings are
+    /// tried. Each token is accepted only once.
     pub(super) fn check(
         &self,
         params: &Params,
@@ -50,7 +50,7 @@ impl LoginKeys {
         let checked = |claim: Claim| claim.judge(&self.users, now, self.skew).map(|()| claim.at);
         let oaep = open(Padding::Oaep).and_then(checked);
         let pkcs = open(Padding::Pkcs1v15).and_then(checked);
-        // By this server's clock, the token can be replayed until it expires.
+        // The token could be replayed until it expires by this server's clock.
         let until = oaep.or(pkcs)?.saturating_add(self.skew);
         if seen_tokens.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
     }
@@ -61,7 +61,7 @@ pub(super) const DEFECT: &str = "finds a defect";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Denial {
-    /// iperf3's error code and a second, more specific number.
+    /// iperf3's error code, followed by a second, more specific number.
     pub(super) reply: (ErrorCode, i32),
     pub(super) reason: Refusal,
 }
@@ -88,7 +88,7 @@ pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Res
     }
 }
 
-/// Clients before 3.20 only have an error code for the duration.
+/// Clients older than 3.20 only have an error code for an excessive duration.
 fn too_long(params: &Params) -> ErrorCode {
     let version = params.client_version.as_deref().unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));

@@ -19,10 +19,11 @@ use super::{
 };
 
 const TURNS: usize = 64;
-/// If the server has no `--queue`, tests wait this long, because the previous client may be about to leave.
+/// The maximum time that tests wait if the server has no `--queue`. The previous client may be about to
+/// leave.
 const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
-/// Addresses take turns. Tests from the same address run in order of arrival.
+/// Addresses take turns, while tests from the same address run in order of arrival.
 #[derive(Default)]
 pub(super) struct AdmissionQueue {
     tests: VecDeque<QueuedTest>,

@@ -40,7 +40,6 @@ pub(super) enum Login {
 }
 
 impl AuthWorker {
-    /// The thread ends when the worker is dropped.
     pub(super) fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
         keys: Option<&'scope LoginKeys>,
@@ -93,7 +92,7 @@ fn check_all(
 ) {
     let mut seen_tokens = SeenTokens::default();
     while let Ok(test) = logins_in.recv() {
-        // A panic caused by client data only fails this login.
+        // A panic caused by data from a client fails only this login.
         let check = || keys.check(&test.params, &mut seen_tokens).is_ok();
         let known = !closing.is_asked() && catch_unwind(AssertUnwindSafe(check)).unwrap_or(false);
         // The event loop has ended and closed its connections.

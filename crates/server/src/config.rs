@@ -9,37 +9,40 @@ use units::{BitRate, Bytes, Nanos};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// If the port is 0, the kernel picks one that is free for both protocols on all addresses. IPv6
-    /// addresses only accept IPv6.
+    /// The addresses to listen on. With port 0, the kernel picks a port that is free for both protocols on
+    /// all addresses. IPv6 sockets accept only IPv6.
     pub listen: Vec<SocketAddr>,
-    /// Address prefixes, each with its length. An empty list allows all peers.
+    /// The address prefixes that may connect, each with its length. An empty list allows all peers.
     pub allow: Vec<(IpAddr, u8)>,
     pub limits: Limits,
     /// Runs one iperf3 test at a time, in order of arrival.
     pub queue: bool,
-    /// Sockperf datagrams are not counted, because their source may be spoofed.
+    /// Exits after one client. Sockperf datagrams do not count as a client, because their source may be
+    /// spoofed.
     pub once: bool,
-    /// `None` disables authentication. With it enabled, other protocols are refused, because they cannot
+    /// `None` disables authentication. If it is enabled, other protocols are refused because they cannot
     /// authenticate.
     pub auth: Option<Auth>,
-    /// Zero means 30 s; with `once`, it means that the first client has no timeout. When the server sends a
-    /// stream, it drops the client if the client's kernel acknowledges nothing for this time, clamped to
-    /// between 2 and 10 s.
+    /// Zero means 30 s or, with `once`, no timeout for the first client. While the server is sending a
+    /// stream, it drops a client if its kernel acknowledges nothing for this time (at least 2 s and at most
+    /// 10 s).
     pub idle_timeout: Nanos,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// More iperf3 clients get a "busy" reply; other connections are closed.
+    /// Further iperf3 clients get a "busy" reply, and other connections are closed.
     pub clients: usize,
-    /// For IPv6, the limit applies to each /64. `None` means a quarter of the total, but at least four.
+    /// The limit for each address, or for each /64 with IPv6. `None` means a quarter of the total, but at
+    /// least four.
     pub clients_of_address: Option<usize>,
-    /// Maximum total rate of a test. Requests for more are refused; tests that set no rate are ended when
-    /// they exceed it.
+    /// The maximum total rate of a test. Requests for a higher rate are refused, and a test without a rate is
+    /// ended if it exceeds the limit.
     pub rate: Option<BitRate>,
-    /// Requests for a longer test are refused; tests without an end are ended after this time.
+    /// The maximum duration of a test. Requests for a longer test are refused, and a test of unlimited
+    /// duration is ended after this time.
     pub duration: Nanos,
-    /// Maximum payload, enforced like the duration.
+    /// The maximum payload of a test, enforced like the duration.
     pub bytes: Option<Bytes>,
 }
 
@@ -53,7 +56,8 @@ impl Limits {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Auth {
     pub private_key: String,
-    /// One `user,hash` per line, where the hash is the SHA-256 of `{user}password` in hexadecimal.
+    /// The contents of the users file: one `user,hash` per line, where the hash is the hexadecimal SHA-256 of
+    /// `{user}password`.
     pub users: String,
     pub skew: Nanos,
 }
@@ -67,7 +71,7 @@ impl std::fmt::Debug for Auth {
 #[must_use]
 pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut all: Vec<IpAddr> = vec![Ipv4Addr::UNSPECIFIED.into()];
-    // A kernel without IPv6 refuses to listen on `::`.
+    // A kernel without IPv6 support refuses to listen on `::`.
     if Path::new("/proc/net/if_inet6").exists() {
         all.push(Ipv6Addr::UNSPECIFIED.into());
     }
@@ -76,7 +80,7 @@ pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
 }
 
 impl Config {
-    /// Serves up to 64 clients at a time, each for up to a day.
+    /// Returns settings for up to 64 concurrent clients, each of which may stay for up to a day.
     #[must_use]
     pub const fn new(listen: Vec<SocketAddr>) -> Self {
         Self {

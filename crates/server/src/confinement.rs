@@ -1,6 +1,6 @@
 //! Drops privileges once the server is listening.
 //!
-//! A system call that is not on the list ends the server with a message. If it returned an error instead, the
+//! A system call that is not on the allow list ends the server with a message. If it returned an error instead, the
 //! only symptom would be slightly worse measurements.
 
 use std::{fmt, path::Path};
@@ -13,7 +13,7 @@ use crate::port_holder;
 const DENIED: &str = "plumb server exited because of a system call not in its filter (--unconfined disables the filter; \
                       please report this): number ";
 
-/// Needed for the process's CPU time and the kernel's list of congestion controls.
+/// Paths needed to read the process's CPU time and the kernel's list of congestion control algorithms.
 const READ: [&str; 2] = ["/proc/self", "/proc/sys/net/ipv4"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,15 +44,14 @@ pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
             Err(refused(user.to_string(), "a user of this user namespace"))
         }
         Some(user) => Ok(Some(user)),
-        // If the user namespace maps a single user, there is no other user to switch to, and root inside is
-        // that user outside.
+        // If the user namespace maps a single user, there is no other user to switch to. Root inside the
+        // namespace is that user outside.
         None => Ok(Some(User::nobody()).filter(|nobody| {
             confine::is_root() && confine::is_mapped(nobody).is_ok_and(|is_mapped| is_mapped)
         })),
     }
 }
 
-/// Requires a single-threaded process.
 pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     if !confine::is_single_threaded()? {
         let (setting, value) = ("threads before confinement", "several".to_owned());

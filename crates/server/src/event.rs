@@ -8,7 +8,8 @@ use workload::{Interval, StreamSettings, Transport};
 
 use crate::{confinement::Confinement, ledger::Exhausted};
 
-/// Called on several threads, but never on a measuring thread. The calling thread blocks until it returns.
+/// Methods are called on several threads, but never on a measuring thread. The calling thread blocks until
+/// they return.
 pub trait Watcher: Sync {
     fn event(&self, _event: Event<'_>) {}
 }

@@ -22,9 +22,9 @@ use super::{
 };
 
 const LINES: usize = 4096;
-/// A test with many connections produces megabytes of JSON.
+/// The size of the queue. A test with many connections produces megabytes of JSON.
 const BYTES: usize = 64 << 20;
-/// Limits document bytes per client address. An ordinary test produces 5 kB.
+/// The limit on JSON output per client address. A typical test produces 5 kB.
 const OF_ONE: Rate = Rate { per_second: 64 << 10, burst: 16 << 20 };
 const OF_ALL: Rate = Rate { per_second: 256 << 10, burst: 64 << 20 };
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl EventLog {
         let own = Arc::clone(&state);
         thread::Builder::new().name("log".into()).spawn(move || {
             write_all(&coming, &own, write);
-            // The receiver may have stopped waiting.
+            // The receiver may no longer be waiting.
             let _ = done.send(());
         })?;
         Ok(Self {
@@ -78,7 +78,8 @@ impl EventLog {
         if allowed { self.write(to, line) } else { self.miss() }
     }
 
-    /// Skips the document if the address has exceeded its rate limit. Skipped documents are counted.
+    /// Writes a JSON document unless the client's address has exceeded its limit. Skipped documents are
+    /// counted.
     pub fn write_document(&self, peer: IpAddr, document: String) {
         let length = document.len() as u64 + 1;
         let mut documents = self.documents.lock();

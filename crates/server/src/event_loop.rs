@@ -36,7 +36,8 @@ use super::{
 
 const TICK: Duration = Duration::from_millis(100);
 const EVENTS: usize = 256;
-/// The maximum number of connections or datagrams handled per event, for fairness.
+/// The maximum number of connections or datagrams handled per event, so that one listener cannot starve the
+/// others.
 pub(super) const BATCH: usize = 64;
 
 /// Poller keys: TCP listeners start here, followed by UDP listeners and pending connections.
@@ -46,8 +47,8 @@ const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// Runs the server with the current privileges. Client failures are reported to `watcher` and do not affect
-/// other clients.
+/// Runs the server with the current privileges. If a client fails, the failure is reported to `watcher` and
+/// does not affect other clients.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }
@@ -69,8 +70,8 @@ impl<'a> Bound<'a> {
         Ok(Self { config, allow_list, keys, listeners, confinement: None })
     }
 
-    /// Switches to `user` (`nobody` by default if started as root), drops all capabilities, and restricts
-    /// file access and system calls. Requires a single-threaded process.
+    /// Switches to `user` (by default `nobody` if the server was started as root), drops all capabilities,
+    /// and restricts file access and system calls. The process must be single-threaded.
     pub fn confine(&mut self, user: Option<&str>) -> Result<()> {
         let user = confinement::user(user)?;
         // Zero-copy sends lock memory, and only root may exceed RLIMIT_MEMLOCK.
@@ -224,7 +225,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
             match self.listeners.tcp[listener].accept() {
                 Ok((socket, peer)) => self.admit(socket, peer),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                // The peer disconnected before accept (accept(2)).
+                // The peer disconnected before the connection was accepted (see accept(2)).
                 Err(error)
                     if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
                 Err(error) => return self.make_room(listener, error),
@@ -238,7 +239,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let connection = PendingConnection::new(socket, peer, now);
         if !self.allow_list.has(peer.ip()) {
             self.log.refused(peer, Refusal::Address, now);
-            // Closes the connection in an orderly way, because a reset could discard the reason before the
+            // The connection is closed gracefully, because a reset could discard the refusal before the
             // client reads it.
             return dial::refuse(&connection.socket, RefusalCode::Address);
         }
@@ -260,7 +261,6 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         self.next - 1
     }
 
-    /// Drops a pending connection, or pauses the listener if there is none.
     fn make_room(&mut self, listener: usize, error: io::Error) {
         if let Some(dropped) = self.pending.drop_oldest_of_most() {
             self.log.refused(dropped.peer, Refusal::ConnectionLimit, monotonic());
@@ -269,7 +269,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let address = || self.listeners.addresses[listener].to_string();
         let error = Error::socket("accept on", address)(error);
         self.context.watcher.event(Event::Trouble { error: &error });
-        // Otherwise, the waiting connection would keep waking the poller.
+        // If the listener stayed registered, the waiting connection would keep waking the poller.
         if self.poller.remove(&self.listeners.tcp[listener]).is_ok() {
             self.accept_backoff.pause(listener, monotonic());
         }

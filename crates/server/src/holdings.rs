@@ -1,4 +1,4 @@
-//! What a client has reserved in the ledger: its slot, which may be given to another client early, and the
+//! The resources that a client holds: a slot, which may be reassigned to another client early, and the
 //! resources of its thread.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How further connections and datagrams from a client reach its thread.
+//! The channel through which a client's thread receives further connections and datagrams.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream},
@@ -42,7 +42,7 @@ impl Conversation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DatagramProtocol {
-    /// The greeting has verified the address.
+    /// The greeting that verified the client's address.
     Native(Greeting),
     Sockperf,
 }

@@ -7,7 +7,6 @@ pub(crate) use budgets::{Amounts, Budget, Exhausted, Meter, Rate, Rates, Share, 
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) places: Amounts,
-    /// Clients that have a thread but no verified address.
     pub(crate) unproven: Amounts,
     pub(crate) pending: Amounts,
     pub(crate) waiting: Amounts,
@@ -19,29 +18,29 @@ pub(crate) struct Ledger {
     pub(crate) failures: Rates,
 }
 
-/// A test has up to 256 streams.
+/// The limit on streams. A single test may have 256.
 const STREAMS: Budget = Budget { address: 512, server: 1024 };
 const UNPROVEN: Budget = Budget { address: 4, server: 16 };
 const PENDING: Budget = Budget { address: 512, server: 1024 };
 const WAITING: Budget = Budget { address: 16, server: 64 };
 const BUFFERS: Budget = Budget { address: 128 << 20, server: 512 << 20 };
 const INTERVALS: Budget = Budget { address: 200_000, server: 800_000 };
-/// 64 MiB/s corresponds to half a million minimum-size messages per second. Unit tests use a thousandth of
-/// that, which any machine can reach.
+/// The limit on the rate of replies. 64 MiB/s corresponds to half a million messages of minimum size per
+/// second. Unit tests use a thousandth of that, which every machine can reach.
 pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 10, burst: 64 << 10 }
 } else {
     Rate { per_second: 64 << 20, burst: 16 << 20 }
 };
 const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
-/// Tokens spent per failed login. This allows ten failures at first, then one every ten seconds.
+/// Tokens spent per failed login. An address may fail ten times in a row, and then once every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
-/// Effectively unlimited: with a total limit, an attacker could lock everyone out. The total rate is already
-/// limited by the single decryption thread.
+/// This limit is effectively infinite, because an attacker could use a lower one to lock everyone out. The
+/// single decryption thread already limits the total rate.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
-/// Buffers that may grow to the kernel's maximum. Additional streams share the same memory.
+/// The number of send buffers that may grow to the kernel's maximum. Additional streams share this memory.
 const FULL_SEND_BUFFERS: Budget =
     if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
 

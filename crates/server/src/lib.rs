@@ -1,7 +1,7 @@
 //! The plumb server, and drivers for the iperf3 and sockperf protocols in `codecs`.
 //!
-//! All protocols are served on a single port and are detected by their first bytes. Until then, a peer costs
-//! a socket and a few bytes, and has a deadline.
+//! All protocols share a single port, and the server detects them by their first bytes. Until then, a peer has a
+//! deadline and costs only a socket and a few bytes of memory.
 
 mod accept_backoff;
 mod admission;

@@ -25,7 +25,7 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
-    /// If all addresses were requested, a missing IPv6 stack is not an error.
+    /// Opens the listeners. If they were requested for all addresses, a missing IPv6 stack is not an error.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
             let (setting, value) = ("listen addresses", "none".to_owned());
@@ -100,16 +100,16 @@ fn is_absent(address: SocketAddr, error: &io::Error) -> bool {
 fn tcp(address: SocketAddr) -> Result<TcpListener> {
     let named = || format!("{address} for TCP");
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
-    // Allows binding while connections of an earlier server linger. Two listeners still cannot share an
-    // address.
+    // This allows binding while connections of an earlier server are in TIME-WAIT. Two listeners still cannot
+    // share an address.
     sys::socket::set_reuse_address(&socket, true)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", named))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", named))?;
     Ok(socket.into())
 }
 
-/// First binds the port exclusively, then shares it with sockets of the same user (SO_REUSEPORT), so that no
-/// other user can ever bind it. SO_REUSEADDR would share a UDP port with all users.
+/// Binds the port exclusively, and only then shares it with sockets of the same user (SO_REUSEPORT), so that
+/// no other user can ever bind it. SO_REUSEADDR would share a UDP port with all users.
 fn udp_listener(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     bind_udp(&socket, address)?;

@@ -6,7 +6,7 @@ use super::event::{Event, Refusal, Watcher};
 
 const NAMED: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
-/// In nanoseconds. A refusal of the same peer within this time is treated as the same attempt.
+/// Refusals of the same peer within this time (in nanoseconds) are treated as one attempt.
 const ATTEMPT: u64 = 10 * SECOND;
 const REMEMBERED: usize = 64;
 
@@ -36,7 +36,7 @@ impl<'a> LogLimiter<'a> {
         }
     }
 
-    /// A client that gets no reply retries from the same port.
+    /// Returns whether this is a retry. A client that gets no reply retries from the same port.
     fn is_again(&mut self, peer: SocketAddr, now: u64) -> bool {
         let known = |(before, at): &(SocketAddr, u64)| *before == peer && now.saturating_sub(*at) < ATTEMPT;
         let again = self.recent.iter().any(known);

@@ -17,7 +17,7 @@ pub(super) enum Opening {
     Iperf3(Cookie),
     Native(Handshake),
     Sockperf,
-    /// The protocol is unknown, and reading more would not help.
+    /// The protocol is unknown, and further bytes would not help.
     Unknown,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Opening {
 pub(super) enum Datagram {
     Iperf3(Connect),
     Native(Greeting),
-    /// Possibly sockperf, or data of a running exchange.
+    /// The datagram may belong to sockperf or to an existing exchange.
     Other,
 }
 

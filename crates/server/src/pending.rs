@@ -1,5 +1,5 @@
 //! Connections that have not sent a complete request. If there are too many, the oldest connection from the
-//! busiest address is dropped, so half-open connections cannot lock out other peers.
+//! address with the most connections is dropped, so half-open connections cannot lock out other peers.
 
 use std::{
     collections::BTreeMap,
@@ -20,10 +20,10 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// How long to wait for the first bytes. Sockperf's client is silent for 2 s after connecting.
+/// The time to wait for the first bytes. Sockperf's client sends nothing for the first 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
 const PARAMETERS: Nanos = Nanos::from_secs(5);
-/// iperf3's parameters take a few hundred bytes.
+/// The read buffer size in bytes. iperf3's parameters take a few hundred bytes.
 const CHUNK: usize = 1024;
 
 pub(super) struct PendingConnections {
@@ -47,8 +47,8 @@ enum Stage {
 pub(super) enum ClientHello {
     Incomplete,
     Refused(Refusal),
-    /// The caller should request the parameters with [`PendingConnection::request_parameters`], unless the
-    /// test is already running.
+    /// The caller should call [`PendingConnection::request_parameters`] next, unless the test is already
+    /// running.
     Cookie(Cookie),
     Ready(Cookie, Box<Machine>, Box<Params>),
     Native(Handshake),
@@ -60,8 +60,9 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// At the per-address limit, drops the oldest connection from the same address; at the total limit, drops
-    /// the oldest one from the busiest address.
+    /// Adds a connection. If its address is at the per-address limit, this drops the oldest connection from
+    /// that address. At the total limit, it drops the oldest connection from the address with the most
+    /// connections.
     pub(super) fn admit(
         &mut self,
         order: u64,
@@ -139,7 +140,7 @@ impl PendingConnection {
         self.read(now)
     }
 
-    /// Resets the connection if nothing was sent on it, to avoid TIME-WAIT in the kernel.
+    /// Closes the connection. If nothing was sent on it, it is reset to avoid TIME-WAIT.
     pub(super) fn dismiss(self) {
         if matches!(self.stage, Stage::Opening { .. }) {
             let _ = sys::socket::set_linger_zero(&self.socket);
@@ -201,7 +202,7 @@ pub(super) fn transmit(mut socket: &TcpStream, machine: &mut Machine) -> bool {
 pub(super) fn dismiss(socket: &TcpStream, machine: &mut Machine) {
     let sent = transmit(socket, machine);
     if sent {
-        // Best effort: the peer may have disconnected.
+        // The peer may already have disconnected, so errors are ignored.
         let _ = socket.shutdown(Shutdown::Write);
     }
 }

@@ -1,7 +1,7 @@
-//! A helper process that opens UDP sockets on the server's port, one for each UDP client. Sockets of
-//! different users cannot share a UDP port (SO_REUSEPORT), and if an unprivileged user owned it, that user's
-//! other programs could bind it too. This process therefore remains user 0, but without capabilities and file
-//! access.
+//! A helper process that opens one UDP socket on the server's port for each UDP client.
+//!
+//! Sockets of different users cannot share a UDP port (SO_REUSEPORT). If an unprivileged user owned the port, other programs
+//! of that user could bind it too. The helper therefore keeps running as root, but without capabilities and file access.
 
 use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
@@ -52,7 +52,7 @@ impl PortHolder {
     }
 }
 
-/// Restarting the helper would require root.
+/// The helper cannot be restarted, because that would require root.
 pub(super) fn ended() -> Error {
     Error::HelperEnded("the UDP port holder")
 }

@@ -1,4 +1,5 @@
-//! Remembers clients that ended recently, so that their late messages are not logged as an unknown protocol.
+//! Remembers clients that ended recently, so that their late messages are not logged as coming from an
+//! unknown protocol.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
@@ -6,7 +7,6 @@ use super::ingress::Ingress;
 
 const CAPACITY: usize = 64;
 
-/// The most recent one comes first.
 #[derive(Debug, Default)]
 pub(super) struct RecentlyClosed {
     tokens: VecDeque<u64>,

@@ -1,4 +1,4 @@
-//! Uses a few threads to serve a client that opens a connection per request.
+//! Serves a client that opens a new connection for every request, using a few threads.
 
 use std::{
     io::Read,
@@ -28,7 +28,7 @@ use workload::ConnectEnd;
 const THREADS: usize = 4;
 const REQUEST: Nanos = Nanos::from_secs(2);
 
-/// Ends when the client closes the control connection or exceeds `bounds`.
+/// Serves requests until the client closes the control connection or exceeds `bounds`.
 pub(super) fn serve(
     control: &TcpStream,
     arriving: Receiver<(TcpStream, Handshake)>,
@@ -72,7 +72,7 @@ impl Work {
             match next {
                 Ok((socket, handshake)) => {
                     self.connections.fetch_add(1, Ordering::Relaxed);
-                    // Failures are counted by the client.
+                    // The client counts failed requests, so errors are ignored here.
                     let _ = connect::serve(&socket, handshake, REQUEST, &self.carried, goes_on);
                 }
                 Err(RecvTimeoutError::Timeout) => {}

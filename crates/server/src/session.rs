@@ -1,4 +1,4 @@
-//! Runs a client's thread, reporting when the client starts and ends.
+//! Runs a client's thread, and reports when the client starts and ends.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
@@ -59,13 +59,13 @@ impl ServerContext<'_> {
         self.watcher.event(Event::Begins { client: &client });
         let begun = monotonic();
         let observer = ForwardingObserver { client: &client, watcher: self.watcher };
-        // The panic hook has already logged the bug; the watcher still gets the end event.
+        // The panic hook has already logged the bug. The watcher must still receive the end event.
         let mut report = catch_unwind(AssertUnwindSafe(|| serve(&observer))).unwrap_or_else(|_| Report {
             failure: Some(Error::Panicked { thread: format!("client {}", session.number) }),
             ..Report::default()
         });
         report.lasted = Nanos(monotonic() - begun);
-        // Frees the slot before reporting the end.
+        // The slot must be free before the end is reported.
         self.stop.ask();
         let had_place = session.holdings.release();
         if matches!(report.failure, Some(Error::Stopped)) && !self.closing.is_asked() {

@@ -1,4 +1,4 @@
-//! Active clients, each of which has at least one thread.
+//! The active clients. Each has at least one thread.
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream},
@@ -28,7 +28,8 @@ pub(super) struct Sessions<'scope> {
     recently_closed: RecentlyClosed,
 }
 
-/// The client's own thread acts first, because it can send the reason.
+/// The maximum time that the client's own thread may take to end the test, which is preferable because it can
+/// send the reason.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Session<'scope> {
@@ -45,7 +46,7 @@ impl Session<'_> {
         !self.stop.is_asked()
     }
 
-    /// Unverified clients occupy no slot.
+    /// Returns whether the client occupies a slot. Unverified clients do not.
     fn has_place(&self) -> bool {
         !self.ingress.as_ref().is_some_and(Ingress::is_unproven)
     }
@@ -93,7 +94,6 @@ impl<'scope> Sessions<'scope> {
         self.running.iter().filter(over).for_each(|running| running.stop.ask());
     }
 
-    /// Frees the slot immediately.
     pub(super) fn displace_newest_of(&self, source: Source) {
         let its = |running: &&Session<'_>| running.source == source && running.has_place();
         if let Some(newest) = self.alive().filter(its).last() {

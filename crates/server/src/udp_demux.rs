@@ -44,8 +44,8 @@ impl EventLoop<'_, '_> {
         for _ in 0..BATCH {
             match receive_addressed(&self.listeners.udp[place], &mut buffer) {
                 Ok((length, peer, here)) => {
-                    // A link-local address is only valid with its interface, so the source is left to the
-                    // routing table.
+                    // A link-local address is valid only together with its interface, so the routing table
+                    // chooses the source address.
                     let here = here.filter(|here| !is_of_a_link(*here));
                     self.answer(Destination { place, here }, &mut buffer[..length], peer);
                 }
@@ -77,11 +77,11 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Reserves nothing until the client has verified its address.
+    /// Starts the handshake. No resources are reserved until the client has verified its address.
     fn greet_native(&mut self, at: Destination, greeting: Greeting, peer: SocketAddr, now: u64) {
         let served = matches!(greeting.handshake.purpose, Purpose::PingPong | Purpose::Probe);
         match greeting.kind {
-            // Replying to messages that only servers send could cause loops.
+            // A reply to messages that only servers send could cause a loop.
             GreetingKind::Offers | GreetingKind::Welcomes | GreetingKind::Refuses => {
                 self.log.refused(peer, Refusal::UnknownProtocol, now);
             }
@@ -92,8 +92,8 @@ impl EventLoop<'_, '_> {
                 self.log.refused(peer, Refusal::NoLogin, now);
                 self.send(at, &greeting.refusing(RefusalCode::Login).encode(), peer);
             }
-            // The datagram was sent before the client's socket was connected. That socket answers the
-            // repeated one.
+            // The client sent this datagram before its socket was connected. That socket will answer when the
+            // client repeats it.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
             GreetingKind::Proves if self.udp.cookies.know(greeting, peer, now) => {
                 self.welcome(at, greeting, peer, now);
@@ -128,13 +128,13 @@ impl EventLoop<'_, '_> {
         if socket.send(&word.reply()).is_ok() {
             self.sessions.give(cookie, DataConnection::Udp { order, socket });
         }
-        // A datagram from the client itself can only be a repeated request.
+        // A datagram from the client itself can only be a repetition of its request.
         strays.retain(|(_, from)| *from != peer);
         self.answer_strays(at, strays);
     }
 
-    /// A peer that continues gets a thread and a connected socket, as long as some are left for unverified
-    /// clients.
+    /// Replies to a sockperf message. A peer that sends more messages gets a thread and a connected socket,
+    /// as long as there are any left for unverified clients.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -163,7 +163,7 @@ impl EventLoop<'_, '_> {
         if allowed && reply == Reply::Answer {
             self.send(at, bytes, peer);
         }
-        // If it gets no thread, the shared socket continues to serve it.
+        // A client without a thread is served by the shared socket.
         let share = if goes_on { self.ledger.unproven.take(peer.ip().into(), 1).ok() } else { None };
         if let Some(share) = share {
             if let Some(conversation) = self.udp.known.take(peer) {
@@ -212,7 +212,8 @@ fn is_of_a_link(address: IpAddr) -> bool {
 
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Until it is connected, a socket receives datagrams from any sender. They are at the front of its queue.
+/// Opens a socket connected to the client. Before connect(2) it may receive datagrams from other senders,
+/// which are then at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;

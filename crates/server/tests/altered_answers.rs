@@ -22,8 +22,8 @@ use workload::{Measurement, PingPongData, PingPongSettings, Schedule, Transport,
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const SIZE: usize = 64;
-/// One message is in the warm-up, and the other one is measured. Flipping a bit never turns one number into
-/// the other.
+/// The numbers of the altered messages: one in the warm-up and one in the measurement. Flipping a bit never
+/// turns one number into the other.
 const ALTERED: [u64; 2] = [5, 20];
 const WARMING: u64 = 10;
 const MEASURED: u64 = 50;
@@ -169,13 +169,13 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
     let all = data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost);
     // Messages that time out after the warm-up are not counted as lost in it.
     assert_eq!(all.sum::<u64>(), WARMING + MEASURED - 1, "{case}");
-    // Messages with low numbers either have been sent before or will be sent later.
+    // Messages with lower numbers have already been sent, or will be sent later.
     let (strays, duplicates) = (data.strays.expect("counted"), data.duplicates.expect("counted"));
     assert_eq!(strays + duplicates, 2, "{case}");
     if 1_u64.unbounded_shl(bit as u32) >= 2 * (WARMING + MEASURED) {
         assert_eq!((strays, duplicates), (2, 0), "{case}");
     }
-    // A time computed from such a number would be zero or absurd.
+    // A time computed from an altered number would be zero or absurd.
     let times = &data.open_loop.as_ref().expect("open-loop results").since_intended;
     assert_eq!(times.count(), MEASURED - 1, "{case}");
     for times in [times, &data.round_trips] {
@@ -190,7 +190,7 @@ fn closed_loop_ignores_replies_with_altered_numbers() {
         |protocol, transport, bit| a_closed_loop(protocol, transport, bit, SIZE),
         &[Protocol::Native, Protocol::Sockperf],
     );
-    // Messages that are too short for a full number carry its lowest bits.
+    // Messages that are too short for the full number carry its lowest bits.
     check_all(8, |protocol, transport, bit| a_closed_loop(protocol, transport, bit, 1), &[Protocol::Native]);
 }
 
@@ -274,7 +274,7 @@ fn thrice(transport: Transport, schedule: Schedule) {
     if let Schedule::Open { .. } = schedule {
         assert_eq!(came, MEASURED, "{case}");
     }
-    // Extra replies to the initial message may be counted, while those to the last message arrive too late.
+    // Extra replies to the initial message may be counted. Those to the last message arrive too late.
     let duplicates = data.duplicates.expect("counted");
     assert!((2 * (came - 1)..=2 * (came + 1)).contains(&duplicates), "{duplicates} of {came}: {case}");
 }

@@ -1,4 +1,4 @@
-//! Checks that running five times as long needs no more allocations.
+//! Checks that running five times as long causes no more allocations.
 
 mod counting;
 
@@ -18,7 +18,7 @@ use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Schedule, Transport};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// The server does periodic work ten times a second.
+/// Tolerance for the server's periodic work, which is done ten times per second.
 const CHANCE: u64 = 60;
 
 #[derive(Default)]

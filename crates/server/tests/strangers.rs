@@ -24,7 +24,7 @@ use traffic::Stop;
 
 const HELD: usize = 1000;
 const THREADS: u64 = 2;
-/// In bytes. For a million connections, this is less than 17 bytes each.
+/// The maximum growth in bytes. For a million connections, this is less than 17 bytes each.
 const GROWTH: u64 = 16 << 20;
 const OF_ADDRESS: u64 = 256 << 20;
 static ALONE: Mutex<()> = Mutex::new(());
@@ -80,7 +80,7 @@ impl Taken {
     }
 }
 
-/// Sixteen clients with the maximum number of streams could otherwise take more than a gigabyte.
+/// Without the limit, sixteen clients with the maximum number of streams could use more than a gigabyte.
 #[test]
 #[expect(clippy::disallowed_macros, reason = "prints test results")]
 fn limits_memory_of_unread_streams_per_address() {

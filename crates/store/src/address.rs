@@ -17,7 +17,7 @@ use crate::{
 };
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// Keys of libpq and ODBC connection strings
+/// The keys of libpq and ODBC connection strings
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>).
 const SETTINGS: [&str; 13] = [
     "host",
@@ -35,16 +35,16 @@ const SETTINGS: [&str; 13] = [
     "data source",
 ];
 const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "pwd"];
-/// The default socket directory on Debian.
+/// The default folder for sockets on Debian.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// The system's default is several hours.
+/// The maximum time that a connection may be silent. The system's default is several hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
 impl Location {
-    /// Rejects addresses in forms other than `postgres://` or `postgresql://`, since a password in them would become
-    /// part of a file name.
+    /// Parses a location. Rejects addresses in forms other than `postgres://` or `postgresql://`, because a
+    /// password in them would become part of a file name.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
@@ -76,7 +76,7 @@ impl ServerAddress {
         let (authority, database) = head.split_once('/').unwrap_or((head, ""));
         let (user, hosts) =
             authority.split_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
-        // With a second @, part of a password would be shown as the host.
+        // If there is a second @, a part of the password would be shown as the host.
         if [hosts, database, query].iter().any(|part| part.contains('@')) {
             return Err("write @, :, / and ? in a user name or password as %40, %3A, %2F and %3F".to_owned());
         }
@@ -153,7 +153,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// A file name that looks like a database address in another form may contain a password.
+/// Detects a file name that looks like a database address in another form, which may contain a password.
 fn mistaken_address(text: &str) -> Option<&'static str> {
     let is_around = |c: char| c.is_whitespace() || c == '\'' || c == '"';
     let text = text.trim_start_matches(is_around).to_lowercase();
@@ -176,7 +176,7 @@ fn mistaken_address(text: &str) -> Option<&'static str> {
     (has_password && !is_path).then_some("`postgres://` is missing before the user")
 }
 
-/// Hosts are omitted, because they are tried one by one.
+/// Builds the connection settings. Hosts are omitted, because they are tried one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
@@ -193,7 +193,7 @@ fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Confi
     Ok(settings)
 }
 
-/// A name like `plumb 4711 on h1`, which other users of the database can see.
+/// Returns a name like `plumb 4711 on h1`, which other users of the database can see.
 fn own_name() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match host.trim() {
@@ -207,7 +207,7 @@ fn decoded(text: &str) -> Result<String, String> {
     text.map(String::from).map_err(|_| "a %-encoded part is not valid UTF-8".to_owned())
 }
 
-/// The message omits the text, which may be a password if the @ is missing.
+/// Parses a port. The message omits the text, which may be a password if the @ is missing.
 fn port(text: &str) -> Result<u16, String> {
     text.parse()
         .map_err(|_| "a port is not a number below 65536, or an @ is missing before the host".to_owned())

@@ -1,4 +1,4 @@
-//! Pages of the run list, the progress of a run, and new trials of it.
+//! Pages of the run list, the progress of a run, and the new trials of a run.
 
 use samples::{RunId, RunState, Trial};
 
@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// A substring of the run's name, scenario name or title. The case of ASCII letters is ignored.
+    /// A part of the run's name, scenario name or title. The case of ASCII letters is ignored.
     pub text: String,
     pub scenario: Option<String>,
     pub state: Option<RunState>,
@@ -34,12 +34,13 @@ pub struct RunProgress {
     pub completed: u32,
     pub planned: u32,
     pub state: RunState,
-    /// Changes with every trial, including repeats that replace another trial.
+    /// A number that changes with every trial, including repeats that replace another trial.
     pub newest: i64,
 }
 
 impl Store {
-    /// The cost does not depend on how many runs are stored, apart from those that the filter skips.
+    /// Returns a page of runs. The cost does not depend on the number of stored runs, except for runs that
+    /// the filter skips.
     pub fn browse(
         &self,
         filter: &RunFilter,
@@ -69,7 +70,7 @@ impl Store {
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// Returns the trials in the order in which they were run. Pass 0 to get all of them.
+    /// Returns the trials after `newest`, in the order in which they were run. Pass 0 to get all.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";

@@ -1,4 +1,4 @@
-//! TLS settings of server connections and the verification of certificates.
+//! The TLS settings of server connections, and the verification of certificates.
 
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// Maximum size of a CA file. The bundle of an operating system has 0.25 MB.
+/// The maximum size of a CA file in bytes. The bundle of an operating system has 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
 pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect, String> {
@@ -51,7 +51,8 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Accepts any certificate, like libpq without verification: the connection is encrypted, but the peer is unknown.
+/// Accepts any certificate, like libpq without verification. The connection is encrypted, but the server may
+/// be an impostor.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,5 +1,5 @@
-//! A PostgreSQL connection with a timeout for every wait, because the kernel of a stopped server still acknowledges
-//! packets.
+//! A PostgreSQL connection with a timeout for every wait. Without one, a stopped server would not be
+//! detected, because its kernel still acknowledges packets.
 
 use std::{
     future::{self, Future},
@@ -48,7 +48,8 @@ struct Polled {
 }
 
 impl Client {
-    /// `reach` is the timeout for connecting, including the handshakes, and `limit` the timeout for each reply.
+    /// Connects. `reach` is the timeout for connecting, including the handshakes, and `limit` is the timeout
+    /// for each reply.
     pub(crate) fn connect<T>(
         (target, host): (Target, &str),
         settings: &Config,
@@ -100,8 +101,8 @@ impl Client {
         runtime.block_on(connection.answer(client.batch_execute(sql)))
     }
 
-    /// Makes a single exchange without a prepared statement, sending the parameter types along. Returns the number of
-    /// rows written.
+    /// Runs a statement in a single exchange, without preparing it first, and sends the parameter types
+    /// along. Returns the number of rows written.
     pub(crate) fn ask<'a>(
         &mut self,
         sql: &str,

@@ -1,4 +1,4 @@
-//! Connects to a PostgreSQL server. Independent of the queries.
+//! Connects to a PostgreSQL server. This is independent of the queries.
 
 use std::{net::ToSocketAddrs, path::Path, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) const LEAST_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Timeout for replies, in addition to the lock timeout.
+/// The timeout for replies, in addition to the lock timeout.
 const ANSWER: Duration = Duration::from_secs(30);
 
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
@@ -34,8 +34,8 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
     Ok(client)
 }
 
-/// Resolves names itself. The client library would start a thread for that, and a multithreaded process cannot enter
-/// a user namespace.
+/// Connects, resolving names itself. The client library would start a thread for that, and a process with
+/// several threads cannot enter a user namespace.
 fn connected_to(
     settings: &Config,
     (host, port): (&str, u16),
@@ -78,8 +78,8 @@ where
     })
 }
 
-/// Makes the server detect dead clients within a minute, and permits idle connections during measurements. Settings
-/// that an older server lacks are omitted.
+/// Returns settings that make the server detect dead clients within a minute and permit idle connections
+/// during measurements. Settings that an older server lacks are omitted.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(

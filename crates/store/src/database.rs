@@ -1,4 +1,5 @@
-//! Common interface of SQLite and PostgreSQL, for SQL that both understand, with `?1` for the first value.
+//! The common interface of SQLite and PostgreSQL. The SQL must be valid for both, and `?1` stands for the
+//! first value.
 
 use std::{ops::Deref, path::PathBuf};
 
@@ -103,7 +104,7 @@ impl Database {
                 session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
             }
             (Self::Server(session), TransactionKind::Write) => {
-                // The connection that holds a claim may have broken separately.
+                // The connection that holds a claim may have failed on its own.
                 session.renew_claims()?;
                 session.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
             }

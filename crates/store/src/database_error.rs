@@ -1,4 +1,4 @@
-//! Errors of SQLite and PostgreSQL.
+//! The errors of SQLite and PostgreSQL.
 
 use std::{error::Error, io, iter, path::PathBuf, time::Duration};
 
@@ -49,13 +49,13 @@ pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
     }
     let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    // Rejected certificates and invalid protocol messages are reported as read errors too.
+    // A rejected certificate or an invalid protocol message is reported as a read error, too.
     let is_refused =
         |error: &io::Error| matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput);
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))
 }
 
-/// The operation during which an import is copied from the connection's temporary table.
+/// The name of the operation that copies an import from the connection's temporary table.
 pub(crate) const IMPORT: &str = "import into";
 
 #[derive(Debug, Clone)]
@@ -109,12 +109,13 @@ impl Place {
         }
     }
 
-    /// The codes are listed at <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+    /// Converts an error of the server. The codes are listed at
+    /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
     fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
         let (place, reason) = (self.location.clone(), message(error));
         match error.code().map(|code| code.code()) {
             Some("55P03" | "40P01" | "40001") => StoreError::Locked { place, waited: self.patience },
-            // The temporary table was lost along with its connection.
+            // The temporary table was lost together with its connection.
             Some("42P01") if doing == IMPORT => {
                 StoreError::Away { place, reason: "the connection broke during the import".to_owned() }
             }

@@ -1,4 +1,4 @@
-//! Atomic import of a run from other tools' logs, of any length.
+//! Imports a run of any length from other tools' logs, atomically.
 
 use std::{collections::BTreeSet, mem};
 
@@ -14,8 +14,8 @@ use crate::{
     value::values,
 };
 
-/// Trials go to a temporary table, so that other processes are not blocked. SQLite stores the table in a separate
-/// file.
+/// Trials are first written to a temporary table, so that other processes are not blocked. SQLite stores this
+/// table in a separate file.
 fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
@@ -28,7 +28,8 @@ fn spool_sql(integer: &str) -> String {
     )
 }
 
-/// Trials are inserted in batches, because each statement waits for a reply. Batches are limited in bytes too.
+/// Trials are inserted in batches, because each statement waits for a reply. The size of a batch in bytes is
+/// limited too.
 const TRIALS_AT_ONCE: usize = 500;
 const BYTES_AT_ONCE: usize = 1 << 20;
 const COPIED_AT_ONCE: u32 = 10_000;
@@ -52,8 +53,9 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// Everything is committed in a short transaction at the end, so other processes can write in the meantime.
-    /// Nothing is stored if `work` fails. Returns the name of the run, with a number appended if the name is taken.
+    /// Imports a run. Everything is committed in a short transaction at the end, so other processes can write
+    /// until then. Nothing is stored if `work` fails. Returns the name of the run, with a number appended if
+    /// the name is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,

@@ -86,7 +86,7 @@ pub(crate) fn insert_end(
     end: &ResultEnd,
     text: &str,
 ) -> Result<(), WriteError> {
-    // Delete the earlier row first, so that the new one is last in order.
+    // The earlier row is deleted first, so that the new one comes last.
     transaction.execute("DELETE FROM ended WHERE run = ?1 AND result = ?2", &values![number, &end.result])?;
     let sql = "INSERT INTO ended (run, result, record) VALUES (?1, ?2, ?3)";
     transaction.execute(sql, &values![number, &end.result, text])?;
@@ -129,7 +129,7 @@ pub(crate) fn insert_parts(
     Ok(())
 }
 
-/// Fails if the key exists. The SQL must ignore conflicts.
+/// Inserts a row, and fails if its key exists. The SQL must ignore conflicts.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     sql: &str,
@@ -142,7 +142,7 @@ pub(crate) fn insert(
     }
 }
 
-/// Appends a number to the name if it is taken. Returns the row number.
+/// Inserts a run, with a number appended to its name if the name is taken. Returns the row number.
 pub(crate) fn insert_under_free_name(
     transaction: &Transaction<'_>,
     header: &mut RunHeader,

@@ -40,14 +40,13 @@ impl Store {
         list(&self.database, &sql, &[]).map_err(self.place.explain("list the runs of"))
     }
 
-    /// Newest first.
     pub fn unfinished(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let sql = format!("{LISTED} WHERE digest = ?1 AND complete = FALSE {NEWEST_FIRST}");
         list(&self.database, &sql, &values![scenario_digest])
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// Newest first. Runs without trials are omitted.
+    /// Returns the runs of a scenario, newest first. Runs without trials are omitted.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         let completed = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
         let sql = format!("{LISTED} WHERE digest = ?1 AND {completed} {NEWEST_FIRST}");
@@ -55,8 +54,8 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// Parts that cannot be read are omitted and listed in the record. Fails if the header cannot be read, or if the
-    /// database is damaged.
+    /// Loads a run. Parts that cannot be read are omitted and listed in the record. Fails if the header
+    /// cannot be read, or if the database is damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
@@ -71,7 +70,7 @@ impl Store {
         Ok(RunRecord { header, trials, skipped, ends, machine_changes, unreadable })
     }
 
-    /// Fails if the run is a baseline.
+    /// Removes a run. Fails if it is a baseline.
     pub fn remove(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.write("remove a run from", |transaction| {
             let number = number_of(transaction, run)?;
@@ -143,7 +142,8 @@ fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, Databas
     database.query_row(sql, &values![&run.0], |row| HeaderRow::of(row, 0))
 }
 
-/// Parses every row in place, because the texts of thousands of trials would take more memory than the records.
+/// Loads the trials. Each row is parsed in place, because the texts of thousands of trials would take more
+/// memory than the records.
 fn trials(
     snapshot: &Database,
     number: i64,

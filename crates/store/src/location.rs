@@ -13,7 +13,7 @@ pub enum Location {
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
     pub(crate) settings: Config,
-    /// Hosts and ports in the order in which they are tried. A path is a socket directory.
+    /// The hosts and ports, in the order in which they are tried. A path is the folder of a socket.
     pub(crate) hosts: Vec<(String, u16)>,
     pub(crate) certificate: Certificate,
     pub(crate) shown: String,
@@ -22,7 +22,7 @@ pub struct ServerAddress {
 #[derive(Debug, Clone)]
 pub(crate) enum Certificate {
     Unchecked,
-    /// The certificate must match the host name, and must be signed by a CA in this file.
+    /// The certificate must match the host name, and a CA in this file must have signed it.
     Checked {
         authorities: PathBuf,
     },

@@ -1,4 +1,4 @@
-//! Retries writes to a temporarily unavailable store.
+//! Retries writes while the store is temporarily unavailable.
 
 use std::{cell::RefCell, mem, thread, time::Duration};
 
@@ -16,7 +16,7 @@ pub struct PatientStore<'a> {
 }
 
 impl<'a> PatientStore<'a> {
-    /// `notify` receives a message when a wait starts and ends.
+    /// Creates a store that retries. `notify` receives a message when a wait starts and when it ends.
     pub fn new(store: &'a mut Store, notify: &'a dyn Fn(&str), is_stopped: &'a dyn Fn() -> bool) -> Self {
         Self { store: RefCell::new(store), notify, is_stopped }
     }
@@ -33,7 +33,7 @@ impl<'a> PatientStore<'a> {
             let error = match keep(store) {
                 Err(error) if error.may_pass() => error,
                 other => {
-                    // The server may have stored it before the connection broke.
+                    // The server may have stored the record before the connection failed.
                     let is_kept = is_unanswered && matches!(other, Err(StoreError::RunExists { .. }));
                     let other = if is_kept { Ok(()) } else { other };
                     if notified && other.is_ok() {

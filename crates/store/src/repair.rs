@@ -20,7 +20,8 @@ use crate::{
 };
 
 const REPORTED: usize = 10;
-/// If the highest row number is unknown, how many to try beyond the last one reached in order.
+/// The number of row numbers to try beyond the last row that was reached in order, if the highest one is
+/// unknown.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]
@@ -38,7 +39,8 @@ pub struct RepairedRun {
 }
 
 impl Store {
-    /// Returns no messages for an intact file, or for a server, which checks its own files.
+    /// Checks the file. There are no messages for an intact file, or for a server, which checks its own
+    /// files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
@@ -61,8 +63,9 @@ impl Store {
             .collect())
     }
 
-    /// The old file is renamed. Runs that lost trials become unfinished, so that the trials can be repeated. Fails
-    /// without changes if a run is in progress, nothing can be read, or the store is a server.
+    /// Copies the readable data to a new file and renames the old one. Runs that lost trials become
+    /// unfinished, so that the trials can be repeated. Fails without changes if a run is in progress, nothing
+    /// can be read, or the store is a server.
     pub fn repair(self) -> Result<Repair, StoreError> {
         let Database::File { path, .. } = &self.database else {
             return Err(StoreError::NotAFile { place: self.place.location });
@@ -70,9 +73,9 @@ impl Store {
         let path = path.clone();
         self.refuse_under_way()?;
         let new_path = sibling(&path, "repaired");
-        // An interrupted repair may have left this file.
+        // An interrupted repair may have left this file behind.
         let _ = fs::remove_file(&new_path);
-        // Create the file safely, because SQLite would follow a symlink planted by another user.
+        // The file is created safely, because SQLite would follow a symlink planted by another user.
         let failed = |error: sys::Error| StoreError::Folder { folder: path.clone(), source: error.into() };
         output_file::write_new(&new_path, b"", 0o666).map_err(failed)?;
         let mut new = Self::open_with_patience(&new_path, self.place.patience)?;

@@ -5,7 +5,7 @@ use samples::RunId;
 use crate::{error::StoreError, listing::RunListing, store::Store};
 
 const NAMED: usize = 5;
-/// Jaro-Winkler similarity, from 0 to 1.
+/// The minimum Jaro-Winkler similarity, from 0 to 1.
 const NEAR: f64 = 0.9;
 
 impl Store {
@@ -13,7 +13,7 @@ impl Store {
         match text.strip_prefix("baseline:") {
             Some(name) => self.baseline(name),
             None => choose(text, &self.runs()?).or_else(|error| match error {
-                // If no run matches, the text may be the bare name of a baseline.
+                // If no run matches, the text may be the name of a baseline.
                 StoreError::Unknown { .. } | StoreError::Ambiguous { .. } => {
                     self.baseline(text).map_err(|_| error)
                 }
@@ -49,7 +49,7 @@ fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
 
 fn newest(text: &str, scenario: Option<&str>, runs: &[RunListing]) -> Result<RunId, StoreError> {
     let mut meant = runs.iter().filter(|run| scenario.is_none_or(|name| run.scenario == name)).peekable();
-    // Runs that were interrupted before their first trial are skipped if others have results.
+    // Runs that were interrupted before their first trial are skipped if other runs have results.
     let newest = meant.peek().copied();
     meant.find(|run| run.completed > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| match scenario {
         Some(name) if !runs.is_empty() => no_run_of(text, name, runs),

@@ -1,5 +1,5 @@
-//! Database schemas and migrations. Files are marked by `user_version` and `application_id`, and servers by a
-//! comment.
+//! The database schemas and their migrations. Files are marked by `user_version` and `application_id`, and
+//! servers by a comment.
 
 mod objects;
 
@@ -20,12 +20,12 @@ const MIGRATION_TABLE: &str = "migration";
 
 const COMMENT: &str = "runs of plumb";
 
-/// Step `n` migrates format `n` to `n + 1`. Never edit a step after its release.
+/// Step `n` migrates format `n` to `n + 1`. A step must never be edited after its release.
 const OF_FILES: &[&str] = &[include_str!("schema/1.sql")];
 
 const OF_SERVERS: &[&str] = &[include_str!("schema/postgres/1.sql")];
 
-/// Rejects databases that belong to other programs or to newer versions.
+/// Migrates the database. Rejects databases that belong to other programs or to newer versions.
 pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreError> {
     let known = steps(database).len() as u32;
     let found = format(database, place)?;
@@ -46,7 +46,7 @@ const fn steps(database: &Database) -> &'static [&'static str] {
     }
 }
 
-/// Falls back to `user_version` of the file, which anyone can alter.
+/// Returns the format. Falls back to the file's `user_version`, which anyone can alter.
 fn version(database: &Database) -> Result<u32, DatabaseError> {
     let newest = "SELECT max(version) FROM migration";
     let found: Option<i64> = match has_migrations(database)? {
@@ -68,7 +68,8 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
             database.query_row(sql, &[], |row| row.get(0))?
         }
         Database::Server(_) => {
-            // `to_regclass` may use a snapshot from before the lock, whereas catalog tables are read as of now.
+            // `to_regclass` may use a snapshot from before the lock, whereas catalog tables are read in their
+            // current state.
             let sql = "SELECT EXISTS (SELECT 1 FROM pg_class JOIN pg_description ON objoid = pg_class.oid
                        WHERE classoid = 'pg_class'::regclass AND objsubid = 0 AND relname = 'migration'
                        AND pg_table_is_visible(pg_class.oid) AND description = ?1)";
@@ -80,7 +81,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
 
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
-    // This is one transaction, because another process may be creating the tables.
+    // This is a single transaction, because another process may be creating the tables.
     let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
     let is_marked = is_marked(&look).map_err(&explain)?;
     let has_tables = has_tables(&look).map_err(&explain)?;
@@ -138,7 +139,8 @@ fn writer(database: &Database) -> Option<String> {
 
 fn migrate(database: &Database) -> Result<(), DatabaseError> {
     if let Some(file) = database.file() {
-        // Returns the space of removed runs to the file system. Only effective before the first table is created.
+        // This returns the space of removed runs to the file system. It takes effect only before the first
+        // table is created.
         file.pragma_update(None, "auto_vacuum", "FULL")?;
     }
     let transaction = database.transaction(TransactionKind::Write)?;

@@ -1,4 +1,4 @@
-//! A server connection that reconnects after a failure outside of transactions, and renews its claims.
+//! A server connection that reconnects after a failure outside of transactions and renews its claims.
 
 use std::{
     cell::{Cell, RefCell},
@@ -29,7 +29,8 @@ impl Session {
         let mut client = connected(address, patience)?;
         let mut address = address.clone();
         if address.settings.get_user().is_none() {
-            // The default user name changes in a user namespace, which may be entered before reconnecting.
+            // The default user name changes in a user namespace, which may be entered before the connection
+            // is made again.
             let mut name = String::new();
             let sql = "SELECT session_user::text";
             let _ = ask(&mut client, sql, &[], &mut |row| row.get(0).map(|user| name = user))?;
@@ -70,7 +71,7 @@ impl Session {
         ended
     }
 
-    /// The operation must be idempotent.
+    /// Repeats an operation, which must be idempotent, after a connection failure.
     pub(crate) fn with_retry<T>(
         &self,
         work: impl Fn() -> Result<T, DatabaseError>,
@@ -112,7 +113,7 @@ impl Session {
         Ok(client)
     }
 
-    /// Fails if another process has taken over a run in the meantime.
+    /// Renews the claims. Fails if another process has taken over a run in the meantime.
     pub(crate) fn renew_claims(&self) -> Result<(), DatabaseError> {
         let mut claims = self.claims.borrow_mut();
         claims.retain(|claim| claim.strong_count() > 0);

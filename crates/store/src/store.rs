@@ -25,8 +25,8 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Several processes may open a store at the same time. Files use a rollback journal: while no process writes, the
-/// file is complete, so it can be copied and read from a read-only location.
+/// A store, which several processes may have open at the same time. Files use a rollback journal. While no
+/// process writes, the file is complete, so it can be copied and read from a read-only location.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -34,8 +34,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Creates the file if it is missing, and migrates it to the current format. Fails if the file is locked for 5 s,
-    /// is damaged, belongs to another program, or was written by a newer version.
+    /// Opens the store. Creates the file if it is missing, and migrates it to the current format. Fails if
+    /// the file is locked for 5 s, is damaged, belongs to another program, or was written by a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
@@ -76,8 +76,8 @@ impl Store {
         Ok(header.id)
     }
 
-    /// Opens the path again after the file was deleted, moved or replaced. Copies this run from the old file, which
-    /// remains readable.
+    /// Opens the path again after the file was deleted, moved or replaced. Copies this run from the old file,
+    /// which can still be read.
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
         let is_stored = self.runs()?.iter().any(|listed| listed.id == *run);
         let record = if is_stored { Some(self.load(run)?) } else { None };
@@ -162,7 +162,7 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// If an identical trial exists, it was stored before and the reply was lost.
+/// Stores a trial. If an identical trial exists, it was stored before, and only the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -185,7 +185,8 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(|source| StoreError::Folder { folder: folder.to_owned(), source })
 }
 
-/// SQLite opens the journal and WAL of a database without checking their type, and blocks on a named pipe.
+/// Refuses special files. SQLite opens the journal and WAL of a database without checking their type, and
+/// would block on a named pipe.
 fn refuse_special_files(path: &Path) -> Result<(), StoreError> {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -205,10 +206,10 @@ fn connect(place: &Place) -> Result<Database, DatabaseError> {
             return Ok(Database::Server(Box::new(Session::open(address, place.patience)?)));
         }
     };
-    // SQLITE_OPEN_URI is not set, so that a path is never interpreted as a URI.
+    // SQLITE_OPEN_URI is not set, so a path is never interpreted as a URI.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // The file may come from another user, so disable code in its schema.
+    // The file may come from another user, so code in its schema is disabled.
     for (setting, is_on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

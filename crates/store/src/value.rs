@@ -1,4 +1,4 @@
-//! Query parameters and rows of either database.
+//! Query parameters and rows of both kinds of databases.
 
 use std::borrow::Cow;
 
@@ -63,7 +63,8 @@ impl From<bool> for Value<'_> {
 
 impl<'a> From<&'a str> for Value<'a> {
     fn from(text: &'a str) -> Self {
-        // PostgreSQL cannot store NUL. JSON escapes it, and other texts are only searched and listed.
+        // PostgreSQL cannot store NUL. JSON escapes it, and other texts are only used for searching and
+        // listing.
         Self::Text(match text.contains('\0') {
             true => text.replace('\0', "\u{2400}").into(),
             false => text.into(),

@@ -1,4 +1,5 @@
-//! Tests that unusable files are rejected unchanged, and that the message contains the file name and a remedy.
+//! Tests that unusable files are rejected unchanged, and that the message contains the file name and a
+//! remedy.
 #![expect(clippy::disallowed_methods, reason = "damages files on purpose")]
 
 mod record;
@@ -81,7 +82,7 @@ fn ignores_altered_user_version() {
     assert!(message.contains("no known format") && !message.contains("CREATE"), "{message}");
 }
 
-/// Otherwise a format check could fall between two migration steps of another process.
+/// Without a lock, a format check could fall between two migration steps of another process.
 #[test]
 fn several_processes_can_create_the_same_file() {
     for _ in 0..100 {

@@ -1,4 +1,5 @@
-//! Tests a full disk and a read-only location. Child processes run an ignored test, with the store in STORE_PATH.
+//! Tests a full disk and a read-only location. Child processes run an ignored test with the store in
+//! STORE_PATH.
 
 mod record;
 
@@ -56,12 +57,13 @@ fn finds_its_place_read_only() {
     assert!(matches!(new_folder, StoreError::Folder { .. }), "{new_folder:?}");
 }
 
-/// Set by the parent. `None` if the test is run by hand with `--include-ignored`.
+/// Returns a variable set by the parent. `None` if the test is run by hand with `--include-ignored`.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 
-/// STORE_PATH is on a small file system in a private mount namespace. Requires root or unprivileged user namespaces.
+/// Runs a test with STORE_PATH on a small file system in a private mount namespace. This requires root or
+/// unprivileged user namespaces.
 #[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
 fn on_a_mount(options: &str, test: &str) {
     let (folder, _path) = place();

@@ -7,19 +7,21 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// Sorted in ascending order. Empty only if the system call fails.
+/// Returns the CPUs on which this thread may run, in ascending order. The list is empty only if the system
+/// call fails.
 #[must_use]
 pub fn available() -> Vec<u32> {
     sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
 }
 
-/// getcpu(2), which the vDSO serves if available.
+/// Returns the current CPU, using getcpu(2). The vDSO serves this call if it is available.
 #[must_use]
 pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// Threads started later inherit the affinity. Changes nothing on failure.
+/// Pins the calling thread. Threads that it starts later inherit the affinity. On failure, nothing is
+/// changed.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
@@ -35,7 +37,7 @@ fn bind(thread: Option<Pid>, cpus: &[u32]) -> Result<()> {
     let wanted = set_of(cpus).ok_or_else(|| Error::new(PIN, object(), libc::EINVAL))?;
     let before = sched_getaffinity(thread).named(PIN, object)?;
     sched_setaffinity(thread, &wanted).named(PIN, object)?;
-    // The kernel silently ignores missing CPUs, but a partial placement must be an error.
+    // The kernel silently ignores missing CPUs, but here a partial placement must be an error.
     if sched_getaffinity(thread) != Ok(wanted) {
         sched_setaffinity(thread, &before).named("restore CPUs of", || "the thread")?;
         let hint = format!("the thread may run on {:?}", list(&before));

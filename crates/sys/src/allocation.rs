@@ -1,4 +1,4 @@
-//! A counting allocator, for tests of code that must not allocate.
+//! A counting allocator, for tests of code that does not allocate.
 
 #![expect(unsafe_code, reason = "GlobalAlloc is an unsafe trait")]
 
@@ -12,7 +12,8 @@ pub struct Counting;
 
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// Number of allocations and reallocations by all threads. Always 0 if [`Counting`] is not the allocator.
+/// Returns the number of allocations and reallocations by all threads. This is always 0 if [`Counting`] is
+/// not the global allocator.
 #[must_use]
 pub fn taken() -> u64 {
     TAKEN.load(Ordering::Relaxed)

@@ -9,10 +9,10 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use crate::error::{Context, Error, Result};
 
 pub const PAGE: usize = 4 << 10;
-/// Huge page size of x86-64, to which the memory is aligned.
+/// The size of a huge page on x86-64, to which the memory is aligned.
 pub const HUGE_PAGE: usize = 2 << 20;
 
-/// Pages are allocated on first access.
+/// A memory mapping. Its pages are allocated on first access.
 #[derive(Debug)]
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,
@@ -22,7 +22,8 @@ pub struct AnonymousMemory {
 }
 
 impl AnonymousMemory {
-    /// Disables huge pages unless `huge` is set. Fails if memory is short, or if the kernel has no huge pages.
+    /// Maps memory, with huge pages only if `huge` is set. Fails if there is not enough memory, or if the
+    /// kernel does not support huge pages.
     pub fn map(length: usize, huge: bool) -> Result<Self> {
         let object = || format!("{length} bytes of memory");
         let mapped_length = length.saturating_add(HUGE_PAGE);
@@ -37,7 +38,7 @@ impl AnonymousMemory {
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // SAFETY: the range is within the new mapping, and the advice does not change its contents.
         let advised = unsafe { rustix::mm::madvise(mapped, mapped_length, advice) };
-        // A kernel without huge pages rejects the advice and never creates any.
+        // A kernel without huge pages rejects this advice, but it also never creates any.
         if huge && advised.is_err() {
             let unsupported = Error::new("have huge pages for", object(), libc::EOPNOTSUPP);
             return Err(unsupported.with_hint("requires a kernel with CONFIG_TRANSPARENT_HUGEPAGE"));
@@ -102,7 +103,7 @@ impl PageFaults {
     }
 }
 
-/// The number of bytes that the kernel estimates to be available without swapping (`MemAvailable` in
+/// Returns the number of bytes that the kernel estimates to be available without swapping (`MemAvailable` in
 /// proc_meminfo(5)).
 #[must_use]
 pub fn available() -> Option<u64> {

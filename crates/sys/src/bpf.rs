@@ -5,8 +5,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
-/// The program is removed again. EPERM means that CAP_BPF and CAP_PERFMON (or root) in the initial user namespace are
-/// missing. ENOSYS and EINVAL mean that the kernel was built without `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
+/// Loads a program, attaches it and removes it again. EPERM means that CAP_BPF and CAP_PERFMON (or root) in
+/// the initial user namespace are missing. ENOSYS and EINVAL mean that the kernel was built without
+/// `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
 pub fn try_load() -> Result<()> {
     let program = load()?;
     attach(&program).map(drop)

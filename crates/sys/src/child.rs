@@ -21,11 +21,11 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// The kernel kills the child when its parent dies. `label` is its name in errors. Ctrl-C does not reach the child's
-/// process group.
+/// Starts a child that the kernel kills when its parent dies. `label` is its name in error messages. Ctrl-C does not reach the
+/// child, because it has its own process group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the
-/// child, never from [`NetNs::run_in`] or a pool.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the child,
+/// never from [`NetNs::run_in`] or a pool.
 ///
 /// Use each `command` only once, because this adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
@@ -59,14 +59,14 @@ pub struct ConfinedChild {
     #[deref]
     #[deref_mut]
     child: Child,
-    /// Dropping this ends the thread that started the child, so the kernel kills the child.
+    /// When this is dropped, the thread that started the child ends, so the kernel kills the child.
     _keep: Sender<Infallible>,
 }
 
 #[derive(Debug)]
 pub struct Confines {
     pub network: NetNs,
-    /// Programs started by the child gain no privileges.
+    /// The child's user. Programs that the child starts gain no privileges.
     pub identity: Identity,
 }
 
@@ -78,7 +78,7 @@ pub enum Identity {
 
 fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, label: &str) -> Result<Child> {
     let parent = Parent::this_process()?;
-    // The command may overwrite low descriptor numbers before the child enters the namespace.
+    // The command may overwrite low descriptor numbers before the child has entered the namespace.
     let ns = ns.map(NetNs::moved_up).transpose()?;
     let confined = identity.is_some();
     let other = match identity {
@@ -109,8 +109,8 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// Starts a new session that outlives the caller. Do not let it inherit standard streams, since it would keep the
-/// terminal or pipe open.
+/// Starts a child in a new session that outlives the caller. Do not let it inherit standard streams, because
+/// it would keep the terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -122,8 +122,8 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     command.spawn().named("start detached", || label)
 }
 
-/// Kills the process group of a child of [`spawn_in`]. Call this before waiting for the child, because its PID may be
-/// reused afterwards. Succeeds if the group has already ended.
+/// Kills the process group of a child started by [`spawn_in`]. Call this before waiting for the child,
+/// because its PID may be reused afterwards. Succeeds if the group has already ended.
 pub fn kill_group(child: &Child) -> Result<()> {
     match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),
@@ -131,8 +131,8 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Threads started later inherit the name unless they get their own. On the first thread, this also names the process
-/// (/proc/PID/comm). The kernel truncates names to 15 bytes.
+/// Names the calling thread. Threads that it starts inherit the name unless they get their own. On the first
+/// thread, this also names the process (/proc/PID/comm). The kernel truncates names to 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
@@ -154,7 +154,7 @@ impl Parent {
     /// Runs between fork and exec, so it may only make system calls.
     fn has_ended(&self) -> bool {
         match (rustix::process::getppid(), &self.pidfd) {
-            // The parent has no PID in the child's namespace.
+            // In the child's PID namespace, the parent has no PID.
             (None, Some(pidfd)) => {
                 let mut ended = [PollFd::new(pidfd, PollFlags::IN)];
                 !matches!(poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
@@ -184,7 +184,8 @@ fn unshare_mounts() -> rustix::io::Result<()> {
     mount(c"proc", c"/proc", c"proc", flags, None)
 }
 
-/// Ignored signals would stay ignored after exec. The standard library only resets the mask and SIGPIPE.
+/// Resets all signals, because ignored signals would stay ignored after exec. The standard library resets
+/// only the mask and SIGPIPE.
 fn reset_signals() {
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: SIG_DFL installs no handler; unchangeable signals are rejected without effect.

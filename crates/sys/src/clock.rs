@@ -8,7 +8,8 @@ use crate::error::{Context, Result};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// All processes of a machine share this clock. It does not advance while the machine is suspended.
+/// Returns the monotonic time, which is the same for all processes of a machine. This clock does not advance
+/// while the machine is suspended.
 #[must_use]
 pub fn monotonic() -> u64 {
     read(ClockId::Monotonic)
@@ -19,23 +20,24 @@ pub fn thread_cpu() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
-/// User and system time, including threads that have ended.
+/// Returns the user and system time of this process, including threads that have ended.
 #[must_use]
 pub fn process_cpu() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 
-/// The deadline is a time of [`monotonic`]. Signals do not interrupt the sleep. The wake-up latency depends on
-/// [`set_timer_slack`].
+/// Sleeps until a deadline, which is a time of [`monotonic`]. Signals do not interrupt the sleep. How late
+/// the thread wakes up depends on [`set_timer_slack`].
 pub fn sleep_until(deadline: u64) {
     let request = timespec(deadline);
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {
-        // EINTR is the only possible error for this clock and a valid time. The deadline is absolute, so just retry.
+        // With this clock and a valid time, EINTR is the only possible error. The deadline is absolute, so
+        // the call is simply repeated.
     }
 }
 
-/// Sets how late the kernel may wake the calling thread: 50,000 by default, 1 for a pacing thread, 0 to restore the
-/// initial value. New threads inherit it. See PR_SET_TIMERSLACK in prctl(2).
+/// Sets how late the kernel may wake the calling thread, in nanoseconds: 50,000 by default, 1 for a pacing
+/// thread, 0 to restore the initial value. New threads inherit it. See PR_SET_TIMERSLACK in prctl(2).
 pub fn set_timer_slack(nanos: u64) -> Result<()> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(nanos))
         .named("set timer slack of", || "the calling thread")

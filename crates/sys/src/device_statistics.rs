@@ -1,4 +1,5 @@
-//! Driver-specific statistics of network devices (`ethtool -S`), see linux/ethtool.h. There is no netlink equivalent.
+//! Driver-specific statistics of network devices (`ethtool -S`), see linux/ethtool.h. They are not available
+//! over netlink.
 #![expect(unsafe_code, reason = "SIOCETHTOOL has no wrapper")]
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,8 +15,8 @@ const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const STATISTICS: u32 = 1;
 const NAME: usize = 32;
-/// The kernel writes the current number of statistics, no matter how many were requested, but no device has nearly
-/// this many.
+/// The maximum number of statistics. The kernel writes all, regardless of the requested number, but no device
+/// has nearly this many.
 const ROOM: usize = 1 << 15;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Error type of this crate: operation, object and the kernel's error.
+//! The error type of this crate, which contains an operation, an object and the kernel's error.
 
 use std::io;
 
@@ -21,7 +21,7 @@ impl Error {
         Self { operation, object: object.into(), errno, hint: None }
     }
 
-    /// I/O errors without an errno become EIO.
+    /// Converts an I/O error. Errors without an errno become EIO.
     pub(crate) fn from_io(operation: &'static str, object: impl Into<String>, error: &io::Error) -> Self {
         Self::new(operation, object, error.raw_os_error().unwrap_or(libc::EIO))
     }

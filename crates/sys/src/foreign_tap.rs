@@ -1,5 +1,5 @@
-//! Inspects another process's tap queue through a duplicate of its descriptor. See linux/if_tun.h, pidfd_getfd(2)
-//! (Linux 5.6).
+//! Inspects a tap queue of another process through a duplicate of its descriptor. See linux/if_tun.h,
+//! pidfd_getfd(2) (Linux 5.6).
 #![expect(unsafe_code, reason = "ioctls without a rustix wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -19,12 +19,12 @@ const TUNGETDEVNETNS: u32 = 0x54e3;
 pub struct ForeignTap {
     pub name: String,
     pub several_queues: bool,
-    /// `struct virtio_net_hdr`, which offloads require.
+    /// Whether packets have a `struct virtio_net_hdr`, which offloads require.
     pub header: bool,
     pub namespace: NetNs,
 }
 
-/// Requires ptrace access to the process and CAP_NET_ADMIN in the device's namespace.
+/// Inspects a queue. This requires ptrace access to the process and CAP_NET_ADMIN in the device's namespace.
 pub fn look(pid: u32, number: i32) -> Result<ForeignTap> {
     let object = || format!("descriptor {number} of process {pid}");
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);

@@ -1,4 +1,5 @@
-//! A helper process that retains a privilege which this process drops. See fork(2), unix(7), close_range(2).
+//! A helper process that retains a privilege which this process is about to drop. See fork(2), unix(7),
+//! close_range(2).
 #![expect(unsafe_code, reason = "fork(2) and close_range(2)")]
 
 use std::{
@@ -18,8 +19,8 @@ use rustix::net::{
 
 use crate::error::{Context, Error, Result};
 
-/// Forks a child that runs `work` with one end of a connection and exits, and returns the other end. The child closes
-/// all other descriptors except standard error. Requires a single-threaded process.
+/// Forks a child that runs `work` with one end of a connection and then exits. Returns the other end. The
+/// child closes all other descriptors except standard error. The process must be single-threaded.
 pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
     let named = || "a helper process";
     let (ours, theirs) = UnixStream::pair().named("start", named)?;
@@ -29,7 +30,7 @@ pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
         0 => {
             drop(ours);
             close_others(theirs.as_raw_fd());
-            // The child must not return into its parent's code.
+            // The child must not return into its parent's code, even after a panic.
             let _ = catch_unwind(AssertUnwindSafe(|| work(theirs)));
             // SAFETY: ends the process without running its code.
             unsafe { libc::_exit(0) }

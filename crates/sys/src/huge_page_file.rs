@@ -1,5 +1,5 @@
-//! A file of huge pages, which retain their physical addresses even after the process that allocated them ends. See
-//! hugetlbpage.rst and pagemap.rst in Linux' admin-guide.
+//! A file of huge pages, which keep their physical addresses even after the process that allocated them has
+//! ended. See hugetlbpage.rst and pagemap.rst in the kernel's admin-guide.
 #![expect(unsafe_code, reason = "mmap and access to mapped memory")]
 #![expect(clippy::disallowed_methods, reason = "the huge page pool is configured by a file")]
 
@@ -22,7 +22,7 @@ use crate::{
 const POOL: &str = "/proc/sys/vm/nr_hugepages";
 const PAGE_MAP: &str = "/proc/self/pagemap";
 const ZONES: &str = "/proc/zoneinfo";
-/// Reading this file updates per-CPU statistics and shrinks each free list by an eighth, up to 8 MiB.
+/// Reading this file updates per-CPU statistics and shrinks each free list by an eighth (at most 8 MiB).
 const REFRESH: &str = "/proc/sys/vm/stat_refresh";
 const MOST_REFRESHES: usize = 200;
 const PRESENT: u64 = 1 << 63;
@@ -36,7 +36,7 @@ pub struct HugePageFile {
 }
 
 impl HugePageFile {
-    /// `folder` is a mount point of hugetlbfs. Requires privileges.
+    /// Creates the file. `folder` is a mount point of hugetlbfs. This requires privileges.
     pub fn create(folder: &Path) -> Result<Self> {
         let object = || format!("a file of huge pages in {}", folder.display());
         fs::create_dir_all(folder).map_err(|error| Error::from_io("create", object(), &error))?;
@@ -49,7 +49,7 @@ impl HugePageFile {
         options.read(true).write(true).create(true).truncate(false);
         let refused = |error: io::Error| Error::from_io("create", object(), &error);
         let file = options.open(&path).map_err(refused)?;
-        // Pages left by an earlier process are removed from the pool too.
+        // Pages that an earlier process left behind are removed from the pool too.
         let left = file.metadata().map_err(refused)?.len() / HUGE_PAGE as u64;
         let mut file = Self { file, pages: left, others: pool()?.saturating_sub(left) };
         if left > 0 {
@@ -63,7 +63,8 @@ impl HugePageFile {
         self.pages
     }
 
-    /// Returns the physical addresses of up to `more` pages, or fewer if contiguous free memory runs out.
+    /// Adds up to `more` pages and returns their physical addresses. There are fewer if contiguous free
+    /// memory runs out.
     pub fn grow(&mut self, more: u64) -> Result<Vec<u64>> {
         let wanted = self.others + self.pages + more;
         set_pool(wanted)?;
@@ -102,9 +103,10 @@ impl HugePageFile {
     }
 }
 
-/// Since Linux 6.7, a per-CPU free list can grow to an eighth of its zone. Huge pages in it cannot serve small
-/// allocations, so a guest without reclaimable memory runs out while the list holds tens of MiB. The kernel shrinks
-/// the lists only once a second (`decay_pcp_high` in mm/page_alloc.c of Linux 6.12).
+/// Returns huge pages on per-CPU free lists to the system. Since Linux 6.7, such a list can grow to an eighth
+/// of its zone, and huge pages in it cannot serve small allocations, so a guest without reclaimable memory
+/// can run out while the list holds tens of MiB. The kernel shrinks the lists only once per second
+/// (`decay_pcp_high` in mm/page_alloc.c of Linux 6.12).
 fn shorten_free_lists() {
     let limits = || free_list_limits(&fs::read_to_string(ZONES).unwrap_or_default());
     let mut before = limits();

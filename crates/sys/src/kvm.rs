@@ -1,5 +1,5 @@
-//! Tests hardware virtualisation by running a guest, because the device node proves nothing. See
-//! Documentation/virt/kvm/api.rst of Linux.
+//! Tests hardware virtualisation by running a guest, because an existing device node proves nothing. See
+//! Documentation/virt/kvm/api.rst in the kernel sources.
 
 #[cfg(target_arch = "x86_64")]
 mod guest;
@@ -11,20 +11,20 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Long enough for virtualisation extensions that are themselves emulated or busy.
+/// The time limit for a guest with virtualisation extensions, which may themselves be emulated or busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";
 const DEVICE: &str = "/dev/kvm";
 
-/// Runs two small guests to completion. One halts in real mode. The other runs privileged 64-bit code like a
-/// kernel's, with its own page tables, an SSE2 instruction and a loop that must run at CPU speed.
+/// Runs two small guests to completion. The first one halts in real mode. The second one runs privileged 64-bit code, like a
+/// kernel, with its own page tables, an SSE2 instruction and a loop that must run at CPU speed.
 ///
-/// Without VMX or SVM, KVM completes the first guest, but interprets privileged code hundreds of times slower and
-/// fails at the first unknown instruction.
+/// Without VMX or SVM, KVM completes the first guest. It interprets the privileged code of the second one hundreds of times
+/// more slowly and fails at the first unknown instruction.
 ///
-/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A guest that hangs is left to a
-/// thread that ends with the process.
+/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A guest that hangs is left to a thread,
+/// which ends with the process.
 pub fn try_run() -> Result<()> {
     let (sender, result) = mpsc::channel();
     let work = move || {
@@ -42,7 +42,7 @@ fn patience() -> Duration {
     if has_virtualisation() { PATIENCE_OF_HARDWARE } else { PATIENCE }
 }
 
-/// Checks for VMX or SVM, as described under CPUID in Intel's Software Developer's Manual, volume 2, and in AMD's
+/// Checks for VMX or SVM. See CPUID in Intel's Software Developer's Manual, volume 2, and in AMD's
 /// Architecture Programmer's Manual, volume 3.
 #[cfg(target_arch = "x86_64")]
 fn has_virtualisation() -> bool {

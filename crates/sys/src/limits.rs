@@ -4,7 +4,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::{Context, Result};
 
-/// Returns the hard limit, where `u64::MAX` means unlimited.
+/// Raises the limit on open files and returns the hard limit. `u64::MAX` means unlimited.
 pub fn raise_open_files() -> Result<u64> {
     let maximum = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
@@ -12,7 +12,7 @@ pub fn raise_open_files() -> Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
-/// Removes the limit for root; other users get their hard limit.
+/// Removes the limit on locked memory for root. For other users, raises it to the hard limit.
 pub fn raise_locked_memory() -> Result<()> {
     let maximum = getrlimit(Resource::Memlock).maximum;
     let raise = |maximum| setrlimit(Resource::Memlock, Rlimit { current: maximum, maximum });

@@ -25,22 +25,22 @@ pub fn create(name: &str) -> Result<File> {
     Ok(File::from(file))
 }
 
-/// Makes the file immutable for all processes. Fails if it is mapped writable.
+/// Makes the file immutable for all processes. Fails if the file is mapped writable.
 pub fn seal(file: &File) -> Result<()> {
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     let mut tries = 1..SEAL_TRIES;
     loop {
         match fcntl_add_seals(file, seals) {
-            // A recent reader may still hold a page. The kernel waits for 0.15 s, which is too short on a busy
-            // machine.
+            // A recent reader may still hold a page. The kernel waits for only 0.15 s, which is too short on
+            // a busy machine.
             Err(Errno::BUSY) if tries.next().is_some() => {}
             sealed => return sealed.named("seal", || "a memory file"),
         }
     }
 }
 
-/// Names are as in /proc, e.g. `/memfd:name (deleted)`, `/dev/vfio/1`, `anon_inode:[userfaultfd]`. Fails for
-/// processes of other users.
+/// Lists the files that a process has open, with names as in /proc, e.g. `/memfd:name (deleted)`,
+/// `/dev/vfio/1`, `anon_inode:[userfaultfd]`. Fails for processes of other users.
 pub fn open_of(pid: u32) -> Result<Vec<String>> {
     let folder = format!("/proc/{pid}/fd");
     let entries = fs::read_dir(&folder).map_err(|error| Error::from_io("list", folder, &error))?;
@@ -74,7 +74,7 @@ pub fn allocated(file: &File) -> Result<u64> {
     Ok(about.blocks() * BLOCK)
 }
 
-/// The range reads as zeros afterwards. Fails if the file is sealed or is not a memory file.
+/// Frees a range, which then reads as zeros. Fails if the file is sealed or is not a memory file.
 pub fn punch(file: &File, offset: u64, length: u64) -> Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     fallocate(file, flags, offset, length).named("free", || format!("{length} bytes of a memory file"))

@@ -1,4 +1,4 @@
-//! Memory folders (tmpfs) that are reachable only by descriptor. See fsmount(2), proc_pid_fd(5).
+//! Folders in memory (tmpfs) that can be reached only by descriptor. See fsmount(2), proc_pid_fd(5).
 #![expect(unsafe_code, reason = "unshare")]
 
 use std::fs::File;
@@ -18,9 +18,10 @@ pub struct MemoryFolder {
 }
 
 impl MemoryFolder {
-    /// `name` is used in errors. Mounts in a private mount namespace, which root of any user namespace can create.
+    /// Creates a folder. `name` is used in errors. It is mounted in a private mount namespace, which root of
+    /// any user namespace can create.
     pub fn create(name: &str) -> Result<Self> {
-        // Use a separate thread, since only that thread leaves the process's mount namespace.
+        // This uses a separate thread, so that only that thread leaves the process's mount namespace.
         let mounted = thread::scope(|scope| scope.spawn(|| mount(name)).join());
         let folder = mounted.unwrap_or_else(|_| Err(Error::new("create folder", name, libc::EIO)))?;
         Ok(Self { folder })

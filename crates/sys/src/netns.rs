@@ -24,12 +24,13 @@ pub struct NetNs {
 }
 
 impl NetNs {
-    /// The namespace has only `lo`, which is down. `label` is used in errors.
+    /// Creates a namespace that has only `lo`, which is down. `label` is used in errors.
     pub fn create(label: &str) -> Result<Self> {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// Several times as fast as calling [`NetNs::create`], since one thread creates all namespaces.
+    /// Creates `n` namespaces. This is several times as fast as calling [`NetNs::create`], because one thread
+    /// creates all.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
@@ -61,7 +62,8 @@ impl NetNs {
         Ok(Self { fd, inode })
     }
 
-    /// Threads and processes started later by the caller are in the namespace too. Other threads are unaffected.
+    /// Moves the calling thread into the namespace, along with threads and processes that it starts later.
+    /// Other threads are unaffected.
     pub fn enter(&self) -> Result<()> {
         rustix::thread::move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))
             .named("enter network namespace", || self.to_string())
@@ -78,7 +80,7 @@ impl NetNs {
         })
     }
 
-    /// Identifies a namespace while it exists, as shown by `readlink`.
+    /// Returns the inode, which identifies the namespace as long as it exists, as shown by `readlink`.
     #[must_use]
     pub const fn inode(&self) -> u64 {
         self.inode
@@ -135,7 +137,7 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// Uses a new thread, because one that has changed its namespace must not be reused.
+/// Uses a new thread, because a thread that has changed its namespace cannot be reused.
 fn on_scratch_thread<T: Send>(label: &str, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new()

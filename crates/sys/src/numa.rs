@@ -13,7 +13,7 @@ const BATCH: usize = 4096;
 /// Moves only pages that are not shared with other processes (MPOL_MF_MOVE).
 const MOVE: libc::c_int = 2;
 
-/// Absent pages are `None`. Fails if the kernel has no NUMA support.
+/// Returns the node of each page, or `None` for absent pages. Fails if the kernel has no NUMA support.
 pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     let mut nodes = Vec::with_capacity(memory.pages());
     let all: Vec<usize> = (0..memory.pages()).collect();
@@ -24,7 +24,7 @@ pub fn nodes_of(memory: &AnonymousMemory) -> Result<Vec<Option<u32>>> {
     Ok(nodes)
 }
 
-/// Stops when the node is full. Returns how many of the pages are on it now.
+/// Moves pages until the node is full. Returns the number of pages that are now on it.
 pub fn move_pages(memory: &AnonymousMemory, pages: &[usize], node: u32) -> Result<usize> {
     let mut moved = 0;
     for pages in pages.chunks(BATCH) {
@@ -55,7 +55,7 @@ fn call(memory: &AnonymousMemory, pages: &[usize], node: Option<u32>) -> Result<
     let done = unsafe {
         libc::syscall(libc::SYS_move_pages, 0, pages.len(), addresses.as_ptr(), to, status.as_mut_ptr(), MOVE)
     };
-    // A positive result is the number of pages that were not moved. Their status is in the array.
+    // A positive result is the number of pages that were not moved. The array contains the reasons.
     if done < 0 { Err(Error::last("move", format!("{} pages", pages.len()))) } else { Ok(status) }
 }
 

@@ -23,43 +23,43 @@ pub struct Ready {
     pub token: u64,
     pub readable: bool,
     pub writable: bool,
-    /// The connection was closed, was reset or failed. There may be unread data.
+    /// The connection was closed or reset, or it failed. There may be unread data.
     pub hangup: bool,
 }
 
-/// Level-triggered, so unhandled events are reported again. Remove descriptors that have hung up.
+/// A level-triggered poller: unhandled events are reported again. Remove descriptors that have hung up.
 pub struct Poller {
     epoll: OwnedFd,
     events: Box<[Event]>,
 }
 
 impl Poller {
-    /// A wait returns up to `events` descriptors (at least one), and later waits return the others. Fails at the
-    /// limit on open files (EMFILE).
+    /// Creates a poller. A wait returns up to `events` descriptors (at least one), and later waits return the
+    /// others. Fails at the limit on open files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;
         let empty = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         Ok(Self { epoll, events: vec![empty; events.max(1)].into() })
     }
 
-    /// Fails with EEXIST if the descriptor was already added.
+    /// Adds a descriptor. Fails with EEXIST if it was already added.
     pub fn add(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::add(&self.epoll, &fd, EventData::new_u64(token), flags(interest)).named("watch", || named(&fd))
     }
 
-    /// Fails with ENOENT if the descriptor was not added.
+    /// Changes the interest in a descriptor. Fails with ENOENT if it was not added.
     pub fn modify(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::modify(&self.epoll, &fd, EventData::new_u64(token), flags(interest))
             .named("change the poll events of", || named(&fd))
     }
 
-    /// Closing the last copy of a descriptor has the same effect. Fails with ENOENT if it was not added.
+    /// Removes a descriptor, as does closing its last copy. Fails with ENOENT if it was not added.
     pub fn remove(&self, fd: impl AsFd) -> Result<()> {
         epoll::delete(&self.epoll, &fd).named("stop polling", || named(&fd))
     }
 
-    /// `limit` is rounded up to milliseconds. After a timeout or a signal, `ready` is empty. Does not allocate if
-    /// `ready` has enough capacity.
+    /// Waits for at most `limit`, rounded up to milliseconds. After a timeout or a signal, `ready` is empty.
+    /// Does not allocate if `ready` has enough capacity.
     pub fn wait(&mut self, ready: &mut Vec<Ready>, limit: Option<Duration>) -> Result<()> {
         ready.clear();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());

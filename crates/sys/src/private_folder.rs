@@ -1,5 +1,5 @@
-//! Folders that only this user can write. Every path component is held open by its descriptor, so that it cannot be
-//! swapped after the check. See path_resolution(7), openat(2).
+//! Folders that only this user can write. Every component of the path is held open by its descriptor, so that
+//! it cannot be swapped after the check. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,8 +17,8 @@ use crate::{process, userns};
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The folder has mode 0700. Only this user and root can exchange components of its path. A missing folder is treated
-/// as empty.
+/// A folder with mode 0700. Only this user and root can exchange components of its path. If it does not
+/// exist, it is treated as empty.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -34,7 +34,6 @@ impl PrivateFolder {
         Ok(Self { path: path.to_owned(), folder: walk(path, true)? })
     }
 
-    /// Omits names that start with a dot, such as drafts.
     pub fn names(&self) -> Result<Vec<String>> {
         let Some(folder) = &self.folder else { return Ok(Vec::new()) };
         let object = || self.describe("");
@@ -43,7 +42,8 @@ impl PrivateFolder {
         Ok(names.filter(|name| !name.starts_with('.')).collect())
     }
 
-    /// Returns `None` if the file does not exist. Fails unless it is a regular file that only this user can write.
+    /// Reads a file, or returns `None` if it does not exist. Fails unless it is a regular file that only this
+    /// user can write.
     pub fn read(&self, name: &str) -> Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let object = || self.describe(name);
@@ -76,8 +76,8 @@ impl PrivateFolder {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file =
             rustix::fs::openat(folder, &draft, flags, Mode::RUSR | Mode::WUSR).named("write", object)?;
-        // The file is written under a temporary name and then hard-linked, so that readers never see a partial file,
-        // and the second of two concurrent writers fails instead of replacing the first one's file.
+        // The file is written under a temporary name and then hard-linked. Readers never see a partial file,
+        // and the second of two concurrent writers fails instead of replacing the file of the first.
         let written = File::from(file).write_all(text.as_bytes()).named("write", object).and_then(|()| {
             rustix::fs::linkat(folder, &draft, folder, name, AtFlags::empty()).named("write", object)
         });
@@ -119,7 +119,7 @@ fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
     if !path.is_absolute() {
         return Err(refused(path, Errno::INVAL, "it must be an absolute path"));
     } else if process::user() == NOBODY && userns::is_nested() {
-        let hint = "file owners cannot be told from yours here: run as a user that this user namespace maps";
+        let hint = "this user namespace does not show the owners of files: run as a user that it maps";
         return Err(refused(path, Errno::PERM, hint));
     }
     let (mut at, mut rest, mut links) = (root()?, components(path), 0);

@@ -1,5 +1,5 @@
-//! A process handle that never affects a later process with the same PID. See proc(5), proc_pid_stat(5),
-//! pidfd_send_signal(2).
+//! A handle for a process that never affects a later process with the same PID. See proc(5),
+//! proc_pid_stat(5), pidfd_send_signal(2).
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::fs::{self, File};
@@ -19,13 +19,13 @@ pub fn user() -> u32 {
 
 #[derive(Debug)]
 pub struct Process {
-    /// Refers only to this process, and serves as a pidfd.
+    /// The process's folder in /proc. It refers only to this process, and also serves as a pidfd.
     folder: OwnedFd,
     pid: u32,
 }
 
 impl Process {
-    /// Returns `None` if the process has ended. Fails for processes of other users.
+    /// Opens a process of this user. Returns `None` if it has ended, and fails for processes of other users.
     pub fn own(pid: u32, start_time: u64) -> Result<Option<Self>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = match rustix::fs::openat(CWD, format!("/proc/{pid}"), flags, Mode::empty()) {
@@ -70,7 +70,7 @@ impl Process {
         Ok(text)
     }
 
-    /// For processes that cannot be traced, the folder's owner is root.
+    /// Checks the owner. If a process cannot be traced, root owns its folder.
     fn require_own(&self) -> Result<()> {
         let user = user().to_string();
         let status = self.read("status")?;
@@ -87,7 +87,8 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// In clock ticks (1/100 s) since boot. Together with its PID, this identifies a process.
+/// Returns the start time in clock ticks (1/100 s) since boot. Together with the PID, this identifies a
+/// process.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
 }
@@ -115,7 +116,8 @@ fn stat(pid: u32) -> Result<Stat> {
     parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
 }
 
-/// The name in field 2 may contain spaces and parentheses, so parsing starts after the last parenthesis.
+/// Parses /proc/PID/stat. The name in field 2 may contain spaces and parentheses, so parsing starts after the
+/// last parenthesis.
 fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.chars().next()?;

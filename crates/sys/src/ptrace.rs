@@ -1,6 +1,6 @@
-//! Traces system calls of other processes with PTRACE_SEIZE (Linux 3.4) and PTRACE_GET_SYSCALL_INFO (5.3). All calls
-//! must come from the tracing thread. When that thread ends, the kernel detaches from all traced threads, since
-//! PTRACE_O_EXITKILL is never set.
+//! Traces system calls of other processes with PTRACE_SEIZE (Linux 3.4) and PTRACE_GET_SYSCALL_INFO (Linux
+//! 5.3). All calls must come from the tracing thread. When that thread ends, the kernel detaches from all
+//! traced threads, because PTRACE_O_EXITKILL is never set.
 #![expect(unsafe_code, reason = "ptrace(2), waitpid(2) with __WNOTHREAD and timers have no rustix wrappers")]
 
 use std::{io, mem::MaybeUninit, ptr::null_mut, time::Duration};
@@ -24,11 +24,11 @@ pub struct Event {
     pub what: TraceEvent,
 }
 
-/// The thread stays stopped until it is resumed, except after `Ended`.
+/// A stop of a traced thread. The thread stays stopped until it is resumed, except after `Ended`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceEvent {
     Call,
-    /// Stopped by [`interrupt`], when the thread started, or after exec, fork or clone.
+    /// The thread was stopped by [`interrupt`], has just started, or has called exec, fork or clone.
     Stopped,
     Signal(i32),
     GroupStop,
@@ -47,7 +47,7 @@ pub enum On {
     Freely,
 }
 
-/// Threads that it creates later are traced as well. Does not stop the thread.
+/// Starts tracing a thread without stopping it. Threads that it creates later are traced as well.
 pub fn seize(tid: u32) -> Result<()> {
     request(libc::PTRACE_SEIZE, tid, 0, OPTIONS as usize, "watch")
 }
@@ -56,7 +56,7 @@ pub fn interrupt(tid: u32) -> Result<()> {
     request(libc::PTRACE_INTERRUPT, tid, 0, 0, "interrupt")
 }
 
-/// With `signal` 0, no signal is delivered.
+/// Resumes a thread. If `signal` is 0, no signal is delivered.
 pub fn go(tid: u32, on: On, signal: i32) -> Result<()> {
     let how = match on {
         On::ToCall => libc::PTRACE_SYSCALL,
@@ -74,7 +74,7 @@ pub fn detach(tid: u32, signal: i32) -> Result<()> {
     request(libc::PTRACE_DETACH, tid, 0, signal.unsigned_abs() as usize, "detach from")
 }
 
-/// Returns `None` if the thread is stopped elsewhere.
+/// Returns the system call, or `None` if the thread is stopped elsewhere.
 pub fn call(tid: u32) -> Result<Option<Call>> {
     let mut info = MaybeUninit::<Info>::zeroed();
     let room = size_of::<Info>();
@@ -88,8 +88,8 @@ pub fn call(tid: u32) -> Result<Option<Call>> {
     })
 }
 
-/// Reaps traced children of this process, so that no other code can wait for them. Returns `None` when a [`Bell`]
-/// rings or no traced threads remain.
+/// Waits for an event. Reaps traced children of this process, so no other code can wait for them. Returns
+/// `None` when a [`Bell`] rings or no traced threads remain.
 pub fn wait() -> Result<Option<Event>> {
     let mut status = 0;
     // SAFETY: waitpid writes an int to `status`. __WNOTHREAD excludes children of other threads.
@@ -145,7 +145,8 @@ fn request(code: Request, tid: u32, address: usize, data: usize, operation: &'st
     if done < 0 { Err(Error::last(operation, object())) } else { Ok(()) }
 }
 
-/// Makes [`wait`] return periodically. The handler for its signal (SIGURG, which is ignored by default) does nothing.
+/// Makes [`wait`] return periodically. The handler of its signal (SIGURG, which is ignored by default) does
+/// nothing.
 #[derive(Debug)]
 pub struct Bell(libc::timer_t);
 

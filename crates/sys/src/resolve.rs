@@ -36,8 +36,8 @@ pub(crate) struct Resolved {
     pub(crate) is_descriptor: bool,
 }
 
-/// `judge` checks every folder and symlink before it is followed. A symlink as the last component is only followed if
-/// `follow_last` is set.
+/// Resolves a path. `judge` checks every folder and symlink before it is followed. If the last component is a
+/// symlink, it is followed only if `follow_last` is set.
 pub(crate) fn resolve(
     path: &Path,
     follow_last: bool,
@@ -69,7 +69,7 @@ pub(crate) fn resolve(
             judge(Passed::Folder, &path, &stat)?;
             (folder, place) = (file, path);
         } else if rustix::fs::fstatfs(&folder).named("stat", object)?.f_type == PROC_SUPER_MAGIC {
-            // These refer to open files, which have no path (proc_pid_fd(5)).
+            // Some symlinks in /proc refer to open files that have no path (proc_pid_fd(5)).
             let flags = OFlags::PATH | OFlags::CLOEXEC;
             let file = rustix::fs::openat(&folder, &name, flags, Mode::empty()).named("open", object)?;
             if is_last {
@@ -110,13 +110,14 @@ pub(crate) fn is_own(stat: &Stat) -> bool {
     stat.st_uid == process::user()
 }
 
-/// In a user namespace without root, accepts `nobody`, who owns root's files there.
+/// Returns whether root owns the file. In a user namespace that does not map root, root's files belong to
+/// `nobody`.
 pub(crate) fn is_roots(stat: &Stat) -> bool {
     stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
 }
 
-/// Duplicates a descriptor of this process, e.g. `/dev/stdout` or `/dev/fd/63` (process substitution). Returns `None`
-/// for other paths.
+/// Duplicates a descriptor of this process, given by a path such as `/dev/stdout` or `/dev/fd/63` (process
+/// substitution). Returns `None` for other paths.
 #[expect(unsafe_code, reason = "no safe function duplicates a descriptor by number")]
 pub(crate) fn own_descriptor(path: &Path) -> Option<Result<File>> {
     let number: u16 = match path.to_str()? {

@@ -15,8 +15,8 @@ pub struct Sysfs {
 }
 
 impl Sysfs {
-    /// Leaves no visible mount. Call this on a short-lived thread, because it enters a new mount namespace if it is
-    /// root only in a user namespace.
+    /// Mounts sysfs without a visible mount point. Call this on a short-lived thread, because it enters a new
+    /// mount namespace if it is root only in a user namespace.
     pub fn here() -> Result<Self> {
         let refused = match Self::open() {
             Err(error) if error.is_permission() => error,

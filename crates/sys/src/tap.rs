@@ -20,14 +20,15 @@ const TUNSETQUEUE: u32 = 0x4004_54d9;
 /// `_IOW('T', 203, int)`.
 const TUNSETPERSIST: u32 = 0x4004_54cb;
 
-/// Creates a device in the calling thread's network namespace, with one descriptor per queue. Packets have a `struct
-/// virtio_net_hdr` with offload information. The device is removed with its last descriptor.
+/// Creates a device in the calling thread's network namespace, with one descriptor per queue. Packets have a
+/// `struct virtio_net_hdr` with offload information. The kernel removes the device when its last descriptor
+/// is closed.
 pub fn create(name: &str, index: u32, queues: u32) -> Result<Vec<File>> {
     (0..queues.max(1)).map(|queue| open(name, (queue == 0).then_some(index), queues > 1)).collect()
 }
 
-/// Creates a persistent device with one queue in the calling thread's network namespace. It is removed with the
-/// namespace.
+/// Creates a persistent device with one queue in the calling thread's network namespace. The kernel removes
+/// it with the namespace.
 pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     let queue = open(name, Some(index), false)?;
     // SAFETY: TUNSETPERSIST takes an int by value.
@@ -37,7 +38,7 @@ pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     Ok(())
 }
 
-/// Reattaches a queue that another process may have detached. Succeeds if it is attached.
+/// Reattaches a queue that another process may have detached. Succeeds if the queue is already attached.
 pub fn attach(queue: &File) -> Result<()> {
     match set_queue(queue, libc::IFF_ATTACH_QUEUE) {
         Err(error) if error.errno() == libc::EINVAL => Ok(()),

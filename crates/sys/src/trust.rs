@@ -1,7 +1,7 @@
-//! Decides which files to trust. For root, the rules are those of OpenSSH's `StrictModes` (sshd_config(5)): the file
-//! and all symlinks and folders of its path belong to root, and other users cannot write them, except for folders
-//! such as /tmp. Other users reject files that belong to another user or are world-writable, so a umask of 002 still
-//! works.
+//! Decides which files to trust. For root, the rules are those of OpenSSH's `StrictModes` (sshd_config(5)):
+//! the file and all symlinks and folders of its path must belong to root and must not be writable by other
+//! users, except for folders such as /tmp. Other users reject files that belong to another user or are
+//! world-writable, so a umask of 002 still works.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};
@@ -36,14 +36,15 @@ pub enum TrustError {
 
 type Problem = (String, String);
 
-/// Descriptors of this process, such as /dev/stdin, are trusted, because whoever started the process opened them.
+/// Opens a trusted file. Descriptors of this process, such as /dev/stdin, are trusted, because they were
+/// opened by the user who started it.
 pub fn open_trusted(path: &Path, readers: Readers) -> Result<File, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     if let Some(file) = own_descriptor(path) {
         return file.map_err(|error| unreadable(error.into()));
     }
     let file = judged(path, readers)?;
-    // Reopen the file only after the check, because opening an untrusted pipe or device could block.
+    // The file is reopened only after the check, because opening an untrusted pipe or device could block.
     let place = format!("/proc/self/fd/{}", file.as_raw_fd());
     OpenOptions::new().read(true).open(place).map_err(unreadable)
 }
@@ -52,7 +53,7 @@ pub fn require_trusted(path: &Path) -> Result<(), TrustError> {
     judged(path, Readers::Anyone).map(drop)
 }
 
-/// Opens the file with O_PATH. A missing file is reported as missing, regardless of its folders.
+/// Opens the file with O_PATH. A missing file is reported as such, regardless of the folders that contain it.
 fn judged(path: &Path, readers: Readers) -> Result<OwnedFd, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut problem = None;
@@ -80,7 +81,7 @@ fn locate(path: &Path, problem: &mut Option<Problem>) -> io::Result<(OwnedFd, St
     found.file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// For root, another user must not be able to replace the file.
+/// If this process is root, another user must not be able to replace the file.
 fn problem_on_the_way(passed: Passed, path: &Path, stat: &Stat) -> Option<Problem> {
     let (name, mode) = (path.display(), stat.st_mode & 0o7777);
     let noun = if passed == Passed::Folder { "folder" } else { "link" };
@@ -105,7 +106,7 @@ fn problem_of_file(path: &Path, stat: &Stat, readers: Readers) -> Option<Problem
     }
     let (writers, who, bits) =
         if is_root { (OTHERS_WRITE, "other users", "go-w") } else { (0o002, "every user", "o-w") };
-    // Service keys often belong to root and a group, like /etc/ssl/private on Debian.
+    // Keys of services often belong to root and a group, like /etc/ssl/private on Debian.
     let secret = if is_roots(stat) { 0o037 } else { 0o077 };
     if readers == Readers::Owner && mode & secret != 0 {
         let problem = format!("it is secret, and other users can read it (mode {mode:04o})");

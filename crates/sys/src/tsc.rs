@@ -1,14 +1,16 @@
-//! Frequency of the CPU's time-stamp counter. See RDTSC in Intel's Software Developer's Manual, volume 2.
-#![expect(unsafe_code, reason = "reading the counter is an intrinsic")]
+//! The frequency of the CPU's time-stamp counter. See RDTSC in Intel's Software Developer's Manual, volume 2.
+#![expect(unsafe_code, reason = "the counter is read by an intrinsic")]
 
 use crate::clock;
 
-/// Reading the clock takes about 100 ns, which is 20 ppm of this.
+/// The duration of the measurement in nanoseconds. Reading the clock takes about 100 ns, which is 20 ppm of
+/// this.
 const SPAN: u64 = 5_000_000;
 const TRIES: usize = 8;
 const PLAUSIBLE: std::ops::Range<u64> = 100_000..10_000_000;
 
-/// Compares the counter with the kernel clock for 5 ms. Returns `None` if the result is implausible or unsupported.
+/// Compares the counter with the kernel's clock for 5 ms. Returns `None` if the result is implausible or the
+/// CPU is not supported.
 #[must_use]
 pub fn kilohertz() -> Option<u64> {
     let (started, first) = reading()?;

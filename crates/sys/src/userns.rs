@@ -19,7 +19,7 @@ const ENTER: &str = "enter user namespace of";
 
 /// Gains all capabilities in a new user namespace that maps only this process's user and group.
 ///
-/// The process must be single-threaded. If the host forbids this, the error names the setting. After an error, the
+/// The process must be single-threaded. If the host forbids this, the error names the setting that does. After an error, the
 /// process may be in an unmapped namespace, so it should exit.
 pub fn enter_as_root() -> Result<()> {
     let uid = rustix::process::geteuid().as_raw();
@@ -56,8 +56,9 @@ impl UserNs {
         Self::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }, network.to_string())
     }
 
-    /// Gains all capabilities, unless the process is already in the namespace. Rejects namespaces created by other
-    /// users, whose processes could tamper with this one. The process must be single-threaded.
+    /// Enters the namespace and gains all capabilities in it, unless the process is already there. Refuses
+    /// namespaces created by other users, because their processes could tamper with this one. The process
+    /// must be single-threaded.
     pub fn join(&self) -> Result<()> {
         let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
         if *self == Self::from_fd(ours.into(), "this process".to_owned())? {
@@ -105,7 +106,8 @@ impl PartialEq for UserNs {
 
 impl Eq for UserNs {}
 
-/// CAP_NET_ADMIN and CAP_SYS_ADMIN, which namespaces and devices require.
+/// Returns whether the process has CAP_NET_ADMIN and CAP_SYS_ADMIN, which creating namespaces and devices
+/// requires.
 #[must_use]
 pub fn has_net_admin() -> bool {
     has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)

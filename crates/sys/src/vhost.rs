@@ -1,4 +1,5 @@
-//! Tests vhost-net, which moves guest packets in the kernel, by using the device. See linux/vhost.h.
+//! Tests vhost-net, which moves the packets of guests inside the kernel, by using the device. See
+//! linux/vhost.h.
 #![expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
 
 use std::os::fd::AsRawFd;

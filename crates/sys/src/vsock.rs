@@ -1,4 +1,4 @@
-//! Streams between a guest and its virtual machine monitor over virtio-vsock, see vsock(7).
+//! Connections between a guest and its virtual machine monitor over virtio-vsock, see vsock(7).
 #![expect(unsafe_code, reason = "an address type that rustix lacks")]
 
 use std::fs::File;
@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 
 pub const HOST: u32 = libc::VMADDR_CID_HOST;
 
-/// Times out after two seconds. ENODEV or ENETUNREACH mean that the device does not exist yet, and ECONNRESET that
-/// there is no listener.
+/// Connects with a timeout of two seconds. ENODEV or ENETUNREACH means that the device does not exist yet,
+/// and ECONNRESET that there is no listener.
 pub fn connect(cid: u32, port: u32) -> Result<File> {
     let object = || format!("port {port} of virtual socket {cid}");
     // SAFETY: socket takes no pointers.

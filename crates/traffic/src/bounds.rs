@@ -1,4 +1,4 @@
-//! Limits on the use of a server by a client. Callers pass the time.
+//! Limits a client's use of a server. Callers pass the current time.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::{
     stop::Stop,
 };
 
-/// A client must send this many messages per idle timeout, so that an occasional message does not hold its place.
+/// The minimum number of messages per idle timeout. A client cannot hold its slot with an occasional message.
 const LEAST: u64 = 3;
 /// The rate is averaged over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;
@@ -49,7 +49,7 @@ impl<'a> Guard<'a> {
         Self { bounds, stop, begun: now, wake: now, last_received, second, last, cpus: BTreeSet::new() }
     }
 
-    /// Usually costs only two comparisons. Fails if a stop was requested.
+    /// Checks the limits, which usually costs only two comparisons. Fails if a stop was requested.
     #[inline]
     pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         if counts.received != self.last.1 {

@@ -1,4 +1,4 @@
-//! TCP connections from a given address with given socket settings, with a handshake.
+//! Opens TCP connections from a given address with given socket settings, and sends the handshake.
 
 use std::{
     io::{self, Read, Write},
@@ -22,7 +22,7 @@ use crate::{
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
-/// How long an earlier connection from the same port can delay this one.
+/// The maximum time that an earlier connection from the same port can delay a new one.
 const LINGERING: Nanos = Nanos::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -66,7 +66,7 @@ impl Dial<'_> {
     }
 
     /// EADDRNOTAVAIL means that an earlier connection with the same addresses and ports is in TIME-WAIT. With
-    /// tcp_tw_reuse, the kernel allows reuse after one second.
+    /// tcp_tw_reuse, the kernel allows reusing the port after one second.
     fn is_lingering(&self, error: &io::Error) -> bool {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
@@ -131,7 +131,7 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
 
 fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
-    // A refusal is sent all at once before the connection is closed, so this reads whatever is available.
+    // A refusal is sent in one piece before the connection is closed, so this reads the available bytes.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
     let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), reason }

@@ -1,4 +1,4 @@
-//! Either end of any load; dispatches by kind.
+//! Runs either end of any workload, dispatching on its kind.
 
 mod first_touch;
 

@@ -18,7 +18,7 @@ pub enum Purpose {
     Forward = 1,
     Reverse,
     PingPong,
-    /// A path MTU probe: datagrams are not fragmented in either direction.
+    /// A path MTU probe. Its datagrams are not fragmented in either direction.
     Probe,
     Connect,
     DatagramsForward,

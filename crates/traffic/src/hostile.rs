@@ -1,4 +1,4 @@
-//! Tests that clients still terminate when a server stops, or carries on, at the wrong time.
+//! Tests that a client terminates even if the server stops, or keeps sending, at the wrong time.
 
 use std::{
     io::{Read, Write},
@@ -225,7 +225,7 @@ fn clients_end_despite_misbehaving_servers() {
         let all = cases.len();
         for case in cases {
             let sender = sender.clone();
-            // This thread is not joined, because the test is about threads that never end.
+            // This thread is not joined, because a thread that never ends is the failure under test.
             thread::spawn(move || sender.send(check(&case)));
         }
         let answers = (0..all).map(|ended| {

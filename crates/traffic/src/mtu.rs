@@ -16,13 +16,13 @@ use crate::{
     stop::Stop,
 };
 
-/// Length of an IPv4 header without options (RFC 791) plus a UDP header (RFC 768).
+/// The length of an IPv4 header without options (RFC 791) plus a UDP header (RFC 768).
 const HEADERS: u32 = 20 + 8;
 /// The smallest packet that has room for the message number and the token.
 const SMALLEST: u32 = HEADERS + 16;
 const LARGEST: u32 = 65_535;
 
-/// Packets that should fit are tried more often, since they may also be lost by chance.
+/// Attempts per probe. A packet that should fit is sent more often, since it may also be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 const LARGER: Tries = Tries { count: 2, wait: Nanos::from_millis(150) };
 
@@ -31,7 +31,7 @@ pub struct MtuSpec {
     pub token: u64,
     pub bind: IpAddr,
     pub server: SocketAddr,
-    /// The expected MTU in bytes: an IP packet of this size should pass, and a larger one should not.
+    /// The expected MTU in bytes. An IP packet of this size should pass, and a larger one should not.
     pub mtu: u32,
 }
 
@@ -77,7 +77,7 @@ impl Tries {
             while monotonic() < until {
                 match socket.recv(&mut answer) {
                     Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(true),
-                    // EMSGSIZE here comes from an ICMP error, so the probe did not fit.
+                    // This EMSGSIZE results from an ICMP error, so the probe did not fit.
                     Err(error) if is_too_long(&error) => return Ok(false),
                     Err(error) if !is_wait(&error) => {
                         return Err(Error::socket("receive a probe from", object)(error));

@@ -9,12 +9,12 @@ pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Events are reported on the thread that waits for the trial to end, never on a measuring thread.
 pub trait Observer {
-    /// All connections are established, and data is about to flow.
     fn started(&self) {}
     /// Called every [`PROGRESS_EVERY`], and again after the last thread has ended.
     fn progress(&self, _progress: Progress) {}
-    /// A final remainder shorter than half an interval is merged into the last interval without another event. If the
-    /// end of the stream is noticed late, the end of the last interval moves back.
+    /// Called at the end of each interval. A final remainder shorter than half an interval is merged into the
+    /// last interval without another call. If the end of the stream is detected late, the end of the last
+    /// interval is moved back.
     fn interval(&self, _flow: FlowId, _interval: &Interval) {}
     fn ping_interval(&self, _interval: &PingPongInterval) {}
     fn ended(&self) {}
@@ -29,7 +29,7 @@ pub struct FlowId {
     pub sends: bool,
 }
 
-/// Totals over all connections of this end since the previous event.
+/// Totals of all connections at this end since the previous event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     pub elapsed: Nanos,

@@ -1,4 +1,4 @@
-//! Result of an end of a workload, for all kinds and protocols.
+//! The result of one end of a workload, for all kinds and protocols.
 
 use samples::ThreadCpu;
 use workload::{EndMeasurement, StreamEnd};

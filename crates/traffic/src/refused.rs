@@ -1,14 +1,14 @@
-//! Reasons why a server refuses a client or stops serving it.
+//! The reasons why a server refuses a client or stops serving it.
 //!
-//! Over UDP, the reason is a number in the greeting. Over TCP, it is a state and usually an error number, in the
-//! format that iperf3 servers use.
+//! Over UDP, the reason is a number in the greeting. Over TCP, it is a state, usually followed by an error number, in the
+//! format of iperf3 servers.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use strum::FromRepr;
 use thiserror::Error;
 
 pub(crate) const LONGEST: usize = 9;
-/// Our error numbers start here, above those of iperf3.
+/// plumb's own error numbers start here, above iperf3's.
 const OURS: i32 = 9000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error, FromRepr)]
@@ -36,7 +36,7 @@ pub enum RefusalCode {
     Rate,
     #[error("it was stopped, or gave this client's place to another address (see its log)")]
     Ended,
-    #[error("it does not support this kind of load; check that it has the same version")]
+    #[error("it does not support this kind of workload; check that it has the same version")]
     Kind,
     #[error("it already serves the maximum number of clients from this address (--max-clients-per-address)")]
     AddressBusy,
@@ -47,7 +47,7 @@ impl RefusalCode {
         self as u64
     }
 
-    /// Unknown numbers become an unspecified refusal.
+    /// An unknown number is treated as an unspecified refusal.
     pub(crate) fn from_code(code: u64) -> Self {
         Self::from_repr(code).unwrap_or(Self::Unspecified)
     }

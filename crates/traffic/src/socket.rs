@@ -1,4 +1,4 @@
-//! Socket operations common to loads and protocols.
+//! Socket operations shared by workloads and protocols.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use workload::{SocketFacts, SocketSettings};
 
 use crate::error::{Error, Result};
 
-/// How often loops check whether to stop.
+/// The interval at which loops check whether they should stop.
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// ETIMEDOUT is not included, because it means that the connection is lost.
@@ -21,8 +21,8 @@ pub fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// TCP options are skipped on UDP sockets. Accepted connections inherit the listener's options. The maximum segment
-/// size can only be set before connecting.
+/// Applies socket options. TCP options are skipped on UDP sockets. Accepted connections inherit the
+/// listener's options. The maximum segment size can be set only before connecting.
 pub fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
     let stream = SockRef::from(socket).r#type().is_ok_and(|kind| kind == Type::STREAM);
     if let Some(window) = settings.window {
@@ -59,7 +59,7 @@ fn type_of_service(dscp: u8) -> Result<u8> {
     Err(Error::Setting { setting: "the DSCP", value: dscp.to_string(), allowed: "0 to 63" })
 }
 
-/// The source port is the requested port plus `number`, or 0 for any port.
+/// Returns the source address. Its port is the requested port plus `number`, or 0 if any port will do.
 pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
     let Some(first) = settings.source_port else { return Ok(SocketAddr::new(bind, 0)) };
     let port = u32::from(first) + number;
@@ -75,13 +75,14 @@ pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
-/// EMSGSIZE means that the datagram is too large for the path, perhaps after an ICMP error for a probe. ENOBUFS means
-/// that the device's queue is full.
+/// Returns whether the datagram was dropped. EMSGSIZE means that it is too large for the path, perhaps after
+/// an ICMP error for a probe. ENOBUFS means that the device's queue is full.
 pub fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(90 | 105))
 }
 
-/// Should be called at the end, right before closing, because the kernel tunes buffer sizes over time.
+/// Reads TCP_INFO and the buffer sizes. Call this right before closing, because the kernel tunes buffer sizes
+/// over time.
 pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     SocketFacts {
         congestion: sys::socket::congestion(socket).ok(),

@@ -1,10 +1,10 @@
-//! Parameters of an end except the load.
+//! The parameters of one end, except for its workload.
 
 use std::net::{IpAddr, SocketAddr};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec<L> {
-    /// Connections without this token are closed.
+    /// Connections that do not present this token are closed.
     pub token: u64,
     pub bind: IpAddr,
     pub load: L,

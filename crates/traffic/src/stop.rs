@@ -1,11 +1,11 @@
-//! A shared request to stop.
+//! A request to stop that threads can share.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-/// A shared stop request. Every loop that holds a clone ends within 100 ms.
+/// A stop request shared by several threads. Loops that check it end within 100 ms.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,
@@ -18,7 +18,6 @@ impl Stop {
         Self::default()
     }
 
-    /// A stop that ends a client's load early but preserves the measurement.
     #[must_use]
     pub fn keeping() -> Self {
         Self { keeps: true, ..Self::default() }

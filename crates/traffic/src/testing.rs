@@ -1,4 +1,4 @@
-//! Shared by this crate's tests: addresses, and an observer that waits for the first byte.
+//! Helpers for this crate's tests: addresses, and an observer that waits for the first byte.
 
 use std::{
     net::{IpAddr, Ipv4Addr},

@@ -1,4 +1,4 @@
-//! Runs the threads of one end of a load. The first failure or panic stops all of them.
+//! Runs the threads of one end of a workload. The first failure or panic stops all.
 
 use std::{
     sync::{
@@ -26,7 +26,7 @@ pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
     created: u64,
-    /// Zero until the first connection starts.
+    /// The start time, which is zero until the first connection starts.
     begun: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
@@ -95,8 +95,8 @@ impl<'a> SharedState<'a> {
         self.created
     }
 
-    /// The common start of this end's connections. With many threads on few CPUs, the last thread may run much later,
-    /// and the total must not be divided by its time alone.
+    /// Returns the common start time of this end's connections. With many threads on few CPUs, the last
+    /// thread may run much later, and the total must not be divided by that thread's time.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,
@@ -116,7 +116,8 @@ impl<'a> SharedState<'a> {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Call this only a few times per second, because it may wake the watching thread.
+    /// Sends an interval to the watching thread. This may wake that thread, so call it only a few times per
+    /// second.
     pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
         self.send(WorkerEvent::Interval(flow, interval));
     }
@@ -149,7 +150,8 @@ impl<'a> SharedState<'a> {
     }
 }
 
-/// Results are in the order of the jobs. Returns the first failure rather than those that followed from it.
+/// Runs the jobs and returns their results in the same order. If several fail, returns the first failure
+/// rather than its consequences.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
     shared: &'a SharedState<'a>,
@@ -177,7 +179,7 @@ pub(crate) fn run<'a, T: Send>(
         let outcome = join(threads);
         observer.ended();
         let outcome = failure.map_or(outcome, Err);
-        // Failures after a stop request are a consequence of it.
+        // A failure after a stop request is a consequence of the request.
         outcome.map_err(|error| if shared.stop.is_asked() { Error::Stopped } else { error })
     })
 }

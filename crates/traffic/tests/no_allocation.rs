@@ -1,4 +1,4 @@
-//! Tests that messages cause no allocations: sending ten times as many must not allocate more.
+//! Tests that messages cause no allocations. Sending ten times as many must not allocate more.
 
 mod both_ends;
 mod counting;
@@ -6,7 +6,7 @@ mod counting;
 use units::{BitRate, Bytes, Nanos};
 use workload::{Direction, Mode, StreamSettings, Transport, Until, WorkloadSettings};
 
-/// Tolerance for allocations with other causes, such as another reported interval or a longer thread name.
+/// Tolerance for unrelated allocations, such as another reported interval or a longer thread name.
 const CHANCE: u64 = 40;
 
 fn run(load: &StreamSettings, messages: u64) -> (u64, u64) {

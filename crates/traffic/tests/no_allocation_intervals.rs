@@ -6,7 +6,7 @@ mod counting;
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
-/// Tolerance for allocations with other causes, such as a thread on another CPU or a list that grows.
+/// Tolerance for unrelated allocations, such as a thread on another CPU or a list that grows.
 const CHANCE: u64 = 40;
 const AN_INTERVAL: u64 = 4;
 

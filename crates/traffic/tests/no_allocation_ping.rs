@@ -1,4 +1,4 @@
-//! Tests that round trips allocate nothing: running for much longer must not allocate more.
+//! Tests that round trips allocate nothing. Running for much longer must not allocate more.
 
 mod both_ends;
 mod counting;
@@ -6,10 +6,10 @@ mod counting;
 use units::Nanos;
 use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, WorkloadSettings};
 
-/// Tolerance for allocations with other causes, such as a thread on another CPU or another block of a channel.
+/// Tolerance for unrelated allocations, such as a thread on another CPU or another block of a channel.
 const CHANCE: u64 = 40;
 const MORE: u64 = 2_000;
-/// In seconds. On a busy machine, each message of a spinning thread takes a time slice.
+/// Durations in seconds. On a busy machine, each message of a spinning thread takes a time slice.
 const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
@@ -41,13 +41,13 @@ fn loads() -> Vec<PingPongSettings> {
 fn thousands_of_messages_more_take_no_more_memory() {
     plumb_tests::on_loopback(|| {
         for load in loads() {
-            // This run is short, so that the long run has many more messages even if threads then wake ten times as
-            // slowly.
+            // This run is short, so that the long run has many more messages even if threads wake up ten
+            // times as slowly.
             let (taken, few) = run(&load, Nanos::from_millis(20));
             let is_fine = |taken_by_many, many| taken_by_many <= taken + CHANCE && many > few + MORE;
             let (mut taken_by_many, mut many) = (0, 0);
             for seconds in LONG {
-                // Waiting for the other end allocates once per poll, regardless of messages.
+                // Waiting for the other end allocates once per poll, regardless of the number of messages.
                 (taken_by_many, many) = run(&load, Nanos::from_secs(seconds));
                 if is_fine(taken_by_many, many) {
                     break;

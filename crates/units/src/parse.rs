@@ -18,7 +18,7 @@ pub enum ParseQuantityError {
 /// The spelling of each unit, and its size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// A number without a suffix has the unit spelled `""`, if the table has one.
+/// Parses a quantity. A number without a suffix has the unit spelled `""`, if the table contains it.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,

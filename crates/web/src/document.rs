@@ -1,4 +1,4 @@
-//! Adds the navigation bar to a finished report page, preserving the page's content security policy.
+//! Adds the navigation bar to a finished report page and preserves the content security policy of the page.
 
 use axum::{
     http::{HeaderValue, header},
@@ -13,7 +13,7 @@ const COMMON_POLICY: &str = "base-uri 'none'; form-action 'none'; frame-ancestor
 
 pub(crate) fn framed(page: &str, bar: &Markup) -> Response {
     let policy = format!("{}; {COMMON_POLICY}", policy_of(page).unwrap_or_else(|| DEFAULT_POLICY.to_owned()));
-    // Browsers ignore policies that are not valid header values.
+    // Browsers ignore a policy that is not a valid header value.
     let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(DEFAULT_POLICY));
     ([(header::CONTENT_SECURITY_POLICY, policy)], Html(with_bar(page, bar))).into_response()
 }

@@ -10,7 +10,7 @@ impl Exposition {
         self.family(name, help, "gauge", values);
     }
 
-    /// The name must end in `_total`.
+    /// Writes a counter. Its name must end in `_total`.
     pub fn counter(&mut self, name: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
         self.family(name, help, "counter", values);
     }

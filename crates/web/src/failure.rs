@@ -1,4 +1,4 @@
-//! Error pages, which include advice.
+//! Error pages with advice on how to fix the problem.
 
 use axum::{
     http::StatusCode,

@@ -20,11 +20,11 @@ use crate::{
 
 /// The timeout for idle connections, headers, forms and unread responses.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// Only allows scripts, styles and images from this server.
+/// This policy allows only scripts, styles and images from this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// `same-origin` is required because forms would otherwise send no origin.
+/// With a stricter policy than `same-origin`, forms would send no origin.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
@@ -74,7 +74,6 @@ fn is_question(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Browsers send the origin with every form.
 fn is_from(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &header::ORIGIN).and_then(|origin| origin.split_once("://"));
     origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))

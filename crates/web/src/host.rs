@@ -7,7 +7,7 @@ use axum::http::uri::Authority;
 
 pub(crate) fn is_ours(host: &str, names: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
-    // Browsers do not send a user name in `Host`.
+    // Browsers never send a user name in `Host`.
     if authority.as_str().contains('@') {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Caches the results of runs, so that a history reads each run only once.
+//! Caches the results of runs, so that a history page reads each run only once.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use samples::RunId;
 use store::{RunListing, Store, StoreError};
 
-/// The cache is cleared when full.
+/// The maximum number of entries. If it is reached, the cache is cleared.
 const MOST: usize = 1000;
 
-/// Includes the number of trials, because a run may be removed and its name reused.
+/// The key contains the number of trials, because a run may be removed and its name reused.
 type Key = (RunId, i64, u32);
 
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl ResultsCache {
         if let Some(results) = self.0.lock().get(&key) {
             return Ok(Arc::clone(results));
         }
-        // Computed without holding the lock.
+        // The results are computed without holding the lock.
         let results = Arc::new(analysis::run_results(&store.load(&run.id)?));
         let mut entries = self.0.lock();
         if entries.len() >= MOST {

@@ -1,4 +1,4 @@
-//! Listening, connections and shutdown.
+//! Handles listening, connections and shutdown.
 
 use std::{
     convert::Infallible,
@@ -48,11 +48,11 @@ use crate::{
 
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// Older connections accept no further requests, and at twice this age their responses are ended. A browser
-/// that is following a run reconnects.
+/// Older connections accept no further requests, and when they are twice as old, their responses are ended. A
+/// browser that follows a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 const GRACE: Duration = Duration::from_secs(1);
-/// Additional time for open store connections.
+/// The additional time that connections to the store may stay open.
 const READING: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -78,7 +78,7 @@ pub fn serve(
     if config.token.is_none() && !address.ip().is_loopback() {
         return Err(ServeError::Open { address });
     }
-    // Reports problems at startup instead of on every page.
+    // Opening the store here reports problems at startup instead of on every page.
     drop(Store::open(&config.store)?);
     let store = Location::parse(&config.store)?;
     let failed = |source| ServeError::Runtime { store: store.clone(), source };
@@ -123,7 +123,7 @@ async fn serve_until(
     let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
 }
 
-/// Accepts connections until it is dropped.
+/// Accepts connections until this future is dropped.
 pub(crate) async fn accept<Served: Future<Output = ()> + Send + 'static>(
     listener: &TcpListener,
     connections: &mut Connections,
@@ -146,7 +146,7 @@ async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, 
     let mut stop = site.stop.clone();
     match &site.config.tls {
         None => connection(stream, source, router, stop).await,
-        // Other connections are closed, because a reply would be unencrypted.
+        // A connection without TLS is closed, because a reply to it would not be encrypted.
         Some(tls) => {
             let accepted = tokio::select! {
                 accepted = tls.accept(stream, HANDSHAKE) => accepted,
@@ -283,7 +283,7 @@ mod tests {
         });
     }
 
-    /// The attackers send a small request shortly before they time out, and reconnect when they are closed.
+    /// The attackers send a small request shortly before their timeout, and reconnect when they are closed.
     /// They use either a single address, or enough addresses to fill the server.
     #[test]
     fn slow_connections_do_not_block_others() {

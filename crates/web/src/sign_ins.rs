@@ -10,14 +10,14 @@ use crate::token::{self, TokenError};
 
 /// A day, in nanoseconds.
 const VALID: u64 = 86_400_000_000_000;
-/// Beyond this, the reader who signed in first has to sign in again.
+/// If there are more readers than this, the one who signed in first has to sign in again.
 const MOST: usize = 1000;
 const ENTROPY: usize = 32;
-/// The cost of a wrong token.
+/// The cost of a wrong token, in the units of the rates below.
 const WRONG: u64 = 10;
-/// This allows a burst of ten, then one every ten seconds.
+/// This allows ten wrong tokens at once, then one every ten seconds.
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
-/// This allows a burst of 100, then two per second.
+/// This allows 100 wrong tokens at once, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
 
 pub(crate) struct SignIns {
@@ -25,7 +25,7 @@ pub(crate) struct SignIns {
     wrong: Mutex<Rates>,
 }
 
-/// Stored as a hash, so that timing reveals nothing about the cookie.
+/// A cookie is stored as a hash, so that timing reveals nothing about it.
 struct Cookie {
     digest: [u8; 32],
     until: u64,

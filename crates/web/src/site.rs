@@ -1,4 +1,4 @@
-//! The configuration, store and sign-ins, which are shared by all pages.
+//! The configuration, store and sign-ins that all pages share.
 
 use std::sync::Arc;
 
@@ -25,12 +25,12 @@ pub(crate) struct Site {
     pub(crate) documents: Box<dyn Documents>,
     pub(crate) results: ResultsCache,
     pub(crate) sign_ins: SignIns,
-    /// A store file is opened for each read, because it may be replaced.
+    /// Open connections to the store. A store file is opened for each read, because it may be replaced.
     ///
-    /// **Trap:** connections must be dropped on a thread that may block, not on one of the server's.
+    /// **Trap:** connections must be dropped on a thread that may block, not on one of the server's threads.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for a permit before it takes a thread, so that a closed connection leaves no work
-    /// behind.
+    /// A request waits for a permit before it takes a thread, so that no work remains after its connection
+    /// has been closed.
     readings: Arc<Semaphore>,
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -49,11 +49,11 @@ impl Site {
     }
 
     pub(crate) async fn stopped(&self) {
-        // A dropped sender also means shutdown.
+        // If the sender was dropped, the server is shutting down as well.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 
-    /// Runs on a blocking thread with its own connection, so that reads do not delay writes.
+    /// Runs `work` on a blocking thread with its own connection, so that reads do not delay writes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Store) -> Result<T, Failure> + Send + 'static,

@@ -26,7 +26,8 @@ pub enum TlsError {
 }
 
 impl Tls {
-    /// The certificate is followed by intermediate certificates. Fails if it does not match the key.
+    /// Reads the certificate, which may be followed by intermediate certificates, and the key. Fails if they
+    /// do not match.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
         let chain = chain.map_err(|error| TlsError::Certificate(error.to_string()))?;

@@ -38,7 +38,6 @@ enum Form {
 }
 
 impl LatencyHistogram {
-    /// Allocates all of its memory.
     #[must_use]
     pub fn new() -> Self {
         Self(Form::Open(empty()))
@@ -166,7 +165,6 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
     }
 }
 
-/// Reads a histogram in packed form, which saves memory if there are many.
 pub(crate) fn read_packed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LatencyHistogram, D::Error> {
     LatencyHistogram::deserialize(deserializer).map(|histogram| histogram.packed())
 }

@@ -106,7 +106,6 @@ pub trait KindSettings {
     }
     /// The measured time. `None` if the workload ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
-    /// The measured time plus the warm-up, if known in advance.
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
     }

@@ -9,8 +9,8 @@ use crate::kills::{kill, sent};
 pub enum Fault {
     KilledController,
     StoppedController,
-    /// The second controller resumes the run as soon as the database has crashed under the first and is back. Either
-    /// may get the run.
+    /// The database crashes under the first controller. As soon as it is back, a second controller resumes
+    /// the run. Either may get it.
     SecondController,
     KilledMember,
     StoppedMember,
@@ -21,7 +21,7 @@ pub enum Fault {
     StoppedServer,
     CrashedDatabase,
     StoppedDatabase,
-    /// Two halves of the hosts cannot reach each other, but all of them reach the NATS server.
+    /// Two halves of the hosts cannot reach each other, but all can reach the NATS server.
     PartedHosts,
 }
 
@@ -73,7 +73,7 @@ impl Fault {
             }
             Self::KilledAgent => {
                 fault_run.fleet.network.agents(host).into_iter().for_each(|agent| {
-                    // It may have just exited by itself.
+                    // The process may have just exited on its own.
                     let _ = kill(agent);
                 });
             }
@@ -119,10 +119,10 @@ fn crash_database(fault_run: &mut FaultRun, lasts: Duration) {
     fault_run.store.start(&[]);
 }
 
-/// Stops processes for a while. A process that dies in that time is not our child or is still held by its guard, so
-/// its PID is not reused yet.
+/// Stops processes for a while. A process that dies in that time is either not our child or still held by its
+/// guard, so its PID was not reused.
 fn stop(fault_run: &mut FaultRun, processes: &[u32], lasts: Duration) {
-    // A process may have just exited by itself.
+    // A process may have just exited on its own.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();
     let _ = send("STOP");
     fault_run.pass(lasts);

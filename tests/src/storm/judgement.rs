@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Connection, Network, PostgresServer};
 
-/// Minimum bytes of a measured stream. The MTU probe sends less.
+/// The minimum number of bytes of a measured stream. The MTU probe sends less.
 const STREAM: u64 = 30_000;
 const DATABASE: &str = "runs0";
 
@@ -85,7 +85,7 @@ impl fmt::Display for StoredTrials {
     }
 }
 
-/// Returns the last bytes of the addresses, e.g. `[1, 2]` for `...b-to-a...`.
+/// Returns the last bytes of the two addresses, e.g. `[1, 2]` for `...b-to-a...`.
 fn hosts_of(result: &str) -> [u8; 2] {
     let (from, to) = result.split_once("-to-").expect("a result of a pair");
     let number = |name: Option<u8>| name.expect("a host has a name") - b'a' + 1;

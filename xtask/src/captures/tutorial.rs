@@ -1,5 +1,5 @@
-//! Replays the tutorial in an empty folder. Text after `$` in a `console` block is typed, and the output replaces the
-//! remainder of the block. A block of `toml FILE` is appended to FILE.
+//! Replays the tutorial in an empty folder. Text after `$` in a `console` block is typed, and the output
+//! replaces the remainder of the block. A block that starts with `toml FILE` is appended to FILE.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -33,7 +33,8 @@ pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// `typed` runs a command and returns its output. `console last=N` shows the last N rows.
+/// Returns the updated page. `typed` runs a command and returns its output. `console last=N` shows the last N
+/// rows.
 fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<Line>>) -> Result<String> {
     let (mut out, mut rows) = (String::new(), page.lines());
     while let Some(row) = rows.next() {

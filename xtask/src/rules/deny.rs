@@ -1,5 +1,5 @@
-//! Rule `deny`: dependencies meet the requirements of deny.toml. Advisories are left out, because they change without
-//! a change here.
+//! Rule `deny`: dependencies meet the requirements of deny.toml. Advisories are left out, because they appear
+//! without any change in this repository.
 
 use std::process::Command;
 

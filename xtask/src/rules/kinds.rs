@@ -32,7 +32,9 @@ fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
         lines.push(format!("{name}: {files} files match on it, the budget is {budget}: {why}"));
         lines.extend(places(&found));
     } else if files < *budget {
-        lines.push(format!("{name}: {files} files match on it, lower the budget of {budget} to that"));
+        lines.push(format!(
+            "{name}: {files} files match on it; lower its budget from {budget} to this number"
+        ));
     }
     lines
 }
@@ -146,7 +148,7 @@ mod tests {
             module("fourth", "f.rs", "use third::Kind;\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }"),
         ];
         let source = Source { modules };
-        // `third` is not in the table, and its enum differs from that of `upper`.
+        // `third` is not in the table, and its enum differs from the one in `upper`.
         assert_eq!(matches::find(&Declared::of(&LINK, &source), &source).len(), 0);
     }
 
@@ -173,7 +175,7 @@ mod tests {
         );
         assert!(violations(&[with(1, LINK.own)], &source()).is_empty());
         let spare = violations(&[with(2, LINK.own)], &source());
-        assert_eq!(spare, ["link: 1 files match on it, lower the budget of 2 to that"]);
+        assert_eq!(spare, ["link: 1 files match on it; lower its budget from 2 to this number"]);
         let gone = violations(&[with(1, &["crates/lower/", "crates/gone/"])], &source());
         assert_eq!(gone, ["link: the table names file crates/gone/, which does not exist"]);
         let renamed = Kind { enums: &["lower::Link", "upper::Gone"], budget: 0, ..LINK };

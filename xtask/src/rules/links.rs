@@ -46,7 +46,7 @@ fn resolved(page: &str, file: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns inline links outside code, with their lines. Skips addresses on other sites.
+/// Returns inline links outside of code, with their lines. Links to other sites are skipped.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -59,7 +59,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Creates anchors as code forges do: in lower case, without punctuation, and with hyphens for spaces.
+/// Creates anchors as code hosting sites do: in lower case, without punctuation, and with hyphens for spaces.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
     headings

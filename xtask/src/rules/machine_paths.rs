@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "use a path relative to the project, or a standard name";
 
-/// These folders exist on every machine, so a checkout below them is not specific to one.
+/// These folders exist on every machine, so a checkout below them does not identify a machine.
 const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "sys", "usr", "var"];
 
 const NEEDED: &[(&str, &str)] = &[];
@@ -36,7 +36,7 @@ fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> 
     home.or(scratch).or(mine)
 }
 
-/// Whether `path` does not continue a longer path.
+/// Returns whether `path` does not continue a longer path.
 fn stands_alone(line: &str, path: &str) -> bool {
     let joins =
         |before: char| before.is_alphanumeric() || matches!(before, '_' | '-' | '.' | '}' | ')' | '*');

@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::Verdict;
 use crate::workspace::Workspace;
 
-const ADVICE: &str = "start these files with `//!` and what the file owns";
+const ADVICE: &str = "start these files with a `//!` comment that describes their subject";
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();

@@ -45,7 +45,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     Ok(Verdict::broken(ADVICE, places))
 }
 
-/// Joins lines, because a phrase may be broken anywhere.
+/// Joins lines, because a phrase may be broken at any word.
 fn flat(text: &str) -> String {
     let marks = |line: &str| {
         line.trim().trim_start_matches(['/', '!', '#', '>']).trim_end_matches('\\').trim().to_owned()

@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 const CEILING: usize = 8;
 
-/// Only lower these numbers or delete lines.
+/// The numbers may only be lowered.
 #[rustfmt::skip]
 const HIGHER: &[(&str, usize)] = &[
     ("analysis", 100),
@@ -19,7 +19,7 @@ const HIGHER: &[(&str, usize)] = &[
     ("stats", 100),
 ];
 
-/// In a short text, a single phrase already makes a high rate.
+/// In a short text, even a single phrase results in a high rate.
 const ALWAYS_ALLOWED: usize = 3;
 
 const SHOWN: usize = 8;
@@ -83,7 +83,6 @@ fn rates(workspace: &Workspace) -> Result<Rates> {
     Ok(rates)
 }
 
-/// Whether the file contains output captured from other tools, or printed reports.
 fn is_data(path: &str) -> bool {
     path.contains("/tests/data/")
         || path.contains("/captures/")
@@ -112,7 +111,8 @@ fn complaints(rates: Rates, higher: &[(&str, usize)]) -> Vec<String> {
     places
 }
 
-/// Ignores code in backticks, names in braces, and addresses. Of overlapping markers, the longest counts.
+/// Counts words and markers. Ignores code in backticks, names in braces, and addresses. If markers overlap,
+/// the longest one counts.
 fn count(text: &str) -> (usize, usize) {
     let without_code = text.split('`').step_by(2);
     let pieces = without_code.flat_map(|text| text.split('{')).map(|piece| match piece.split_once('}') {

@@ -14,36 +14,39 @@ use crate::workspace::Workspace;
 const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
                       xtask/src/rules/shapes.rs";
 
-/// Smaller shapes may match by chance.
+/// Smaller shapes may match by coincidence.
 const LEAST_FIELDS: usize = 2;
 /// With at least this many equal names, field types are ignored, and an enum without data matches one with data.
 const NAMES_SUFFICE: usize = 3;
 
-/// Types, or modules of types, as `crate::module::Type`, that may have a twin in another crate.
+/// Types, or modules of types, written as `crate::module::Type`, that may have the same shape as a type in
+/// another crate.
 const TWINS: &[&str] = &[
-    // The document format still needs an enum next to the model's.
+    // The document format needs its own enum in addition to that of the model.
     "scenario::document",
-    // One type is the plan's. The other is the record's, which is read without the scenario's types.
+    // One type belongs to the plan. The other belongs to the record, which is read without the scenario's
+    // types.
     "samples::run::PathRecord",
-    // Kernel data is parsed into one type and recorded in the other.
+    // Kernel data is parsed into one of these types and recorded in the other.
     "probe::vm::threads::Reading",
-    // A report is copied field by field from the traffic's measurements.
+    // A report is copied field by field from the measurements of the traffic engine.
     "protocol::message",
-    // Stats works on plain numbers. The findings' type has a schema, and neither crate may use the other.
+    // The stats crate works on plain numbers. The findings' type has a schema, and neither crate may use the
+    // other.
     "findings::estimate::Interval",
-    // A doctor check is a capability or a possible link, and its names are printed.
+    // A doctor check is either a capability or a possible link, and its names are printed.
     "cli::commands::doctor::check::Status",
-    // File locks and run locks are equal, but their crates may not depend on each other.
+    // Locks on files and on runs have the same shape, but their crates may not depend on each other.
     "memory::lock::MemoryLock",
-    // It holds the inputs of each method, taken from a running machine.
+    // This type holds the inputs of each method, which are taken from a running machine.
     "memory::running::means::Means",
-    // A line of the screen, sorted by its fields in this order.
+    // This is a line on the screen, sorted by its fields in this order.
     "cli::live::stream::Key",
-    // One pair belongs to a command and the other to a trial.
+    // One type belongs to a command and the other one to a trial.
     "cli::pin::Cpus",
     // The other type has atomics for several threads.
     "codecs::sockperf::stream::Counts",
-    // In one case, a gate cannot decide a measured result. In the other, the result was skipped.
+    // One type is for a measured result that a gate cannot decide, and the other one for a skipped result.
     "findings::comparison::OpenQuestion",
 ];
 
@@ -66,7 +69,9 @@ fn violations(twins: &[&'static str], source: &Source) -> Vec<String> {
         }
     }
     let idle = twins.iter().filter(|twin| !used.contains(*twin));
-    lines.extend(idle.map(|twin| format!("the table excepts {twin}, which has no twin")));
+    lines.extend(
+        idle.map(|twin| format!("the table has an exception for {twin}, but no other type has its shape")),
+    );
     lines
 }
 
@@ -204,6 +209,6 @@ mod tests {
         }
         let idle = found(&["b::mo"], one, other);
         assert_eq!(idle.len(), 2);
-        assert_eq!(idle[1], "the table excepts b::mo, which has no twin");
+        assert_eq!(idle[1], "the table has an exception for b::mo, but no other type has its shape");
     }
 }

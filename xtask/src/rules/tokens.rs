@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 const ADVICE: &str = "remove code elsewhere in the crate, or raise its ceiling in xtask/src/ceilings.rs with the reason in the same \
                       line; `cargo xtask count --tokens` prints the numbers";
 const TABLE: &str = "xtask/src/ceilings.rs";
-/// A ceiling must be lowered if the measured value is below it by more than a hundredth.
+/// A ceiling must be lowered if the measured value is below it by more than one percent.
 const SLACK: usize = 100;
 
 type Table = BTreeMap<String, (usize, String)>;
@@ -34,7 +34,7 @@ fn exceeded(table: &Table, counts: &BTreeMap<String, usize>) -> Vec<String> {
         None => Some(format!("{krate}: {count} tokens and no ceiling")),
         Some((most, _)) if count > most => Some(format!("{krate}: {count} tokens, the ceiling is {most}")),
         Some((most, _)) if count + most / SLACK < *most => {
-            Some(format!("{krate}: {count} tokens, lower the ceiling of {most} to that"))
+            Some(format!("{krate}: {count} tokens; lower its ceiling from {most} to this number"))
         }
         Some(_) => None,
     };
@@ -52,8 +52,8 @@ fn raised(before: &Table, now: &Table) -> Vec<String> {
     now.iter().filter_map(of_crate).collect()
 }
 
-/// Returns the table before the uncommitted change, or before the last commit that changed it. `None` without
-/// history.
+/// Returns the table before the uncommitted change, or before the last commit that changed it. Returns `None`
+/// if there is no history.
 fn before(workspace: &Workspace) -> Option<String> {
     let git = |args: &[&str]| {
         let output = Command::new("git")
@@ -98,7 +98,7 @@ mod tests {
         let table = table(&[("a", 1000, ""), ("gone", 5, "")]);
         let report = |count| exceeded(&table, &[("a".to_owned(), count), ("gone".to_owned(), 5)].into());
         assert_eq!(report(1001), ["a: 1001 tokens, the ceiling is 1000"]);
-        assert_eq!(report(989), ["a: 989 tokens, lower the ceiling of 1000 to that"]);
+        assert_eq!(report(989), ["a: 989 tokens; lower its ceiling from 1000 to this number"]);
         assert!(report(1000).is_empty() && report(990).is_empty());
         let other = exceeded(&table, &[("a".to_owned(), 1000), ("new".to_owned(), 1)].into());
         assert_eq!(other, ["new: 1 tokens and no ceiling", "gone: no such crate"]);

@@ -7,7 +7,7 @@ use crate::workspace::Workspace;
 
 const ROOM: &str = "crates/sys/";
 const ADVICE: &str =
-    "move unsafe code behind a safe function of `sys`, and keep `[lints] workspace = true` everywhere";
+    "move unsafe code behind a safe function of `sys`, and keep `[lints] workspace = true` in every package";
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let mut places = Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
 
 fn lifts_the_ban(line: &str) -> bool {
     let line = line.trim_start();
-    // In an attribute that spans several lines, the lint is on a separate line.
+    // If an attribute spans several lines, the lint is on a separate line.
     line.starts_with('#') && line.contains("(unsafe_code") || line.starts_with("unsafe_code,")
 }
 

@@ -8,7 +8,7 @@ use super::Verdict;
 use crate::workspace::Workspace;
 
 const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "types"];
-const ADVICE: &str = "name these after what they own; a generic name attracts unrelated code";
+const ADVICE: &str = "name these after their contents, because a generic name attracts unrelated code";
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let packages = workspace.metadata.workspace_packages();
@@ -34,7 +34,8 @@ fn path_is_banned(path: &str) -> bool {
     Path::new(path).with_extension("").iter().any(|part| part.to_str().is_some_and(is_banned))
 }
 
-/// Accepts `pub` and `pub(crate)`. `mod name;` is skipped, because its file's path is checked.
+/// Finds an inline module, also with `pub` or `pub(crate)`. `mod name;` is skipped, because the path of its
+/// file is checked.
 fn inline_module(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     (words.next() == Some("mod")).then(|| words.next()).flatten().filter(|_| line.trim_end().ends_with('{'))

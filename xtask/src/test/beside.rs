@@ -5,8 +5,8 @@ use std::thread;
 
 use anyhow::Result;
 
-/// Runs up to `at_once` items at a time, in order of arrival. `show` receives an item's output when the item ends.
-/// Returns whether all succeeded.
+/// Runs up to `at_once` items at a time, in order of arrival. `show` receives the output of an item when the
+/// item ends. Returns whether all succeeded.
 pub(crate) fn run<T: Send>(
     programs: mpsc::Receiver<T>,
     at_once: usize,

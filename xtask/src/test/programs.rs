@@ -1,4 +1,4 @@
-//! Test programs, which are built by one `cargo test` and run in the same way.
+//! The test programs, which are built by a single `cargo test` and run in the same way.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Seek};
@@ -19,7 +19,7 @@ pub(crate) struct Program {
     threads: Option<u64>,
 }
 
-/// Hands over each program as soon as it is built, starting with the long ones.
+/// Builds the programs and hands over each one as soon as it is built, starting with the long ones.
 pub(crate) fn build(
     workspace: &Workspace,
     packages: &[String],
@@ -66,8 +66,8 @@ impl Program {
             part: part.iter().map(|&word| word.to_owned()).collect(),
             threads: package.metadata["tests"]["threads"].as_u64(),
         };
-        // With `apart = { PROGRAM = ["WORD", ...] }`, tests with one of these words in their names run in parallel
-        // with the others. Each test runs once.
+        // With `apart = { PROGRAM = ["WORD", ...] }`, tests with one of these words in their names run in
+        // parallel with the others. Each test runs once.
         let words = package.metadata["tests"]["apart"][&target.name].as_array();
         let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
         let part = |last: Option<usize>| {
@@ -77,7 +77,6 @@ impl Program {
         std::iter::once(None).chain((0..words.len()).map(Some)).map(part).collect()
     }
 
-    /// Keeps one part of each program and makes it run all tests.
     pub(crate) fn whole(self) -> Option<Self> {
         self.part.first().is_none_or(|word| word == "--skip").then_some(Self { part: Vec::new(), ..self })
     }
@@ -90,13 +89,14 @@ impl Program {
     }
 }
 
-/// `[package.metadata.tests] long = [...]` lists the slow test programs of a package, slowest first.
+/// Returns the slow test programs of a package, slowest first (`[package.metadata.tests] long = [...]`).
 fn long(package: &Package) -> impl Iterator<Item = &str> {
     package.metadata["tests"]["long"].as_array().into_iter().flatten().filter_map(|name| name.as_str())
 }
 
 fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
-    // A pipe would stay open until the last process left behind by a failed test exits, so use a file.
+    // This is a file, because a pipe would stay open until the last process left behind by a failed test
+    // exits.
     let mut output = tempfile::tempfile().context("create a file for the output of tests")?;
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
     command.stdout(output.try_clone()?).stderr(output.try_clone()?);

@@ -1,5 +1,5 @@
-//! Counts tests in the output of libtest and libtest-mimic. A test that detects at run time that it cannot run prints
-//! `skipped: NAME: REASON`.
+//! Counts tests in the output of libtest and libtest-mimic. A test that finds out at run time that it cannot
+//! run prints `skipped: NAME: REASON`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -27,7 +27,8 @@ impl Tally {
             self.close_program();
             self.program.is_running = true;
         } else if let Some([passed, failed, ignored]) = result_in(line) {
-            // A test that returned early has passed for its program, but counts as skipped here.
+            // A test that returned early has passed from its program's point of view, but counts as skipped
+            // here.
             let early = self.program.ended_early().min(passed);
             self.passed += passed - early;
             self.failed += failed;
@@ -54,7 +55,7 @@ impl Tally {
         }
     }
 
-    /// A program that crashed or did not build counts as a failure.
+    /// Counts a program that crashed or did not build as a failure.
     pub(crate) fn end(&mut self, good: bool) {
         self.close_program();
         if !good && self.failed == 0 {
@@ -97,13 +98,14 @@ fn result_in(line: &str) -> Option<[usize; 3]> {
     Some([count("passed")?, count("failed")?, count("ignored")?])
 }
 
-/// libtest-mimic prints the kind of test before the name as `[KIND]`.
+/// Parses a test's line. libtest-mimic prints the kind of test before its name, as `[KIND]`.
 fn test_in(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     Some((name.trim().rsplit("] ").next()?, rest))
 }
 
-/// The reason may be empty. libtest prints `ignored, REASON`, and libtest-mimic prints `ignored (REASON)`.
+/// Parses the reason, which may be empty. libtest prints `ignored, REASON`, and libtest-mimic prints `ignored
+/// (REASON)`.
 fn ignored_in(rest: &str) -> Option<&str> {
     let reason = rest.strip_prefix("ignored")?;
     Some(

@@ -1,4 +1,4 @@
-//! Uses fake probes to test when probes are created, started, read and stopped.
+//! Tests with fake probes when probes are created, started, read and stopped.
 
 use std::{cell::RefCell, net::Ipv4Addr};
 

@@ -10,7 +10,7 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// The timeout for each step of the server. iperf3 has no such timeout.
+/// The timeout for each step of the server, which iperf3 itself does not have.
 const PATIENCE: Nanos = Nanos::from_secs(30);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -89,8 +89,8 @@ impl Machine {
         }
     }
 
-    /// To be called when this end has stopped sending. Call [`Self::exchange`] once everything has been
-    /// received. Has no effect unless the test is running.
+    /// Call this when this end has stopped sending, and [`Self::exchange`] once everything has been received.
+    /// This has no effect unless the test is running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {
             self.send_state(State::TestEnd);
@@ -98,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// Has no effect before the end of the test.
+    /// Starts the exchange of results. This has no effect before the end of the test.
     pub fn exchange(&mut self, results: &Results, now: Nanos) {
         match self.phase {
             Phase::Ending => self.results = frame(results),
@@ -117,7 +117,6 @@ impl Machine {
         }
     }
 
-    /// Whether the server has stopped sending and is waiting for this end's results.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.phase == Phase::Asked
@@ -132,7 +131,7 @@ impl Machine {
         self.events.pop_front()
     }
 
-    /// When to call [`Self::tick`]. Returns `None` while the test is running.
+    /// Returns when to call [`Self::tick`], or `None` while the test is running.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         let waits = !matches!(self.phase, Phase::Running | Phase::Asked | Phase::Over);

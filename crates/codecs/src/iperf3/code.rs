@@ -118,7 +118,6 @@ impl ErrorCode {
         })
     }
 
-    /// Appends the message for errno if it is more specific.
     #[must_use]
     pub fn describe(self, errno: i32) -> String {
         if let Some(limit) = self.limit(errno) {

@@ -7,7 +7,7 @@ pub enum CounterWidth {
     Bits64,
 }
 
-/// All fields are big-endian. The time is from the sender's clock.
+/// A datagram header. All fields are big-endian, and the time is from the sender's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpHeader {
     pub seconds: u32,
@@ -16,12 +16,12 @@ pub struct UdpHeader {
     pub counter: u64,
 }
 
-/// The request uses the client's byte order.
+/// A request to start a UDP stream, which is in the client's byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connect {
-    /// `9876` on the wire; used since 3.11.
+    /// `9876` on the wire, which is used since version 3.11.
     Text,
-    /// The number 123456789, used before 3.11.
+    /// The number 123456789, which was used before version 3.11.
     Legacy,
 }
 
@@ -37,8 +37,8 @@ impl CounterWidth {
 }
 
 impl UdpHeader {
-    /// As in iperf3, a 32-bit counter contains the lower half. Panics if the datagram is shorter than the
-    /// header.
+    /// Writes the header. As in iperf3, a 32-bit counter contains the lower half of the number. Panics if the
+    /// datagram is shorter than the header.
     #[inline]
     pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
         datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());

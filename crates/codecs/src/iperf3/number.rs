@@ -8,7 +8,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Debian's 3.12 writes -1 as 2^64 - 1, which is corrected here.
+/// Parses an integer. Debian's 3.12 writes -1 as 2^64 - 1, which is corrected here.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Number::deserialize(from).map(Number::whole)
 }
@@ -53,8 +53,8 @@ impl Number {
     }
 }
 
-/// `#[serde(untagged)]` would buffer whatever a peer sends instead of a number, which takes many times the memory of
-/// the text.
+/// `#[serde(untagged)]` would buffer anything that a peer sends instead of a number, which takes many times
+/// as much memory as the text.
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(NumberVisitor)

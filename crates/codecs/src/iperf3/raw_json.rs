@@ -1,9 +1,9 @@
-//! JSON that is passed on unchanged.
+//! JSON forwarded unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Only the syntax is checked. Uses no more memory than the text itself.
+/// JSON of which only the syntax has been checked. It uses no more memory than its text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Unread(Box<RawValue>);

@@ -11,9 +11,9 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// The timeout for each step of the client except the test itself.
+/// The timeout for each step of the client, except for the test itself.
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// Time allowed beyond the requested duration. iperf3 allows ten state changes of 4 s each.
+/// The additional time that a test may take. iperf3 allows ten state changes of 4 s each.
 const GRACE: Nanos = Nanos::from_secs(40);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -135,8 +135,8 @@ impl Machine {
         self.events.pop_front()
     }
 
-    /// When to call [`Self::tick`]. Returns `None` while waiting for the driver, and during a test without a
-    /// fixed duration.
+    /// Returns when to call [`Self::tick`], or `None` while waiting for the driver and during a test without
+    /// a fixed duration.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         self.patience().map(|patience| self.since + patience)

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::{Header, MAX_MESSAGE};
 
-/// Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes read, then take
-/// messages until there are none left.
+/// Read into [`space`](Self::space) and call [`filled`](Self::filled) with the number of bytes read. Then
+/// take messages until none are left.
 pub(super) struct Deframer {
     buffer: Box<[u8]>,
     start: usize,
@@ -23,7 +23,7 @@ pub enum Violation {
 impl Deframer {
     const CAPACITY: usize = 2 * MAX_MESSAGE;
 
-    /// The free space, which is not empty after [`next_range`](Self::next_range) has returned `None`.
+    /// Returns the free space. It is never empty after [`next_range`](Self::next_range) has returned `None`.
     #[inline]
     pub(super) fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {

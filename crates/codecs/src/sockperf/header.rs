@@ -2,14 +2,14 @@
 
 use std::ops::BitOr;
 
-/// The longest message, which is the maximum payload of a UDP datagram over IPv4. A stock server resets a TCP
-/// connection that announces a longer one.
+/// The length of the longest message, which is the maximum payload of a UDP datagram over IPv4. A stock
+/// server resets a TCP connection that announces a longer message.
 pub const MAX_MESSAGE: usize = 65_507;
 
-/// Big-endian, with 8, 2 and 4 bytes in this order.
+/// A message header. Its fields are big-endian and have 8, 2 and 4 bytes, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Starts at 1; warm-up messages have 0.
+    /// The sequence number, which starts at 1 and is 0 for warm-up messages.
     pub sequence: u64,
     pub flags: Flags,
     pub length: u32,
@@ -55,7 +55,7 @@ impl Flags {
     /// Set by clients, and cleared in a server's reply.
     pub const CLIENT: Self = Self(1);
     pub const PONG: Self = Self(2);
-    /// The message is neither returned nor counted.
+    /// The server neither returns nor counts this message.
     pub const WARM_UP: Self = Self(4);
 
     const KNOWN: Self = Self(7);
@@ -81,8 +81,8 @@ impl BitOr for Flags {
     }
 }
 
-/// The first byte distinguishes a sockperf client from text, because it would take years to reach a sequence
-/// number in which it is not zero.
+/// Returns whether this may be a sockperf client. The first byte distinguishes it from text, because it would
+/// take years until the first byte of a sequence number is not zero.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };

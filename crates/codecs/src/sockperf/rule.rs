@@ -1,5 +1,5 @@
-//! A server replies with the message it received (src/server.h, `server_receive_then_send`), clearing one bit
-//! so that the reply never causes another reply.
+//! A server replies with the message that it received (src/server.h, `server_receive_then_send`), but clears
+//! one bit so that the reply never causes another reply.
 
 use super::{Flags, Header, may_begin};
 
@@ -8,7 +8,7 @@ pub enum Reply {
     /// Send the same bytes back.
     Answer,
     Silence,
-    /// Either a warm-up message or one from a server.
+    /// The message is a warm-up message, or it comes from a server.
     Ignored,
     Stranger,
 }

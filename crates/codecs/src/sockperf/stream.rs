@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{Deframer, Reply, Violation, answer};
 
-/// Read into [`space`](Self::space), call [`filled`](Self::filled) with the number of bytes read, then send
-/// what [`answers`](Self::answers) returns until it returns `None`.
+/// Read into [`space`](Self::space) and call [`filled`](Self::filled) with the number of bytes read. Then
+/// send what [`answers`](Self::answers) returns until it returns `None`.
 #[derive(Default)]
 pub struct ServerStream {
     messages: Deframer,

@@ -1,4 +1,4 @@
-//! A fleet's users attack each other through a real NATS server.
+//! Tests in which users of a fleet attack each other through a real NATS server.
 #![expect(clippy::disallowed_methods, reason = "writes files and waits for members")]
 
 mod client;

@@ -1,5 +1,5 @@
-//! Members that are attacked by their server. It enforces no permissions, so any client can do what the
-//! server could.
+//! Tests in which members are attacked by their server. It enforces no permissions, so any client can do what
+//! the server could do.
 
 use std::{
     collections::BTreeMap,
@@ -174,7 +174,7 @@ pub(crate) fn forged_and_repeated() {
         let _ = attacker.publish("plumb.order.a.guest", "", payload.as_bytes());
         let _ = attacker.publish("plumb.order.a.ops", "", payload.as_bytes());
     }
-    // Orders are handled one at a time, so all forged ones precede this one.
+    // Orders are handled one at a time, so all forged orders precede this one.
     ops.drain("a", false).expect("it replies");
     assert!(!a.status.drained.load(Ordering::Relaxed) && !b.status.drained.load(Ordering::Relaxed));
     assert_eq!((a.started(), b.started()), (0, 0));
@@ -202,7 +202,7 @@ pub(crate) fn sessions() {
     member.refuses(before, "already received");
     assert_eq!(member.started(), 1);
     drop((session, writer));
-    // Each forged message ends its session, and none of them reaches the agent.
+    // Each forged message ends its session, and no forged message reaches the agent.
     let forged = |frame: &[u8]| {
         let mut changed = frame.to_vec();
         changed[30] ^= 1;

@@ -1,4 +1,4 @@
-//! Checks the permissions of all users against each other.
+//! Checks the permissions of each user against those of the others.
 
 use crate::client::{CONTROLLERS, MEMBERS, Server};
 
@@ -52,7 +52,7 @@ pub(crate) fn of_every_pair() {
     }
 }
 
-/// A user receives its own request, and with `allow_responses` it could publish to the reply subject.
+/// A user receives its own requests, and with `allow_responses` it could publish to their reply subjects.
 pub(crate) fn by_reply_subjects() {
     let server = Server::of_a_fleet();
     for user in MEMBERS.into_iter().chain(CONTROLLERS) {

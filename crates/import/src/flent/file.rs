@@ -31,7 +31,7 @@ impl File {
             transform::apply(series, results.get(&series.name));
         }
         if all.is_empty() {
-            // Older files only contain the computed series.
+            // Older files contain only the computed series.
             let sampled = |(name, values): (String, Vec<Value>)| {
                 let points = x_values.iter().zip(values).map(|(at, val)| json!({"t": at, "val": val}));
                 series(name, &points.collect::<Vec<_>>(), known)
@@ -50,7 +50,7 @@ impl File {
     }
 
     pub(super) fn started(&self) -> Option<f64> {
-        // Computed series measure time from the start of the test.
+        // In a computed series, times are relative to the start of the test.
         let first =
             self.series.iter().filter_map(|series| Some(series.samples.first()?.at).filter(|at| *at > 1e9));
         first.min_by(f64::total_cmp)
@@ -68,7 +68,7 @@ struct Document {
     x_values: Vec<Value>,
 }
 
-/// Since this file version, samples have the unit given in their metadata.
+/// The file version since which samples have the unit given in their metadata.
 const TRANSFORMED: u64 = 4;
 
 fn is_computed(name: &str) -> bool {
@@ -105,7 +105,7 @@ fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Optio
     let words: Vec<&str> = name.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
-    // Single round trips have sequence numbers, and means have a duration.
+    // A single round trip has a sequence number, and a mean has a duration.
     let single = raw.iter().any(|sample| sample.get("seq").is_some())
         && samples.iter().all(|sample| sample.lasts.is_none());
     let kind = kind(&name, text("UNITS"), text("RUNNER"), single);
@@ -136,12 +136,12 @@ fn kind(name: &str, units: Option<&str>, runner: Option<&str>, single: bool) -> 
     }
 }
 
-/// `TCP upload::1::tcp_cwnd` is a part of the stream `TCP upload::1`.
+/// Returns whether the series is part of another, like `TCP upload::1::tcp_cwnd` of the stream `TCP
+/// upload::1`.
 fn is_part(name: &str) -> bool {
     name.rsplit_once("::").is_some_and(|(_, part)| !part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Parses a sample with a time and a value. Anything else is a gap.
 fn sample(raw: &Value) -> Option<Sample> {
     let number = |key: &str| raw.get(key).and_then(Value::as_f64);
     let at = number("t").filter(|at| (0.0..1e11).contains(at))?;

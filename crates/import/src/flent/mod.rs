@@ -147,7 +147,6 @@ fn most_pings(streams: Option<&StreamData>) -> usize {
     (MOST_BESIDE / intervals.max(1)).clamp(1, MOST_SERIES)
 }
 
-/// Returns the common value if all are equal.
 fn shared<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)

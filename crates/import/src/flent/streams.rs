@@ -14,7 +14,6 @@ const LONGEST: u64 = 1_000_000_000_000_000_000;
 /// The start and end in seconds since 1970.
 pub(super) type Span = (f64, f64);
 
-/// Returns the connections, forward ones first, and the names of unusable series.
 pub(super) fn flows(file: &File) -> (Vec<Flow>, Vec<String>) {
     let mut flows = Vec::new();
     let mut unread = Vec::new();
@@ -48,12 +47,12 @@ fn direction(series: &Series) -> Option<Direction> {
     }
 }
 
-/// The samples come from the client. For uploads, the server only reports a total.
+/// Converts a connection. The samples come from the client. For uploads, the server reports only a total.
 fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     let sampled = EndSeries { intervals: intervals(series)?, ..EndSeries::default() };
     let other = match series.received {
         Some((bytes, seconds)) if direction == Direction::Forward => one(bytes, seconds),
-        // TCP delivers every byte it accepts, but UDP may not.
+        // TCP delivers every byte that it accepts, whereas UDP may not.
         None if direction == Direction::Forward && series.transport == Some(Transport::Tcp) => {
             let (bytes, elapsed) = (sampled.bytes(), sampled.elapsed());
             EndSeries { intervals: vec![interval(0, elapsed.0, bytes.0)], ..EndSeries::default() }
@@ -63,8 +62,8 @@ fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     Some(Flow::of_ends(id, direction, sampled, other))
 }
 
-/// Each sample lasts for its duration or until the next sample. Returns `None` if no data remains or the time
-/// overflows.
+/// Returns the intervals. Each sample lasts for its duration, or until the next sample. Returns `None` if no
+/// data remains or the time overflows.
 fn intervals(series: &Series) -> Option<Vec<Interval>> {
     let mut intervals: Vec<Interval> = Vec::with_capacity(series.samples.len());
     let next = series.samples.iter().skip(1).map(|sample| Some(sample.at)).chain([None]);

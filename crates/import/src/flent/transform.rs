@@ -1,5 +1,5 @@
-//! Determines the units of samples in files before version 4. flent stored samples as its tools printed them, and
-//! only converted them when it computed results.
+//! Determines the units of samples in files before version 4. flent stored samples as its tools printed them,
+//! and converted them only when it computed results.
 
 use serde_json::Value;
 
@@ -14,10 +14,9 @@ const TRANSFORMS: [Transform; 5] =
 /// The largest accepted ratio between the medians of samples and results.
 const ALIKE: f64 = 1.5;
 
-/// Converts the samples with the transform that reproduces the results.
 pub(super) fn apply(series: &mut Series, results: Option<&Vec<Value>>) {
     let usual: Transform = match series.kind {
-        // netperf reports transactions per second.
+        // netperf reports these as transactions per second.
         Kind::MeanRoundTrips if series.samples.iter().any(|sample| sample.lasts.is_some()) => TRANSFORMS[1],
         Kind::MeanRoundTrips => TRANSFORMS[2],
         _ => TRANSFORMS[0],

@@ -5,7 +5,7 @@ use workload::Interval;
 
 use crate::series::Series;
 
-/// The tolerated difference, as a fraction. Both are rounded, and only the summary has an exact time.
+/// The tolerated difference, as a fraction. Both values are rounded, and only the summary has an exact time.
 const DIFFER: f64 = 0.03;
 
 /// A gap shorter than this fraction of an interval is the end of the test rather than a missing row.
@@ -33,7 +33,7 @@ impl Agreement {
         Some(Self { intervals, summary, lacks_rows })
     }
 
-    /// For a connection that has only a summary, although other connections have intervals.
+    /// Handles a connection that has only a summary, although other connections have intervals.
     pub(super) fn of_summary_alone(summary: &Interval) -> Self {
         let summary = (summary.bytes.0 as f64, (summary.end - summary.start).seconds());
         Self { intervals: (0.0, 0.0), summary, lacks_rows: true }
@@ -78,7 +78,8 @@ pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     }
 }
 
-/// The time before and between intervals that is not covered by any of them, in gaps of at least one interval length.
+/// Returns the time before and between intervals that the intervals do not cover, in gaps of at least the
+/// length of an interval.
 pub(super) fn gaps(own: &Series) -> Nanos {
     let Some(usual) = usual(own) else { return Nanos(0) };
     let starts = own.intervals().map(|interval| interval.start.seconds());

@@ -1,8 +1,8 @@
 //! Computes the length and bytes of an interval from three rounded numbers: time, transfer and rate. Any two of them
 //! determine the third.
 //!
-//! If the printed rate is more precise than the transfer, the bytes are computed as rate times time. If `-f` leaves
-//! the rate fewer digits, the transfer is used.
+//! If the printed rate is more precise than the transfer, the bytes are computed as rate times time. If `-f` leaves fewer
+//! digits for the rate, the transfer is used.
 
 use units::{Bytes, Nanos};
 
@@ -34,7 +34,7 @@ pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     if printed == 0.0 {
         return None;
     }
-    // A difference that rounding cannot explain means that the log is damaged.
+    // If rounding cannot explain the difference, the log is damaged.
     let slack = |value: f64, within: f64| value * (ROUNDING / printed + 0.02) + within;
     let expected = rate.value * printed / 8.0;
     let allowed = slack(expected, rate.within * printed / 8.0) + transfer.within;

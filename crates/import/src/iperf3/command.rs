@@ -1,5 +1,5 @@
-//! Parses settings that iperf3 does not print from its command line, e.g. `$ iperf3 --client 192.0.2.1 --length 64K
-//! -u`.
+//! Parses iperf3's command line for settings that iperf3 does not print, e.g. `$ iperf3 --client 192.0.2.1
+//! --length 64K -u`.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct CommandSettings {
     pub(super) rate: Option<BitRate>,
     pub(super) reverse: bool,
     pub(super) bidirectional: bool,
-    /// Whether the command starts several tests, not only the next one.
+    /// Whether the command starts several tests rather than only the next one.
     pub(super) looped: bool,
     pub(super) options: BTreeMap<String, String>,
 }
@@ -38,7 +38,7 @@ const KEPT: [(&str, &str); 8] = [
     ("k", "blocks"),
     ("O", "omit"),
 ];
-/// The long names of the options above and of those in `CommandSettings`.
+/// The long names of the options above and of those stored in `CommandSettings`.
 const LONG: [(&str, &str); 17] = [
     ("udp", "u"),
     ("client", "c"),
@@ -103,7 +103,7 @@ impl CommandSettings {
             "C" => self.congestion = value.filter(|word| word.len() <= 32).map(str::to_owned),
             "b" => self.rate = value.and_then(rate),
             _ => {
-                // The value of a shell variable is unknown.
+                // If the value is a shell variable, it is unknown.
                 let value = value.filter(|value| value.len() <= 32 && !value.contains('$'));
                 let named = |all: &[(&str, &str)]| {
                     all.iter().find(|(own, _)| *own == flag).map(|(_, name)| (*name).to_owned())

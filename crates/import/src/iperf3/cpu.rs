@@ -3,13 +3,12 @@
 /// The CPU time of both processes during the test, in percent of one CPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cpu {
-    /// The value of the end that wrote the log.
     pub(super) own: f64,
     pub(super) other: f64,
 }
 
 impl Cpu {
-    /// Returns `None` for values out of range.
+    /// Returns `None` if a value is out of range.
     pub(super) fn of(own: f64, other: f64) -> Option<Self> {
         let sensible = |percent: f64| percent.is_finite() && (0.0..=1e5).contains(&percent);
         (sensible(own) && sensible(other)).then_some(Self { own, other })

@@ -1,6 +1,7 @@
-//! Parses iperf3's JSON: the document of `--json`, and the events of `--json-stream`, each of which is a document.
+//! Parses iperf3's JSON, which is either the document of `--json` or the events of `--json-stream`, each of which is a
+//! document.
 //!
-//! Intervals are parsed one at a time, so memory use stays close to the size of the text.
+//! Intervals are parsed one at a time, so memory use is close to the size of the text.
 
 mod reading;
 
@@ -53,7 +54,8 @@ impl Document for Json {
         if let (Some(event), Some(data)) = (parts.event, parts.data) {
             return self.event(event.get().trim_matches('"'), data, &lines, out);
         }
-        // flent's documents have other keys. iperf3's documents have these keys even if the test failed immediately.
+        // Documents of flent have other keys. Documents of iperf3 have these keys, even if the test failed
+        // immediately.
         if parts.start.is_none() || (parts.intervals.is_none() && parts.end.is_none()) {
             return Claim::Declined;
         }

@@ -1,6 +1,6 @@
 //! The log of one end of a test, read from text or JSON, and its conversion.
 //!
-//! For each connection, the log contains this end's series and at most a summary from the other end. The client
+//! For each connection, the log contains the series of this end and at most a summary from the other end. The client
 //! receives the server's summary after the test, but the server does not receive the client's.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
@@ -49,7 +49,7 @@ pub(super) struct Stream {
 
 /// The size in bytes of the smallest segment that every path must support (RFC 879).
 const SEGMENT: f64 = 536.0;
-/// A smaller number of retransmits may be the same segments sent repeatedly.
+/// If there are fewer retransmits than this, the same segments may have been sent repeatedly.
 const MANY: u64 = 1000;
 
 impl Log {
@@ -118,8 +118,8 @@ impl Log {
         }
     }
 
-    /// The CPU time of the processes. iperf3 uses one thread per stream since 3.16, but only logs the sum, so the
-    /// time is divided equally.
+    /// Returns the CPU time of the processes. Since version 3.16, iperf3 uses one thread per stream, but it
+    /// logs only the sum, so the time is divided equally.
     fn threads(&self, end: End) -> Vec<ThreadCpu> {
         let Some(cpu) = self.cpu else { return Vec::new() };
         let elapsed = self.elapsed();
@@ -137,7 +137,8 @@ impl Log {
         threads
     }
 
-    /// Before 3.16, iperf3 had a single thread. Its CPU use shows whether it was the bottleneck.
+    /// Returns warnings. Before version 3.16, iperf3 had a single thread. Its CPU use shows whether it was
+    /// the bottleneck.
     fn warnings(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
             return Vec::new();

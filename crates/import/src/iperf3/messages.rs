@@ -43,7 +43,8 @@ pub(super) enum Message {
 
 type Reader = fn(&str, &str) -> Option<Message>;
 
-/// The marker of each kind of line. They are tried in order. `contains` is vectorized for up to 32 bytes.
+/// The marker of each kind of line, in the order in which they are tried. `contains` is vectorized for up to
+/// 32 bytes.
 const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Message::Ruler)),
     ("Connecting to host ", |_, after| {
@@ -79,12 +80,12 @@ const LINES: &[(&str, Reader)] = &[
 ];
 
 pub(super) fn message(text: &str) -> Option<Message> {
-    // If a longer line contains a marker, it is a coincidence.
+    // A longer line contains a marker only by coincidence.
     if text.len() > 1000 {
         return None;
     }
     LINES.iter().find_map(|(words, read)| {
-        // Most lines contain no marker, and `contains` is several times faster than `find`.
+        // Most lines contain no marker, and `contains` is several times as fast as `find`.
         let at = text.contains(words).then(|| text.find(words))??;
         read(text, &text[at + words.len()..])
     })

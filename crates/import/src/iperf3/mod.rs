@@ -1,7 +1,6 @@
 //! Reads iperf3's logs of both ends, versions 3.0 to 3.2x: text, JSON and JSON event streams.
 //!
-//! This is based on <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and the logs in
-//! tests/data.
+//! Based on <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and the logs in tests/data.
 
 mod agreement;
 mod bytes;

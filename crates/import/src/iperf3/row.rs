@@ -1,8 +1,7 @@
-//! Parses one table row of iperf3, without context: `[  5]   0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec    0   3.11
-//! MBytes`.
+//! Parses one table row of iperf3, without context: `[  5]   0.00-1.00   sec  3.17 GBytes  27.3 Gbits/sec    0   3.11 MBytes`.
 //!
-//! The columns are defined in iperf_locale.c. units.c prints at most three digits unless `-f` fixes the unit. Bits
-//! have decimal prefixes and bytes have binary ones, including in rates.
+//! The columns are defined in iperf_locale.c. units.c prints at most three digits unless `-f` fixes the unit. Bits have
+//! decimal prefixes and bytes have binary prefixes, including in rates.
 
 use units::{Bytes, Nanos};
 
@@ -19,7 +18,6 @@ pub(super) struct Row {
     pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,
-    /// In a summary, the end that the row describes.
     pub(super) side: Option<Side>,
 }
 
@@ -42,7 +40,7 @@ pub(super) enum Side {
     Receiver,
 }
 
-/// A printed number. The exact value is within half a unit of its last digit.
+/// A printed number. The exact value is within half a unit of the last digit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Figure {
     pub(super) value: f64,
@@ -88,11 +86,12 @@ pub(super) enum BracketLine {
         id: Id,
         count: u64,
     },
-    /// `[  4] Sent 159 datagrams`. Before 3.2, this follows the only summary row of a UDP test.
+    /// A line such as `[  4] Sent 159 datagrams`. Before version 3.2, it follows the only summary row of a
+    /// UDP test.
     Sent {
         id: u32,
     },
-    /// iperf 2: `connected with`, or different column headings.
+    /// A row of iperf 2, which has `connected with` or other column headings.
     OlderTool,
     Ethr,
     OlderRow,
@@ -148,7 +147,7 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     if words.next()? != "sec" {
         return None;
     }
-    // iperf3 only prints such times in lines that report datagrams.
+    // iperf3 prints such times only in lines that report datagrams.
     let counts_alone = words.clone().nth(1) == Some("datagrams");
     if !counts_alone && is_of_older_tool(start, end) {
         return Some(BracketLine::OlderRow);
@@ -222,7 +221,7 @@ fn numbers<'a>(
     let factor = prefix(unit, "bits/sec", 1000.0)
         .or_else(|| prefix(unit, "Bytes/sec", 1024.0).map(|factor| factor * 8.0))?;
     let rate = printed(number, factor)?;
-    // Authors annotate rows: `receiver  <-- slow`.
+    // Authors annotate rows, e.g. `receiver  <-- slow`.
     let is_remark = |word: &&str| word.starts_with(['<', '←', '#']) || *word == "//";
     let mut left: Vec<&str> = words.take_while(|word| !is_remark(word)).take(8).collect();
     let side = match left.last() {
@@ -256,7 +255,7 @@ fn rest(words: &[&str]) -> Option<Rest> {
             let cwnd = Some(Bytes(cwnd.value.round() as u64));
             Some(Rest::Segments { retransmits: retransmits.parse().ok()?, cwnd })
         }
-        // Without datagrams, the percentage is `(nan%)`. If it is missing, the line is truncated.
+        // Without datagrams, the percentage is `(nan%)`. If there is no percentage, the line is truncated.
         [jitter, "ms", counts, share] if share.starts_with('(') && share.ends_with(')') => {
             let jitter = jitter.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0)?;
             let (lost, total) = counts.split_once('/')?;
@@ -284,7 +283,7 @@ fn printed(number: &str, factor: f64) -> Option<Figure> {
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let within = 0.5 * 10f64.powi(-(decimals.min(20) as i32)) * factor;
     let value = value * factor;
-    // No link or disk is that large, so the log is damaged.
+    // No link or disk is that large, so the log must be damaged.
     (value < 1e18).then_some(Figure { value, within })
 }
 

@@ -1,5 +1,5 @@
-//! Builds one test from its lines. Assigns rows to connections, separates intervals from summaries, and detects
-//! damage.
+//! Builds one test from its lines. It assigns rows to connections, separates intervals from summaries, and
+//! detects damage.
 
 mod connection;
 mod outcome;
@@ -22,7 +22,7 @@ const MOST_STREAMS: usize = 256;
 /// The possible sizes of a UDP datagram in bytes. iperf3's header has 12 bytes.
 const SIZES: std::ops::RangeInclusive<f64> = 11.5..=66_000.0;
 
-/// If a sum is below this fraction of a connection, it does not include that connection.
+/// If a sum is below this fraction of a connection, the sum does not include that connection.
 const LESS: f64 = 0.97;
 
 /// The value of a 32-bit counter that has overflowed.
@@ -48,15 +48,12 @@ pub(super) struct Test {
     pub(super) segment_size: Option<String>,
     pub(super) ruled: bool,
     heads: Option<Heads>,
-    /// The column headings of the intervals, once the summary has its own.
     interval_heads: Option<Heads>,
     summary: bool,
     has_sides: bool,
     udp: bool,
-    /// Whether retransmits were printed, which means that this is TCP.
     counts_segments: bool,
     streams: Vec<Connection>,
-    /// The index of the connection that the next row probably belongs to.
     cursor: usize,
     sums: [Connection; 2],
     kept: usize,
@@ -124,7 +121,6 @@ impl Test {
         }
     }
 
-    /// Handles column headings. The second set belongs to the summary.
     pub(super) fn heads(&mut self, segments: bool, sent: bool, received: bool) -> Belongs {
         if self.has_sides {
             return Belongs::Next;
@@ -148,8 +144,8 @@ impl Test {
         }
     }
 
-    /// The last plain row was the whole UDP summary, which only clients print: the bytes sent, and the datagrams that
-    /// the server counted.
+    /// Handles the case that the last plain row was the whole UDP summary, which only clients print: the
+    /// bytes sent, and the datagrams that the server counted.
     pub(super) fn plain_summary(&mut self, id: u32) {
         self.end = self.end.or(Some(End::Client));
         let forward = Some(!(self.reverse || self.asked.reverse));
@@ -182,7 +178,7 @@ impl Test {
             return Belongs::Next;
         }
         if self.summary || self.has_sides {
-            // This is a summary row without its last word.
+            // This is a summary row that has lost its last word.
             self.damaged(line);
             return Belongs::Here;
         }
@@ -197,8 +193,8 @@ impl Test {
         Belongs::Here
     }
 
-    /// Whether the summary already has this row. If so, it belongs to a later test, and the other lines of that test
-    /// are missing.
+    /// Returns whether the summary already has this row. If so, the row belongs to a later test, and the
+    /// other lines of that test are missing.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -220,7 +216,7 @@ impl Test {
             && sent(only).is_some_and(|sent| row.transfer.value < sent * LESS)
     }
 
-    /// Whether the clock restarts, except for a summary of the whole test.
+    /// Returns whether the clock restarts here, except for a summary of the whole test.
     fn begins_anew(&self, row: &Row) -> bool {
         let known = |it: &&Connection| match row.id {
             Id::Stream(id) => it.id == id && it.tag == row.tag,
@@ -251,9 +247,9 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// Decides whether a single number after the rate is retransmits or datagrams. Without headings, it is
-    /// retransmits in a summary, because datagrams never appear there without losses, and if the datagram size would
-    /// be impossible.
+    /// Decides whether a single number after the rate is the retransmits or the datagrams. Without headings,
+    /// it is the retransmits in a summary, because datagrams never appear there without losses, and also if
+    /// the size of a datagram would be impossible.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));
@@ -296,7 +292,7 @@ impl Test {
         }
     }
 
-    /// Stores an interval, unless it contradicts itself or others.
+    /// Stores an interval, unless it contradicts itself or other intervals.
     fn keep(&mut self, row: &Row, rest: Rest) -> Kept {
         let Some(connection) = self.connection_of(row) else { return Kept::No };
         let begins = connection.series.ends_in_warmup() && !row.omitted && connection.zero == Nanos(0);
@@ -325,7 +321,7 @@ impl Test {
         }
         self.kept = self.length().max(1);
         if self.kept > MOST {
-            // Intervals that cannot be joined are not from a test log.
+            // Intervals that cannot be joined are not from the log of a test.
             self.damaged(line);
             self.damaged.count += self.kept as u64 - 1;
             self.streams.clear();
@@ -341,7 +337,8 @@ impl Test {
         let rest = self.rest_of(row);
         self.counts(rest);
         self.has_sides = true;
-        // A client that received no server results prints zero bytes. If datagrams were lost, it did receive them.
+        // A client that received no results from the server prints zero bytes. If datagrams were lost, it did
+        // receive results.
         let has_losses = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
         let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || has_losses(interval));
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };
@@ -355,7 +352,6 @@ impl Test {
         }
     }
 
-    /// Whether the connections of the sums are also present.
     fn is_beside_its_parts(&self, row: &Row) -> bool {
         row.id == Id::Sum && self.streams.iter().any(Connection::has_anything)
     }

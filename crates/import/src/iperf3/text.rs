@@ -60,7 +60,7 @@ impl Text {
                 self.older_tool(line.number, out);
                 return Claim::Claimed;
             }
-            // iperf3's output may follow.
+            // Output of iperf3 may follow.
             BracketLine::OlderRow => {
                 self.leave_to_older_tool(out);
                 out.unread(OLDER, line.number);
@@ -117,7 +117,7 @@ impl Text {
         Claim::Claimed
     }
 
-    /// Whether the row is damaged, or was possibly cut within its last number by the end of the file.
+    /// Returns whether the row is damaged, or the end of the file may have cut off its last number.
     fn is_cut(&self, bracketed: &BracketLine, line: &Line<'_>) -> bool {
         match bracketed {
             BracketLine::Row(row) => !line.whole && row.side.is_none(),
@@ -196,7 +196,7 @@ impl Text {
                 test.failure = Some(error);
                 self.finish(out);
             }
-            // Interrupting a server that waits for clients is not a failure.
+            // Interrupting a server that is waiting for clients is not a failure.
             None if error.contains("server has terminated") => {}
             None => out.note(format!("line {line}: iperf3 reported \"{error}\"")),
         }

@@ -26,7 +26,8 @@ pub(super) fn read(column: &Column, scale: Scale, text: &str) -> Cell {
     }
 }
 
-/// A number without a unit is valid if the heading has the unit, if the column needs none, or if the number is zero.
+/// Converts a number. A number without a unit is valid if the heading has the unit, if the column needs none,
+/// or if the number is zero.
 fn in_base(amount: &Amount, scale: Scale) -> Option<f64> {
     let bare = matches!(scale.quantity, Quantity::Count | Quantity::Plain);
     match (amount.unit, scale.unit) {

@@ -26,7 +26,7 @@ pub(super) enum Role {
     /// Numbers repetitions with equal settings.
     Repeat,
     Value(Scale),
-    /// The low and high end of the confidence interval of the preceding value.
+    /// The low and high end of a confidence interval for the preceding value.
     Interval,
     Words,
 }
@@ -38,7 +38,7 @@ pub(super) struct Scale {
 }
 
 impl Column {
-    /// Returns `None` unless this is a value column.
+    /// Returns the scale, or `None` unless this is a value column.
     pub(super) const fn scale(&self) -> Option<Scale> {
         match self.role {
             Role::Value(scale) => Some(scale),
@@ -76,7 +76,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     columns
 }
 
-/// Uses text next to the values as settings if rows are equal otherwise.
+/// Treats text next to the values as settings if the rows are otherwise equal.
 fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
     if columns.iter().any(|column| column.role == Role::Repeat) {
         return;
@@ -100,14 +100,14 @@ fn names_version(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Whether a heading names a setting of the test itself, although its cells have a unit.
+/// Returns whether a heading names a setting of the test itself, although its cells have a unit.
 fn names_setting(name: &str) -> bool {
     const WORDS: [&str; 4] = ["duration", "samples", "test time", "runtime"];
     let name = name.to_lowercase();
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// If nothing in the table has a unit, numeric columns after the first one are values.
+/// Treats numeric columns after the first one as values if nothing in the table has a unit.
 fn numbers_are_values(columns: &mut [Column], looks: &[Looks], options: &Options) {
     for (column, look) in columns.iter_mut().zip(looks).skip(1) {
         if column.role == Role::Factor && look.kind == Kind::Setting && !named(&options.factors, look) {
@@ -172,7 +172,7 @@ impl Looks {
         }
     }
 
-    /// The column's role. `leads` is set if no value column precedes it.
+    /// Returns the column's role. `leads` is set if no value column precedes it.
     fn role(&self, leads: bool, options: &Options) -> Role {
         if named(&options.factors, self) {
             return Role::Factor;
@@ -186,7 +186,7 @@ impl Looks {
         if leads && names_setting(&self.name) {
             return Role::Factor;
         }
-        // Sizes and numbers of items such as `64 KiB` describe a setup rather than a result.
+        // Sizes and numbers of items such as `64 KiB` describe the setup rather than a result.
         let is_amount = matches!(self.scale().quantity, Quantity::Size | Quantity::Count);
         match self.kind {
             Kind::Setting if leads && counts_repetitions(&self.name) => Role::Repeat,
@@ -216,7 +216,7 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     if let Some(name) = heading.strip_suffix('%').map(str::trim_end).filter(|name| !name.is_empty()) {
         return (name.to_owned(), unit("%"));
     }
-    // Also handle `Throughput Mb/s` and `Latency in us`.
+    // This also handles `Throughput Mb/s` and `Latency in us`.
     let is_rate_or_time =
         |unit: &Unit| matches!(unit.quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond);
     let last =
@@ -238,7 +238,8 @@ pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
         .then_some((Amount { unit: high.unit, ..low }, high))
 }
 
-/// The number in a cell: plain, in brackets after text, or the receiver's if there are two ends.
+/// Returns the number in a cell. It may be in brackets after text, and if there are numbers for two ends, it
+/// is the receiver's.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
     let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());
@@ -284,7 +285,7 @@ pub(super) fn counts_repetitions(name: &str) -> bool {
 
 fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
     let count = |quantity: &Quantity| quantities.iter().filter(|other| *other == quantity).count();
-    // Chooses the first of equally common quantities, because `max_by_key` would return the last one.
+    // This chooses the first of equally common quantities, because `max_by_key` would return the last one.
     quantities.iter().rev().max_by_key(|quantity| count(quantity)).copied()
 }
 

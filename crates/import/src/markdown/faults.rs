@@ -12,7 +12,6 @@ pub(super) struct Faults {
     heading: u64,
     ragged: Places,
     unnamed: BTreeMap<String, Places>,
-    /// The wrong cells by column, with the first one's text.
     wrong: BTreeMap<String, (String, Places)>,
     approximate: Places,
     halves: Places,
@@ -66,7 +65,7 @@ impl Faults {
         }
     }
 
-    /// Records a row in which time and rate only match if each round trip took twice the time.
+    /// Records a row in which time and rate match only if each round trip took twice the time.
     pub(super) fn half(&mut self, line: u64) {
         self.halves.add(line);
     }

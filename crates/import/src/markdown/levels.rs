@@ -14,7 +14,7 @@ pub(super) struct LevelColumns {
 }
 
 const RUN: &str = "run";
-/// The factor of columns that nothing names.
+/// The factor of columns that have no name for it.
 const COLUMN: &str = "column";
 
 /// Finds level columns and turns them into values. In `Size / Direction`, `Size` is the name of the levels.
@@ -62,7 +62,7 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     Some(LevelColumns { factor, levels, name: word(scale.quantity), repeats })
 }
 
-/// Whether the column has the same quantity, or contains mostly words such as `unsupported`.
+/// Returns whether the column has the same quantity, or contains mostly words such as `unsupported`.
 fn fits(column: &Column, scale: Scale) -> bool {
     match column.role {
         Role::Value(own) => own.quantity == scale.quantity,
@@ -71,7 +71,8 @@ fn fits(column: &Column, scale: Scale) -> bool {
     }
 }
 
-/// The factor and level of a heading with one number. The factor is empty for plain numbers and sizes.
+/// Returns the factor and level of a heading with one number. The factor is empty for plain numbers and
+/// sizes.
 fn level(heading: &str) -> Option<(String, String)> {
     let heading = heading.trim();
     if statistic::statistic(heading).is_some() {

@@ -23,7 +23,7 @@ use crate::{
     unread,
 };
 
-/// Longer lines, in bytes, are not rows of a table without rules.
+/// In a table without rules, no row is longer than this (in bytes).
 const LONGEST: usize = 400;
 const SHOWN: usize = 300;
 
@@ -38,7 +38,7 @@ pub(crate) struct Markdown {
     framed: Option<Frame>,
     table: Option<Table>,
     layout: Layout,
-    /// Whether the previous line ended a table, so that this one may be a remark about it.
+    /// Whether the previous line ended a table, so that this line may be a remark about it.
     under: bool,
     list: List,
 }
@@ -49,14 +49,14 @@ enum Layout {
     Bars,
     Aligned,
     Separated,
-    /// The CSV of kubernetes/perf-tests, with this many columns.
+    /// The CSV format of kubernetes/perf-tests, with this many columns.
     PerfTests(usize),
 }
 
 impl Layout {
     const WITHOUT_RULES: [Self; 2] = [Self::Aligned, Self::Separated];
 
-    /// An upper bound on the number of cells in a line, which is cheaper than splitting it.
+    /// Returns an upper bound on the number of cells in a line, which is cheaper than splitting the line.
     fn most_cells(self, line: &str) -> usize {
         match self {
             Self::Aligned => 1 + line.matches("  ").count() + line.matches('\t').count(),
@@ -80,7 +80,7 @@ struct Frame {
     first: u64,
     cells: Vec<String>,
     closed: bool,
-    /// Whether every row has a rule below it and may span several lines.
+    /// Whether every row has a rule below it and may have several lines.
     is_grid: bool,
     ruled: u64,
 }
@@ -154,13 +154,13 @@ impl Markdown {
         Claim::Claimed
     }
 
-    /// Two lines with the same number of cells start a table without rules, if the second has a rate or a time below
-    /// a heading that names one.
+    /// Starts a table without rules at two lines with the same number of cells, if the second line has a
+    /// rate, or a time below a heading that names one.
     fn begin_without_rules(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let (number, heading) = &mut self.above;
         let above = *number;
         let mut begun = None;
-        // Lines of prose or of other tools have few separators.
+        // Lines of prose or of other tools contain few separators.
         if above + 1 == line.number && line.text.len() <= LONGEST {
             let may_be = |layout: &Layout| layout.most_cells(heading).min(layout.most_cells(line.text)) > 1;
             begun = Layout::WITHOUT_RULES.into_iter().filter(may_be).find_map(|layout| {

@@ -18,8 +18,8 @@ pub(super) fn heading(heading: &Row) -> Option<Row> {
     Some(Row { cells, closed: false })
 }
 
-/// Parses a row with this many columns. The maximum repeats the value of one of the sizes. UDP and netperf have a
-/// single value without a size. A zero means that the test failed.
+/// Parses a row with this many columns. The maximum repeats the value of one of the sizes. UDP and netperf
+/// have a single value without a size. Zero means that the test failed.
 pub(super) fn row(line: &str, columns: usize) -> Option<Row> {
     let mut row = separated(line)?;
     if row.cells.len() == 3 && columns > 3 {

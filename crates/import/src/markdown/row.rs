@@ -4,7 +4,6 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) cells: Vec<String>,
-    /// Whether the line ends with a bar, which means that no cell is truncated.
     pub(super) closed: bool,
 }
 
@@ -44,7 +43,6 @@ pub(super) fn aligned(line: &str) -> Option<Row> {
     (cells.len() > 1).then_some(Row { cells, closed: false })
 }
 
-/// Splits a line of comma-separated values. A trailing comma ends the last cell.
 pub(super) fn separated(line: &str) -> Option<Row> {
     let line = line.trim();
     let cells: Vec<String> = line.trim_end_matches(',').split(',').map(plain).collect();

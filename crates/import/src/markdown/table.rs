@@ -37,7 +37,6 @@ pub(super) struct Table {
     faults: Faults,
 }
 
-/// A column with the names of metrics, and the factor of the other columns.
 #[derive(Debug)]
 struct Metrics {
     at: usize,
@@ -118,7 +117,7 @@ impl Table {
         let has = |role| self.columns.iter().any(|column| column.role == role);
         found.part.evidence = match (has(Role::Repeat), has(Role::Words)) {
             (true, _) => Evidence::Repeated,
-            // The words may say what differs.
+            // The words may describe what differs.
             (_, true) => Evidence::Varies,
             _ => Evidence::Adjacent,
         };
@@ -200,7 +199,6 @@ impl Table {
 /// The headings of columns that contain names of metrics.
 const METRICS: [&str; 4] = ["measurement", "metric", "metrics", "measure"];
 
-/// Adds each value of a row as a test, named by the metric column.
 fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &ImportedTest, out: &mut Out) {
     let values = columns.iter().filter(|column| column.scale().is_some()).count();
     let mut found = row.clone();
@@ -218,7 +216,6 @@ fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &I
     }
 }
 
-/// Returns the ends of the confidence interval of the last value.
 fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
     let Some((last, (low, high))) = values.last().zip(interval(text)) else { return Vec::new() };
     let end = |amount: Amount, word: &str| {
@@ -229,7 +226,8 @@ fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
     [end(low, "low"), end(high, "high")].into_iter().flatten().collect()
 }
 
-/// Whether the first row of a table without rules has a rate, or a time below a heading that mentions time.
+/// Returns whether the first row of a table without rules has a rate, or a time below a heading that mentions
+/// time.
 pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
     let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
     if !row.iter().any(|cell| cell_amount(cell).is_some()) || !headings.iter().all(is_name) {
@@ -269,7 +267,7 @@ fn with(mut found: ImportedTest, values: Vec<ReportedValue>) -> ImportedTest {
     found
 }
 
-/// Whether the time and rate are for half round trips, as printed by sockperf in ping-pong mode.
+/// Returns whether the time and rate are for half round trips, as printed by sockperf in ping-pong mode.
 fn are_halves(values: &[ReportedValue]) -> bool {
     let first = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
     let under_way =

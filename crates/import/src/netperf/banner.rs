@@ -8,7 +8,6 @@ use crate::{
     unit::{Unit, unit},
 };
 
-/// A test, as described by its heading or command.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Banner {
     pub(super) kind: Kind,
@@ -16,7 +15,6 @@ pub(super) struct Banner {
     pub(super) unit: Option<Unit>,
     /// Whether results have no headings (`-P 0`).
     pub(super) bare: bool,
-    /// The number of additional transactions in flight.
     pub(super) burst: u32,
     pub(super) host: Option<String>,
     pub(super) selectors: Vec<String>,
@@ -30,7 +28,7 @@ pub(super) enum Kind {
     Datagrams,
     /// Requests and responses on a single connection.
     Transactions,
-    /// Requests and responses with a connection for each.
+    /// Requests and responses, with a new connection for each.
     Connections,
     /// A configurable test.
     Omni,
@@ -97,8 +95,8 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     Some((kind, transport))
 }
 
-/// The unit for the letter after `-f` (netperf(1)). Capital letters are bytes with binary prefixes, and `x` is
-/// transactions.
+/// Returns the unit for the letter after `-f` (netperf(1)). Capital letters are bytes with binary prefixes,
+/// and `x` is transactions.
 fn written(letter: &str) -> Option<Unit> {
     let word = match letter {
         "G" => "GBytes/s",
@@ -113,7 +111,7 @@ fn written(letter: &str) -> Option<Unit> {
     unit(word)
 }
 
-/// The unit of throughput in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
+/// Returns the unit of throughput in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
 pub(super) fn unit_in(text: &str) -> Option<Unit> {
     let is_rate = |unit: &Unit| unit.quantity == Quantity::BitRate;
     text.split_whitespace().find_map(|word| unit(word).filter(is_rate))

@@ -43,7 +43,7 @@ pub(super) struct Classic {
     /// Whether a result was read. More results without headings may follow.
     done: bool,
     chosen: bool,
-    /// Whether only a command was read so far, which is not a log.
+    /// Whether only a command has been read so far, which is not a log.
     announced: bool,
 }
 
@@ -253,7 +253,7 @@ fn reported(first: ReportedValue, cpu: Cpu) -> Measurement {
     Measurement::Reported(ReportedData { values: std::iter::once(first).chain(shares).collect() })
 }
 
-/// The received rate comes first because it is the result.
+/// Creates the measurement. The received rate comes first because it is the result.
 fn datagrams(sent: DatagramsRow, received: DatagramsRow, sent_bits: f64, received_bits: f64) -> Measurement {
     let mut values = vec![
         value("throughput", Quantity::BitRate, received_bits),

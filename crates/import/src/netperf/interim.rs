@@ -35,7 +35,8 @@ impl Interim {
         (self.series.len() > 0).then(|| std::mem::take(self))
     }
 
-    /// Creates a stream from the interim series of the printing end, and the final result of the other end.
+    /// Creates a stream from the interim series of the end that printed it and the final result of the other
+    /// end.
     pub(super) fn measurement(self, direction: Direction, received: f64, seconds: f64) -> Measurement {
         let printed = EndSeries { intervals: self.series.into_intervals(), ..EndSeries::default() };
         let whole = interval(0, seconds, received);

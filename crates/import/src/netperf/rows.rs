@@ -19,7 +19,6 @@ pub(super) struct TransactionsRow {
     pub(super) cpu: Cpu,
 }
 
-/// One end of a datagram stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DatagramsRow {
     /// Only present in the sender's row.
@@ -104,7 +103,6 @@ fn datagrams_row(
     })
 }
 
-/// Parses nothing, or the CPU percentage and service demand of both hosts.
 fn cpu(words: &[&str]) -> Option<Cpu> {
     match words {
         [] => Some(Cpu::default()),
@@ -133,7 +131,6 @@ fn not_negative(word: &str) -> Option<f64> {
     number(word).filter(|number| *number >= 0.0)
 }
 
-/// Parses a time, which always has a decimal point.
 fn positive(word: &str) -> Option<f64> {
     number(word).filter(|number| *number > 0.0 && word.contains('.'))
 }

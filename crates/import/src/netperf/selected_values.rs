@@ -40,7 +40,6 @@ pub(super) enum Fit {
 }
 
 impl Chosen {
-    /// Starts at a line with values or column headings.
     pub(super) fn begin(line: &Line<'_>, banner: Option<&Banner>) -> Option<Self> {
         if let Some(names) = names(line.text, banner.is_some()) {
             return Some(Self::Rows { first: line.number, names });
@@ -81,10 +80,9 @@ impl Chosen {
         Fit::Yes
     }
 
-    /// Completes the test, if the values describe one.
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
         let Self::Pairs { first, last, values } = self else { return };
-        // Shell assignments look the same, so without a heading, a throughput with a unit is required.
+        // Shell assignments look the same. Without a heading, a throughput with a unit is therefore required.
         let is_test = values.contains_key("THROUGHPUT") && values.contains_key("THROUGHPUT_UNITS");
         if banner.is_some() || is_test {
             let found = Selected::of(values, first..=last, banner, out);
@@ -99,7 +97,7 @@ struct Selected {
 }
 
 impl Selected {
-    /// Returns `None` without a result, and adds a note if the throughput is unusable.
+    /// Builds the test. Returns `None` without a result, and adds a note if the throughput is unusable.
     fn of(
         values: Values,
         lines: RangeInclusive<u64>,
@@ -120,8 +118,8 @@ impl Selected {
         Some(selected.found(rate, banner))
     }
 
-    /// The throughput or transaction rate in base units. If the values do not include a unit, the command shows it, and
-    /// a request/response test without a command reports transactions.
+    /// Returns the throughput or transaction rate in base units. If the values do not include a unit, the
+    /// command shows it. A request/response test without a command reports transactions.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
         let transactions = matches!(banner.map(|it| it.kind), Some(Kind::Transactions | Kind::Connections));
         let per_second = || unit("/s");
@@ -185,7 +183,7 @@ impl Selected {
         }
     }
 
-    /// The times in nanoseconds, with the most representative one first.
+    /// Returns the times in nanoseconds, with the most representative one first.
     fn times(&self) -> impl Iterator<Item = ReportedValue> {
         const TIMES: [(&str, &str); 8] = [
             ("P50_LATENCY", "p50"),
@@ -203,8 +201,8 @@ impl Selected {
         })
     }
 
-    /// The values, with the most important one first. For datagrams, the throughput is what the server received
-    /// (netperf's nettest_omni.c).
+    /// Returns the values, with the most important one first. For datagrams, the throughput is what the
+    /// server received (nettest_omni.c in netperf).
     fn values(&self, rate: Option<(Quantity, f64)>, kind: ImportedKind) -> Vec<ReportedValue> {
         let name = match kind {
             ImportedKind::Stream => "throughput",
@@ -235,7 +233,7 @@ fn pair(line: &Line<'_>) -> Option<(String, String)> {
     (fits && name.bytes().all(is_name)).then(|| (name.to_owned(), text.trim().trim_matches('"').to_owned()))
 }
 
-/// The column headings of `-o` and `-O`, and the names used by `-k` (netperf's nettest_omni.c).
+/// The column headings of `-o` and `-O`, and the names used by `-k` (nettest_omni.c in netperf).
 const NAMES: [(&str, &str); 21] = [
     ("Throughput", "THROUGHPUT"),
     ("Throughput Units", "THROUGHPUT_UNITS"),
@@ -260,7 +258,7 @@ const NAMES: [(&str, &str); 21] = [
     ("Confidence Level Percent", "CONFIDENCE_LEVEL"),
 ];
 
-/// The name that `-k` uses for a column heading or for a selector in a command.
+/// Returns the name that `-k` uses for a column heading or for a selector in a command.
 pub(super) fn canonical(name: &str) -> String {
     let known = NAMES.iter().find(|(written, _)| *written == name);
     known.map_or_else(|| name.to_uppercase().replace(' ', "_"), |(_, name)| (*name).to_owned())
@@ -270,7 +268,7 @@ fn is_result(name: &str) -> bool {
     matches!(name, "THROUGHPUT" | "TRANSACTION_RATE") || name.ends_with("_LATENCY")
 }
 
-/// The unit of an omni test's throughput for its `-d` if `-f` does not set one.
+/// Returns the unit of an omni test's throughput for its `-d`, unless `-f` sets one.
 pub(super) fn default_unit(direction: Option<&str>) -> Option<Unit> {
     match direction.map(str::to_lowercase).as_deref() {
         None | Some("send" | "stream" | "recv" | "maerts") => unit("10^6bits/s"),
@@ -279,8 +277,8 @@ pub(super) fn default_unit(direction: Option<&str>) -> Option<Unit> {
     }
 }
 
-/// Parses the header of `-o`. Other CSV does not contain such names, but a single column is only accepted below
-/// netperf's heading.
+/// Parses the header of `-o`. Other CSV does not contain such names, but a single column is accepted only
+/// below netperf's heading.
 fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
     if !has_banner && !text.contains("Throughput Units") {
         return None;
@@ -308,7 +306,6 @@ pub(super) fn columns(headings: &[String], row: &str) -> Option<Vec<String>> {
     (known && names.len() <= MOST).then_some(names)
 }
 
-/// Whether a line consists mostly of words that appear in headings.
 pub(super) fn is_heading(text: &str) -> bool {
     const WORDS: &str = "Throughput Units Elapsed Time (sec) Minimum Mean Maximum Stddev 50th 90th 99th Percentile Latency \
                          Microseconds Transaction Rate Tran/s Round Trip usec/tran Local Remote Send Recv Socket Size Final \

@@ -12,7 +12,6 @@ use self::{
 };
 use crate::format::{Claim, Format, Line, Out};
 
-/// Parses the client's output. The server's output contains no results.
 #[derive(Debug, Default)]
 pub(crate) struct Sockperf {
     summary: Option<Summary>,
@@ -54,7 +53,7 @@ impl Sockperf {
             if let Some(log) = self.log.take() {
                 log.finish(false, out);
             }
-            // The summary above describes the same messages, so it is not a separate test.
+            // The summary above is about the same messages, so it is not a separate test.
             self.log = Some(SamplesLog::new(line.number, self.summary.take()));
             return Claim::Claimed;
         }

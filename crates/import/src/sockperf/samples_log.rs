@@ -1,8 +1,8 @@
-//! The message list of a full log: `0, 2.414827454, 2.414929459, 51.003` under `packet, txTime(sec), rxTime(sec),
-//! latency(usec)`.
+//! The message list of a full log: `0, 2.414827454, 2.414929459, 51.003` under
+//! `packet, txTime(sec), rxTime(sec), latency(usec)`.
 //!
-//! A round trip is the receive time minus the send time, both of which have nanosecond precision. The last column is
-//! the rounded round trip, or half of it.
+//! A round trip is the receive time minus the send time, both of which are in nanoseconds. The last column is the rounded
+//! round trip, or half of it.
 
 use samples::ImportedKind;
 use units::Nanos;
@@ -37,7 +37,6 @@ pub(super) struct SamplesLog {
 }
 
 impl SamplesLog {
-    /// Whether this line is the heading of a message list.
     pub(super) fn begins(text: &str) -> bool {
         text.starts_with("packet, txTime(sec), rxTime(sec)")
     }
@@ -61,7 +60,7 @@ impl SamplesLog {
             return;
         };
         let (first, last) = self.times.unwrap_or((sent, received));
-        // A corrupt time would make the test much longer.
+        // A corrupt time would make the test appear much longer.
         if sent.saturating_add(LONGEST) < first || received > last.saturating_add(LONGEST_GAP) {
             self.wrong.add(line.number);
             return;
@@ -120,7 +119,7 @@ fn message(text: &str) -> Option<(u64, u64)> {
     let (sent, received) = (nanos(columns.next()?)?, nanos(columns.next()?)?);
     let printed: f64 = columns.next()?.parse().ok()?;
     let micros = received.checked_sub(sent).filter(|took| *took <= LONGEST)? as f64 / 1e3;
-    // The last column confirms the times, because it is the round trip or half of it.
+    // The last column confirms the times, because it contains the round trip or half of it.
     let fits = [0.5, 1.0].iter().any(|part| (micros * part - printed).abs() <= 0.002 + micros * 1e-6);
     (fits && columns.next().is_none()).then_some((sent, received))
 }

@@ -33,9 +33,7 @@ pub(super) struct Summary {
     transport: Option<Transport>,
     peer: Option<String>,
     message: Option<Bytes>,
-    /// The requested messages per second, from a full log.
     requested: Option<u64>,
-    /// Whether a message list follows.
     of_log: bool,
     server: bool,
     whole: Option<bool>,
@@ -47,7 +45,6 @@ pub(super) struct Summary {
     rate: Option<f64>,
     /// In bits per second.
     bandwidth: Option<f64>,
-    /// The first line with a missing number.
     unread: Option<u64>,
 }
 
@@ -73,7 +70,7 @@ impl Summary {
         }
     }
 
-    /// Whether a test starts at this line. Statistics start a test only if none is in progress.
+    /// Returns whether a test starts at this line. Statistics start a test only if none is in progress.
     pub(super) fn begins(text: &str, under_way: bool) -> bool {
         let message = message(text);
         message.starts_with("== version #")
@@ -132,7 +129,7 @@ impl Summary {
         text.is_empty() || text.starts_with("-----")
     }
 
-    /// Stores the value of a line. Returns `None` if its number is missing.
+    /// Stores the value on a line. Returns `None` if there is no number.
     fn take(&mut self, text: &str) -> Option<LineOutcome> {
         if let Some(version) = text.strip_prefix("== version #") {
             self.version = version
@@ -149,7 +146,7 @@ impl Summary {
             self.whole = Some(average.starts_with("rtt"));
             self.times.push(("mean".to_owned(), leading_number(after(average, "=")?)?.0));
             if let Some(deviation) = after(average, "std-dev=") {
-                // Since 3.8, other measures of spread follow.
+                // Since version 3.8, other measures of spread follow.
                 let deviation = deviation.split([',', ')']).next().unwrap_or_default();
                 self.times.push(("standard deviation".to_owned(), leading_number(deviation)?.0));
             }
@@ -177,7 +174,6 @@ impl Summary {
         Some(if last && !self.of_log { LineOutcome::All } else { LineOutcome::More })
     }
 
-    /// Completes the test. Returns whether the note about doubled times exists.
     pub(super) fn finish(self, noted_halves: bool, out: &mut Out) -> bool {
         if self.server {
             return false;
@@ -221,8 +217,8 @@ impl Summary {
         }
     }
 
-    /// Whether messages were sent at a fixed rate rather than one after the other. A full log shows this directly.
-    /// Otherwise, a ping-pong without losses has exactly one message in flight.
+    /// Returns whether messages were sent at a fixed rate rather than one after the other. A full log shows
+    /// this directly. Otherwise, a ping-pong without losses has exactly one message in flight.
     fn is_under_load(&self) -> bool {
         if let Some(requested) = self.requested {
             return requested != UNBOUNDED;
@@ -244,7 +240,8 @@ impl Summary {
         self.dropped
     }
 
-    /// Uses the numbers of a `throughput` sender, because the receiver's are not in this log.
+    /// Uses the numbers of the sender in a `throughput` test, because this log does not contain those of the
+    /// receiver.
     fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> ImportedTest {
         let mut values = vec![value("sent", Quantity::BitRate, bandwidth)];
         values.extend(self.rate.map(|rate| value("messages", Quantity::PerSecond, rate)));

@@ -6,7 +6,6 @@ use workload::{Measurement, Quantity};
 use super::*;
 use crate::imported_test::ImportedTest;
 
-/// Removes terminal codes first, as the line reader does.
 fn read(text: &str) -> Out {
     let text = text.replace("\u{1b}[2;35m", "").replace("\u{1b}[0m", "");
     let mut out = Out::default();

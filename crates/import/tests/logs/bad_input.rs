@@ -1,5 +1,5 @@
-//! Imports truncated, mixed and damaged logs. Readable parts must be correct, and notes must describe everything
-//! else.
+//! Imports truncated, mixed and damaged logs. The readable parts must be correct, and notes must describe the
+//! remainder.
 
 use crate::imported::{Run, import_texts};
 use proptest::{prelude::*, sample::Index};
@@ -33,7 +33,7 @@ fn flows(run: &Run) -> Vec<&Flow> {
     streams.flatten().collect()
 }
 
-/// Whether the intervals of `part` are a subsequence of those of `whole`, or equal to its summaries.
+/// Returns whether the intervals of `part` are a subsequence of those of `whole`, or equal to its summaries.
 fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
     part.intervals.is_empty()
         || whole.iter().any(|whole| {
@@ -42,7 +42,7 @@ fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
         })
 }
 
-/// Late datagrams are only reported in the summary, and `(omitted)` is the last word of a line.
+/// Late datagrams are reported only in the summary, and `(omitted)` is the last word of a line.
 fn same(a: &workload::Interval, b: &workload::Interval) -> bool {
     let without = |interval: &workload::Interval| {
         let mut interval = workload::Interval { warmup: false, ..*interval };

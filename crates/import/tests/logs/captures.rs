@@ -76,7 +76,7 @@ fn rejects_truncated_compressed_file() {
     assert!(matches!(error, ImportError::Read { .. }), "{error}");
 }
 
-/// Unoptimized builds are slow, so they only test some of the positions at which a log can be cut.
+/// Unoptimized builds are slow, so they test only some of the positions at which a log can be cut.
 #[test]
 fn truncated_captures_never_yield_extra_tests() {
     for (name, bytes, _, tests) in

@@ -1,5 +1,5 @@
-//! Work and memory must be proportional to the length of a log, not to the numbers in it, and tests must not be
-//! compared pairwise.
+//! Tests that work and memory are proportional to the length of a log rather than to the numbers in it, and
+//! that tests are not compared pairwise.
 
 use std::fmt::Write;
 
@@ -15,7 +15,6 @@ fn run(name: &str, text: &str) -> Run {
     import_texts(&[(name, text.as_bytes())]).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The number of intervals of round trips, or of streams at both ends.
 fn intervals(trial: &Trial) -> usize {
     match &trial.measurement {
         Measurement::PingPong(ping) => ping.intervals.len(),

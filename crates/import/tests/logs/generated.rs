@@ -1,6 +1,6 @@
-//! Imports generated posts that contain logs and tables in varying order, after varying commands, between text in
-//! several languages, and cut off. The number of results is known, and every reported number must come from the lines
-//! of its own test.
+//! Imports generated posts. They contain logs and tables in varying order, after varying commands, between
+//! text in several languages, and cut off. The number of results is known, and every reported number must
+//! come from the lines of its own test.
 
 use std::{convert::Infallible, ops::RangeInclusive};
 
@@ -89,7 +89,6 @@ fn summary(draw: &mut Draw) -> String {
     )
 }
 
-/// Tests with equal settings are separate results if there is text between them.
 fn apart(draw: &mut Draw) -> (Vec<Block>, usize) {
     let tests = 2 + draw.below(3) as usize;
     let mut blocks = Vec::new();
@@ -100,7 +99,6 @@ fn apart(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, tests)
 }
 
-/// The tests in a loop are trials of the same result.
 fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
     let mut blocks =
         vec![words(format!("{}for i in 1 2 3; do iperf3 -c b; done", draw.of(&["", "$ ", "# "])))];
@@ -108,7 +106,6 @@ fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, 1)
 }
 
-/// Commands follow wrappers in any order. Each setting is a separate result.
 fn commands(draw: &mut Draw) -> (Vec<Block>, usize) {
     let mut options = vec!["", " -R", " -P 4", " -M 1400", " -w 4M", " -Z", " --dscp ef", " -n 1G"];
     let results = 2 + draw.below(3) as usize;
@@ -146,7 +143,6 @@ fn datagrams(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, tests)
 }
 
-/// Latency, a rate and system call counts under a single heading.
 fn quantities(draw: &mut Draw) -> (Vec<Block>, usize) {
     let latency = format!(
         "sockperf: == version #3.10-no.git ==\n\
@@ -211,7 +207,6 @@ fn selectors(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, tests)
 }
 
-/// The same table in every layout, with emphasis in one of the cells.
 fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
     let (one, other, third) = (draw.number(), draw.number(), draw.number());
     let (text, results) = match draw.below(6) {
@@ -304,8 +299,8 @@ fn reported(measurement: &Measurement) -> Vec<f64> {
     }
 }
 
-/// Whether a value is a printed number in some unit, half a round trip, or the received fraction of the datagrams
-/// sent.
+/// Returns whether a value is a printed number in some unit, half a round trip, or the received fraction of
+/// the datagrams sent.
 fn follows(value: f64, printed: &[f64]) -> bool {
     let near = |other: f64| (value - other).abs() <= value.abs() * 0.006 + 1e-9;
     let scales = [1.0, 0.01, 1e3, 2e3, 1e6, 1e9];
@@ -318,7 +313,6 @@ fn follows(value: f64, printed: &[f64]) -> bool {
     scaled || printed.iter().any(|sent| ratio(*sent))
 }
 
-/// Whether the notes mention these lines.
 fn is_named(lines: &RangeInclusive<u64>, notes: &[String]) -> bool {
     let numbers = |note: &String| -> Vec<u64> {
         note.split(|sign: char| !sign.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()

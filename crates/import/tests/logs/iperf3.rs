@@ -11,7 +11,6 @@ struct Case {
     transport: Transport,
     /// The number of intervals per connection at the client, after the `-O` period.
     intervals: std::ops::RangeInclusive<usize>,
-    /// Each expected note contains one of these.
     notes: &'static [&'static str],
 }
 

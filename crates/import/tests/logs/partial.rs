@@ -1,12 +1,11 @@
-//! Imports incomplete logs, and logs with prefixes from other programs. The parts that exist must be used, summaries
-//! take precedence over incomplete rows, and notes must list what was skipped.
+//! Imports incomplete logs, and logs with prefixes from other programs. All existing parts must be used,
+//! summaries take precedence over incomplete rows, and notes must list what was skipped.
 
 use samples::{ImportedSettings, Trial, WorkloadSource};
 use workload::{Direction, EndSeries, Measurement, Transport};
 
 use crate::imported::{Run, import, import_texts};
 
-/// Formats the known settings and results of a trial.
 fn described(run: &Run, trial: &Trial) -> String {
     let cell = run.header.results.iter().find(|cell| cell.id == trial.result).expect("its cell");
     let WorkloadSource::Imported(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
@@ -51,7 +50,6 @@ fn all_described(run: &Run) -> Vec<String> {
     run.trials.iter().map(|trial| described(run, trial)).collect()
 }
 
-/// A file in tests/data/partial with its expected tests and notes.
 struct Case {
     file: &'static str,
     tests: &'static [&'static str],
@@ -414,7 +412,6 @@ fn parses_documents_between_any_separators() {
     }
 }
 
-/// Adds the prefixes of emails, containers and journals to every log.
 #[test]
 fn line_prefixes_change_nothing() {
     let logs = [

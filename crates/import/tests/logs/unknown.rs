@@ -1,4 +1,4 @@
-//! Logged values must be imported even if they are zero, and missing values must remain unknown.
+//! Tests that logged values are imported even if they are zero, and that missing values remain unknown.
 
 use workload::{Measurement, Metric};
 

@@ -1,4 +1,4 @@
-//! Tests how agents that violate the protocol are handled, without a guest.
+//! Tests how the run handles agents that violate the protocol, without a guest.
 #![expect(clippy::disallowed_methods, reason = "reads memory use from /proc")]
 
 use std::{fs, io::Write, iter, os::unix::net::UnixStream, thread, time::Duration};
@@ -25,7 +25,7 @@ impl Machine for Hostile {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         let pieces = self.pieces;
         self.agent = Some(theirs.try_clone().expect("a copy"));
-        // The write fails once the agent has been given up.
+        // The write fails after the agent has been given up.
         thread::spawn(move || pieces().try_for_each(|piece| theirs.write_all(&piece)));
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
     }
@@ -153,7 +153,7 @@ fn status(key: &str) -> u64 {
 #[test]
 fn names_hostile_guest_in_error_and_limits_memory() {
     for (case, pieces) in CASES {
-        // Resets the peak RSS (proc_pid_clear_refs(5)).
+        // This resets the peak RSS (proc_pid_clear_refs(5)).
         fs::write("/proc/self/clear_refs", "5").expect("its own");
         let before = status("VmRSS:");
         let error = run(pieces);

@@ -22,7 +22,6 @@ const MAX_STARTS: u32 = 2;
 type Waiting = Vec<(HostName, Box<dyn Machine>)>;
 
 impl Agents {
-    /// Starts an agent in each machine. All hosts are required.
     pub(crate) fn start(
         machines: Waiting,
         tool: &str,
@@ -33,8 +32,8 @@ impl Agents {
     }
 
     /// Starts an agent in each machine and exchanges greetings. At most one machine per CPU boots at a time.
-    /// A machine that hangs during boot is restarted once, which is reported. Dispensable hosts that fail are
-    /// left out.
+    /// A machine that hangs during boot is restarted once, and this is reported. Hosts that are not required
+    /// are left out if they fail.
     pub(crate) fn start_all(
         mut waiting: Waiting,
         dispensable: Vec<HostName>,
@@ -73,7 +72,8 @@ impl Agents {
     /// Leaves out the host that caused the error.
     ///
     /// # Errors
-    /// Returns the error if it concerns no host or a required one.
+    ///
+    /// Returns the error if it concerns no host, or a required host.
     pub(crate) fn leave_out(&mut self, error: RunError, observer: &mut dyn Observer) -> Result<(), RunError> {
         let host = error.host().map(HostName::new);
         let Some(host) = host.filter(|host| self.dispensable.contains(host) && !self.left_out.has(host))
@@ -124,7 +124,8 @@ impl Agents {
         greeted.map_err(|source| self.lost(host, source))
     }
 
-    /// If more machines booted than there are CPUs, all of them would become too slow for their timeouts.
+    /// Returns whether the machine may boot. If more machines booted than there are CPUs, all would become
+    /// too slow for their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;

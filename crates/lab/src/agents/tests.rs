@@ -15,7 +15,7 @@ use protocol::Hello;
 use super::*;
 use crate::event::Event;
 
-/// The agent sends its greeting from the `greets_at`th start on.
+/// The agent sends its greeting in the `greets_at`th start and later ones.
 struct Sleepy {
     greets_at: u32,
     starts: Arc<AtomicU32>,
@@ -44,7 +44,8 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
-    /// Short only if a timeout is expected, so that a busy machine does not appear to hang.
+    /// The timeout is short only in tests that expect it, so that a machine on a busy host does not appear to
+    /// hang.
     fn boot(&self) -> Boot {
         let greets = self.starts.load(Ordering::Relaxed) >= self.greets_at;
         let patience = if greets { Duration::from_secs(60) } else { Duration::from_millis(200) };
@@ -117,7 +118,6 @@ fn does_not_restart_machine_that_cannot_hang() {
     check(2, false, 1, 0, Some("did not answer the greeting"));
 }
 
-/// The last machine would start if the silent ones left a CPU free.
 #[test]
 fn boots_at_most_one_machine_per_cpu_at_a_time() {
     let cpus = thread::available_parallelism().map_or(1, usize::from);

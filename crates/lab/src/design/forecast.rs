@@ -4,13 +4,12 @@ use scenario::Plan;
 use units::Nanos;
 
 const SCREENING: u32 = 2;
-/// The minimum number of blocks needed to establish a difference.
+/// The minimum number of blocks that can establish a difference.
 const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
-/// The maximum fraction of the budget to spend on screening. If two blocks would exceed it, there is only
-/// one.
+/// The maximum fraction of the budget for screening. If two blocks would exceed it, there is only one.
 const SCREENING_SHARE: f64 = 0.6;
 
-/// Bounds for a plan with a time budget or a required precision.
+/// The bounds of a plan that has a time budget or a required precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
     pub pass: Nanos,
@@ -18,7 +17,7 @@ pub struct Forecast {
     pub screening_trials: u32,
     pub screening: Nanos,
     pub most_trials: u32,
-    /// The approximate maximum time: the budget, or the time of the full matrix if that is less.
+    /// The approximate maximum time: the budget, or the time of the full matrix if that is shorter.
     pub most: Nanos,
 }
 
@@ -46,7 +45,8 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// The minimum number of trials needed to establish a difference, if a plan with several results has fewer.
+/// Returns the minimum number of trials that can establish a difference, if a plan with several results has
+/// fewer.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);

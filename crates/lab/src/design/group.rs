@@ -1,8 +1,7 @@
-//! Groups of competing results, which share a workload and a path. Determines which results can still change
-//! the answer.
+//! Groups of competing results, which share a workload and a path. Determines which results can still change the answer.
 //!
-//! The answer consists of the best setting for the objective, the best value, and the knees of numeric
-//! factors. With `until_clear`, it is the comparison of all results of a workload.
+//! The answer consists of the best setting for the objective, the best value, and the knees of numeric factors. With
+//! `until_clear`, it is the comparison of all results of a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +14,7 @@ use super::{
     observations::{Observations, Point},
 };
 
-// The scenario's limits must be within those of the statistics.
+// The scenario's limits must lie within those of the statistics.
 const _: () = assert!(LEAST_PRECISE as usize == location::FEWEST);
 
 /// A level is on the plateau if it reaches this fraction of the best value.
@@ -25,9 +24,9 @@ const ON_PLATEAU: f64 = 1.0 - stats::curve::ALIKE;
 pub(super) enum Standing {
     Open,
     Settled,
-    /// No traffic arrived in one of its trials, or no trial is usable.
+    /// Nothing arrived in one of the result's trials, or no trial is usable.
     Out,
-    /// The result is precise enough: its interval extends to this fraction of the median.
+    /// The result is precise enough. Its interval extends to this fraction of the median.
     Precise(f64),
 }
 
@@ -40,7 +39,7 @@ impl Group {
     pub(super) fn all(plan: &Plan) -> Vec<Self> {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, result) in plan.results.iter().enumerate() {
-            // The cost of layers is compared across paths.
+            // The cost of a layer is a comparison across paths.
             let path = (!plan.design.until_clear).then_some(&result.path);
             groups.entry((&result.workload, path)).or_default().push(place);
         }
@@ -51,7 +50,7 @@ impl Group {
         plan.results[self.results[0]].workload.as_str()
     }
 
-    /// The standings of the results, excluding skipped results.
+    /// Returns the standings of all results that were not skipped.
     pub(super) fn standings(
         &self,
         plan: &Plan,
@@ -84,14 +83,13 @@ impl Group {
         judged.chain(out.into_iter().map(|result| (result, Standing::Out))).chain(untried).collect()
     }
 
-    /// Whether CPU time is missing for trials that succeeded.
     pub(super) fn lacks_cpu(&self, seen: &Observations, block: u32) -> bool {
         let points = || self.results.iter().flat_map(|result| seen.before(*result, block));
         points().any(|point| point.goodness().is_some()) && points().all(|point| point.efficiency().is_none())
     }
 }
 
-/// Separates unusable results from the others. If all results have failed trials, only those without a value
+/// Separates unusable results from the others. If every result has failed trials, only those without a value
 /// are unusable. If no result has a value, none is unusable.
 fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
     let empty = |result: &usize| seen.blocks(*result, Arm::Measure, block).is_empty();
@@ -113,10 +111,10 @@ fn precise(plan: &Plan, judged: &Judged<'_>, result: usize) -> Option<f64> {
 struct Field<'a> {
     results: &'a [usize],
     good: Contest,
-    /// The score by the objective. `None` if the objective is the value alone, or if CPU time is missing. A
-    /// result without CPU time remains a contender.
+    /// The score according to the objective. `None` if the objective is the value alone, or if CPU time is
+    /// missing. A result without CPU time remains a contender.
     worth: Option<Contest>,
-    /// The logarithm of the objective relative to the best, at most 0.
+    /// The logarithm of the objective relative to the best result, which is at most 0.
     margin: f64,
 }
 
@@ -146,7 +144,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Indexes of the results for which more trials can change the answer.
+    /// Returns the indexes of the results for which more trials can change the answer.
     fn open(&self, plan: &Plan) -> BTreeSet<usize> {
         let Some(best) = self.good.best() else {
             return (0..self.results.len()).collect();
@@ -157,7 +155,6 @@ impl<'a> Field<'a> {
         open
     }
 
-    /// Candidates for the best result by the objective.
     fn contenders(&self, best: usize) -> BTreeSet<usize> {
         let takes_part = |place: &usize| self.good.takes_part(*place);
         let possible = (0..self.results.len())
@@ -170,8 +167,8 @@ impl<'a> Field<'a> {
         possible.into_iter().filter(|place| !worth.is_below(*place, leader, 0.0)).collect()
     }
 
-    /// For each factor with several possible knee levels, returns the best result of each level, from the
-    /// first that may be on the plateau to the first that certainly is.
+    /// For each factor with several possible knees, returns the best result of each level, from the first
+    /// level that may be on the plateau to the first that certainly is.
     fn knees(&self, plan: &Plan) -> BTreeSet<usize> {
         let factors: BTreeSet<&FactorName> =
             self.results.iter().flat_map(|result| plan.results[*result].levels.keys()).collect();

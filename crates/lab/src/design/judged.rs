@@ -1,4 +1,5 @@
-//! Evaluates a workload's values and comparisons, with the same fit and the same trials as in the report.
+//! Evaluates the values and comparisons of a workload, with the same fit and the same trials as in the
+//! report.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ pub(super) struct Judged<'a> {
     pub(super) seen: &'a Observations,
     pub(super) block: u32,
     results: Vec<usize>,
-    /// `None` if no baseline was measured.
+    /// The fit, or `None` if no baseline was measured.
     fit: Option<Fit>,
 }
 
@@ -30,7 +31,7 @@ impl<'a> Judged<'a> {
         Self { seen, block, results, fit }
     }
 
-    /// How precisely the value of a result is known: the distance to the farther end of its interval,
+    /// Returns how precisely the value of a result is known: the distance to the farther end of its interval,
     /// relative to the value. Returns `None` if there are too few trials.
     pub(super) fn reach(&self, result: usize) -> Option<f64> {
         let place = self.place(result)?;
@@ -42,7 +43,7 @@ impl<'a> Judged<'a> {
         fitted.or_else(alone)?.reach()
     }
 
-    /// Results with an undecided comparison, and the results they are compared with.
+    /// Returns the results with an undecided comparison, and the results that they are compared with.
     pub(super) fn unclear(&self, plan: &Plan) -> BTreeSet<usize> {
         let steps = plan.steps.iter().filter(|step| self.place(step.result).is_some());
         steps.filter(|step| self.is_unclear(step)).flat_map(|step| [step.result, step.reference]).collect()

@@ -1,4 +1,4 @@
-//! The trials as seen by the design: value, cost and start time.
+//! The trials as the design sees them, with their value, cost and start time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,21 +25,19 @@ pub(super) struct Point {
     block: u32,
     arm: Arm,
     metric: Metric,
-    /// In the unit of the metric. `None` if nothing arrived.
+    /// The value in the unit of the metric, or `None` if nothing arrived.
     value: Option<f64>,
-    /// Whether it was affected by other work, a stall or an early end.
     flawed: bool,
     cpus: Option<f64>,
 }
 
 impl Point {
-    /// The logarithm of the value, where higher is better. `None` if nothing arrived.
+    /// The logarithm of the value, where higher is better, or `None` if nothing arrived.
     pub(super) fn goodness(&self) -> Option<f64> {
         let logarithm = self.value.filter(|value| *value > 0.0)?.ln();
         self.metric.more_is_better().map(|more| if more { logarithm } else { -logarithm })
     }
 
-    /// The logarithm of the value divided by the cost.
     pub(super) fn efficiency(&self) -> Option<f64> {
         Some(self.goodness()? - self.cost()?)
     }
@@ -101,7 +99,7 @@ impl Observations {
         points.filter(move |point| point.arm == arm && point.block < block)
     }
 
-    /// The usable trials of the blocks before `block`.
+    /// Returns the usable trials of the blocks before `block`.
     pub(super) fn counted(&self, result: usize, arm: Arm, block: u32) -> impl Iterator<Item = &Point> {
         let points = || self.of_arm(result, arm, block);
         let leaves_out = samples::leaves_out_disturbed(points().map(|point| point.flawed));
@@ -112,7 +110,7 @@ impl Observations {
         self.counted(result, arm, block).filter_map(|point| Some((point.block, point.value?))).collect()
     }
 
-    /// Whether nothing arrived in one of its usable trials before `block`.
+    /// Returns whether nothing arrived in one of its usable trials before `block`.
     pub(super) fn was_silent(&self, result: usize, block: u32) -> bool {
         self.counted(result, Arm::Measure, block).any(|point| point.value.is_none())
     }
@@ -125,19 +123,18 @@ impl Observations {
         self.before(result, u32::MAX).count()
     }
 
-    /// The number of blocks before `block` that contain a repeated baseline.
+    /// Returns the number of blocks before `block` that contain a repeated baseline.
     pub(super) fn pairs(&self, baseline: usize, block: u32) -> usize {
         let points = self.points.get(&baseline).into_iter().flatten();
         points.filter(|point| point.arm == Arm::Again && point.block < block).count()
     }
 
-    /// The time between the starts of consecutive trials, excluding breaks.
     pub(super) fn spent(&self, plan: &Plan) -> Nanos {
         let ends = self.begun.iter().skip(1).map(|(began, _)| Some(*began)).chain([None]);
         self.begun.iter().zip(ends).map(|((began, result), end)| took(plan, *result, *began, end)).sum()
     }
 
-    /// The expected time of a trial: the measured time, or else the plan's estimate.
+    /// Returns the expected time of a trial: the measured time or, if there is none, the plan's estimate.
     pub(super) fn expected(&self, plan: &Plan, result: usize) -> Nanos {
         let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == result);
         let took = pairs.map(|pair| took(plan, result, pair[0].0, Some(pair[1].0))).max();

@@ -30,7 +30,8 @@ fn plan(seed: u64, options: &PlanOptions) -> Plan {
     Plan::expand(&Scenario::parse("test", text).expect("a scenario"), seed, options)
 }
 
-/// A simulated lab, which defines the true rate (Gbit/s) and CPU use of each result and the noise of trials.
+/// A simulated lab. It defines the true rate (in Gbit/s) and CPU use of each result, and the noise of the
+/// trials.
 #[derive(Clone, Copy)]
 struct Lab {
     rate: fn(f64, f64) -> f64,
@@ -118,7 +119,7 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
     (trials, ends)
 }
 
-/// The recommended result, which has the best objective among those close to the best median.
+/// Returns the recommended result, which has the best objective among the results close to the best median.
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut results: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
@@ -165,7 +166,7 @@ fn precisely(objective: Objective) -> PlanOptions {
     PlanOptions { precision: Some(0.02), objective: Some(objective), ..PlanOptions::default() }
 }
 
-/// The full matrix has equal blocks, so that long runs of a few results are not reported as savings.
+/// The full matrix has equal blocks, so that long runs of a few results do not count as savings.
 #[test]
 fn finds_same_recommendation_with_half_the_trials() {
     const RUNS: u64 = 60;
@@ -183,7 +184,6 @@ fn finds_same_recommendation_with_half_the_trials() {
     }
 }
 
-/// The budget is half the time of a full matrix with five trials.
 #[test]
 fn finds_same_recommendation_within_half_the_time() {
     const RUNS: u64 = 60;
@@ -343,7 +343,7 @@ fn compares_values_if_all_results_have_failed_trials() {
     assert!(best.trials >= 5, "{best:?}");
 }
 
-/// The worst result reports five times the best value in trials that ran for a tenth of their time.
+/// The worst result reports five times the best value, in trials that ran for a tenth of their time.
 #[test]
 fn ignores_trials_that_stopped_early() {
     let plan = plan(13, &precisely(Objective::Max));

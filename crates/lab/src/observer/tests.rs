@@ -62,7 +62,7 @@ fn missing(kind: samples::ProbeKind) -> MissingProbe {
     MissingProbe { probe: kind, reason: "of a test".into() }
 }
 
-/// Replies from an observer with `probes` that fail in the `n`th trial, not counting the initial attempt.
+/// Simulates an observer with `probes` that fail in the `n`th trial, not counting the initial attempt.
 fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order) -> Option<Reply> + Send {
     let mut watched = 0;
     move |order| {

@@ -51,7 +51,8 @@ fn busiest(cpu: &CpuUsage, role: ThreadRole) -> Option<(String, f64)> {
         .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// TCP receivers read until the end of the stream, so all sent bytes must arrive.
+/// Compares the amounts. TCP receivers read until the end of the stream, so all bytes that were sent must
+/// arrive.
 fn ends_disagree(flows: &[Flow]) -> Option<ValidityWarning> {
     let all = |series: &EndSeries| series.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
     let has_data = |flow: &&Flow| !flow.sender.intervals.is_empty() && !flow.receiver.intervals.is_empty();

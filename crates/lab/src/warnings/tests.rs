@@ -1,4 +1,4 @@
-//! Tests trials that cause warnings, and similar trials that do not.
+//! Tests trials that cause warnings, and similar trials that cause none.
 
 use samples::{MachineCpu, ThreadCpu, ThreadRole};
 use units::Bytes;

@@ -12,7 +12,7 @@ use std::{
 use serde_json::Value;
 use thiserror::Error;
 
-/// On a busy machine, it may take long to start Firecracker and its guest.
+/// On a busy machine, starting Firecracker and its guest may take this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(1);
 const MAX_RESPONSE: usize = 64 << 10;
@@ -117,7 +117,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let httparse::Status::Complete(begin) = parsed else { return Ok(None) };
     let status = head.code.unwrap_or_default();
     let length = match body_length(&head)? {
-        // Status 204 never has a body, regardless of the length header.
+        // A response with status 204 never has a body, regardless of its length header.
         _ if status == 204 => 0,
         length => length,
     };

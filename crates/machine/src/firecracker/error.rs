@@ -1,4 +1,4 @@
-//! Errors of Firecracker virtual machines.
+//! The errors of Firecracker virtual machines.
 
 use std::{
     io,

@@ -62,7 +62,8 @@ fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream>
     while ready.is_empty() {
         poller.wait(&mut ready, None)?;
     }
-    // Accepts first, because a guest that connected and then exited may have sent an error.
+    // A pending connection is accepted first, because a guest that connected and then exited may have sent an
+    // error.
     if ready.iter().any(|ready| ready.token == GUEST) {
         Ok(listener.accept()?.0)
     } else {
@@ -74,7 +75,7 @@ impl SharedState {
     fn set(&self, stream: io::Result<UnixStream>) {
         let mut state = self.state.lock();
         *state = match (&*state, stream) {
-            // The buffer only contains a greeting, which fits into the socket buffer.
+            // The buffer contains only a greeting, which fits into the socket buffer.
             (State::Waiting(buffer), Ok(stream)) if (&stream).write_all(buffer).is_ok() => {
                 State::Connected(stream)
             }
@@ -129,7 +130,7 @@ impl Drop for ToGuest {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
         if let State::Connected(stream) = &*state {
-            // This only fails if the peer has already closed the connection.
+            // This fails only if the peer has already closed the connection.
             let _ = stream.shutdown(Shutdown::Both);
         }
         *state = State::Closed;

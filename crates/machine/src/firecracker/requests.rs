@@ -1,5 +1,5 @@
-//! The API requests that configure and start a machine, available since Firecracker 1.8. Source:
-//! src/firecracker/swagger/firecracker.yaml of 1.17.
+//! The API requests that configure and start a machine. They have been available since Firecracker 1.8.
+//! Source: src/firecracker/swagger/firecracker.yaml of version 1.17.
 
 use protocol::guest::{VSOCK, VSOCK_PORT};
 use scenario::Vm;
@@ -20,8 +20,8 @@ pub(super) enum Descriptor {
 const VSOCK_FILE: &str = "guest.vsock";
 /// Lower CIDs are reserved.
 const GUEST_CID: u32 = 3;
-/// A panic reboots the guest, and Firecracker exits when a guest requests a reboot through the keyboard
-/// controller (docs/api_requests/actions.md).
+/// A panic reboots the guest, and Firecracker exits when a guest asks the keyboard controller for a reboot
+/// (docs/api_requests/actions.md).
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs reboot=k pci=off 8250.nr_uarts=1 i8042.noaux i8042.nomux i8042.dumbkbd";
 
 /// Firecracker forwards connections from the guest to the controller's port to this socket (docs/vsock.md of
@@ -53,7 +53,6 @@ pub(super) fn to_boot(vm: &Vm, tap: Option<&NamedTap>) -> Vec<(String, Value)> {
     requests
 }
 
-/// The MTU is set by the guest's agent.
 fn network_interface(tap: &NamedTap) -> (String, Value) {
     const ID: &str = "eth0";
     let mac: Vec<String> = tap.mac.iter().map(|byte| format!("{byte:02x}")).collect();

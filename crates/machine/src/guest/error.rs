@@ -1,4 +1,4 @@
-//! Errors of guest kernels and images.
+//! The errors of guest kernels and images.
 
 use std::{io, path::PathBuf};
 

@@ -1,5 +1,5 @@
-//! Builds the guest's file system as an initramfs in memory (newc;
-//! Documentation/driver-api/early-userspace/buffer-format.rst of Linux).
+//! Builds the guest's file system as an initramfs in memory (newc; see
+//! Documentation/driver-api/early-userspace/buffer-format.rst in the kernel sources).
 
 use std::{
     collections::BTreeSet,
@@ -105,7 +105,7 @@ impl Archive {
     fn finish(self) -> Result<File, GuestError> {
         let mut file = newc::trailer(self.to)?;
         file.rewind()?;
-        // The file is shared by all monitors.
+        // All monitors share this file, so no monitor may change it.
         sys::memory_file::seal(&file)?;
         Ok(file)
     }

@@ -1,4 +1,4 @@
-//! Selects the kernel for guests: either an installed one or one specified by the user.
+//! Selects the kernel for guests, which is either an installed one or one specified by the user.
 
 use std::{
     env,
@@ -15,7 +15,7 @@ use super::{ImageFile, error::GuestError, modules::Modules};
 const KERNELS: &str = "/boot";
 const MODULES: &str = "/lib/modules";
 const PREFIX: &str = "vmlinuz-";
-/// Debian's kernels for virtual machines, which are the smallest ones.
+/// Debian's kernels for virtual machines are the smallest ones.
 const FOR_GUESTS: &str = "-cloud-";
 
 pub(super) const MAGIC: std::ops::Range<usize> = 0x202..0x206;
@@ -44,7 +44,8 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// By default, the module folder is derived from the release in the file name.
+    /// Returns the chosen kernel. By default, the folder of its modules is derived from the release in the
+    /// file name.
     pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
         match choice {
@@ -72,7 +73,7 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// The files have the paths where [`Kernel::installed`] looks for them.
+    /// Returns the files, with the paths where [`Kernel::installed`] looks for them.
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);
@@ -112,7 +113,8 @@ impl Kernel {
     }
 }
 
-/// For example, 6.1.0-56-cloud-amd64 belongs to 6.1, but not to 6.12.3.
+/// Returns whether a release belongs to a series. For example, 6.1.0-56-cloud-amd64 belongs to 6.1, but not
+/// to 6.12.3.
 fn is_of(release: &str, series: &str) -> bool {
     let rest = release.strip_prefix(series);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
@@ -128,7 +130,7 @@ fn release(image: &Path) -> Option<&str> {
     image.file_name()?.to_str()?.strip_prefix(PREFIX)
 }
 
-/// Numbers are compared by value, so 6.1.0-56 is newer than 6.1.0-9.
+/// Ranks a release. Numbers are compared by value, so 6.1.0-56 is newer than 6.1.0-9.
 fn rank(release: &str) -> (bool, Vec<u64>) {
     let numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     (release.contains(FOR_GUESTS), numbers.collect())

@@ -1,4 +1,4 @@
-//! Finds kernel modules and their dependencies, in load order. Sources: depmod(8), modules.dep(5).
+//! Finds kernel modules and their dependencies, in load order. See depmod(8), modules.dep(5).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,6 @@ use super::error::GuestError;
 
 pub(super) struct Modules {
     folder: PathBuf,
-    /// Maps names to files and their dependencies. The last dependency is loaded first.
     loadable: BTreeMap<String, Vec<PathBuf>>,
     builtin: BTreeSet<String>,
 }
@@ -23,7 +22,7 @@ impl Modules {
             path,
             source,
         })?;
-        // A kernel without built-in modules has no such list.
+        // A kernel without built-in modules does not have this list.
         let builtin = fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
         Ok(Self {
             folder: folder.to_owned(),

@@ -12,10 +12,10 @@ use crate::{
     qemu::{PROGRAM, Qemu, QemuError},
 };
 
-/// The dynamic linker can also list libraries (ld.so(8)).
+/// The dynamic linker, which can also list the libraries of a program (ld.so(8)).
 const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Required to boot a PC or microvm directly from a kernel. QEMU installs these files in several folders.
+/// Files required to boot a PC or microvm directly from a kernel. QEMU installs them in several folders.
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
@@ -52,7 +52,7 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, QemuError> {
     Ok(listing.lines().filter_map(library).collect())
 }
 
-/// Parses `libz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x…)`. The vDSO has no file.
+/// Parses a line like `libz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x…)`. The vDSO has no file.
 fn library(line: &str) -> Option<PathBuf> {
     let (_, found) = line.split_once("=>")?;
     let (path, _) = found.trim().rsplit_once(" (")?;

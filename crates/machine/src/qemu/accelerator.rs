@@ -5,7 +5,7 @@ use super::error::QemuError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
     Kvm,
-    /// Counts are valid, but times cannot be compared with real hardware.
+    /// Emulation. Counts are valid, but times cannot be compared with real hardware.
     Tcg,
 }
 
@@ -18,7 +18,7 @@ impl Accelerator {
         }
     }
 
-    /// Takes up to 10 s. Fails if KVM was requested but is unavailable.
+    /// Checks whether KVM works, which takes up to 10 s. Fails if KVM was requested but is unavailable.
     pub fn checked(self) -> Result<Self, QemuError> {
         match self {
             Self::Kvm => sys::kvm::try_run().map(|()| self).map_err(QemuError::NoKvm),

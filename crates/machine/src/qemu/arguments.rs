@@ -1,4 +1,4 @@
-//! QEMU's command line. Sources: qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
+//! QEMU's command line. See qemu(1) and docs/system/i386/microvm.rst of QEMU 7.2.
 
 use protocol::guest::{CONDUCT, PORT};
 use scenario::{Board, Vm};
@@ -18,21 +18,21 @@ pub(super) enum Descriptor {
 }
 
 pub const BALLOON: &str = "balloon";
-/// Denies obsolete system calls, changing the user, and starting programs.
+/// The sandbox denies obsolete system calls, changing the user, and starting programs.
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
-/// A panic ends both the guest and QEMU.
+/// After a panic, both the guest and QEMU exit.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
-/// On a busy host, an emulated timer fires late. A kernel that calibrates with it hangs during boot, or
-/// rejects the TSC, which is the host's (admin-guide/kernel-parameters.txt of Linux).
+/// On a busy host, an emulated timer fires late. A kernel that calibrates with it would hang during boot, or
+/// reject the TSC, which is that of the host (admin-guide/kernel-parameters.txt in the kernel sources).
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
-/// Has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
+/// This CPU has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
 const EMULATED_CPU: &str = "EPYC";
-/// QEMU only emulates virtualization (with nested paging) for AMD CPUs.
+/// QEMU emulates virtualization (with nested paging) only for AMD CPUs.
 const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
 struct Arguments {
     words: Vec<String>,
-    /// The suffix of device names, which depends on the bus. With virtio-mmio, they contain the bus.
+    /// The suffix of device names, which depends on the bus. With virtio-mmio, the names contain the bus.
     bus: &'static str,
 }
 
@@ -65,7 +65,7 @@ impl Arguments {
             Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
         };
         let smm = if vm.board == Board::Q35 { ",smm=off" } else { "" };
-        // In a machine with NUMA nodes, each node has its own memory.
+        // If the machine has NUMA nodes, each node has its own memory.
         let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
         self.add("-name", format!("guest={host},debug-threads=on"));
         self.add("-sandbox", SANDBOX);
@@ -75,7 +75,6 @@ impl Arguments {
         self.add("-smp", vm.vcpus.to_string());
     }
 
-    /// Sizes are in MiB.
     fn memory(&mut self, vm: &Vm) {
         let [all, slow, pluggable] = [vm.memory, vm.slow, vm.pluggable()].map(|size| size.0 >> 20);
         let fixed = all - pluggable;
@@ -104,7 +103,7 @@ impl Arguments {
     fn kernel(&mut self, Qemu { vm, accelerator, kernel, nests, .. }: &Qemu) {
         self.add("-kernel", kernel.image.display().to_string());
         self.add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
-        // Keeps unmovable pages out of pluggable memory, so that all of it can be unplugged.
+        // This keeps unmovable pages out of the pluggable memory, so that all of it can be unplugged.
         let online = if vm.pluggable().0 > 0 { "memhp_default_state=online_movable " } else { "" };
         self.add("-append", format!("{online}{}", kernel_arguments(*accelerator, *nests)));
     }

@@ -1,6 +1,6 @@
-//! Confines QEMU, so that a guest that takes it over cannot reach `plumb server` or another guest's QEMU. It has no
-//! network except for inherited descriptors. If it is started by root, it runs as a separate user, provided that this
-//! user can open the kernel and device files.
+//! Confines QEMU, so that a guest that takes it over cannot reach `plumb server` or the QEMU process of
+//! another guest. QEMU has no network except for inherited descriptors. If root starts it, it runs as a
+//! separate user, provided that this user can open the kernel and device files.
 
 use std::{
     path::Path,
@@ -24,7 +24,8 @@ pub(super) fn prepare(machine: &Qemu) -> Result<Confines> {
     Ok(Confines { network, identity: identity(machine)? })
 }
 
-/// Without KVM and vhost-net, QEMU only opens its own files, but on some systems only root can read them.
+/// Chooses the user. Without KVM and vhost-net, QEMU opens only its own files, but on some systems only root
+/// can read them.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     let number = std::process::id().wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Errors of QEMU virtual machines.
+//! The errors of QEMU virtual machines.
 
 use std::io;
 

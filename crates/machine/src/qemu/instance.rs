@@ -1,4 +1,4 @@
-//! A QEMU process, including its monitor and exit status.
+//! A QEMU process with its monitor and exit status.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -78,7 +78,7 @@ impl Live {
 }
 
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
-    // This only fails if the process has already exited.
+    // This fails only if the process has already exited.
     let _ = child.kill();
     child.wait().ok()
 }

@@ -37,7 +37,7 @@ const SETTINGS: [&str; 17] = [
     "mac",
 ];
 
-/// While it is open, the monitor accepts no other client.
+/// A connection to the monitor. While it is open, the monitor accepts no other client.
 #[derive(Debug)]
 pub struct Monitor {
     questions: Questions,
@@ -60,14 +60,14 @@ pub struct NicSays {
     pub model: String,
     pub netdev: Option<String>,
     pub set: BTreeMap<String, String>,
-    /// `None` before QEMU 7.2.
+    /// The negotiated features, or `None` before QEMU 7.2.
     pub features: Option<Vec<String>>,
     pub driver: Option<bool>,
     pub vhost: Option<bool>,
 }
 
 impl Monitor {
-    /// `stop` ends every wait. Fails if the monitor has another client.
+    /// Connects to a monitor. `stop` ends every wait. Fails if the monitor has another client.
     pub fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<Self, MonitorError> {
         let (questions, version) = Questions::open(at, stop)?;
         Ok(Self { questions, version })
@@ -83,7 +83,7 @@ impl Monitor {
         self.questions.order(command, arguments)
     }
 
-    /// The PID of QEMU, or of the program that passed the socket to it.
+    /// Returns the PID of QEMU, or of the program that passed the socket to QEMU.
     #[must_use]
     pub fn listener(&self) -> Option<u32> {
         sys::socket::peer_pid(self.questions.socket()).ok()
@@ -134,7 +134,7 @@ impl Monitor {
             }
         }
         nic.netdev = self.get(path, "netdev")?;
-        // With PCI, the listed device is a child of this one. With virtio-mmio, they are the same.
+        // With PCI, the listed device is a child of this one. With virtio-mmio, the two are the same.
         let is_its = |device: &&String| {
             device.strip_prefix(path).is_some_and(|rest| matches!(rest, "" | "/virtio-backend"))
         };

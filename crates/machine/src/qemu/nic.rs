@@ -11,7 +11,7 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// Tries to open the device, because QEMU opens it itself.
+    /// Returns why vhost-net is unavailable. This opens the device, because QEMU opens it itself later.
     #[must_use]
     pub fn lacks_vhost() -> Option<String> {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
@@ -22,7 +22,7 @@ impl Nic {
         let numbers: Vec<String> = (first..).take(queues).map(|number| number.to_string()).collect();
         let numbers = numbers.join(":");
         let descriptors = if queues == 1 { format!("fd={numbers}") } else { format!("fds={numbers}") };
-        // With `vhost=on` alone, QEMU would silently fall back to running without vhost-net.
+        // With only `vhost=on`, QEMU would silently fall back to running without vhost-net.
         let vhost = if vm.vhost { "vhost=on,vhostforce=on" } else { "vhost=off" };
         let mac: Vec<String> = self.mac.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut device = format!("virtio-net-{bus},netdev=net,mac={}", mac.join(":"));
@@ -32,8 +32,8 @@ impl Nic {
         if queues > 1 {
             device.push_str(",mq=on");
             if bus == "pci" {
-                // There is one interrupt for each receive and transmit queue, one for the control queue, and
-                // one for configuration changes.
+                // Each receive and transmit queue has an interrupt, and there is one for the control queue
+                // and one for configuration changes.
                 device.push_str(&format!(",vectors={}", 2 * queues + 2));
             }
         }
@@ -42,9 +42,9 @@ impl Nic {
     }
 }
 
-/// Source: virtio_net_properties of hw/net/virtio-net.c.
+/// Returns the features (see virtio_net_properties in hw/net/virtio-net.c).
 fn features(virtio: VirtioNet) -> Vec<String> {
-    // Extensions that depend on the other features.
+    // These extensions depend on the other features.
     let extensions = [("gso", virtio.tso), ("host_ecn", virtio.tso), ("guest_ecn", virtio.gro)];
     let extensions = extensions.into_iter().filter_map(|(name, on)| Some((name, on?)));
     let switches = virtio.features().into_iter().chain(extensions);

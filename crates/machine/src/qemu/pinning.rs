@@ -40,7 +40,8 @@ fn seen_here(pid: u32, own: &[u32]) -> io::Result<Vec<u32>> {
     Ok(own.iter().filter_map(seen).collect())
 }
 
-/// Parses `NSpid: 4711 3`. The ID in the reader's PID namespace comes first (filesystems/proc.rst of Linux).
+/// Parses `NSpid: 4711 3`. The ID in the reader's PID namespace comes first (filesystems/proc.rst in the
+/// kernel sources).
 fn innermost_number(status: &str) -> Option<u32> {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_ascii_whitespace().next_back()?.parse().ok()
@@ -50,8 +51,8 @@ fn threads(pid: u32) -> io::Result<Vec<u32>> {
     Ok(numbers(&format!("/proc/{pid}/task"))?.collect())
 }
 
-/// These are threads of QEMU since Linux 6.4, and kernel threads in earlier versions (vhost_worker_create in
-/// drivers/vhost).
+/// Lists the vhost workers. They are threads of QEMU since Linux 6.4, and kernel threads before
+/// (vhost_worker_create in drivers/vhost).
 fn vhost_workers(pid: u32) -> Vec<u32> {
     let name = format!("vhost-{pid}");
     let is_named = |task: &u32| {

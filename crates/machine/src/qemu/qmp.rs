@@ -15,12 +15,12 @@ use thiserror::Error;
 use crate::last_lines::LastLines;
 
 const PATIENCE_AT_START: Duration = Duration::from_secs(20);
-/// QEMU replies immediately, unless it is stopped or gets no CPU time.
+/// The timeout for a reply. QEMU replies immediately, unless it is stopped or gets no CPU time.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
-/// QEMU sends one reply per command. Any further replies are dropped.
+/// The length of the reply queue. QEMU sends one reply per command, and further replies are dropped.
 const WAITING: usize = 16;
-/// With 255 CPUs, a reply takes about 60 kB.
+/// The maximum length of a line. With 255 CPUs, a reply takes about 60 kB.
 const MAX_LINE: u64 = 1 << 20;
 
 /// Events that indicate that a guest has ended or halted.
@@ -106,7 +106,7 @@ impl Qmp {
         let begun = Instant::now();
         loop {
             let mut answer = self.next(patience.saturating_sub(begun.elapsed())).map_err(silent)?;
-            // Skips late replies to commands that have timed out.
+            // This is a late reply to a command that has timed out.
             if answer.get("id").is_some_and(|id| *id != self.last_id) {
                 continue;
             }
@@ -137,7 +137,7 @@ impl Qmp {
 
 impl Drop for Qmp {
     fn drop(&mut self) {
-        // The reader has a duplicate of the socket. This only fails if the peer has already closed it.
+        // The reader has a duplicate of this socket. This fails only if the peer has already closed it.
         let _ = self.to.shutdown(Shutdown::Both);
     }
 }

@@ -28,7 +28,7 @@ impl Write for HangsUp {
 
 impl Drop for HangsUp {
     fn drop(&mut self) {
-        // This only fails if the peer has already closed it.
+        // This fails only if the peer has already closed the socket.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 }

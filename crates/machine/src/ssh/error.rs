@@ -104,7 +104,7 @@ fn last_line(output: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The output is from OpenSSH 9.2.
+    /// The output in these cases is from OpenSSH 9.2.
     #[test]
     fn derives_advice_from_ssh_output() {
         for (status, output, wanted) in [

@@ -1,10 +1,10 @@
-//! Scripts for the host, in single quotes so that any login shell passes them on unchanged.
+//! Scripts for the host. They are in single quotes, so that any login shell passes them on unchanged.
 
 use std::env::consts;
 
 use super::program_copy::ProgramCopy;
 
-/// Distinguishes the script's reply from other lines, which shell startup files may print.
+/// This distinguishes the script's reply from other lines, which the startup files of a shell may print.
 const MARK: &str = "plumb: ";
 const LONGEST_WORD: usize = 100;
 const NAMED: usize = 16;
@@ -30,9 +30,9 @@ impl Answer {
     }
 }
 
-/// Removes the file when it runs, unless `keep` is set.
+/// Checks and executes the copied program. Removes the file when it runs, unless `keep` is set.
 ///
-/// The program is opened once, then checked and executed through the same descriptor, because the owner of
+/// The program is opened once, and then checked and executed through the same descriptor, because the owner of
 /// `$XDG_CACHE_HOME` could rename the cache folder between two opens.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
@@ -62,7 +62,7 @@ pub(super) fn install(program: &ProgramCopy) -> String {
         "t=.new-$$",
         r#"trap "rm -f $t" 0 1 2 15"#,
         r#"rm -f "$t""#,
-        // Makes the script fail if the file already exists.
+        // With this option, the script fails if the file already exists.
         "set -C",
         r#"cat > "$t" || exit 1"#,
         &format!(r#"{} || {{ echo "the copy is damaged" >&2; exit 1; }}"#, has_hash(program, r#"<"$t""#)),
@@ -75,8 +75,8 @@ pub(super) fn install(program: &ProgramCopy) -> String {
 const PRIVATE: &str =
     r#"private() { [ -O "$1" ] && case "$(ls -ldnL "$1")" in (?????-??-*) ;; (*) return 1 ;; esac; }"#;
 
-/// The current folder is checked after it has been entered, because the path may lead elsewhere by then. A
-/// link to a folder with another name is refused, because files are created in it.
+/// Checks the current folder after entering it, because by then the path may lead elsewhere. A link to a
+/// folder with another name is refused, because files are created in that folder.
 const ENTER: &str = r#"enter() { cd "$d" >/dev/null && case "$(pwd -P)" in (*/plumb) private . ;; (*) false ;; esac || { echo "$d is a link, belongs to another user or can be written by others" >&2; return 1; }; }"#;
 
 fn places(program: &ProgramCopy) -> String {
@@ -136,7 +136,6 @@ mod tests {
     const OTHER: u32 = 4242;
     const STARTS: usize = 10;
 
-    /// A cache folder that is owned by another user.
     struct SharedCache {
         folder: tempfile::TempDir,
         program: ProgramCopy,

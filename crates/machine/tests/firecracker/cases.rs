@@ -148,7 +148,7 @@ pub(crate) fn absence_is_named() {
     assert!(error.contains("/bin/true is not Firecracker"), "{error}");
 }
 
-/// The kernel is invalid, so the start is refused, as it would be without KVM.
+/// The kernel is invalid, so Firecracker refuses to start, as it would without KVM.
 pub(crate) fn the_real_one_takes_all() {
     let error = Setup::new().of_program("firecracker".into()).with_tap(tap("vm0")).start();
     let error = error.expect_err("the kernel is invalid").to_string();

@@ -1,5 +1,5 @@
-//! The part of Firecracker's API that is used to boot a machine. Source:
-//! src/firecracker/swagger/firecracker.yaml of Firecracker 1.17.
+//! The part of Firecracker's API that boots a machine. Source: src/firecracker/swagger/firecracker.yaml of
+//! Firecracker 1.17.
 
 pub(crate) struct Operation {
     /// `{}` is a placeholder for a name.

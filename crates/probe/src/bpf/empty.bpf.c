@@ -1,4 +1,4 @@
-/* Does nothing on entry to and exit from every system call. This is the minimum overhead of any system call probe. */
+/* Does nothing when a system call starts or ends. This is the minimum overhead of any system call probe. */
 #include "kernel.h"
 
 SEC("raw_tp/sys_enter")

@@ -1,5 +1,6 @@
-/* The kernel structures and fields that the programs read, relocated to the running kernel by its BTF. Names and
- * types are the kernel's (include/linux/sched.h, skbuff.h, netdevice.h); offsets here are irrelevant. */
+/* The kernel structures and fields that the programs read, which BTF relocates for the running kernel. Names
+ * and types are the kernel's (include/linux/sched.h, skbuff.h, netdevice.h); the offsets here are irrelevant.
+ * */
 #pragma once
 
 #include <linux/bpf.h>

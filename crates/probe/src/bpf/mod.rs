@@ -1,5 +1,5 @@
-//! Loads embedded BPF objects. Nothing is pinned, so the kernel unloads everything when the process ends, even if it
-//! is killed.
+//! Loads embedded BPF objects. Nothing is pinned, so the kernel unloads everything when the process ends,
+//! even if it is killed.
 
 mod refusal;
 mod subjects;
@@ -36,21 +36,21 @@ enum Link {
 }
 
 impl Hook {
-    /// The function's section in the object determines how it is attached: `SEC("tp_btf/...")` or
-    /// `SEC("raw_tp/...")`.
+    /// A hook that must be attached. The function's section in the object determines how: `SEC("tp_btf/...")`
+    /// or `SEC("raw_tp/...")`.
     pub(crate) const fn needed(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: false }
     }
 
-    /// For tracepoints that the kernel may lack, e.g. `kvm_entry` without KVM.
+    /// A hook for a tracepoint that the kernel may lack, e.g. `kvm_entry` without KVM.
     pub(crate) const fn optional(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: true }
     }
 }
 
 impl BpfObject {
-    /// `sizes` overrides the maximum number of entries of maps. Fails with [`ProbeError::Unavailable`] if the kernel
-    /// or the permissions do not allow it.
+    /// Loads an object. `sizes` overrides the maximum number of entries of maps. Fails with
+    /// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
     pub(crate) fn new(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, ProbeError> {
         Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }
@@ -82,7 +82,7 @@ impl BpfObject {
         }
     }
 
-    /// `.bss` and `.data` are maps with a single entry that holds all variables.
+    /// Opens an array map. `.bss` and `.data` are maps with a single entry that holds all variables.
     pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
@@ -94,7 +94,7 @@ impl BpfObject {
         HashMap::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
 
-    /// If a key occurs more than once, the first entry is used.
+    /// Replaces the entries of a map. If a key occurs more than once, its first entry is used.
     pub(crate) fn replace<K: aya::Pod, V: aya::Pod>(
         &mut self,
         name: &str,

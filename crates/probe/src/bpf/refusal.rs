@@ -1,4 +1,4 @@
-//! Explains why the kernel rejected a program, without quoting the verifier log.
+//! Explains why the kernel rejected a program, without quoting the log of the verifier.
 
 use std::{fs, os::unix::fs::MetadataExt};
 
@@ -12,7 +12,7 @@ const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 #[derive(Debug)]
 pub(super) enum Refusal {
     Rights(MissingCapability),
-    /// BPF programs see different PIDs, because this process is in another PID namespace.
+    /// This process is in a PID namespace, so the PIDs that BPF programs see are different.
     OtherNumbers,
     NoTypes(String),
     NoTracepoint(&'static str),
@@ -22,7 +22,7 @@ pub(super) enum Refusal {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingCapability {
-    /// Whether a permission is missing rather than a kernel feature.
+    /// Whether a permission is missing, rather than a feature of the kernel.
     permission: bool,
     /// The process is in a user namespace, so its capabilities do not apply to the host.
     nested: bool,
@@ -114,7 +114,7 @@ fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String)
     )
 }
 
-/// The only part of aya's error that does not include the verifier log.
+/// Returns the only part of aya's error that does not include the verifier log.
 fn root_cause(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.find_map(|cause| cause.downcast_ref::<std::io::Error>()).map(ToString::to_string)

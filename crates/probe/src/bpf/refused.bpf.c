@@ -1,4 +1,4 @@
-/* An invalid memory access, which every kernel rejects. Only for tests of the error message. */
+/* An invalid memory access, which every kernel rejects. It is used only to test the error message. */
 #include "kernel.h"
 
 SEC("tp_btf/sys_enter")

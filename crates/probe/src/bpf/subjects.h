@@ -1,5 +1,5 @@
-/* Maps tasks to subjects by process, network namespace or control group. User space sets the maps (subjects.rs);
- * subject numbers are above 0. Programs handle inheritance and exiting processes. */
+/* Maps tasks to subjects by process, network namespace or control group. User space sets the maps
+ * (subjects.rs). Subject numbers start at 1. The programs handle inheritance and processes that exit. */
 #pragma once
 
 #include "kernel.h"

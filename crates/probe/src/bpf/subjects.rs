@@ -1,4 +1,4 @@
-//! User-space side of subjects.h, which determines the subject that a task belongs to.
+//! The user-space side of subjects.h, which determines the subject that a task belongs to.
 
 use super::{BpfObject, failed};
 use crate::observe::ProbeError;

@@ -1,4 +1,4 @@
-//! Whether processes can be identified by control group, see cgroups(7).
+//! Checks whether processes can be identified by their control group, see cgroups(7).
 
 use super::{Area, Capability, Subject};
 use crate::target;

@@ -1,4 +1,4 @@
-//! Whether sockets accept the congestion control that scenarios request.
+//! Checks whether sockets accept the congestion control that scenarios request.
 
 use std::io;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! Number of usable CPUs and their frequency governor.
+//! Checks the number of usable CPUs and their frequency governor.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Whether eBPF programs can be loaded and attached, and whether the kernel has BTF.
+//! Checks whether eBPF programs can be loaded and attached, and whether the kernel has BTF.
 
 use std::fs::File;
 use std::io::Read;
@@ -23,7 +23,7 @@ const BTF: Subject = Subject {
 
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// Magic number of BTF data, from Documentation/bpf/btf.rst of Linux.
+/// The magic number of BTF data (Documentation/bpf/btf.rst in the kernel sources).
 const MAGIC: u16 = 0xeb9f;
 
 pub(super) fn load() -> Capability {

@@ -1,4 +1,4 @@
-//! Whether there is enough memory for the buffers of many connections.
+//! Checks whether there is enough memory for the buffers of many connections.
 
 use procfs::{Current, Meminfo};
 use units::Bytes;
@@ -13,7 +13,7 @@ const MEMORY: Subject = Subject {
     required: false,
 };
 
-/// Enough for 128 streams with 1 MiB messages at both ends, and socket buffers of up to 6 MiB.
+/// This is enough for 128 streams with 1 MiB messages at both ends and socket buffers of up to 6 MiB.
 const ENOUGH: Bytes = Bytes(1 << 30);
 
 pub(super) fn probe() -> Capability {

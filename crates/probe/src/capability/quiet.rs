@@ -1,4 +1,4 @@
-//! Whether other work disturbs measurements: load of this machine, and steal time.
+//! Checks whether other work disturbs measurements, by the load of this machine and its steal time.
 
 use procfs::{CurrentSI, KernelStats};
 use samples::Environment;
@@ -21,7 +21,7 @@ const STEAL: Subject = Subject {
     required: false,
 };
 
-/// Runnable tasks per CPU, averaged over the last minute.
+/// The threshold in runnable tasks per CPU, averaged over the last minute.
 const BUSY: f64 = 0.5;
 
 const STOLEN_TOO_MUCH: f64 = 1.0;

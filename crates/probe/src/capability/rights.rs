@@ -1,4 +1,4 @@
-//! Whether this process may create namespaces and devices.
+//! Checks whether this process may create namespaces and devices.
 
 use super::{Area, Capability, Subject};
 

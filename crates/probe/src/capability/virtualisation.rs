@@ -1,4 +1,4 @@
-//! Checks whether virtual machines can run, with packet processing in the kernel.
+//! Checks whether virtual machines can run, and whether the kernel can process their packets.
 
 use procfs::{CpuInfo, Current};
 use sys::netns::NetNs;
@@ -54,7 +54,7 @@ pub(super) fn kvm() -> Capability {
     judge_kvm(sys::kvm::try_run(), has_hardware())
 }
 
-/// VT-x or AMD-V. `None` on other architectures.
+/// Returns whether the CPU has VT-x or AMD-V, or `None` on other architectures.
 fn has_hardware() -> Option<bool> {
     let flags = CpuInfo::current().ok()?.flags(0)?.into_iter().map(str::to_owned).collect::<Vec<_>>();
     cfg!(target_arch = "x86_64").then(|| flags.iter().any(|flag| flag == "vmx" || flag == "svm"))

@@ -1,8 +1,9 @@
-/* Sums up how each CPU spends its time: on tasks by bucket, soft interrupts, and hardware interrupts. No events are
- * sent; user space reads the sums. */
+/* Adds up how each CPU spends its time: on tasks by bucket, on soft interrupts, and on hardware interrupts.
+ * The program sends no events; user space reads the sums. */
 #include "tasks.h"
 
-/* State of one CPU. `begun` and `ended` differ during an update; readers copy in ascending order. */
+/* The state of one CPU. `begun` and `ended` differ during an update. Readers copy the fields in ascending
+ * order. */
 struct cpu {
 	__u64 ended;
 	__u64 since; /* end of the time accounted so far; 0 before the start */
@@ -43,7 +44,8 @@ static __always_inline struct cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &index);
 }
 
-/* Time stolen by the hypervisor since boot, as accounted by the scheduler for this task's CPU. */
+/* Returns the time that the hypervisor has stolen since boot, as accounted by the scheduler for this task's
+ * CPU. */
 static __always_inline __u64 stolen_until_now(struct task_struct *task)
 {
 	if (!bpf_core_field_exists(task->se.cfs_rq->rq->prev_steal_time_rq))
@@ -67,8 +69,8 @@ static __always_inline void settle(struct cpu *cpu, __u64 now)
 	cpu->since = now;
 }
 
-/* Steal time is not charged to the task, even if some was already added. On a CPU without a task it counts as idle
- * time, because the woken CPU was waiting for the hypervisor. */
+/* Subtracts steal time, which is not charged to the task even if some of it was already added. On a CPU
+ * without a task, steal time counts as idle time, because the woken CPU was waiting for the hypervisor. */
 static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 {
 	__u64 *time = &cpu->time[cpu->bucket & (BUCKETS - 1)];
@@ -81,7 +83,7 @@ static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 	cpu->taken += taken;
 }
 
-/* At a switch the previous task is known for certain, so this corrects a wrong assumption. */
+/* Corrects a wrong assumption about the current task. At a switch, the previous task is known for certain. */
 static __always_inline void correct(struct cpu *cpu, struct task_struct *task)
 {
 	if (cpu->task == (__u32)task->pid)
@@ -90,13 +92,14 @@ static __always_inline void correct(struct cpu *cpu, struct task_struct *task)
 	cpu->task = task->pid;
 }
 
-/* False before the start, and while an interrupted program is in the middle of an update. */
+/* Returns false before the start, and while this code has interrupted another update. */
 static __always_inline int is_open(struct cpu *cpu)
 {
 	return cpu->since && !cpu->changing;
 }
 
-/* An interrupt before the first line has ended by the time that line runs. Any later interrupt changes nothing. */
+/* Ends an update. An interrupt before the first line has ended by the time that line runs, and a later
+ * interrupt changes nothing. */
 static __always_inline void shut(struct cpu *cpu)
 {
 	*(volatile __u16 *)&cpu->changing = 1;
@@ -130,7 +133,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	shut(cpu);
 	correct(cpu, prev);
-	/* The task is not hidden, since its switch is visible. There was no memory for its storage. */
+	/* The task is not hidden, since its switch is visible, but there was no memory for its storage. */
 	if (cpu->bucket == UNSEEN)
 		cpu->bucket = FIRST_UNNAMED;
 	settle(cpu, bpf_ktime_get_ns());
@@ -200,7 +203,7 @@ static __always_inline int irq_left(void)
 {
 	struct cpu *cpu = this_cpu();
 
-	/* The interrupt began before the start. */
+	/* This interrupt began before the start of the measurement. */
 	if (!cpu || !cpu->irq)
 		return 0;
 	if (!is_open(cpu)) {
@@ -214,7 +217,7 @@ static __always_inline int irq_left(void)
 	return 0;
 }
 
-/* Device, timer and inter-processor interrupts. */
+/* Handles device, timer and inter-processor interrupts. */
 #define INTERRUPT(name)                                                                  \
 	SEC("tp_btf/" #name "_entry") int BPF_PROG(name##_begins) { return irq_entered(); } \
 	SEC("tp_btf/" #name "_exit") int BPF_PROG(name##_ends) { return irq_left(); }
@@ -226,7 +229,8 @@ INTERRUPT(call_function)
 INTERRUPT(call_function_single)
 INTERRUPT(irq_work)
 
-/* An idle CPU that gets work restarts its tick, even without an interrupt if it had not fallen asleep yet. */
+/* An idle CPU that gets work restarts its tick. If it had not fallen asleep yet, this happens without an
+ * interrupt. */
 SEC("tp_btf/tmigr_cpu_active")
 int BPF_PROG(on_active)
 {
@@ -274,7 +278,8 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 	if (task != bpf_get_current_task_btf())
 		return 0;
 	cpu = this_cpu();
-	/* The task is current on this CPU. If it is preempted here, it is current again before the next line ends. */
+	/* The task is the current one on this CPU. If it is preempted here, it is current again before the next line
+	 * ends. */
 	if (cpu && cpu->since)
 		*(volatile __u32 *)&cpu->bucket = bucket;
 	return 0;

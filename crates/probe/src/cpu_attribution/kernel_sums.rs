@@ -1,4 +1,4 @@
-//! The exact probe, which gets sums by owner from BPF programs.
+//! The exact probe, which reads the sums of CPU time by owner from BPF programs.
 
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, MachineCpu, ProbeKind, ProbeResults};
 use units::Nanos;
@@ -35,10 +35,12 @@ struct Reading {
     machine: CpuReading,
 }
 
-/// In nanoseconds, per CPU and once overall. If the second reading took longer than this, both are repeated.
+/// The limit in nanoseconds for a reading, per CPU and overall. If the second reading took longer, both are
+/// repeated.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// In nanoseconds. On a slow machine, repeating would only add work that is then measured too.
+/// The limit in nanoseconds for repeating a reading. On a slow machine, repeating would only add more work
+/// that is then measured too.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {
@@ -120,7 +122,7 @@ impl Probe for KernelSums {
     }
 }
 
-/// A tag is a 1-based index into this list.
+/// Lists the consumers. A tag is a 1-based index into this list.
 fn consumers(watch: &Watch) -> Vec<CpuConsumer> {
     let mut consumers: Vec<CpuConsumer> = watch.subjects.iter().map(|subject| subject.consumer).collect();
     consumers.sort_unstable();

@@ -41,8 +41,8 @@ pub(super) fn reading() -> Result<CpuReading, ProbeError> {
     })
 }
 
-/// Waits until the idle time advances by a step, which avoids the rounding error. If it does not advance, no CPU is
-/// idle.
+/// Waits until the idle time advances by one step, which avoids the rounding error. If it does not advance,
+/// no CPU is idle.
 pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
     let first = reading()?;
     let until = sys::clock::monotonic() + STEP;
@@ -56,7 +56,7 @@ pub(super) fn exact_reading() -> Result<CpuReading, ProbeError> {
 }
 
 pub(super) fn busy(machine: &MachineCpu, stolen: Nanos) -> Nanos {
-    // A CPU went online or offline, so the total time is unknown.
+    // A CPU went online or offline, so the total time cannot be computed.
     if machine.by_cpu.is_empty() {
         return machine.busy();
     }

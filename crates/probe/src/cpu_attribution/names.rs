@@ -1,4 +1,4 @@
-//! Owner of a task from its names and its subject.
+//! Determines the owner of a task from its names and its subject.
 
 use samples::CpuConsumer;
 

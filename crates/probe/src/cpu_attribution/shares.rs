@@ -1,4 +1,4 @@
-//! Converts times of tasks or names to shares of owners.
+//! Converts the times of tasks or names to percentages per owner.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::names::ConsumerName;
 
-/// Owners with less than 1/10,000 of the total are merged.
+/// Names with less than 1/10,000 of the total are merged.
 const SMALL: u64 = 10_000;
 
 pub(super) fn shares(times: impl IntoIterator<Item = (ConsumerName, u64)>) -> Vec<ConsumerShare> {

@@ -1,4 +1,4 @@
-//! Interprets the kernel's sums of one CPU.
+//! Decodes the kernel's sums for one CPU.
 
 use crate::observe::ProbeError;
 
@@ -8,13 +8,13 @@ pub(super) const BUCKETS: usize = 4096;
 /// Mirrors `struct cpu` of the object, in 8-byte words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// Number of words before the buckets: ended, since, state, task, stolen time, the part of it subtracted from tasks,
-/// softirq time, and interrupt time.
+/// The number of words before the buckets: ended, since, state, task, stolen time, the part of it that was
+/// subtracted from tasks, softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// A CPU may change its data during the reading.
+/// The maximum number of repeated readings. A CPU may change its data during a reading.
 const TRIES: u32 = 100;
-/// In nanoseconds. A longer reading was preempted, so it is repeated.
+/// The limit in nanoseconds. A longer reading was preempted, so it is repeated.
 const LONG: u64 = 100_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +22,12 @@ pub(super) struct Sums {
     pub(super) by_bucket: Vec<u64>,
     pub(super) softirq: u64,
     pub(super) irq: u64,
-    /// Time stolen from tasks, which is not in any bucket.
     pub(super) stolen: u64,
 }
 
 impl Sums {
-    /// Time that is later found to be stolen is not subtracted from other buckets.
+    /// Returns the difference of two readings. Time that later turns out to be stolen is not subtracted from
+    /// other buckets.
     pub(super) fn since(self, earlier: &Self) -> Self {
         let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
         Self {
@@ -43,7 +43,7 @@ pub(super) const fn empty() -> Cpu {
     [0; HEAD + BUCKETS + 1]
 }
 
-/// Repeats the reading until it is consistent, and adds the time of the current state.
+/// Repeats the reading until it is consistent, and then adds the time of the current state.
 pub(super) fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
     for _ in 0..TRIES {
         let before = sys::clock::monotonic();

@@ -1,5 +1,5 @@
-/* Assigns tasks to buckets. A bucket is a name that several tasks may share. A task gets its bucket when it is
- * created, renamed, or visited by the iterator, so that a switch needs one lookup. */
+/* Assigns tasks to buckets. A bucket is a name that several tasks may share. A task gets its bucket when it
+ * is created, renamed, or visited by the iterator, so that a switch needs only one lookup. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,15 +13,16 @@
 /* Buckets by tag, for tasks without a bucket of their own. */
 #define FIRST_UNNAMED 1
 #define TAGS 32
-/* Tasks that were never visited. A sandbox may hide a process from programs, which then cannot see when it loses the
- * CPU, or which task or idle state follows. */
+/* The bucket for tasks that were never visited. A sandbox may hide a process from programs, which then cannot
+ * see when it loses the CPU, or what the CPU does next. */
 #define UNSEEN (FIRST_UNNAMED + TAGS)
-/* A CPU on its way from idle to a task, after the interrupt that woke it and before the switch. The kernel does not
- * count this as idle, and programming the timer takes long in a virtual machine. */
+/* The bucket for a CPU that is switching from idle to a task, after the interrupt that woke it and before the
+ * switch. The kernel does not count this as idle time, and programming the timer takes long in a virtual
+ * machine. */
 #define WAKING (UNSEEN + 1)
-/* Maximum in nanoseconds. A CPU that polls for longer is idle. */
+/* The maximum in nanoseconds. A CPU that polls for longer counts as idle. */
 #define WAKING_MOST 200000
-/* Flag in a task's bucket: soft interrupts are charged to the task, as for ksoftirqd. */
+/* A flag in a task's bucket. It means that soft interrupts are charged to the task, as for ksoftirqd. */
 #define PUT_OFF (1U << 31)
 
 /* From include/linux/sched.h. */
@@ -94,7 +95,7 @@ static __always_inline bool begins(const char *name, const char *with, int lengt
 	return true;
 }
 
-/* Threads are distinguished only for subjects and the kernel. */
+/* Threads are distinguished only for subjects and for the kernel. */
 static __always_inline void fill(struct name *name, struct task_struct *task, const char *comm)
 {
 	if (task->flags & PF_KTHREAD) {
@@ -132,7 +133,7 @@ static __always_inline __u32 bucket_named(struct control *control, struct name *
 	bucket = __sync_fetch_and_add(&control->buckets, 1);
 	if (bucket < BUCKETS && !bpf_map_update_elem(&buckets, name, &bucket, BPF_NOEXIST))
 		return bucket;
-	/* Another CPU added the same name concurrently. */
+	/* Another CPU added the same name at the same time. */
 	found = bpf_map_lookup_elem(&buckets, name);
 	return found ? *found : unnamed(control, name->tag);
 }

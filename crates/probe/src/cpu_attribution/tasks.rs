@@ -1,6 +1,7 @@
 //! Lists all tasks in /proc with their CPU time.
 //!
-//! With `CONFIG_SCHED_INFO`, /proc/PID/task/TID/schedstat has nanoseconds. Otherwise stat has ticks, see proc(5).
+//! With `CONFIG_SCHED_INFO`, /proc/PID/task/TID/schedstat has the time in nanoseconds. Otherwise stat has it in ticks, see
+//! proc(5).
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
@@ -31,9 +32,9 @@ pub(super) struct KnownTask {
     pub(super) thread: String,
     /// CPU time in nanoseconds.
     pub(super) time: u64,
-    /// CPU time of all threads of the process, including those that have ended. Zero except for the first thread.
+    /// The CPU time of all threads of the process, including ended threads. Zero except for the first thread.
     pub(super) whole: u64,
-    /// CPU time of ended children that were waited for. Zero except for the first thread.
+    /// The CPU time of ended children that were waited for. Zero except for the first thread.
     pub(super) children: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Tests on the real kernel with known work and a known owner. They are skipped without permissions.
+//! Tests on the real kernel with a known owner that does known work. They are skipped without permissions.
 
 mod shell;
 
@@ -56,7 +56,7 @@ fn sum(cpu: &AttributedCpu) -> u64 {
     cpu.shares.iter().map(|share| share.time.0).sum()
 }
 
-/// The kernel's task times include steal time immediately, but /proc/stat gets it later or never.
+/// Repeats a test. The times of tasks include steal time immediately, but /proc/stat gets it later or never.
 fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&test)).is_ok() {
@@ -210,7 +210,7 @@ fn cpu_attribution_adds_up_to_busy_time() {
     });
 }
 
-/// With idle wake-ups, most of the work happens on the way between idle and a task.
+/// With idle wake-ups, most of the work happens while a CPU switches from idle to a task.
 #[test]
 fn cpu_attribution_adds_up_with_idle_wakeups() {
     let [one, other, ..] = sys::affinity::available()[..] else { return };
@@ -233,7 +233,7 @@ fn cpu_attribution_adds_up_with_idle_wakeups() {
     });
 }
 
-/// In one of three attempts, the total must be within 5 % of the busy time.
+/// Checks that in one of three attempts, the total is within 5 % of the busy time.
 fn assert_closure(work: impl Fn()) {
     let Some(mut probe) = traced() else { return };
     let mut rests = Vec::new();
@@ -308,7 +308,7 @@ fn cpu_probe_without_programs_finds_spinning_process() {
         probe.stop();
         let cpu = read(&mut probe);
         assert_eq!(cpu.reason.as_deref(), Some("the kernel has no BTF; use another"));
-        // The ticks include the ended child, but not the current tick of the running task.
+        // The ticks include the child that has ended, but not the current tick of the running task.
         assert!(
             time_of(&cpu, CpuConsumer::Client).abs_diff(known) <= known / 50 + 40 * MS,
             "{known}: {cpu:#?}"

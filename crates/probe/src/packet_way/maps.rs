@@ -1,4 +1,4 @@
-//! The maps of packet_way.bpf.c. Layouts mirror packet.h and trail.h.
+//! The maps of packet_way.bpf.c. The layouts mirror packet.h and trail.h.
 
 use protocol::{BreakdownOrder, Subject};
 use samples::CpuConsumer;
@@ -42,7 +42,7 @@ pub(super) struct MessageRoute {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) event: u8,
-    /// Inode of the network namespace, or 0 without a device.
+    /// The inode of the network namespace, or 0 if there is no device.
     pub(super) namespace: u64,
     pub(super) index: u32,
     pub(super) device: String,
@@ -91,7 +91,7 @@ impl Maps<'_> {
     }
 }
 
-/// Builds `struct settings` of packet.h, with address and port in network byte order.
+/// Builds `struct settings` of packet.h. The address and port are in network byte order.
 fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
     let transport = match way.transport {
         Transport::Tcp => 6,

@@ -1,5 +1,5 @@
-/* Kernel structures for following packets, in addition to ../bpf/kernel.h (include/linux/skbuff.h, netdevice.h,
- * fdtable.h, net.h, include/net/sock.h). BTF relocates the offsets. */
+/* Kernel structures for following packets, in addition to those in ../bpf/kernel.h (include/linux/skbuff.h,
+ * netdevice.h, fdtable.h, net.h, include/net/sock.h). BTF relocates the offsets. */
 #pragma once
 
 #include "kernel.h"

@@ -1,5 +1,5 @@
-/* Determines whether a packet carries the followed message, and in which direction. Looks through VXLAN headers (RFC
- * 7348) on any port. */
+/* Determines whether a packet carries the followed message, and in which direction. It looks through VXLAN
+ * headers (RFC 7348) on any port. */
 #pragma once
 
 #include <bpf/bpf_endian.h>
@@ -8,11 +8,11 @@
 
 #define TCP 6
 #define UDP 17
-/* VXLAN: outer IP, UDP and VXLAN headers, and inner Ethernet header. */
+/* VXLAN encapsulation: the outer IP, UDP and VXLAN headers, and the inner Ethernet header. */
 #define ENCAPSULATION (20 + 8 + 8 + 14)
 #define FRAGMENT_OFFSET 0x1fff
 
-/* The message to follow, set by user space (maps.rs). Addresses are in network order. */
+/* The message to follow, which user space sets (maps.rs). Addresses are in network byte order. */
 struct settings {
 	__u64 server;
 	__u64 port;
@@ -54,7 +54,7 @@ struct headers {
 		struct {
 			__be16 length;
 			__be16 checksum;
-			/* In a tunnel, the VXLAN flags and VNI. */
+			/* Inside a tunnel, the VXLAN flags and the VNI. */
 			__be32 payload[3];
 		} udp;
 		struct {
@@ -72,13 +72,13 @@ struct headers {
 struct message {
 	/* Whether the message comes from the server. */
 	int back;
-	/* The client's port, in network order. */
+	/* The client's port, in network byte order. */
 	__u32 client_port;
-	/* Payload bytes (UDP) or sequence number (TCP), which are the same at every layer. */
+	/* Payload bytes (UDP) or the sequence number (TCP), which are the same at every layer. */
 	__u64 id;
 };
 
-/* Whether the packet carries bytes of the message. */
+/* Returns whether the packet carries bytes of the message. */
 static __always_inline int carries(const struct headers *at, const struct settings *settings)
 {
 	if (settings->transport == UDP)
@@ -95,7 +95,7 @@ static __always_inline __u64 id_of(const struct headers *at, const struct settin
 {
 	if (settings->transport == TCP)
 		return at->tcp.sequence;
-	/* A message starts with an 8-byte counter, followed by the sender's identification. */
+	/* A message starts with an 8-byte counter, followed by the sender's token. */
 	if (settings->message >= 12)
 		return (__u64)at->udp.payload[1] << 32 | at->udp.payload[2];
 	if (settings->message >= 8)
@@ -112,7 +112,7 @@ static __always_inline int is_message(const struct headers *at, const struct set
 	int back = at->source == settings->server && at->source_port == settings->port;
 	if (!there && !back)
 		return 0;
-	/* If the message is fragmented, follow the first fragment, which has the header. */
+	/* If the message is fragmented, this follows the first fragment, which contains the header. */
 	if ((at->fragment & bpf_htons(FRAGMENT_OFFSET)) || !carries(at, settings))
 		return 0;
 	message->back = !there;
@@ -127,7 +127,7 @@ static __always_inline int is_tunnel(const struct headers *at)
 	       !(at->udp.payload[1] & bpf_htonl(0xff));
 }
 
-/* Whether the packet with its IP header at `start` carries the message, possibly encapsulated. */
+/* Returns whether the packet with its IP header at `start` carries the message, possibly encapsulated. */
 static __always_inline int find_message(const unsigned char *start, const struct settings *settings, struct message *message)
 {
 	struct headers at;

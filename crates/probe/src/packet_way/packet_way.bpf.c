@@ -1,6 +1,7 @@
-/* Follows one message of a closed loop at a time, from the client's send through every device to the server and back.
- * Adds the time between points to histograms without sending events to user space. Only one message is in flight, so
- * packets need no identifier: copies, tunnels and other network stacks do not matter. */
+/* Follows one message of a closed loop at a time, from the client's send through every device to the server
+ * and back. The times between points are added to histograms, without sending events to user space. Only one
+ * message is in flight, so packets need no identifier, and copies, tunnels and other network stacks do not
+ * matter. */
 #include "packet.h"
 #include "subjects.h"
 #include "trail.h"
@@ -48,7 +49,8 @@ static __always_inline struct sock *socket_of(__u32 descriptor)
 	return BPF_CORE_READ(socket, sk);
 }
 
-/* Whether the socket is connected to the observed server, or is an unconnected socket of the client. */
+/* Returns whether the socket is connected to the observed server, or is an unconnected socket of the client.
+ * */
 static __always_inline int is_clients(struct sock *socket, const struct settings *settings)
 {
 	if (BPF_CORE_READ(socket, sk_protocol) != settings->transport)
@@ -57,7 +59,7 @@ static __always_inline int is_clients(struct sock *socket, const struct settings
 	return !port || (port == settings->port && BPF_CORE_READ(socket, __sk_common.skc_daddr) == settings->server);
 }
 
-/* Whether the socket is the server's end of the message's connection. */
+/* Returns whether the socket is the server's end of the connection that the message uses. */
 static __always_inline int is_servers(struct sock *socket, const struct settings *settings, const struct trail *trail)
 {
 	if (!socket || BPF_CORE_READ(socket, sk_protocol) != settings->transport)
@@ -80,7 +82,7 @@ static __always_inline void begin(struct trail *trail, __u32 thread, __u32 file,
 	trail->client_port = 0;
 	time_clock(trail);
 	pass(trail, CLIENT_SENDS, NULL, bpf_ktime_get_ns());
-	/* This comes last, so that no other CPU sees a partial trail. */
+	/* This is written last, so that no other CPU sees a partial trail. */
 	__sync_lock_test_and_set(&trail->active, 1);
 }
 
@@ -90,7 +92,7 @@ static __always_inline void client_sends(struct trail *trail, const struct setti
 	if (trail->active) {
 		if (trail->thread != thread || trail->file != file)
 			return;
-		/* The client sends the next message, so the followed message or its reply was lost. */
+		/* The client is sending the next message, so the followed message or its reply was lost. */
 		trail->active = 0;
 		add_count(LOST, 1);
 	}
@@ -130,7 +132,7 @@ int BPF_PROG(call_begins, struct pt_regs___way *registers, long id)
 	return 0;
 }
 
-/* Adds received bytes. Returns 1 if they complete the message, which happens once. */
+/* Adds received bytes. Returns 1 once, when they complete the message. */
 static __always_inline int completes(__u64 *got, long id, long returned, const struct settings *settings)
 {
 	__u64 before = *got;
@@ -167,7 +169,7 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 	return 0;
 }
 
-/* The first packet is identified by its socket, later ones by the message id. */
+/* The first packet is identified by its socket, and later ones by the id of the message. */
 static __always_inline int is_followed(struct trail *trail, const struct settings *settings, struct sk_buff *skb,
 				       const struct message *message)
 {

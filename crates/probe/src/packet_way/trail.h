@@ -1,5 +1,5 @@
-/* The trail of the followed message, and its evaluation at the end: its points form a route, and the times between
- * them go into that route's histograms. */
+/* The trail of the followed message, and its evaluation at the end. Its points form a route, and the times
+ * between them are added to that route's histograms. */
 #pragma once
 
 #include "network.h"
@@ -8,7 +8,7 @@
 #define POINTS 64
 /* Maximum number of distinct routes. */
 #define WAYS 16
-/* Histogram: 16 buckets per power of two up to 2^32 ns; mirrored in histogram.rs. */
+/* Histograms have 16 buckets per power of two up to 2^32 ns, as in histogram.rs. */
 #define BUCKETS 464
 
 /* Kinds of points; mirrored in routes.rs. */
@@ -18,10 +18,11 @@ enum event { CLIENT_SENDS, QUEUED, TRANSMITTED, RECEIVED, SERVER_RECEIVES, SERVE
 enum count { LOST, EVENTS_LEFT_OUT, WAYS_SEEN, COUNTS };
 
 struct passed {
-	/* When the program started and ended. The time in between is the probe's own, so it is excluded from steps. */
+	/* When the program started and ended. The time in between is the probe's own, so it is excluded from the
+	 * steps. */
 	__u64 came;
 	__u64 left;
-	/* Event, device and namespace, see point_of. */
+	/* The event, the device and the namespace, see point_of. */
 	__u64 point;
 	struct net_device *device;
 };
@@ -29,7 +30,7 @@ struct passed {
 struct trail {
 	/* Whether a message is in flight. All other fields describe this message. */
 	__u64 active;
-	/* Number of points passed. More than POINTS if some did not fit. */
+	/* The number of points passed. It exceeds POINTS if some of them did not fit. */
 	__u64 passed;
 	/* Number of messages since the last one that was followed. */
 	__u64 skipped;
@@ -42,12 +43,12 @@ struct trail {
 	/* Bytes read from each socket. */
 	__u64 server_got;
 	__u64 client_got;
-	/* Packet ids per direction, known after the first packet, see packet.h. */
+	/* Packet ids per direction, which are known after the first packet (see packet.h). */
 	__u64 there;
 	__u64 back;
 	__u32 knows_there;
 	__u32 knows_back;
-	/* The client's port in the last packet, in network order. */
+	/* The client's port in the last packet, in network byte order. */
 	__u32 client_port;
 	__u32 padding;
 	/* The lowest cost of reading the clock so far. */
@@ -95,7 +96,8 @@ struct {
 	__type(value, struct way);
 } ways SEC(".maps");
 
-/* Histograms of all steps: index POINTS * route + index of the later point; point 0 is the total. */
+/* The histograms of all steps. The index is POINTS * route plus the index of the later point, where point 0
+ * is the total. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WAYS * POINTS);
@@ -143,7 +145,7 @@ static __always_inline void time_clock(struct trail *trail)
 		trail->clock = clock;
 }
 
-/* Histogram bucket: one per nanosecond below 16 ns, then 16 per power of two. */
+/* Returns the histogram bucket: one per nanosecond below 16 ns, then 16 per power of two. */
 static __always_inline __u32 bucket_of(__u64 time)
 {
 	if (time < 16)
@@ -159,8 +161,8 @@ static __always_inline __u32 bucket_of(__u64 time)
 	return ((power - 4) << 4) + (__u32)(time >> ((power - 4) & 31));
 }
 
-/* This and the next three are global functions, which the verifier checks once instead of in every combination of
- * branches. */
+/* This and the next three functions are global, so that the verifier checks each of them once instead of in
+ * every combination of branches. */
 __noinline int add_time(__u32 number, __u64 time)
 {
 	__u32 *histogram = bpf_map_lookup_elem(&times, &number);
@@ -184,7 +186,7 @@ __noinline __u64 sign_trail(void)
 	return signature;
 }
 
-/* Assigns a number to a new route; negative if there is no room. */
+/* Assigns a number to a new route. Returns a negative number if there is no room. */
 __noinline int enter_way(__u64 signature)
 {
 	struct trail *trail = the_trail();
@@ -226,7 +228,7 @@ __noinline int add_times(__u32 number)
 	return 0;
 }
 
-/* The message is complete: adds its times to its route. */
+/* Completes the message and adds its times to its route. */
 static __always_inline void settle(struct trail *trail)
 {
 	trail->active = 0;

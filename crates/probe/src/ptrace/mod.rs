@@ -1,4 +1,4 @@
-//! Counts system calls on machines without eBPF by stopping every thread at each call. Because this is slow, it
+//! Counts system calls on machines without eBPF by stopping every thread at each call. This is slow, so it
 //! pauses regularly and reports how much progress the processes make with and without tracing.
 
 mod counts;
@@ -28,13 +28,13 @@ pub struct Slices {
 }
 
 impl Default for Slices {
-    /// A slice is long compared to its start, which stops every thread once.
+    /// A slice is long compared to the time to start it, which stops every thread once.
     fn default() -> Self {
         Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }
 }
 
-/// Without slices, the counter never pauses and cannot measure its overhead.
+/// Creates the counter. Without slices, it never pauses and cannot measure its own overhead.
 #[must_use]
 pub fn ptrace_counter(slices: Option<Slices>) -> Box<dyn Probe> {
     Box::new(PtraceCounter { slices, tallies: Arc::default(), tracer: None })

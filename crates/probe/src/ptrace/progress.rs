@@ -1,4 +1,4 @@
-//! Progress of processes by standard kernel counters, to compare slices with pauses.
+//! Measures the progress of processes by standard kernel counters, to compare slices with pauses.
 
 use std::{collections::BTreeSet, fs};
 
@@ -6,7 +6,6 @@ use std::{collections::BTreeSet, fs};
 pub(super) struct Progress {
     /// In nanoseconds, from /proc/PID/schedstat.
     pub(super) cpu: u64,
-    /// Number of read and write calls, from /proc/PID/io.
     pub(super) moved: u64,
 }
 
@@ -22,7 +21,7 @@ impl Progress {
         sum
     }
 
-    /// The progress of threads that ended in between is lost.
+    /// Returns the progress since an earlier reading. The progress of threads that ended in between is lost.
     pub(super) fn since(&self, before: &Self) -> (u64, u64) {
         (self.cpu.saturating_sub(before.cpu), self.moved.saturating_sub(before.moved))
     }

@@ -1,4 +1,4 @@
-//! Converts slots to counts with thread and process names and ends. No I/O.
+//! Converts slots to counts with ends and the names of threads and processes. Performs no I/O.
 
 use std::collections::HashMap;
 

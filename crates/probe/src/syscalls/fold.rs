@@ -1,12 +1,12 @@
-//! Merges counts of threads with equal names in a process. No I/O.
+//! Merges the counts of threads that have equal names within a process. Performs no I/O.
 
 use std::collections::HashMap;
 
 use samples::{CallTimes, SyscallCount};
 use units::{Bytes, Nanos};
 
-/// Returns the counts unchanged if there are few. Otherwise merges all threads of a process by call and name, sorted
-/// by total time, longest first.
+/// Returns the counts unchanged if there are few. Otherwise merges all threads of a process by call and name,
+/// and sorts by total time, longest first.
 pub(super) fn fold(counts: Vec<SyscallCount>, most: usize) -> Vec<SyscallCount> {
     if counts.len() <= most {
         return counts;

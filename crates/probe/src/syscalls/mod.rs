@@ -1,4 +1,4 @@
-//! System calls of chosen processes by thread and call.
+//! Counts the system calls of selected processes by thread and call.
 
 mod counts;
 mod fold;
@@ -18,7 +18,8 @@ use crate::{
 };
 use slot::{Slot, Words};
 
-/// Number of pairs of thread and call, which take 280 bytes each. Further pairs are reported as overflow.
+/// The number of pairs of thread and call, each of which takes 280 bytes. Further pairs are reported as an
+/// overflow.
 const SLOTS: u32 = 65_536;
 
 const ROWS: usize = 10_000;

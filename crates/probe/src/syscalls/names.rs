@@ -13,7 +13,8 @@ pub(crate) fn returns_bytes(call: &str) -> bool {
     MOVERS.binary_search(&call).is_ok()
 }
 
-/// rt_sigreturn does not return a value of its own, but restores that of an interrupted call.
+/// Returns whether the call has a return value. rt_sigreturn does not: it restores that of an interrupted
+/// call.
 pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }

@@ -1,4 +1,4 @@
-/* Data written by the program and read by user space, and its maps. */
+/* The data that the program writes and user space reads, and the maps that hold it. */
 #pragma once
 
 #include "kernel.h"
@@ -6,14 +6,14 @@
 #define HEADS 64
 #define TIMES 40
 
-/* Calls by one thread with the same number. Read in slot.rs. */
+/* The calls with the same number made by one thread. Read in slot.rs. */
 struct slot {
 	__u64 calls;
 	__u64 errors;
 	__u64 total;
 	__u64 waiting;
 	__u64 guest;
-	/* Sum of the return values of successful calls. */
+	/* The sum of the return values of successful calls. */
 	__u64 returned;
 	/* End of the latest call. */
 	__u64 seen;
@@ -27,7 +27,7 @@ struct slot {
 	__u32 next;
 	__u64 comm[2];
 	__u64 process[2];
-	/* The start that the slot belongs to. Written last. */
+	/* The epoch of the start that the slot belongs to. This is written last. */
 	__u32 epoch;
 	__u32 unused;
 	__u32 times[TIMES];
@@ -57,19 +57,20 @@ struct thread {
 	__u32 call;
 	/* The thread's first slot plus one. */
 	__u32 first;
-	/* When the call started, how long it waited, and when the current wait started, then the same for its guest. */
+	/* When the call started, how long it waited, and when the current wait started, followed by the same values
+	 * for its guest. */
 	__u64 since;
 	__u64 waited;
 	__u64 off_since;
 	__u64 guest;
 	__u64 guest_since;
-	/* Slots by call number, plus one. Slots with equal low bits are chained. */
+	/* Slots by call number, plus one. Slots with the same low bits form a chain. */
 	__u32 heads[HEADS];
 };
 
-/* Written by user space while nothing is attached, except the counters. Read in settings.rs. */
+/* Written by user space while nothing is attached, except for the counters. Read in settings.rs. */
 struct settings {
-	/* Changes with each start, so that storage of earlier starts is ignored. */
+	/* Changes at each start, so that the storage of earlier starts is ignored. */
 	__u32 epoch;
 	__u32 slots;
 	/* Number of slots in use. */

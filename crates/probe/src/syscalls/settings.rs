@@ -1,11 +1,11 @@
-//! Settings and counters of the kernel program: `struct settings`, subjects and marks.
+//! The settings and counters of the kernel program: `struct settings`, subjects and marks.
 
 use crate::{
     bpf::{BpfObject, Subjects, failed},
     observe::{ProbeError, Watch},
 };
 
-/// 8-byte words: epoch and slots, taken, overflowed.
+/// Three words of 8 bytes: epoch and slots, taken, overflowed.
 type Words = [u64; 3];
 /// One bit per process, selected by the low bits of its PID.
 type Marks = [u64; 8192];

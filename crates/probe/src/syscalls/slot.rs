@@ -1,8 +1,8 @@
-//! Decodes slots of the kernel program, `struct slot` of records.h.
+//! Decodes the slots of the kernel program (`struct slot` in records.h).
 
 pub(super) type Words = [u64; 35];
 
-/// Number of words before the histogram, which has 32-bit counters.
+/// The number of words before the histogram, which has 32-bit counters.
 const HEAD: usize = 15;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +20,11 @@ pub(super) struct Slot {
     pub(super) number: u32,
     /// 1-based index of the subject.
     pub(super) subject: u32,
-    /// Distinguishes threads with a reused id.
     pub(super) thread: u32,
     pub(super) comm: String,
     pub(super) process: String,
     pub(super) epoch: u32,
-    /// Number of calls that took at least 2^i ns, up to the longest.
+    /// The number of calls that took at least 2^i ns, up to the longest call.
     pub(super) times: Vec<u64>,
 }
 

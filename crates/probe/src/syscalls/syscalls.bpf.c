@@ -1,7 +1,6 @@
-/* Counts system calls by thread and number. Sends no events; user space reads the slots.
- *
- * A thread's storage refers to its slots, which only the thread itself writes, on any CPU, so neither locks nor
- * per-CPU copies are needed. Unobserved tasks cost one test of a bit in `marks`. */
+/* |Counts system calls by thread and number. The program sends no events; user space reads the slots.|| A
+ * thread's storage refers to its slots, which only the thread itself writes, on any CPU. So neither locks nor
+ * per-CPU|copies are needed. For tasks that are not observed, the only cost is testing a bit in `marks`. */
 #include "kernel.h"
 #include "records.h"
 #include "watched.h"
@@ -19,7 +18,8 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } __attribute__((preserve_access_index));
 
-/* Storage for a thread of an observed process, created on first use. NULL for other threads. */
+/* Returns the storage of a thread in an observed process, which is created on first use. Returns NULL for
+ * other threads. */
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {
 	struct thread *thread;
@@ -104,7 +104,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 
 	if (marked(task->tgid))
 		thread = thread_of(task);
-	/* The mark may belong to a process that has exited, or that has the same low bits. */
+	/* The mark may belong to a process that has exited, or to one whose PID has the same low bits. */
 	if (!thread && (places.by_namespace || places.by_cgroup)) {
 		__u32 tgid = task->tgid, subject;
 
@@ -123,7 +123,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
-/* Index of the highest set bit. */
+/* Returns the index of the highest set bit. */
 static __always_inline __u32 log2_of(__u64 value)
 {
 	__u32 place = 0;
@@ -245,8 +245,8 @@ int BPF_PROG(ended, struct task_struct *task)
 	return 0;
 }
 
-/* Attached by name instead of BTF type: KVM is a module on most hosts, so its tracepoints are not in the kernel's
- * BTF. */
+/* This is attached by name instead of by BTF type. KVM is a module on most hosts, so its tracepoints are not
+ * in the kernel's BTF. */
 SEC("raw_tp/kvm_entry")
 int BPF_PROG(guest_entered)
 {
@@ -269,7 +269,7 @@ int BPF_PROG(guest_left)
 	return 0;
 }
 
-/* Runs for each task when user space reads. */
+/* This runs once for each task when user space reads. */
 SEC("iter/task")
 int each_task(struct bpf_iter__task *context)
 {

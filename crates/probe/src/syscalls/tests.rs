@@ -1,4 +1,4 @@
-//! Tests that need an unusual number of slots. The others are in tests/syscalls.
+//! Tests that need an unusual number of slots. All others are in tests/syscalls.
 
 use samples::CpuConsumer;
 

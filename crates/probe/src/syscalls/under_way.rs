@@ -1,4 +1,4 @@
-//! Finds calls that are in progress when the probe is read, by iterating over all tasks in the kernel.
+//! Finds calls that are in progress when the probe is read, by iterating over all tasks inside the kernel.
 
 use std::{fs::File, io::Read};
 
@@ -19,7 +19,7 @@ pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
     program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel rejects the iterator program"))
 }
 
-/// No call, which is -1 in the kernel's registers.
+/// The call number -1, which the kernel's registers contain if there is no call.
 const NONE: u32 = u32::MAX;
 
 pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {
@@ -46,7 +46,7 @@ fn unreadable(reason: &str) -> ProbeError {
     ProbeError::Failed { operation: "look for calls in progress".to_owned(), reason: reason.to_owned() }
 }
 
-/// Returns zero for a call that starts on another CPU during the iteration, after the reference time.
+/// Returns the elapsed time, which is zero for a call that starts on another CPU during the iteration.
 const fn elapsed(nanos: u64) -> u64 {
     if nanos > i64::MAX as u64 { 0 } else { nanos }
 }
@@ -71,7 +71,7 @@ fn slot(place: u32, record: &[u8]) -> Slot {
         tgid,
         number,
         subject,
-        // Threads without a slot have no other identity, so each of them is separate.
+        // A thread without a slot has no other identity, so it counts as a separate thread.
         thread: if thread == 0 { u32::MAX - place } else { thread },
         comm: text(&words[7..9]),
         process: text(&words[9..11]),

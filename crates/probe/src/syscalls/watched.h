@@ -1,4 +1,4 @@
-/* Observed processes have one bit each, so that all others cost only one test. */
+/* Each observed process has a bit here, so that all other processes cost only one test. */
 #pragma once
 
 #include "subjects.h"
@@ -6,7 +6,7 @@
 
 #define MARKS (1 << 19)
 
-/* Bits of processes that may be observed, by the low bits of the PID. */
+/* One bit per process that may be observed, selected by the low bits of its PID. */
 __u64 marks[MARKS / 64];
 
 static __always_inline _Bool marked(__u32 tgid)

@@ -121,7 +121,6 @@ fn netdev(value: &str) -> Option<Netdev> {
     })
 }
 
-/// Converts JSON from libvirt to QEMU's own notation.
 fn plain(value: &str) -> Cow<'_, str> {
     let Ok(object) = serde_json::from_str::<Map<String, Value>>(value) else { return value.into() };
     let part = |(name, value): (String, Value)| match value {

@@ -8,11 +8,11 @@ use crate::{file::line, target};
 pub(super) struct ControlGroup {
     pub(super) path: String,
     pub(super) limit: Option<f64>,
-    /// Microseconds throttled since the group was created.
+    /// The time for which the group has been throttled since it was created, in microseconds.
     pub(super) throttled: Option<u64>,
 }
 
-/// Returns `None` if the process has no version 2 group below the root.
+/// Reads the group, or returns `None` if the process has no version 2 group below the root.
 pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;
@@ -25,7 +25,7 @@ pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     })
 }
 
-/// Parses `200000 100000`, a quota and a period in microseconds. A quota of `max` is unlimited.
+/// Parses `200000 100000`, a quota and a period in microseconds. A quota of `max` means unlimited.
 fn limit(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);

@@ -1,5 +1,5 @@
-//! Traffic-related descriptors of a QEMU (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` gives the device name of a tap
-//! queue (drivers/net/tun.c).
+//! The network-related descriptors of a QEMU process (proc_pid_fd(5), proc_pid_fdinfo(5)). `iff:` gives the
+//! device name of a tap queue (drivers/net/tun.c).
 
 use std::{fs, io};
 

@@ -1,4 +1,4 @@
-//! Combines command line and descriptors.
+//! Tests that the command line and the descriptors are combined correctly.
 
 use super::*;
 

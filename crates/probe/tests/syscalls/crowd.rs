@@ -1,4 +1,4 @@
-//! Many threads and many calls.
+//! Tests with many threads and many calls.
 
 use libtest_mimic::Failed;
 use samples::ProbeKind;

@@ -1,4 +1,4 @@
-//! Exited processes, two tracers, and a killed tracer.
+//! Tests with exited processes, two tracers, and a killed tracer.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! Counts, names and starts, compared with a program's own knowledge.
+//! Compares counts, names and starts with the observed program's own data.
 
 use libtest_mimic::Failed;
 

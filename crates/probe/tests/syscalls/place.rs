@@ -1,4 +1,4 @@
-//! Processes found by namespace or control group instead of PID.
+//! Tests that find processes by namespace or control group instead of by PID.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -17,7 +17,7 @@ struct Reported {
     cpu: u64,
 }
 
-/// Interrupts and the hypervisor take time that none of the thread's clocks include.
+/// Interrupts and the hypervisor take time that none of the thread's clocks include, so tests are repeated.
 const ATTEMPTS: usize = 5;
 
 pub(crate) fn split() -> Result<(), Failed> {
@@ -102,7 +102,8 @@ fn longest(seen: &ProbeResults, pid: u32, names: &[&str]) -> SyscallCount {
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()
 }
 
-/// Reports differences of more than 5 % of the total, which allows for the program's work around its calls.
+/// Reports differences of more than 5 % of the total. This tolerance covers the program's own work around its
+/// calls.
 fn check(kind: &str, reported: &Reported, count: &SyscallCount) -> Vec<String> {
     let nanos = |part: Option<Nanos>| part.expect("measured").0;
     let (total, running, waiting) = (nanos(count.total), nanos(count.running), nanos(count.waiting));

@@ -18,7 +18,7 @@ use crate::{
 
 type Done = Result<(), Failed>;
 
-/// Calls that vary in number with timing: lock contention, and reuse of freed memory.
+/// Calls that vary in number with timing: lock contention, and the reuse of freed memory.
 const BY_CHANCE: [&str; 6] = ["futex", "read", "restart_syscall", "sched_yield", "mmap", "munmap"];
 
 fn whole() -> Box<dyn Probe> {
@@ -171,7 +171,7 @@ pub(crate) fn signals() -> Done {
         let state =
             |wanted: &str| until(|| status(child.id(), "State").is_some_and(|it| it.starts_with(wanted)));
         kill("STOP");
-        // The program is stopped while traced, and stays stopped afterwards.
+        // The program is stopped while it is being traced, and stays stopped afterwards.
         assert!(state("t") || state("T"), "{:?}", status(child.id(), "State"));
         probe.stop();
         assert!(state("T"), "{:?}", status(child.id(), "State"));

@@ -1,4 +1,5 @@
-//! Compares calls counted by plumb with those that strace or perf counts in the same process at the same time.
+//! Compares the calls counted by plumb with the counts of strace or perf in the same process at the same
+//! time.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -38,8 +39,9 @@ pub(crate) fn strace() -> Result<(), Failed> {
     Ok(())
 }
 
-/// perf starts the program, and the probe observes perf from before that point. perf sometimes loses calls silently,
-/// so it has to see all of them in only one of several attempts. The test always fails if only perf sees a call.
+/// perf starts the program, and the probe has observed perf since before that point. perf sometimes loses
+/// calls without an error, so it has to see all in only one of several attempts. The test always fails if
+/// perf sees a call that the probe misses.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();
@@ -79,7 +81,7 @@ fn perf_once(probe: &mut dyn probe::Probe) -> Result<PerfResult, Failed> {
         )));
     }
     assert!(perf_table.len() >= 8, "a first thread, four others and three children: {output}");
-    // Thread ids wrap around, so the first thread is the next one after the tracer's id.
+    // Thread ids wrap around, so the program's first thread is the one with the next id after the tracer's.
     let first = *perf_table.keys().min_by_key(|thread| thread.wrapping_sub(started)).expect("not empty");
     let ours = ours_by_thread(probe);
     let mut lost = None;
@@ -135,8 +137,8 @@ pub(crate) fn of_strace(words: &[&str]) -> Option<Row> {
     (*name != "total").then_some(((*name).to_owned(), calls.parse().ok()?, errors))
 }
 
-/// Parses one table per thread: ` name (number), ...`, followed by a line per call with its name, calls, errors and
-/// five times.
+/// Parses one table per thread: ` name (number), ...`, followed by a line for each call with its name, its
+/// number of calls and errors, and five times.
 fn tables_of_perf(output: &str) -> BTreeMap<u32, Table> {
     let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
     let mut thread = None;

@@ -6,7 +6,7 @@ use ipnet::Ipv4Net;
 
 use crate::{diagnosis::Problem, document::Document, names::DeviceName, resolve::Draft};
 
-/// Reserved for benchmarks of network devices (RFC 2544, appendix C.2.2).
+/// The range reserved for benchmarks of network devices (RFC 2544, appendix C.2.2).
 const BENCHMARK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 0, 0), 15);
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {

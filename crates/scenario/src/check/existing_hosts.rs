@@ -1,4 +1,4 @@
-//! Checks existing hosts, what is created on them, and which workloads run there.
+//! Checks existing hosts, the devices created on them, and the workloads that run there.
 
 use std::net::Ipv4Addr;
 
@@ -89,7 +89,7 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
     match table.ways()[..] {
         [] => without_effect(entry, problems),
-        // By default, test traffic uses the interface over which an SSH host or member is reached.
+        // By default, test traffic uses the interface over which an SSH host or a member is reached.
         [("ssh" | "member", _)] => {}
         [(_, ref place)] if table.address.is_none() && table.interface.is_none() => {
             let message =

@@ -63,7 +63,6 @@ fn edges(draft: &Draft) -> Vec<(String, String, std::ops::Range<usize>)> {
     edges
 }
 
-/// Union-find over names.
 #[derive(Default)]
 struct Groups {
     leaders: BTreeMap<String, String>,

@@ -61,7 +61,7 @@ impl Fits {
         self.0.get(device).copied()
     }
 
-    /// The MTUs within a network segment must be the same, because oversized packets are dropped silently.
+    /// Reports different MTUs within a network segment, in which oversized packets would be dropped silently.
     pub(crate) fn differ(&self, one: &DeviceRef, other: &DeviceRef, what: &str) -> Option<Misfit> {
         let (first, second) = (self.of(one)?, self.of(other)?);
         let message =

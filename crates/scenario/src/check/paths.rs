@@ -1,4 +1,4 @@
-//! Checks that the ends of paths reach each other through exactly the declared layers.
+//! Checks that the ends of each path reach each other through exactly the declared layers.
 
 use std::ops::Range;
 

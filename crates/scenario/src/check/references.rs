@@ -59,8 +59,8 @@ impl<'c> Checker<'c> {
         false
     }
 
-    /// The kernel rejects a macvlan on a bridge port, and any other device on top of the port would take packets from
-    /// the bridge.
+    /// Reports devices on a bridge port. The kernel rejects a macvlan there, and any other device would take
+    /// packets from the bridge.
     pub(crate) fn free_wire_end(&mut self, host: &str, device: &Spanned<String>) {
         let at = DeviceRef::named_in(host, device.get_ref());
         let bridges = self.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);

@@ -23,7 +23,8 @@ pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
 
 pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
 
-/// Parts that cannot be read are reported, left out, and recorded in [`Document::broken`]. Fails on a syntax error.
+/// Reads a document. Parts that cannot be read are reported, left out, and recorded in [`Document::broken`].
+/// Fails on a syntax error.
 pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -153,7 +154,7 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// After an unknown key, reads the value again without it to find further problems.
+    /// Reads a value. After an unknown key, reads it again without that key to find further problems.
     fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
         let mut misspelled: Vec<String> = Vec::new();

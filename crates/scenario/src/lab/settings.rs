@@ -29,7 +29,8 @@ pub struct DeviceSettings {
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
-    /// Queues per direction. The lab's own settings give the number at creation, which is also the maximum.
+    /// The number of queues per direction. The lab's own setting is the number at creation, which is also the
+    /// maximum.
     pub queues: Option<u32>,
     #[serde(default)]
     pub rings: RingSizes,
@@ -78,7 +79,6 @@ impl DeviceSettingKind {
         self.setting().take_out(settings);
     }
 
-    /// The keys of this setting. Later ones override earlier ones.
     pub(crate) fn words(self) -> &'static [Word<DeviceSettings>] {
         self.setting().words()
     }

@@ -17,8 +17,8 @@ use crate::{
 };
 
 pub(crate) trait LinkTable {
-    /// The noun to use in messages about the link's name, or `None` if its devices have the same name and are checked
-    /// separately.
+    /// Returns the noun for messages about the link's name, or `None` if its devices have the same name and
+    /// are checked separately.
     fn noun(&self) -> Option<&'static str> {
         None
     }
@@ -34,14 +34,16 @@ pub(crate) trait LinkTable {
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
     }
-    /// Whether the link can be created on an existing host, where its devices are in a separate namespace.
+    /// Returns whether the link can be created on an existing host, where its devices are in a separate
+    /// namespace.
     fn fits_existing(&self) -> bool {
         false
     }
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
     fn references(&self, checker: &mut Checker<'_>);
     fn check(&self, _document: &Document, _draft: &Draft, _problems: &mut Vec<Problem>) {}
-    /// Reports packets sent by the link itself that do not arrive. Runs after all links have passed their own checks.
+    /// Reports packets that the link itself sends and that do not arrive. This runs after all links have
+    /// passed their own checks.
     fn walk(&self, _world: &World<'_>, _draft: &Draft, _problems: &mut Vec<Problem>) {}
 }
 
@@ -67,12 +69,12 @@ pub(crate) trait LinkKind {
     fn name(&self) -> &str;
     fn layer(&self) -> Layer;
     fn devices(&self) -> Vec<LinkDevice<'_>>;
-    /// Pairs of a device and the device on top of it, which receives its frames.
+    /// Returns pairs of a device and the device on top of it, which receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
         Vec::new()
     }
     fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>>;
-    /// Whether the link forwards received frames like sent ones.
+    /// Returns whether the link forwards frames that it receives like frames that it sends.
     fn passes_on(&self) -> bool {
         false
     }

@@ -49,7 +49,8 @@ impl LinkTable for Entry<MacvlanTable> {
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
-    /// The MTU is that of the underlying device at creation, because settings are applied after all devices exist.
+    /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
+    /// exist.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }

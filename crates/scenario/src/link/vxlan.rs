@@ -89,7 +89,7 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// Lab namespaces cannot be members together with existing hosts, because they are not connected.
+    /// Reports lab namespaces that are members together with existing hosts, because they are not connected.
     fn mixed_members(&self, document: &Document, problems: &mut Vec<Problem>) {
         let is_existing = |member: &&Entry<MemberTable>| document.existing(member.name()).is_some();
         let members = || self.table.members.iter();
@@ -152,7 +152,7 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// The kernel rejects a second overlay with the same VNI and port in a host.
+    /// Reports duplicates. The kernel rejects a second overlay with the same VNI and port in a host.
     fn duplicates(&self, document: &Document, problems: &mut Vec<Problem>) {
         let (vni, port) = (*self.table.vni.get_ref(), self.port());
         let before = document.links.vxlans.iter().take_while(|other| other.name() != self.name());
@@ -195,7 +195,8 @@ impl LinkTable for Entry<VxlanTable> {
             return Some(UNKNOWN_MTU);
         }
         let under = self.table.members.iter().map(Entry::<MemberTable>::over);
-        // Tunnels are created before settings are applied, so they must fit the underlay's MTU at creation.
+        // Tunnels are created before settings are applied, so they must fit the MTU that the underlay has at
+        // creation.
         under
             .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.at_creation(&over))))
             .min()
@@ -358,8 +359,8 @@ impl LinkKind for Vxlan {
         for member in &mut self.members {
             let Some(existing) = lab.existing(&member.at.host) else { continue };
             member.underlay = existing.end(&member.at.host).device.device;
-            // Never send packets to a host without an agent of this run, because other software there may use the
-            // port.
+            // Packets must never be sent to a host without an agent of this run, because other software there
+            // may use the port.
             member.local =
                 existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(Ipv4Addr::UNSPECIFIED);
         }

@@ -59,7 +59,7 @@ impl LinkTable for Entry<WireTable> {
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.get_ref().0));
         let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| *mtu.get_ref());
-        // Uses the MTU that both ends are set to later, if any, so that the devices on top of the wire fit it.
+        // If the MTU is changed later, this uses the new MTU, so that the devices on top of the wire fit it.
         Some(one.filter(|_| one == other).unwrap_or(written))
     }
 
@@ -102,8 +102,8 @@ impl LinkTable for Entry<WireTable> {
     }
 }
 
-/// The range of a wire's rate. A token bucket of two maximum-size packets must fill up before the kernel's counter
-/// overflows (2^32 ticks of 64 ns, tc-tbf(8)).
+/// The range of a wire's rate. A token bucket for two packets of the maximum size must fill up before the
+/// kernel's counter overflows (2^32 ticks of 64 ns, tc-tbf(8)).
 const SLOWEST: BitRate = BitRate(8e3);
 const FASTEST: BitRate = BitRate(1e12);
 

@@ -1,4 +1,4 @@
-//! Resolves how to reach an existing host. Problems are reported by the checks.
+//! Resolves how to reach an existing host. The checks report any problems.
 
 use crate::{
     document::HostTable,
@@ -6,7 +6,7 @@ use crate::{
     names::DeviceName,
 };
 
-/// Returns `None` for a host that the lab creates.
+/// Returns how to reach the host, or `None` for a host that the lab creates.
 pub(crate) fn existing_host(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
     let access = match (&table.ssh, &table.member) {

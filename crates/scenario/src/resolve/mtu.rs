@@ -1,4 +1,4 @@
-//! Finds the MTU of each device at creation.
+//! Finds the MTU that each device has at creation.
 
 use std::collections::BTreeMap;
 

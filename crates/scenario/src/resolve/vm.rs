@@ -1,4 +1,4 @@
-//! Resolves a kind of virtual machine. Problems are reported by the checks.
+//! Resolves a kind of virtual machine. The checks report any problems.
 
 use toml::Spanned;
 
@@ -25,7 +25,8 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
     }
 }
 
-/// Disabling checksum offload also disables packets larger than the MTU, which need it (VIRTIO 1.2, section 5.1.3.1).
+/// Resolves the features. Disabling checksum offload also disables packets larger than the MTU, which depend
+/// on it (VIRTIO 1.2, section 5.1.3.1).
 fn virtio(table: &VmTable) -> VirtioNet {
     let csum = table.csum.map(Switch::is_on);
     let needs_csum = |switch: &Option<Spanned<Switch>>| {

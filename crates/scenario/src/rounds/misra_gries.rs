@@ -1,5 +1,5 @@
-//! Edge colouring with at most one colour more than the maximum degree (Misra & Gries, Information Processing Letters
-//! 41, 1992).
+//! Edge colouring that uses at most one colour more than the maximum degree (Misra & Gries, Information
+//! Processing Letters 41, 1992).
 
 pub(super) fn colours(edges: &[[usize; 2]], vertices: usize, colours: usize) -> Vec<usize> {
     let mut graph = Colouring { at: vec![vec![None; colours]; vertices] };
@@ -21,7 +21,7 @@ impl Colouring {
             .enumerate()
             .position(|(place, leaf)| self.at[*leaf][wanted].is_none() && self.is_fan(hub, &fan[..=place]));
         let end = end.expect("part of the fan is valid (theorem of Misra and Gries)");
-        // Shift the colours down the fan, which frees the colour of the last edge.
+        // Shifting the colours down the fan frees the colour of the last edge.
         for place in 0..end {
             let colour =
                 self.colour(hub, fan[place + 1]).expect("all edges of a fan except the first are coloured");

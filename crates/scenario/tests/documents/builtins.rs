@@ -48,7 +48,6 @@ fn builtins_have_documented_duration() {
     }
 }
 
-/// A smaller version of the grid in the write-up.
 #[test]
 fn multiplies_streams_by_queues_and_labels_cap() {
     let (scenario, plan) = (builtin("bridge-queues"), plan("bridge-queues"));

@@ -17,7 +17,6 @@ fn smallest_example_of_guide_parses() {
     assert_eq!(scenario.paths.len(), 1);
 }
 
-/// The other examples are fragments, so the test inserts them into a built-in scenario.
 #[test]
 fn fragments_of_guide_parse() {
     let quick = scenario::builtin::find("quick").expect("built in").text;

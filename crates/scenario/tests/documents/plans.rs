@@ -118,7 +118,7 @@ fn level_sets_load_placement_and_devices() {
     assert_eq!(device.big_tcp, Some(Bytes(524_280)), "kernel limit for 512 KiB");
 }
 
-/// Each result sets all devices that any factor changes, so that it does not depend on earlier ones.
+/// Each result sets all devices that any factor changes, so that it does not depend on earlier results.
 #[test]
 fn inapplicable_factor_sets_first_level() {
     let result = result("first/bulk/placement=same-cpu");
@@ -160,7 +160,7 @@ fn guest_receive_ring_fits_largest_level() {
         ("rx-ring", "[128, 256]", None),
         ("rx-ring", "[256, 512]", Some(512)),
         ("ring-size", "[1024, 512]", Some(1024)),
-        // 4096 exceeds QEMU's maximum, which the device reports when the setting is applied.
+        // 4096 exceeds QEMU's maximum. The device reports this when the setting is applied.
         ("rx-ring", "[256, 4096]", Some(1024)),
         ("tx-ring", "[256, 1024]", None),
     ] {

@@ -25,7 +25,7 @@ fn probed(plan: &Plan) -> Vec<&PlannedTrial> {
     plan.trials.iter().filter(|trial| trial.arm == Arm::Probed).collect()
 }
 
-/// The order of a run from before probes existed, which must still be resumable.
+/// The order of a run from a version without probes, which must still be resumable.
 const ORDER_OF_QUICK: [(usize, Arm); 10] = [
     (3, Arm::Measure),
     (1, Arm::Again),

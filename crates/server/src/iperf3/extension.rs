@@ -1,5 +1,5 @@
-//! The plumb extension of iperf3's results, which carries all intervals and thread CPU times. Received
-//! records are rejected if the test could not have produced them.
+//! The plumb extension of iperf3's results, which contains all intervals and the CPU time of each thread. A
+//! received record is rejected if the test could not have produced it.
 
 use std::{
     fmt,
@@ -20,10 +20,10 @@ pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;
 const FLOWS: usize = 256;
-/// Maximum number of intervals over all connections. Each takes a few hundred bytes, so records within
-/// [`LONGEST`] cannot reach it.
+/// The maximum number of intervals over all connections. Each interval takes a few hundred bytes, so a record
+/// of at most [`LONGEST`] bytes cannot reach this number.
 const INTERVALS: usize = 50_000;
-/// Maximum duration (in ns, equal to 39 hours), amount or count of an interval. It prevents sums from
+/// The maximum of an interval's duration in nanoseconds (39 hours), bytes and counts. It prevents sums from
 /// overflowing.
 const MOST: u64 = 1 << 47;
 
@@ -42,7 +42,7 @@ struct ReceivedRecord {
     threads: Vec<ThreadCpu>,
 }
 
-/// Returns `None` if the result would exceed `limit`, without building it first.
+/// Encodes the outcome. Returns `None` if the result would exceed `limit`, without building it first.
 pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
@@ -50,9 +50,11 @@ pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     Unread::new(String::from_utf8(text.bytes).ok()?)
 }
 
-/// Returns `None` if this version could not have sent the record for the given plan.
+/// Decodes a received record. Returns `None` if this version of plumb could not have sent it for the given
+/// plan.
 pub(crate) fn decode(record: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
-    // Plumb's own records need no escapes, and others could send escape sequences to a terminal.
+    // Records from plumb need no escapes. Other programs could use them to send escape sequences to a
+    // terminal.
     if record.text().len() > LONGEST || record.text().contains(|sign: char| sign == '\\' || sign.is_control())
     {
         return None;

@@ -27,7 +27,7 @@ pub(super) struct Transport<M> {
     pub(super) socket: TcpStream,
     pub(super) machine: Box<M>,
     pub(super) name: String,
-    /// Whether the connection timed out in the kernel instead of being closed by the peer.
+    /// Whether the kernel reported a timeout, rather than the peer closing the connection.
     pub(super) is_given_up: bool,
 }
 

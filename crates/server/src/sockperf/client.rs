@@ -1,5 +1,5 @@
-//! A client for the stock `sockperf server`. An initial message checks that the server replies; it is counted
-//! only by the server.
+//! A client for the stock `sockperf server`. It first sends one message to check that the server replies,
+//! which only the server counts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -21,16 +21,16 @@ const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientSpec {
-    /// The default port is 11111. The server uses either TCP or UDP.
+    /// The server's address. The default port is 11111, and the server uses either TCP or UDP.
     pub server: SocketAddr,
     pub bind: Option<IpAddr>,
-    /// The open loop corresponds to sockperf's `under-load` with replies to all messages, the closed loop to
-    /// its `ping-pong`. Messages have 14 to 65,507 bytes. Parallel streams are not supported.
+    /// The workload. An open loop corresponds to sockperf's `under-load` with replies to all messages, and a
+    /// closed loop to its `ping-pong`. Messages have 14 to 65,507 bytes. Parallel streams are not supported.
     pub load: PingPongSettings,
     pub cpus: Option<Vec<u32>>,
 }
 
-/// The server's own measurements are not available.
+/// Runs a test. The server's own measurements are not available.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let socket = match spec.load.transport {
@@ -52,7 +52,7 @@ fn check(load: &PingPongSettings) -> Result<Messages> {
         let (setting, value) = ("parallel stream", "requested with sockperf".to_owned());
         return Err(Error::Setting { setting, value, allowed: "none with sockperf" });
     }
-    // The plumb protocol only differs in its message size limits.
+    // The plumb protocol differs only in its message size limits.
     ping_pong::check(&PingPongSettings { message: Bytes(64), ..load.clone() })?;
     Ok(Messages(question))
 }

@@ -18,7 +18,8 @@ use workload::SocketFacts;
 
 use super::SessionOutcome;
 
-/// `first` contains the bytes that have already been read. Fails if the client sends an invalid message.
+/// Serves one client. `first` contains the bytes that have already been read. Fails if the client sends an
+/// invalid message.
 pub(crate) fn serve_tcp(
     socket: &TcpStream,
     first: &[u8],
@@ -90,7 +91,7 @@ impl Session<'_> {
                     Err(error) if is_gone(&error) => *closed_reading = true,
                     Err(error) => return Err(Error::socket("send on", || name.as_str())(error)),
                 }
-                // A client that sends without reading the replies is treated as idle.
+                // A client that sends without reading its replies counts as idle.
                 if let (false, Some(ended)) = (bytes.is_empty(), guard.look(counts, monotonic())?) {
                     return Ok(Some(ended));
                 }
@@ -99,7 +100,7 @@ impl Session<'_> {
     }
 }
 
-/// If a client closes its socket with unread replies, the connection is reset.
+/// If a client closes its socket before reading all replies, the kernel resets the connection.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }

@@ -15,7 +15,7 @@ use traffic::{
 use super::{SessionOutcome, SharedCounts};
 use crate::ledger::Meter;
 
-/// Size of the Ethernet, IPv4 and UDP headers, rounded up.
+/// The size of the Ethernet, IPv4 and UDP headers in bytes, rounded up.
 const HEADS: u64 = 64;
 
 /// The number of tokens that a reply of `length` bytes to an unverified address costs.
@@ -23,9 +23,9 @@ pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the peer that `socket` is connected to until the peer is idle. Invalid datagrams are dropped.
-/// `first` is a datagram that was received elsewhere and is answered here. `beside` counts the datagrams that
-/// were answered elsewhere. Replies beyond `rate` are dropped.
+/// Serves the peer that `socket` is connected to until the peer is idle. Drops invalid datagrams, and replies
+/// beyond `rate`. `first` is a datagram that another socket received and this one answers. `others` counts
+/// the datagrams that other sockets answered.
 pub(crate) fn serve_udp_beside(
     beside: &SharedCounts,
     socket: &UdpSocket,
@@ -79,14 +79,14 @@ fn answer(
     }
     counts.note(reply, datagram.len());
     match socket.send(datagram) {
-        // Without buffer space, the reply is dropped, as if the network had lost it. The client counts the
-        // loss.
+        // If there is no buffer space, the reply is dropped as if the network had lost it, and the client
+        // counts the loss.
         Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),
         other => other.map(drop),
     }
 }
 
-/// The kernel reports this on the next call after the client has closed its socket.
+/// After the client has closed its socket, the kernel reports this error on the next call.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
 }

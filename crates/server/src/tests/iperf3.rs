@@ -17,7 +17,7 @@ use crate::{
     iperf3::{ClientSpec, Options, run_client},
 };
 
-/// The options, and a function that checks the output and the server's record.
+/// The options of the client, and a function that checks its output and the server's record.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
 
 const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;
@@ -71,8 +71,8 @@ fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     }
 }
 
-/// Ignores datagrams dropped by the kernel. A receiver counts gaps as lost, but not datagrams missing at the
-/// end.
+/// Compares the counts of datagrams, except for datagrams dropped by the kernel. A receiver counts gaps as
+/// lost, but not datagrams missing at the end.
 fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("checked before");
     let theirs = &ended.results.as_ref().expect("checked before").streams;

@@ -64,7 +64,7 @@ fn client_ended_by_a_limit_fails() {
                 let spec = ClientSpec { token: 7, bind: HERE, server: server.address, load, cpus: None };
                 let started = monotonic();
                 let error = run_client(&spec, &Stop::new(), &()).expect_err("the duration limit");
-                // Closing a connection with unread data resets it.
+                // Closing a connection that has unread data resets it.
                 let ended = match transport {
                     Transport::Tcp => matches!(error, Error::Ended { .. } | Error::Socket { .. }),
                     Transport::Udp => matches!(error, Error::Ended { .. }),

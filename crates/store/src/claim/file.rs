@@ -1,4 +1,4 @@
-//! Claims on runs in an SQLite file, using a lock file per run.
+//! Claims on runs in an SQLite file. Each run has a lock file.
 
 use std::{
     ffi::OsStr,
@@ -29,7 +29,7 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
     loop {
         let mut file = output_file::open_lock(&path).map_err(|error| cannot(error.into()))?;
         match file.try_lock() {
-            // The previous owner may have removed the file between open and lock.
+            // The previous owner may have removed the file after it was opened and before it was locked.
             Ok(()) if !is_at(&file, &path) => {}
             Ok(()) => {
                 let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
@@ -54,7 +54,7 @@ pub(crate) fn lock_path(database: &Path, run: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Killed processes leave lock files behind.
+/// Removes the lock files that killed processes left behind.
 fn remove_left_locks(database: &Path) {
     let Some(name) = database.file_name().and_then(OsStr::to_str) else { return };
     let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());

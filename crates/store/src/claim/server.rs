@@ -52,7 +52,7 @@ impl ServerClaim {
     }
 }
 
-/// `before` is the backend PID of the broken connection that held the lock.
+/// Takes the lock. `before` is the backend PID of the broken connection that held it.
 fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldLock, DatabaseError> {
     let (mut is_locked, mut is_standby, mut backend) = (false, false, 0);
     let sql = "SELECT pg_is_in_recovery(), pg_backend_pid()::bigint";
@@ -97,7 +97,8 @@ impl fmt::Debug for ServerClaim {
 
 impl Drop for ServerClaim {
     fn drop(&mut self) {
-        // Otherwise the server would release the lock only after noticing that the connection has ended.
+        // Without this, the server would not release the lock before it notices that the connection has
+        // ended.
         let HeldLock { client, .. } = self.lock.get_mut();
         client.limit(LEAST_PATIENCE);
         let sql = format!("SELECT pg_advisory_unlock({KEY})");

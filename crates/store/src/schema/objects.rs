@@ -1,4 +1,4 @@
-//! Rejects SQLite files that have tables, indexes, views or triggers other than those created by plumb. A trigger
+//! Rejects SQLite files that contain tables, indexes, views or triggers that plumb did not create. A trigger
 //! could delete rows, and a view could be an endless query.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::{MIGRATION_TABLE, OF_FILES};
 use crate::{database::Database, database_error::DatabaseError, error::StoreError, insert::WriteError};
 
 const ALL: &str = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
-/// The prefix of indexes for constraints, and of the statistics of ANALYZE.
+/// The prefix of indexes for constraints and of the statistics of ANALYZE.
 const RESERVED: &str = "sqlite_";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -66,8 +66,8 @@ fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Splits into lower-case words and punctuation, without comments. The migrations contain no quotes, so a quote never
-/// matches.
+/// Splits a statement into lower-case words and punctuation, without comments. The migrations contain no
+/// quotes, so a quote never matches.
 fn tokens(sql: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = sql;

@@ -1,4 +1,4 @@
-//! Altered or unreadable parts are omitted and named; the rest of the run is intact.
+//! Tests that altered or unreadable parts are omitted and named, and that the remainder of the run is intact.
 
 use samples::{EndReason, Environment, MachineChange, ResultEnd, RunHeader, RunRecord, Sink, UnixMillis};
 use store::Store;

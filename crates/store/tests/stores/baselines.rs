@@ -1,4 +1,4 @@
-//! A baseline is a name for a run and prevents its removal.
+//! Tests that a baseline names a run and prevents its removal.
 
 use samples::{ImportRecord, Origin, RunHeader, RunId, Sink};
 use store::{Baseline, Store, StoreError};

@@ -1,4 +1,4 @@
-//! Imports are atomic.
+//! Tests that imports are atomic.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Unusable stores are rejected unchanged, with the location and a remedy in the message.
+//! Tests that unusable stores are rejected unchanged, with the location and a remedy in the message.
 
 use std::{thread, time::Duration};
 
@@ -58,7 +58,7 @@ pub(crate) fn reports_lock_after_the_timeout(place: &Place) {
     release.join().expect("ended");
 }
 
-/// Otherwise a format check could fall between two migration steps of another process.
+/// Without a lock, a format check could fall between two migration steps of another process.
 pub(crate) fn several_processes_can_create_the_same_store(place: &Place) {
     for _ in 0..20 {
         place.empty();

@@ -1,4 +1,4 @@
-//! Server-specific behaviour: outages, restarts, broken connections and access control.
+//! Tests that concern only servers: outages, restarts, broken connections and access control.
 
 use std::{
     cell::{Cell, RefCell},
@@ -92,7 +92,7 @@ pub(crate) fn denied_access_error_has_a_remedy(server: &PostgresServer) {
     refused(server.database().replace("plumb@", "guest@"), "permission denied for schema public");
 }
 
-/// The first stop is a crash. The server restarts after a trial was tried three times.
+/// The first stop is a crash. The server restarts after the third attempt to store a trial.
 pub(crate) fn retries_unreachable_server_without_loss() {
     let server = PostgresServer::new();
     let place = Place::database(&server);
@@ -242,7 +242,7 @@ pub(crate) fn times_out_on_stopped_server_and_retries() {
     assert_eq!(place.open().load(&header.id).expect("loads").trials, [trial(0)]);
 }
 
-/// Trials are written over another connection, which did not break.
+/// Trials are written over another connection, which did not fail.
 pub(crate) fn renews_broken_claim_before_writing(server: &PostgresServer) {
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);

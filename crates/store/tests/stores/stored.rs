@@ -1,4 +1,4 @@
-//! Stored data is read back unchanged, complete and in order.
+//! Tests that stored data is read back unchanged, complete and in order.
 
 use samples::{
     DiscardedAttempt, Disturber, EndReason, ResultEnd, RunId, RunRecord, RunState, Sink, SkippedResult,
@@ -147,7 +147,7 @@ pub(crate) fn removing_a_run_frees_its_trials_and_space(place: &Place) {
     }
     let before = place.size();
     store.remove(&removed.id).expect("removes");
-    // A server frees the space later, by its own vacuum.
+    // A server frees the space later, when it runs its own vacuum.
     if let (Some(before), Some(after)) = (before, place.size()) {
         assert!(after < before * 6 / 10, "{after} of {before} bytes remain");
     }

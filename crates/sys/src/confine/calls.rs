@@ -42,7 +42,7 @@ pub const POLLING: &[Call] = &[
     Any(libc::SYS_eventfd2),
 ];
 
-/// Landlock restricts which files can be opened.
+/// The calls that open files. Landlock restricts which files they can open.
 pub const FILES: &[Call] = &[Any(libc::SYS_open)];
 
 pub const SOCKETS: &[Call] = &[
@@ -68,18 +68,18 @@ pub const PIPES: &[Call] = &[Any(libc::SYS_pipe2), Any(libc::SYS_splice), Any(li
 
 pub const MACHINE: &[Call] = &[Any(libc::SYS_getrandom), Any(libc::SYS_uname)];
 
-/// Tests cannot trigger these on demand.
+/// Calls that tests cannot trigger on demand.
 pub const RARE: &[Call] = &[
-    // The C library's allocator growing its heap.
+    // The C library's allocator uses this to grow its heap.
     Any(libc::SYS_brk),
     Any(libc::SYS_mremap),
-    // Spinning in locks, in the C library and when threads start.
+    // Locks in the C library spin with this, and so do starting threads.
     Any(libc::SYS_sched_yield),
-    // The kernel uses this when a wait resumes after SIGSTOP.
+    // The kernel uses this to resume a wait after SIGSTOP.
     Any(libc::SYS_restart_syscall),
     // For machines without a vDSO.
     Any(libc::SYS_getcpu),
-    // The C library's abort(), so that its message is not followed by another one.
+    // The C library's abort() uses this. If it were forbidden, a second message would follow the first.
     Any(libc::SYS_tkill),
 ];
 

@@ -9,7 +9,7 @@ use landlock::{
 
 use crate::error::{Error, Result};
 
-/// The newest version that was tested. Older kernels apply what they support.
+/// The newest version that was tested. Older kernels apply the parts that they support.
 const TESTED: ABI = ABI::V6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl fmt::Display for Landlock {
     }
 }
 
-/// Permits reading only below `readable`, and ignores paths that cannot be opened. Forbids binding and connecting TCP
-/// sockets, and connecting to other processes' abstract sockets or sending them signals. Sets `no_new_privs`, even on
-/// kernels without Landlock.
+/// Permits reading only below `readable`, ignoring paths that cannot be opened. Forbids binding and
+/// connecting TCP sockets, connecting to abstract sockets of other processes, and sending them signals. Sets
+/// `no_new_privs`, even on kernels without Landlock.
 pub fn restrict_files(readable: &[&Path]) -> Result<Landlock> {
     let status =
         restrict(readable).map_err(|error| Error::last("apply", format!("Landlock's rules ({error})")))?;

@@ -1,5 +1,5 @@
-//! System call filters. A call outside the filter ends the process, because it is either an omission in the list or
-//! an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
+//! System call filters. A call that the filter does not allow ends the process, because it is either an
+//! omission in the list or an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ pub enum Call {
     Bit(i64, u8, u32),
 }
 
-/// Applies to this thread and to threads that it starts. Any other call ends the process after printing `message` and
-/// the call number to standard error. Sets `no_new_privs`.
+/// Installs a filter for this thread and for threads that it starts later. Any other call ends the process
+/// after printing `message` and the call's number to standard error. Sets `no_new_privs`.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
     install_handler(message)?;
     let installed = program(&groups.concat())
@@ -65,9 +65,10 @@ fn install_handler(message: &'static str) -> Result<()> {
     if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
 }
 
-/// Only writes and exits, because the interrupted code may be in any state.
+/// This only writes and exits, because the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
-    // In linux/siginfo.h, three integers (and padding) are followed by the call's address, number and architecture.
+    // The layout is defined in linux/siginfo.h: three integers and padding are followed by the call's
+    // address, number and architecture.
     const SYSCALL: usize = 24;
     // SAFETY: the kernel has filled `about`, and for SIGSYS it contains the number at this offset.
     let number = unsafe { about.cast::<u8>().add(SYSCALL).cast::<i32>().read_unaligned() };

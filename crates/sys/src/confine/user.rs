@@ -1,4 +1,4 @@
-//! Users and capabilities of a process, see credentials(7), capabilities(7), user_namespaces(7).
+//! The user and the capabilities of a process, see credentials(7), capabilities(7), user_namespaces(7).
 #![expect(clippy::disallowed_methods, reason = "reads /etc/passwd and /proc")]
 
 use std::{fmt, fs, os::unix::fs::MetadataExt, path::Path};
@@ -28,7 +28,8 @@ impl User {
         Self { name: "nobody".to_owned(), uid: 65_534, gid: 65_534 }
     }
 
-    /// A user from 60578 to 61183, which systemd and distributions leave unassigned (systemd, docs/UIDS-GIDS.md).
+    /// Returns a user from 60578 to 61183, a range that systemd and distributions leave unassigned (systemd,
+    /// docs/UIDS-GIDS.md).
     #[must_use]
     pub fn unassigned(number: u32) -> Self {
         const FIRST: u32 = 60_578;
@@ -37,7 +38,6 @@ impl User {
         Self { name: id.to_string(), uid: id, gid: id }
     }
 
-    /// Accepts a number, or a name from /etc/passwd.
     pub fn named(name: &str) -> Result<Self> {
         if let Ok(uid) = name.parse() {
             return Ok(Self { name: name.to_owned(), uid, gid: uid });
@@ -73,7 +73,7 @@ pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// A process can only become a user that exists in its user namespace.
+/// Returns whether the user exists in this user namespace. A process can become only such a user.
 pub fn is_mapped(user: &User) -> Result<bool> {
     let has = |path: &str, id: u32| {
         let map = fs::read_to_string(path).named("read", || path)?;
@@ -86,7 +86,7 @@ pub fn is_mapped(user: &User) -> Result<bool> {
     Ok(has("/proc/self/uid_map", user.uid)? && has("/proc/self/gid_map", user.gid)?)
 }
 
-/// Also switches to the user's primary group. Switching from root drops all capabilities.
+/// Switches to the user and the user's primary group. Switching from root drops all capabilities.
 pub fn become_user(user: &User) -> Result<()> {
     change_user(user, &[]).named("become", || format!("user {user}"))
 }
@@ -102,7 +102,8 @@ pub(crate) fn groups(numbers: &[u32]) -> Vec<Gid> {
     numbers.iter().copied().map(Gid::from_raw).collect()
 }
 
-/// The groups that a user needs to read and write the files, or `None` if only their owners can.
+/// Returns the groups that a user needs to read and write the files, or `None` if only the owners of the
+/// files can.
 pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     let (mut groups, both) = (Vec::new(), 0o6);
     for file in files {
@@ -116,10 +117,10 @@ pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     Ok(Some(groups))
 }
 
-/// Call this before [`become_user`], which drops the capability that this requires.
+/// Drops the bounding set. Call this before [`become_user`], which drops the capability that this requires.
 pub fn drop_bounds() {
     for capability in CapabilitySet::all() {
-        // Without CAP_SETPCAP there is nothing to gain, and older kernels lack some capabilities.
+        // Without CAP_SETPCAP there is nothing to gain, and some capabilities do not exist on older kernels.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }

@@ -1,4 +1,4 @@
-//! Test guests: their code, their page tables and the meaning of their exits. x86-64 only.
+//! Test guests: their code, their page tables, and the meaning of their exits. They run only on x86-64.
 #![expect(unsafe_code, reason = "memory shared with a guest")]
 
 use std::time::Duration;
@@ -43,8 +43,8 @@ const SSE: Guest = Guest {
     answer: 0x42,
 };
 
-/// Takes less than a millisecond on a CPU, a few on an emulated CPU, and nearly a second if KVM interprets every
-/// instruction.
+/// A loop that takes less than a millisecond on a CPU, a few milliseconds on an emulated CPU, and nearly a
+/// second if KVM interprets every instruction.
 const LOOP: Guest = Guest {
     description: "a loop with a million iterations in 64-bit kernel code",
     code: &[
@@ -90,7 +90,7 @@ fn run(kvm: &Kvm, guest: &Guest) -> Result<Duration> {
     memory.fill(guest);
     let vm = kvm.create_vm().map_err(|error| refused("create a virtual machine with", &error))?;
     memory.give_to(&vm)?;
-    // Intel CPUs without unrestricted guest mode need three pages for this, outside the guest's memory.
+    // Intel CPUs without unrestricted guest mode need three pages for this, outside the memory of the guest.
     vm.set_tss_address(TASK_STATE).map_err(|error| refused("set up a virtual machine of", &error))?;
     let mut vcpu = vm.create_vcpu(0).map_err(|error| refused("create a virtual CPU with", &error))?;
     set_up(kvm, &vcpu, guest).map_err(|error| refused("set up a virtual CPU of", &error))?;

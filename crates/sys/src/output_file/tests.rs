@@ -1,4 +1,4 @@
-//! All write functions, with symlinks, pipes and files of other users.
+//! Tests all write functions with symlinks, pipes and files of other users.
 
 use std::fs::{self, Permissions};
 use std::io::Read;

@@ -22,8 +22,8 @@ pub fn set_destination_told(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
     integer::set(&fd, level, name, 1_i32, "set IP_PKTINFO on")
 }
 
-/// Returns the length, the source, and the local destination address if enabled (see [`set_destination_told`]).
-/// Datagrams longer than `buffer` are truncated.
+/// Receives a datagram. Returns its length, its source, and its local destination address if enabled (see
+/// [`set_destination_reported`]). A datagram longer than `buffer` is truncated.
 pub fn receive_addressed(
     fd: impl AsFd,
     buffer: &mut [u8],
@@ -49,7 +49,7 @@ pub fn receive_addressed(
     Ok((length, from, destination_of(&message)))
 }
 
-/// `from` must be a local address of the same family.
+/// Sends a datagram from the address `from`, which must be a local address of the same family.
 pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr) -> io::Result<usize> {
     let mut control = Control([0; 64]);
     // SAFETY: plain integers and pointers, for which zero is valid.

@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 
 use linux_raw_sys::net::{cmsghdr, mmsghdr, msghdr};
 
-/// Has room for the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
+/// A control buffer with room for the integer of UDP_SEGMENT (16 bits) or UDP_GRO (32 bits).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Control {
@@ -28,7 +28,7 @@ const UDP_GRO: i32 = 104;
 
 const NO_VECTOR: libc::iovec = libc::iovec { iov_base: null_mut(), iov_len: 0 };
 
-/// The C library's type may differ in width from the kernel's.
+/// An empty message header. The type in the C library may differ in width from the kernel's.
 const NO_MESSAGE: mmsghdr = mmsghdr {
     msg_hdr: msghdr {
         msg_name: null_mut(),

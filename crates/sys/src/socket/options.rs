@@ -12,8 +12,8 @@ use crate::error::{Context, Result};
 
 const KEEPALIVE: Duration = Duration::from_secs(1);
 
-/// ENOENT means that the kernel does not know the algorithm, and EPERM that it is restricted to root
-/// (`net.ipv4.tcp_allowed_congestion_control`).
+/// Sets the congestion control. ENOENT means that the kernel does not know the algorithm, and EPERM that only
+/// root may use it (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     let set = sockopt::set_tcp_congestion(&fd, algorithm).named("set congestion control", || algorithm);
     set.map_err(|error| match error.is_permission() {
@@ -43,13 +43,14 @@ pub fn nodelay(fd: impl AsFd) -> Result<bool> {
     sockopt::tcp_nodelay(&fd).named("read TCP_NODELAY of", || named(&fd))
 }
 
-/// Disables autotuning. The kernel silently limits the size to `net.core.wmem_max` and doubles it, so use
-/// [`send_buffer`] to read the result.
+/// Sets the size of the send buffer, which disables autotuning. The kernel silently limits the size to
+/// `net.core.wmem_max` and doubles it. Use [`send_buffer`] to read the result.
 pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_send_buffer_size(&fd, bytes).named("set send buffer of", || named(&fd))
 }
 
-/// In bytes (`net.ipv4.tcp_wmem`). Falls back to the kernel's default if unreadable.
+/// Returns the maximum size of a send buffer in bytes (`net.ipv4.tcp_wmem`), or the kernel's default if that
+/// is unreadable.
 #[expect(clippy::disallowed_methods, reason = "reads /proc/sys")]
 #[must_use]
 pub fn largest_send_buffer() -> usize {
@@ -58,13 +59,14 @@ pub fn largest_send_buffer() -> usize {
     sizes.ok().and_then(|sizes| sizes.split_whitespace().nth(2)?.parse().ok()).unwrap_or(DEFAULT)
 }
 
-/// The kernel limits the size to `net.core.rmem_max`. On a TCP socket, set it before connecting, so that the window
-/// can use it.
+/// Sets the size of the receive buffer, which the kernel limits to `net.core.rmem_max`. Call this before
+/// connecting a TCP socket, so that the window can use the whole buffer.
 pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
 }
 
-/// In bytes as accounted by the kernel, which is twice the requested size.
+/// Returns the size of the send buffer in bytes as accounted for by the kernel, which is twice the requested
+/// size.
 pub fn send_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_send_buffer_size(&fd).named("read send buffer of", || named(&fd))
 }
@@ -78,14 +80,15 @@ pub fn mss(fd: impl AsFd) -> Result<u32> {
     Ok(value.unsigned_abs())
 }
 
-/// Must be called before connecting (TCP_MAXSEG, tcp(7)). Fails with EINVAL outside 88 to 32,767.
+/// Sets the maximum segment size. Call this before connecting (TCP_MAXSEG, tcp(7)). Fails with EINVAL outside
+/// of 88 to 32,767.
 pub fn set_mss(fd: impl AsFd, bytes: u32) -> Result<()> {
     let value = i32::try_from(bytes).unwrap_or(i32::MAX);
     integer::set(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, value, "set TCP_MAXSEG of")
 }
 
-/// Polls the device queue before a receive sleeps (SO_BUSY_POLL, socket(7)). EPERM means that an increase requires
-/// CAP_NET_ADMIN.
+/// Makes a receive poll the device queue before it sleeps (SO_BUSY_POLL, socket(7)). EPERM means that
+/// increasing the time requires CAP_NET_ADMIN.
 pub fn set_busy_poll(fd: impl AsFd, microseconds: u32) -> Result<()> {
     let value = i32::try_from(microseconds).unwrap_or(i32::MAX);
     integer::set(&fd, libc::SOL_SOCKET, linux_raw_sys::net::SO_BUSY_POLL, value, "set SO_BUSY_POLL on")
@@ -96,8 +99,8 @@ pub fn busy_poll(fd: impl AsFd) -> Result<u32> {
     Ok(get_int(&fd, libc::SOL_SOCKET, name, "read SO_BUSY_POLL of")?.unsigned_abs())
 }
 
-/// The upper six bits are the DSCP (IP_TOS, ip(7), or the IPv6 traffic class). For TCP, the kernel controls the lower
-/// two bits (ECN) itself.
+/// Sets the type of service. The upper six bits are the DSCP (IP_TOS, ip(7), or the IPv6 traffic class). For
+/// TCP, the kernel controls the lower two bits (ECN) itself.
 pub fn set_tos(fd: impl AsFd, tos: u8) -> Result<()> {
     let result =
         if is_ipv6(&fd) { sockopt::set_ipv6_tclass(&fd, tos.into()) } else { sockopt::set_ip_tos(&fd, tos) };
@@ -112,20 +115,20 @@ pub fn tos(fd: impl AsFd) -> Result<u8> {
     sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
 }
 
-/// Allows binding an address with lingering TCP connections (socket(7)). With UDP, several users could share the
-/// port.
+/// Allows binding an address that still has TCP connections in TIME-WAIT (socket(7)). With UDP, this would
+/// allow several users to share the port.
 pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }
 
-/// Lets sockets of one user bind the same address, with load balancing (socket(7)). All must set this before binding,
-/// except that the first may set it later.
+/// Lets several sockets of one user bind the same address, with load balancing (socket(7)). Each must set
+/// this before binding, except that the first one may set it later.
 pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
 }
 
-/// Fails a TCP connection with ETIMEDOUT if the peer acknowledges nothing for `limit`. After a second of silence, a
-/// probe is sent every second (SO_KEEPALIVE, TCP_USER_TIMEOUT, tcp(7)).
+/// Makes a TCP connection fail with ETIMEDOUT if the peer acknowledges nothing for `limit`. After a second of
+/// silence, the kernel sends a probe every second (SO_KEEPALIVE, TCP_USER_TIMEOUT, tcp(7)).
 pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
     let milliseconds = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
     sockopt::set_tcp_user_timeout(&fd, milliseconds).named("set TCP_USER_TIMEOUT on", || named(&fd))?;
@@ -134,14 +137,14 @@ pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
     sockopt::set_socket_keepalive(&fd, true).named("set SO_KEEPALIVE on", || named(&fd))
 }
 
-/// Probes a peer that has been silent for a second (see [`set_keepalive`]).
+/// Sends a probe to a peer that has been silent for a second (see [`set_keepalive`]).
 pub fn probe_keepalive(fd: impl AsFd) -> Result<()> {
-    // Setting the option restarts the timer with the remaining time.
+    // Setting this option restarts the timer with the time that remains.
     sockopt::set_tcp_keepidle(&fd, KEEPALIVE).named("set TCP_KEEPIDLE on", || named(&fd))
 }
 
-/// Forbids fragmentation and ignores the cached path MTU. Only packets larger than the MTU of the first device are
-/// rejected (EMSGSIZE).
+/// Forbids fragmentation and ignores the cached path MTU. The kernel rejects only packets that are larger
+/// than the MTU of the first device (EMSGSIZE).
 pub fn set_mtu_probe(fd: impl AsFd) -> Result<()> {
     let result = if is_ipv6(&fd) {
         sockopt::set_ipv6_mtu_discover(&fd, Ipv6PathMtuDiscovery::PROBE)
@@ -155,7 +158,7 @@ pub fn set_receive_timeout(fd: impl AsFd, limit: Option<Duration>) -> Result<()>
     sockopt::set_socket_timeout(&fd, Timeout::Recv, limit).named("set receive timeout of", || named(&fd))
 }
 
-/// `None` waits forever. Expired waits fail with EAGAIN.
+/// Sets the send timeout. With `None`, a send waits forever. After a timeout, it fails with EAGAIN.
 pub fn set_send_timeout(fd: impl AsFd, limit: Option<Duration>) -> Result<()> {
     sockopt::set_socket_timeout(&fd, Timeout::Send, limit).named("set send timeout of", || named(&fd))
 }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use super::named;
 use crate::error::{Context, Result};
 
-/// The process that listens at the peer address (SO_PEERCRED in unix(7)).
+/// Returns the PID of the process that listens at the peer address (SO_PEERCRED in unix(7)).
 pub fn peer_pid(socket: &impl AsFd) -> Result<u32> {
     let credentials = rustix::net::sockopt::socket_peercred(socket);
     let credentials = credentials.named("read the peer process of", || named(socket))?;

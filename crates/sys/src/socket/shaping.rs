@@ -8,21 +8,21 @@ use crate::error::Result;
 const UDP_SEGMENT: u32 = 103;
 const UDP_GRO: u32 = 104;
 
-/// Splits messages into datagrams with `bytes` of payload (GSO, UDP_SEGMENT in udp(7)); 0 disables this. A message
-/// may have up to 64 datagrams and 65,507 bytes, and each datagram must fit the MTU. A
-/// [`SendBatch`](super::SendBatch) sets this per message itself.
+/// Makes the kernel split messages into datagrams with `bytes` of payload (GSO, UDP_SEGMENT in udp(7)). 0
+/// disables this. A message may have up to 64 datagrams and 65,507 bytes, and each datagram must fit the MTU.
+/// A [`SendBatch`](super::SendBatch) sets this for each message.
 pub fn set_udp_segment(fd: impl AsFd, bytes: u16) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_SEGMENT, i32::from(bytes), "set UDP_SEGMENT on")
 }
 
-/// Coalesces datagrams of a flow into one message (GRO, UDP_GRO in udp(7)), which only
+/// Makes the kernel coalesce datagrams of a flow into one message (GRO, UDP_GRO in udp(7)), which only
 /// [`ReceiveBatch`](super::ReceiveBatch) can split.
 pub fn set_udp_gro(fd: impl AsFd, on: bool) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_GRO, i32::from(on), "set UDP_GRO on")
 }
 
-/// The rate includes headers, and `u64::MAX` is unlimited (SO_MAX_PACING_RATE in socket(7)). TCP paces itself, but
-/// UDP needs the `fq` queueing discipline.
+/// Limits the rate, which includes headers. `u64::MAX` means unlimited (SO_MAX_PACING_RATE in socket(7)). TCP
+/// paces itself, but UDP needs the `fq` queueing discipline.
 pub fn set_max_pacing_rate(fd: impl AsFd, bytes_per_second: u64) -> Result<()> {
     let name = linux_raw_sys::net::SO_MAX_PACING_RATE;
     integer::set(&fd, libc::SOL_SOCKET, name, bytes_per_second, "set SO_MAX_PACING_RATE on")

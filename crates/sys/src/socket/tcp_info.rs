@@ -8,16 +8,17 @@ use linux_raw_sys::net::tcp_info as Raw;
 use super::named;
 use crate::error::{Error, Result};
 
-/// Counters start at connection setup. Fields that an older kernel does not know are 0, see [`TcpInfo::length`].
+/// The state of a connection. Counters start at connection setup. Fields that an older kernel does not know
+/// are 0, see [`TcpInfo::length`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Number of bytes filled in by the kernel. Older kernels fill in fewer fields.
+    /// The number of bytes that the kernel filled in. Older kernels fill in fewer fields.
     pub length: usize,
     /// 1 is ESTABLISHED (net/tcp_states.h).
     pub state: u8,
     /// 0 is open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
-    /// Whether the application limited the latest [`TcpInfo::delivery_rate`].
+    /// Whether the latest [`TcpInfo::delivery_rate`] was limited by the application.
     pub delivery_rate_app_limited: bool,
     pub rto_us: u32,
     pub ato_us: u32,
@@ -36,7 +37,7 @@ pub struct TcpInfo {
     pub snd_ssthresh: u32,
     /// In segments.
     pub snd_cwnd: u32,
-    /// Target of receive buffer autotuning, in bytes.
+    /// The target of the autotuned receive buffer, in bytes.
     pub rcv_space: u32,
     pub total_retrans: u32,
     pub pacing_rate: u64,
@@ -51,17 +52,17 @@ pub struct TcpInfo {
     pub segs_out: u32,
     pub data_segs_in: u32,
     pub data_segs_out: u32,
-    /// Time during which there was data to send.
+    /// The time during which there was data to send.
     pub busy_time_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,
-    /// Written by the application but not sent yet.
+    /// Bytes that the application has written, but that were not sent yet.
     pub notsent_bytes: u32,
     pub reord_seen: u32,
     pub rcv_ooopack: u32,
-    /// Advertised by the peer, in bytes.
+    /// The window advertised by the peer, in bytes.
     pub snd_wnd: u32,
-    /// Advertised to the peer, in bytes.
+    /// The window advertised to the peer, in bytes.
     pub rcv_wnd: u32,
 }
 
@@ -176,7 +177,7 @@ mod tests {
     fn fields_unknown_to_older_kernels_are_zero() {
         let (client, _server) = testing::connected();
         let whole = tcp_info(&client).expect("TCP");
-        // In Linux 3.14, the structure ended before the pacing rate.
+        // In Linux 3.14, the structure ended before the field for the pacing rate.
         let old = read(&client, std::mem::offset_of!(Raw, tcpi_pacing_rate)).expect("TCP");
         assert_eq!(old.length, 104);
         assert_eq!((old.state, old.snd_mss, old.pmtu), (whole.state, whole.snd_mss, whole.pmtu));

@@ -1,4 +1,5 @@
-//! Zero-copy sending: pages of this process go to a socket through a pipe. See vmsplice(2), splice(2), pipe(7).
+//! Zero-copy sending: pages of this process are passed to a socket through a pipe. See vmsplice(2),
+//! splice(2), pipe(7).
 #![expect(unsafe_code, reason = "mmap, vmsplice and splice")]
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter};
@@ -22,9 +23,8 @@ const LENGTH: usize = 1 << 20;
 
 /// Sends the bytes 0 to 255 over and over.
 ///
-/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. With both ends on one CPU,
-/// limit the send buffer (512 KiB to 1 MiB), because autotuning to several megabytes cost most of the rate in
-/// measurements.
+/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. If both ends are on one CPU, limit the
+/// send buffer (512 KiB to 1 MiB). In measurements, autotuning to several megabytes cost most of the rate.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,
@@ -38,7 +38,7 @@ pub struct ZeroCopySender<'a> {
 }
 
 impl<'a> ZeroCopySender<'a> {
-    /// A pipe smaller than 1 MiB, e.g. for an unprivileged user, is only slower.
+    /// Creates the pipe. A pipe smaller than 1 MiB, e.g. for an unprivileged user, works but is slower.
     pub fn new(socket: &'a impl AsFd) -> Result<Self> {
         let (from, into) = io::pipe().named("create", || "a pipe")?;
         // SAFETY: F_SETPIPE_SZ takes an integer. On failure the pipe keeps its size.
@@ -50,7 +50,7 @@ impl<'a> ZeroCopySender<'a> {
         Ok(Self { socket, flags, pages, into, from, next: 0, piped: 0, full: false })
     }
 
-    /// If the socket accepts nothing, waits for up to 50 ms and then returns `WouldBlock`.
+    /// Sends up to `upto` bytes. If the socket accepts nothing within 50 ms, returns `WouldBlock`.
     pub fn send(&mut self, upto: usize) -> io::Result<usize> {
         if self.full {
             self.await_space()?;
@@ -85,7 +85,7 @@ impl<'a> ZeroCopySender<'a> {
         if self.full { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
     }
 
-    /// Only refills an empty pipe, which then holds whole pages.
+    /// Fills the pipe if it is empty. It then contains only whole pages.
     fn fill_pipe(&mut self) -> io::Result<()> {
         let rest = self.pages.from(self.next);
         let pipe = self.into.as_raw_fd();
@@ -114,7 +114,7 @@ impl<'a> ZeroCopySender<'a> {
 
 impl Drop for ZeroCopySender<'_> {
     fn drop(&mut self) {
-        // This worked on the socket before, and there is no way to report an error.
+        // This call succeeded on the socket before, and there is no way to report an error here.
         let _ = rustix::fs::fcntl_setfl(self.socket, self.flags);
     }
 }

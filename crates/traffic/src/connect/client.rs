@@ -1,4 +1,4 @@
-//! Client side: opens connections repeatedly.
+//! Client side, which opens one connection after another.
 
 use std::{
     io::{self, Read, Write},
@@ -31,7 +31,8 @@ use crate::{
 };
 
 const END: &str = "client";
-/// Pause after a failed connection, so that an unreachable server is not flooded with attempts.
+/// The pause after a failed connection, so that the client does not flood an unreachable server with
+/// attempts.
 const PAUSE: Duration = Duration::from_millis(1);
 const PIECE: usize = 64 << 10;
 
@@ -203,7 +204,8 @@ struct Deadline<G> {
 }
 
 impl<G: Fn() -> bool> Deadline<G> {
-    /// Checks before every attempt, since a server that sends single bytes never lets a read time out.
+    /// Retries `call` until it succeeds. Limits are checked before each attempt, because a server that sends
+    /// single bytes never lets a read time out.
     fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         while monotonic() < self.until && (self.goes_on)() {
             match call() {

@@ -1,7 +1,7 @@
 //! Opens many connections, each with a single request and response.
 //!
-//! The **server closes first**, because the side that does keeps the connection in TIME-WAIT for a minute. The client
-//! would run out of ports within seconds. On the server, Linux lets the client's next connection from the same port
+//! The **server closes first**, because the side that closes first keeps the connection in TIME-WAIT for a minute. The
+//! client would run out of ports within seconds. On the server, Linux lets the client's next connection from the same port
 //! replace the old one (RFC 1122, 4.2.2.13).
 
 mod answer;
@@ -23,8 +23,8 @@ use workload::ConnectSettings;
 use crate::error::{Error, Result};
 
 const GRACE: Nanos = Nanos::from_secs(5);
-/// The number of the control connection, through which the server starts the client and learns that it has finished.
-/// Measured connections have higher numbers.
+/// The number of the control connection. The server uses it to start the client and to learn that the client
+/// has finished. Measured connections have higher numbers.
 pub const CONTROL: u32 = 0;
 const COUNTED: u32 = 1;
 const PATIENCE: Nanos = Nanos::from_secs(2);

@@ -1,4 +1,4 @@
-//! The server side, with a few more threads than the client has.
+//! The server side, which has a few more threads than the client.
 
 use std::{
     io,
@@ -47,7 +47,8 @@ impl Server {
         self.port
     }
 
-    /// Fails if the client does not connect, or if it goes silent without ending.
+    /// Serves connections until the client ends. Fails if the client does not connect, or goes silent without
+    /// ending.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
@@ -94,7 +95,8 @@ fn serve(
     let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
-            // Failed connections are counted by the client, and connections from unknown peers are just closed.
+            // The client counts failed connections. Connections from unknown peers are closed without a
+            // response.
             Ok((socket, _)) => drop(requests.respond(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
@@ -106,7 +108,7 @@ fn serve(
     Ok(Some(spent.until_now(END, ThreadRole::Pong)))
 }
 
-/// The wait timed out, or the peer disconnected before it was accepted, see accept(2).
+/// Returns whether the wait timed out, or the peer disconnected before it was accepted (see accept(2)).
 fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }

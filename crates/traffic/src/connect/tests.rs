@@ -1,4 +1,4 @@
-//! Complete connection loads on a private loopback.
+//! Complete connection workloads on a private loopback.
 
 use std::{
     io::{Read, Write},

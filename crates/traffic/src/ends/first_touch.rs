@@ -1,4 +1,5 @@
-//! First-touch workload: each thread maps its part of the memory, writes to every page, unmaps it and starts over.
+//! The first-touch workload. Each thread maps its part of the memory, writes to every page, unmaps it and
+//! starts over.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::{
@@ -77,7 +78,8 @@ impl Times {
         Self { begin, warm, end: warm + load.duration.0, interval: load.interval.0 }
     }
 
-    /// A boundary is placed at the end of the warm-up, so the last interval on either side may be shorter.
+    /// Splits the measurement into intervals. The end of the warm-up is a boundary, so the last interval on
+    /// either side may be shorter.
     fn intervals(self) -> Vec<FirstTouchInterval> {
         let part = |from: u64, to: u64, warmup: bool| {
             let starts = (from..to).step_by(usize::try_from(self.interval).unwrap_or(usize::MAX));

@@ -1,4 +1,4 @@
-//! Matches replies to messages; the only place that interprets a peer's message number.
+//! Matches replies to messages. This is the only place that interprets a message number from a peer.
 
 use super::{
     message::{Format, Reply},

@@ -1,4 +1,4 @@
-//! Closed loop: sends the next message when the previous one has returned or timed out.
+//! The closed loop, which sends the next message when the previous one has returned or timed out.
 
 use sys::clock::monotonic;
 use units::Nanos;
@@ -47,7 +47,7 @@ pub(super) fn run<F: Format>(
     Ok(())
 }
 
-/// Streams lose nothing, but a reply may carry a wrong number.
+/// Processes a reply. A stream loses no messages, but a reply may carry a wrong number.
 #[inline]
 fn answered<F: Format>(
     socket: &MessageSocket,
@@ -76,7 +76,7 @@ fn answered<F: Format>(
     }
 }
 
-/// Fails on a stop request, or if a stream stays silent long after the end.
+/// Fails on a stop request, or if a stream stays silent long after the end of the test.
 fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     notes.check()?;
     if socket.is_stream() && monotonic() >= notes.end() + GRACE.0 {
@@ -97,7 +97,7 @@ pub(super) fn answered_within(
         match socket.receive(inbox) {
             Ok(Arrival::Message(bytes)) if message.is_answered_by(bytes) => return true,
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
-            // The server has closed its socket, so it must have received the message.
+            // The server has closed its socket, so it must have received the final message.
             Ok(Arrival::End) | Err(_) => return true,
         }
     }

@@ -1,4 +1,4 @@
-//! CPUs on which a thread ran.
+//! The set of CPUs on which a thread ran.
 
 use std::collections::BTreeSet;
 

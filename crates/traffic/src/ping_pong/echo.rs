@@ -1,4 +1,4 @@
-//! Returns messages until the client ends or falls silent.
+//! Returns messages until the client ends the test or goes silent.
 
 use std::cell::RefCell;
 
@@ -24,7 +24,6 @@ pub(super) enum Patience<'a> {
     Bounds(RefCell<Guard<'a>>),
 }
 
-/// Repeats the welcome for a client that missed it, and ignores any other greeting.
 pub(super) fn run(
     socket: &MessageSocket,
     mut inbox: Inbox,
@@ -58,7 +57,7 @@ pub(super) fn run(
             }
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
             Ok(Arrival::End) => return Ok(cpus),
-            // An ICMP error for an earlier datagram, sent after the client closed its socket.
+            // This is an ICMP error for an earlier datagram, sent after the client closed its socket.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused && !socket.is_stream() => {}
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Err(Error::Left),
             Err(error) => return Err(socket.failed("receive on")(error)),
@@ -93,7 +92,8 @@ fn welcome_again(socket: &MessageSocket, greeting: Greeting) -> Result<()> {
     socket.send(&greeting.with(GreetingKind::Welcomes).encode(), || Ok(()))
 }
 
-/// The closing datagram may be lost, whereas a TCP connection always ends explicitly.
+/// Returns whether the client has gone silent. Its closing datagram may be lost, whereas a TCP connection
+/// always ends explicitly.
 fn given_up(socket: &MessageSocket, patience: &Patience<'_>, cpus: CpuSet) -> Result<CpuSet> {
     match patience {
         Patience::Until(_) if socket.is_stream() => Err(silent(socket, "the end of the exchange")),

@@ -1,8 +1,8 @@
-//! Greetings that precede UDP messages and verify that the client receives at its address.
+//! Greetings are exchanged before UDP messages and verify that the client receives datagrams at its address.
 //!
-//! The client asks, the server offers a cookie, the client returns the cookie, and the server welcomes the client.
-//! Servers reply only to clients, with datagrams of the same length, so two servers can never end up talking to each
-//! other. All fields are big endian: handshake (32), kind (4), cookie (8; zero if unused; the reason in a refusal).
+//! The client asks, the server offers a cookie, the client returns the cookie, and the server welcomes the client. Servers
+//! reply only to clients, with datagrams of the same length, so two servers can never end up talking to each other. All
+//! fields are big endian: handshake (32), kind (4), cookie (8; zero if unused; the reason in a refusal).
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -74,7 +74,7 @@ impl Greeting {
     }
 }
 
-/// Cookies are computed, so the server need not store them.
+/// Computes and verifies cookies, so that the server need not store them.
 #[derive(Debug, Default)]
 pub struct Cookies(RandomState);
 

@@ -1,4 +1,4 @@
-//! Collects the intervals of a ping-pong on the watching thread and passes them on.
+//! Collects the intervals of a ping-pong on the watching thread and forwards them.
 
 use std::cell::RefCell;
 

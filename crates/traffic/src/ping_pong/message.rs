@@ -1,7 +1,7 @@
 //! The message of a ping-pong.
 //!
-//! All fields are big endian: number (8), token (8), padding. A shorter message has the low bytes of the number and
-//! as much of the token as fits. A 1-byte message is identified only by the address of its peer.
+//! All fields are big endian: number (8), token (8), padding. A shorter message contains the low bytes of the number and
+//! as much of the token as fits. A message of one byte is identified only by the address of its peer.
 
 use super::greeting::Greeting;
 use crate::{handshake::TOKEN, refused::RefusalCode};
@@ -12,7 +12,7 @@ pub(crate) const CLOSING: u64 = u64::MAX;
 pub trait Format: Clone + Send {
     fn write(&mut self, number: u64) -> &[u8];
 
-    /// `next` is the lowest message number that has not been sent yet.
+    /// Reads a received message. `next` is the lowest message number still to be sent.
     fn read(&self, received: &[u8], next: u64) -> Reply;
 }
 
@@ -52,8 +52,8 @@ impl Message {
 }
 
 impl Message {
-    /// Short messages have only the low bits of their number. Returns the latest number below `next` with these low
-    /// bits.
+    /// Returns the message number. A short message has only the low bits of its number, so this is the latest
+    /// number below `next` with these low bits.
     #[inline]
     fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
         let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));

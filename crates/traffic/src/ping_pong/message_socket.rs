@@ -15,8 +15,8 @@ use crate::{
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
-/// How often a spinning thread polls per wait, about ten microseconds in total. It never yields, since that would
-/// delay it on a busy CPU.
+/// The number of polls per wait of a spinning thread, which takes about ten microseconds in total. It never
+/// yields, because that would delay it on a busy CPU.
 const LOOKS: u32 = 64;
 const LONGEST: usize = 65_535;
 
@@ -80,8 +80,8 @@ impl MessageSocket {
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Calls `wait` whenever a stream had no room for a full timeout. A datagram that finds no room is dropped, as
-    /// might happen anywhere on the path.
+    /// Sends a message. Calls `wait` whenever a stream's buffer was full for a whole timeout. If there is no
+    /// buffer space for a datagram, it is dropped, as might happen anywhere on the path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {
@@ -107,7 +107,8 @@ impl MessageSocket {
         Ok(())
     }
 
-    /// Waits only once, so that a peer that sends single bytes cannot delay the caller's clock checks.
+    /// Receives a message. Waits only once, so that a peer that sends single bytes cannot delay the caller's
+    /// clock checks.
     #[inline]
     pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {
@@ -138,7 +139,7 @@ impl MessageSocket {
         }
     }
 
-    /// Makes close(2) send a reset. The peer would take a normal close for a regular end.
+    /// Makes close(2) send a reset, because the peer would take a normal close for a regular end.
     pub(crate) fn abort(&self) -> Result<()> {
         self.stream().map_or(Ok(()), |socket| Ok(sys::socket::set_linger_zero(socket)?))
     }

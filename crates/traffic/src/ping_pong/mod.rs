@@ -40,12 +40,12 @@ use crate::{
     stream,
 };
 
-/// Shortest interval, because every interval hands over a whole histogram.
+/// The shortest interval. Every interval hands over a whole histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FASTEST: Nanos = Nanos(1_000);
 const GRACE: Nanos = Nanos::from_secs(5);
-/// After this time, a datagram counts as lost and an open loop drops an unsent message. It is longer than ordinary
-/// paths take, so that latency is not mistaken for loss.
+/// The time after which a datagram counts as lost and an open loop drops an unsent message. It is longer than
+/// the latency of ordinary paths, so that latency is not mistaken for loss.
 const OVERDUE: Nanos = Nanos::from_secs(1);
 const AGAIN: Nanos = Nanos::from_millis(200);
 

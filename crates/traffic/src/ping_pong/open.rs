@@ -28,7 +28,7 @@ use crate::{
     workers::SharedState,
 };
 
-/// Gives the receiver time to get ready before the first message.
+/// The delay before the first message, which gives the receiver time to get ready.
 const LEAD: Nanos = Nanos::from_millis(5);
 const REMEMBERED: Nanos = Nanos::from_secs(4);
 const LEAST: u64 = 1 << 16;
@@ -230,7 +230,7 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// Streams lose nothing, but replies with a wrong number leave other messages without a reply.
+    /// Streams lose no messages, but if replies carry wrong numbers, other messages get no reply.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);

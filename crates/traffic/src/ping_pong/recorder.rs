@@ -1,4 +1,4 @@
-//! Records replies on a measuring thread. The watching thread returns the memory of completed intervals.
+//! Records replies on a measuring thread. The watching thread recycles the memory of completed intervals.
 
 use std::mem;
 
@@ -8,7 +8,7 @@ use workload::{PingPongInterval, PingPongSettings};
 use super::cpu_set::CpuSet;
 use crate::{error::Result, socket::TICK, workers::SharedState};
 
-/// Number of histograms in circulation. More are allocated if the watching thread lags.
+/// The number of histograms in circulation. More are allocated if the watching thread lags behind.
 const STOCK: usize = 4;
 
 pub(super) fn prepare(shared: &SharedState<'_>) {
@@ -128,7 +128,8 @@ impl<'a> Recorder<'a> {
 
     #[cold]
     fn awake(&mut self, from: u64, now: u64) -> Result<()> {
-        // The last interval of the warm-up includes every message that started in it, however late the message ends.
+        // The last interval of the warm-up includes every message that started in it, no matter how late it
+        // ended.
         while now >= self.present.1 && !(self.present.1 == self.warm && from < self.warm) {
             self.cut(now);
         }
@@ -178,8 +179,8 @@ impl<'a> Recorder<'a> {
         self.working.warmup = self.warmup;
     }
 
-    /// Timed-out messages count as in flight until the last reply, but not beyond the requested time, because a
-    /// message lost at the very end times out long after it.
+    /// Returns the end of the measurement. Messages that timed out count as in flight until the last reply,
+    /// but not beyond the requested time: a message lost at the very end times out long after it.
     fn measured_end(&self) -> u64 {
         self.returned.max(self.given_up.min(self.end))
     }
@@ -236,8 +237,8 @@ mod tests {
         (elapsed, reported.0.into_inner())
     }
 
-    /// Sends one message per millisecond for 3 s. Each returns after `round_trip` ms, except that those selected by
-    /// `is_lost` time out.
+    /// Sends one message per millisecond for 3 s. Each message returns after `round_trip` ms, except for
+    /// those selected by `is_lost`, which time out.
     fn check(round_trip: u64, is_lost: fn(u64) -> bool, expected: u64) {
         let load = PingPongSettings::new(Nanos::from_secs(3));
         let (elapsed, intervals) = record(&load, |recorder, _| {

@@ -1,7 +1,7 @@
 //! Starts and ends a UDP ping-pong.
 //!
-//! The server's socket is connected to the client and echoes any datagram with the right token, whatever its length.
-//! MTU probes rely on this.
+//! The server's socket is connected to the client and echoes any datagram that has the right token,
+//! regardless of its length. MTU probes rely on this.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -139,7 +139,7 @@ pub(super) fn await_client(
                         return welcome(socket, greeting, spec.load.waiting);
                     }
                     Some(greeting) if matches!(greeting.kind, GreetingKind::Asks | GreetingKind::Proves) => {
-                        // If the offer is lost, the client repeats its greeting.
+                        // If this offer is lost, the client repeats its greeting.
                         let _ = socket.send_to(&cookies.offer(greeting, peer, monotonic()).encode(), peer);
                     }
                     _ => {}
@@ -175,14 +175,15 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Without this, the client would only notice silence.
+/// Notifies the client that it is no longer served. Otherwise the client would only notice silence.
 pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
         let _ = socket.send(&greeting.refusing(reason).encode(), || Ok(()));
     }
 }
 
-/// If this is lost, the server detects the end by silence.
+/// Notifies the server of the end. If this datagram is lost, the server detects the end by the client's
+/// silence.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

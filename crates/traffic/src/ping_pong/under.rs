@@ -1,4 +1,4 @@
-//! The background stream of a ping-pong, from before the first message until after the last.
+//! The background stream of a ping-pong, which runs from before the first message until after the last.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -145,7 +145,7 @@ fn join(
     played: Result<Outcome<PingPongEnd>>,
     streamed: Result<StreamOutcome>,
 ) -> Result<Outcome<PingPongEnd>> {
-    // If both failed, the failed messages are the reason why the stream failed.
+    // If both failed, the failure of the messages is the cause.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
     let measured = PingPongEnd { beside: streamed.measured, ..played.measured };

@@ -1,13 +1,13 @@
 //! The window of messages in flight.
 //!
-//! The number in a reply is accepted only if it is found here. Each message takes one word, without locks. Its number
-//! selects the slot; if more messages are in flight than there are slots, the oldest is evicted.
+//! A number in a reply is accepted only if it is found here. Each message takes one word, without locks. The slot of a message
+//! is determined by its number. If more messages are in flight than there are slots, the oldest one is evicted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const EMPTY: u64 = u64::MAX;
-/// Enough bits for a lateness of over four hours in nanoseconds. The other bits distinguish numbers that share a
-/// slot.
+/// The number of bits for the lateness in nanoseconds, enough for over four hours. The other bits distinguish
+/// numbers that share a slot.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 
@@ -73,7 +73,8 @@ impl Window {
         &self.places[number as usize & (self.places.len() - 1)]
     }
 
-    /// Distinguishes numbers that share a slot. Within the window they are always less than a full cycle apart.
+    /// Distinguishes numbers that share a slot. Numbers within the window are always less than a full cycle
+    /// apart.
     #[inline]
     fn round(&self, number: u64) -> u64 {
         (number / self.places.len() as u64) & (u64::MAX >> LATE_BITS)

@@ -1,4 +1,4 @@
-//! Client side of a stream.
+//! The client side of a stream.
 
 use workload::{StreamSettings, Transport};
 

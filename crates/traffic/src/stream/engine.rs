@@ -1,4 +1,4 @@
-//! Runs all flows of an end, for every protocol.
+//! Runs all flows at one end of a stream, for every protocol.
 
 use samples::ThreadCpu;
 use workload::{FlowEnd, StreamEnd};
@@ -15,7 +15,7 @@ use crate::{
     workers::{self, Job, SharedState},
 };
 
-/// Runs all flows of an end and returns their results in the same order. The first failure stops all of them.
+/// Runs all flows and returns their results in the same order. The first failure stops all.
 pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
     let shared = &SharedState::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());

@@ -1,4 +1,4 @@
-//! One end of a connection, ready to transfer data, for every protocol.
+//! One end of a connection that is ready to transfer data, for every protocol.
 
 use std::{
     net::{SocketAddr, TcpStream, UdpSocket},
@@ -54,15 +54,17 @@ pub enum Start {
 
 #[derive(Debug, Clone, Copy)]
 pub enum Finish<'a> {
-    /// The sender half-closes or sends the number of datagrams, then waits until the receiver has everything.
+    /// The sender half-closes the connection or sends the number of datagrams, and then waits until the
+    /// receiver has everything.
     HalfClose,
-    /// A control connection ends the stream. The sender stops when its load is done or the flag is set. The receiver
-    /// stops when the sender has closed, or when the flag is set and the data in flight has arrived. The socket stays
-    /// open.
+    /// A control connection ends the stream. The sender stops when it has sent everything or the flag is set.
+    /// The receiver stops when the sender has closed, or when the flag is set and the data in flight has
+    /// arrived. The socket stays open.
     External(&'a EndFlag),
 }
 
-/// Once the flag is set, a receiver continues while data arrives, but for at most half a second.
+/// A flag that ends a stream. When it is set, a receiver continues while data arrives, but for at most half a
+/// second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Decides when a sender is done and when a receiver's measurement ends.
+//! Decides when a sender has finished and when a receiver's measurement ends.
 
 use units::{Bytes, Nanos};
 use workload::{StreamSettings, Until};
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Tolerance in bytes beyond the goal, since a sender always completes its last message.
+/// The number of bytes beyond the goal that are tolerated, since a sender always completes its last message.
 const EXCESS: u64 = 64 << 20;
 
-/// `Elapsed` ends at `end` or after measuring for `time`, whichever is later.
+/// A goal of `Elapsed` is reached at `end` or after measuring for `time`, whichever is later.
 pub(super) enum Goal {
     Elapsed { end: u64, time: Nanos },
     Sent(u64),
@@ -54,9 +54,9 @@ impl Goal {
     }
 }
 
-/// Returns the end of the measurement. The last bytes arrived at `latest`. Silence after them counts up to the
-/// requested time, because a stalled sender is part of the measurement. Any delay until the end of the stream was
-/// detected, at `found`, does not count.
+/// Returns the end of the measurement. `latest` is when the last bytes arrived. Silence after them counts up
+/// to the requested time, because a stalled sender is part of the measurement. The delay until `found`, when
+/// the end of the stream was detected, does not count.
 pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
     let requested = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,
@@ -79,8 +79,8 @@ impl Patience {
         self.0.is_some_and(|limit| now + GRACE.0 >= limit)
     }
 
-    /// Whether the end is missing, e.g. the last segments and the reset from a sender that gave up. Streams that
-    /// stalled for long during their time do not qualify.
+    /// Returns whether the end of the stream was lost, e.g. the last segments and the reset from a sender
+    /// that gave up. This does not apply to streams that stalled for long during the test.
     pub(super) fn has_lost_its_end<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
         let Some(limit) = self.0 else { return false };
         let flowed = sampler.total() > 0 && sampler.latest() + 2 * GRACE.0 >= limit;
@@ -104,8 +104,8 @@ impl Patience {
         Err(Error::Silent { object: flow.name.clone(), missing, waited: GRACE })
     }
 
-    /// Limits how long a receiver waits for a sender that does not end. A sender stops by itself if its data is not
-    /// received in time.
+    /// Limits how long a receiver waits for a sender that does not end. A sender stops by itself if the
+    /// receiver does not accept its data in time.
     #[inline]
     pub(super) fn check_ends<S: Sampled>(
         &self,

@@ -1,4 +1,4 @@
-//! Periodic work in a stream's loop, done a few times per second and never per message.
+//! The periodic work in a stream's loop, done a few times per second and never per message.
 
 use std::time::Duration;
 
@@ -82,7 +82,8 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.wake
     }
 
-    /// A thread that was delayed at the end of the warm-up starts measuring late, but must measure for just as long.
+    /// Returns whether the measurement is complete. A thread that was delayed at the end of the warm-up
+    /// starts measuring late, but must measure for the same time.
     pub(super) fn has_measured(&self, time: Nanos, now: u64) -> bool {
         self.measured_until(time).is_some_and(|until| now >= until)
     }

@@ -25,12 +25,12 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// How long a stream may exceed its requested duration. Without a duration, how long it may make no progress.
+/// The maximum time that a stream may exceed its requested duration or, if it has none, make no progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// After an external end, a receiver continues until nothing arrives for this long.
+/// After an external end, a receiver continues until no data has arrived for this long.
 const QUIET: Nanos = Nanos::from_millis(20);
-/// Upper limit on waiting for [`QUIET`], unless earlier data is still queued.
+/// The maximum time to wait for [`QUIET`], unless earlier data is still queued.
 const RUNDOWN: Nanos = Nanos::from_millis(500);
 
 fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> {
@@ -38,8 +38,8 @@ fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u3
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// The part of the total that connection `id` sends, or `None` if the load is unlimited. The parts add up to exactly
-/// the requested amount.
+/// Returns the part of the total that connection `id` sends, or `None` if the amount is unlimited. The parts
+/// add up to exactly the requested amount.
 pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,

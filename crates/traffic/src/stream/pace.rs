@@ -1,9 +1,9 @@
 //! The schedule of a rate-limited sender.
 //!
-//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`] (in limit
-//! mode [`WIDE_GAP`], so that each call sends many datagrams), a thread sends all messages of a gap together. A late
-//! sender catches up by at most [`DEBT`]. If it falls back further, the schedule is shifted and the shift is
-//! recorded, so that a stall of minutes does not cause a flood.
+//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`], a thread sends all
+//! messages of a gap together. In limit mode the gap is [`WIDE_GAP`], so that each call sends many datagrams. A late sender
+//! catches up by at most [`DEBT`]. If it falls further behind, the schedule is shifted and the shift is recorded, so that a
+//! stall of minutes is not followed by a flood.
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
@@ -12,7 +12,7 @@ use workload::{LatencyHistogram, Mode, StreamSettings};
 /// Minimum time between two wake-ups, in nanoseconds.
 const GAP: u64 = 50_000;
 const WIDE_GAP: u64 = 250_000;
-/// How far a sender may catch up, in nanoseconds of the schedule.
+/// The maximum time by which a sender may catch up, in nanoseconds.
 const DEBT: u64 = 1_000_000_000;
 
 pub(super) struct Pace {
@@ -87,7 +87,7 @@ impl Pace {
     #[cold]
     fn skip(&mut self, time: u64, now: u64) {
         self.begun += time;
-        // If the stall started during the warm-up, only the time after it counts.
+        // If the stall began during the warm-up, only the time after the warm-up counts.
         self.skipped += time.min(now.saturating_sub(self.measured));
     }
 
@@ -102,7 +102,7 @@ pub(super) struct Due {
     pub(super) now: u64,
 }
 
-/// `limit` is evaluated only if no message is due at `now`.
+/// Waits until a message is due. `limit` is evaluated only if no message is due at `now`.
 #[inline]
 pub(super) fn await_due(pace: &mut Pace, limit: impl FnOnce() -> u64, now: u64) -> Due {
     let messages = pace.due(now);

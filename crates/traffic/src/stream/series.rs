@@ -1,7 +1,7 @@
-//! Intervals of one end of a connection.
+//! The intervals of one end of a connection.
 //!
-//! They follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after its
-//! boundary, so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
+//! They follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after its grid
+//! point, so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};
@@ -23,7 +23,7 @@ pub(super) struct Series {
     start: u64,
     boundary: u64,
     bytes: u64,
-    /// End of the last interval of the warm-up, cached because it is needed for every message.
+    /// The end of the last interval of the warm-up. It is cached because it is needed for every message.
     measured: Option<u64>,
 }
 
@@ -91,8 +91,8 @@ impl Series {
         self.boundary = self.next_boundary(end);
     }
 
-    /// Counts from intervals completed after `now` are added to the last interval that started before it. A remainder
-    /// shorter than half an interval is merged into the previous one.
+    /// Ends the series. Counts of intervals that ended after `now` are added to the last interval that
+    /// started before it. A remainder shorter than half an interval is merged into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
         let has_losses =
             reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
@@ -113,7 +113,8 @@ impl Series {
         }
     }
 
-    /// Returns `false` if there is no previous interval, or if the end of the warm-up lies between the two.
+    /// Merges the last interval into the previous one. Returns `false` if there is none, or if the warm-up
+    /// ended between the two.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
         if before.warmup != rest.warmup {

@@ -1,4 +1,4 @@
-//! Server side of a stream.
+//! The server side of a stream.
 
 use std::net::{TcpListener, UdpSocket};
 

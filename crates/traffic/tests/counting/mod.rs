@@ -1,4 +1,4 @@
-//! Makes the allocator of a test count.
+//! Installs the counting allocator for a test.
 
 pub(crate) use sys::allocation::taken;
 

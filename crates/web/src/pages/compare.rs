@@ -23,7 +23,7 @@ use crate::{
 
 const MOST: usize = 200;
 
-/// `a` is the reference.
+/// The two runs, of which `a` is the reference.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pair {
     pub(super) a: String,
@@ -46,7 +46,7 @@ pub(crate) async fn page(
         return compared(&site, a, b).await;
     }
     if let [one, other] = chosen.ticked.as_slice() {
-        // The list is sorted from newest to oldest, and forms preserve that order. The older run is the
+        // The list is sorted from newest to oldest, and forms preserve this order. The older run is the
         // reference.
         return Ok(Redirect::to(&links::comparison(other, one)).into_response());
     }

@@ -13,7 +13,7 @@ use samples::RunId;
 use super::compare::Pair;
 use crate::{config::Rendition, failure::Failure, site::Site};
 
-/// Downloaded pages are sandboxed.
+/// Downloaded pages run in a sandbox.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(crate) async fn file(
@@ -63,7 +63,6 @@ fn attached(text: String, kind: &str, name: &str) -> Response {
     (headers, text).into_response()
 }
 
-/// Returns a file name that is valid on all systems.
 fn file_name(run: &str) -> String {
     const LONGEST: usize = 80;
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');

@@ -23,7 +23,7 @@ use crate::{
 
 const MOST: usize = 25;
 
-/// Forms send empty values for unused fields.
+/// The fields of the form. Forms send empty values for fields that are not used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {

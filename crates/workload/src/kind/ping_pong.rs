@@ -152,7 +152,6 @@ impl PingPongData {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
 
-    /// The number of messages, including the warm-up if there are intervals.
     fn messages(&self) -> u64 {
         let all: u64 = self.intervals.iter().map(|interval| interval.round_trips.count()).sum();
         all.max(self.round_trips.count())

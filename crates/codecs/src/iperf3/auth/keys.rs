@@ -52,7 +52,7 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Fails if the key is protected by a passphrase.
+    /// Reads a key. Fails if it is protected by a passphrase.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPrivateKey::from_pkcs8_pem(pem)
             .or_else(|pkcs8| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| pkcs8))
@@ -65,7 +65,7 @@ impl PrivateKey {
         self.0.size()
     }
 
-    /// A ciphertext of any other length is rejected without decrypting it.
+    /// Decrypts a token. A ciphertext of the wrong length is rejected without decrypting it.
     pub(super) fn decrypt(&self, padding: Padding, secret: &[u8], entropy: Entropy<'_>) -> Option<Vec<u8>> {
         if secret.len() != self.size() {
             return None;

@@ -1,4 +1,4 @@
-//! The server's users, one `user,sha256hex("{user}password")` per line.
+//! The server's users. Each line of the file is `user,sha256hex("{user}password")`.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Credentials;
 pub struct Users(Vec<(String, String)>);
 
 impl Users {
-    /// Like iperf3, skips lines that start with `#` or contain no comma.
+    /// Parses the file. Like iperf3, this skips lines that start with `#` or contain no comma.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));

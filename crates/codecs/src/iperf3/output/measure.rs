@@ -1,4 +1,4 @@
-//! Measured values of a stream or a sum, per interval or in total.
+//! The measured values of a stream or of a sum, per interval or in total.
 
 use serde::{Deserialize, Serialize};
 use serde_with::{apply, skip_serializing_none};
@@ -24,15 +24,15 @@ pub struct Measure {
     pub bytes: i64,
     pub bits_per_second: f64,
     pub retransmits: Option<i64>,
-    /// In bytes, for a TCP sender.
+    /// The congestion window in bytes, for a TCP sender.
     pub snd_cwnd: Option<i64>,
-    /// In bytes, for a TCP sender.
+    /// The send window in bytes, for a TCP sender.
     pub snd_wnd: Option<i64>,
     /// The smoothed RTT in microseconds, for a TCP sender.
     pub rtt: Option<i64>,
     /// Microseconds.
     pub rttvar: Option<i64>,
-    /// In bytes, for a TCP sender.
+    /// The path MTU in bytes, for a TCP sender.
     pub pmtu: Option<i64>,
     pub reorder: Option<i64>,
     /// Bytes.
@@ -52,6 +52,6 @@ pub struct Measure {
     pub out_of_order: Option<i64>,
     /// Whether this is in the `-O` period.
     pub omitted: Option<bool>,
-    /// Whether the reporting end is the sender. Available since 3.7.
+    /// Whether the reporting end is the sender, reported since version 3.7.
     pub sender: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! The output of `iperf3 --json` as written by versions 3.1 to 3.2x and by plumb, without duplicate keys.
+//! The output of `iperf3 --json`, as written by versions 3.1 to 3.2x and by plumb, without duplicate keys.
 
 mod measure;
 mod once;
@@ -54,7 +54,7 @@ pub struct End {
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// Sender and receiver are separate for TCP and combined for UDP.
+/// The totals of a stream. The sender and the receiver are separate for TCP and combined for UDP.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -64,7 +64,7 @@ pub struct EndStream {
     pub udp: Option<Measure>,
 }
 
-/// CPU usage of both processes, in percent of one CPU.
+/// CPU usage of both processes, each in percent of one CPU.
 #[apply(
     f64 => #[serde(deserialize_with = "real")],
 )]
@@ -80,8 +80,8 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// Parses iperf3's output. If a key is duplicated, its first value is used, except that a second sum is
-    /// the other direction, as in 3.7 and 3.8.
+    /// Parses iperf3's output. If a key is duplicated, its first value is used. As an exception, a second sum
+    /// is the sum of the other direction, as in 3.7 and 3.8.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

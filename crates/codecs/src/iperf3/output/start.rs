@@ -5,7 +5,7 @@ use serde_with::{apply, skip_serializing_none};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 
-/// Some versions and failed tests omit values.
+/// Values that some versions omit, or that are missing after a failed test.
 #[skip_serializing_none]
 #[apply(
     Option<i64> => #[serde(deserialize_with = "maybe_whole")],

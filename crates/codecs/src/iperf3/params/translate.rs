@@ -7,16 +7,16 @@ use workload::{Direction, Mode, SocketSettings, StreamSettings, Transport, Until
 use super::{Extension, Params};
 
 const SECOND: u64 = 1_000_000_000;
-/// The limit over all streams. A sample takes a few hundred bytes.
+/// The limit on samples over all streams. A sample takes a few hundred bytes.
 const MOST_SAMPLES: u64 = 200_000;
-/// The assumed duration of a test that is limited by bytes.
+/// The assumed duration of a test with a length in bytes.
 const SUPPOSED: Nanos = Nanos::from_secs(600);
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const LONGEST: Nanos = Nanos::from_secs(60);
 const DAY: Nanos = Nanos::from_secs(86_400);
 const TCP_LENGTH: u64 = 128 << 10;
 const UDP_LENGTH: u64 = 1460;
-/// iperf3's default, in microseconds.
+/// iperf3's default pacing timer, in microseconds.
 const PACING_TIMER: i64 = 1000;
 
 const ALLOWED: &str = "1 to 128 streams, up to 1 MiB per write or 16 to 65507 bytes per datagram, windows up to \
@@ -31,8 +31,8 @@ pub struct Unsayable {
 }
 
 impl Params {
-    /// Fails if the warm-up is not in whole seconds or is combined with a byte limit, or if a value exceeds
-    /// the limits of an iperf3 server.
+    /// Converts settings to parameters. Fails if the warm-up is not a whole number of seconds or is combined
+    /// with a byte limit, or if a value exceeds the limits of an iperf3 server.
     pub fn of(load: &StreamSettings) -> Result<Self, Unsayable> {
         let (time, num) = match load.until {
             Until::Elapsed(time) => (whole(time.0.div_ceil(SECOND)), 0),
@@ -71,8 +71,8 @@ impl Params {
         Ok(params)
     }
 
-    /// Call [`Self::check`] first. The interval defaults to one second. Its minimum bounds the memory used by
-    /// samples.
+    /// Converts the parameters to stream settings. Call [`Self::check`] first. The interval defaults to one
+    /// second, and its minimum bounds the memory used by samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();
@@ -104,7 +104,7 @@ impl Params {
         Nanos((time.0 / MOST_SAMPLES).saturating_mul(self.streams().len() as u64))
     }
 
-    /// Blocks are assumed to be full. An unlimited test ends after a day.
+    /// Returns when the test ends. Blocks are assumed to be full, and an unlimited test ends after a day.
     fn until(&self, length: u64) -> Until {
         match (self.num, self.blockcount) {
             (0, 0) if self.time == 0 => Until::Elapsed(DAY),

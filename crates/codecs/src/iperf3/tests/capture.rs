@@ -104,7 +104,7 @@ pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     words
 }
 
-/// Ignores differences in number formats and 3.12's negative numbers.
+/// Compares two documents, ignoring number formats and the negative numbers of version 3.12.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => close(number(left), number(right)),

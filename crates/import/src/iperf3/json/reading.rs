@@ -20,7 +20,7 @@ use crate::{
 /// iperf3 allows at most 128 connections per direction.
 const MOST_STREAMS: usize = 256;
 const OVERLAP: Nanos = Nanos(11_000_000);
-/// Larger values mean that the log is damaged: 30 years, or an exabyte.
+/// Larger values (30 years, or an exabyte) mean that the log is damaged.
 const LONGEST: f64 = 1e9;
 const MOST_BYTES: i64 = 1 << 60;
 
@@ -82,7 +82,7 @@ impl Reading {
         };
         connection.sends = connection.sends.or(measure.sender);
         if !interval.warmup && connection.series.ends_in_warmup() && connection.zero == Nanos(0) {
-            // 3.12 may start the time before the `-O` period ends, but count bytes only afterwards.
+            // Version 3.12 may start the time before the `-O` period ends, but count bytes only after it.
             let contradicts = (interval.end - interval.start).seconds() < measure.seconds * 0.9;
             interval.start = if contradicts { Nanos(0) } else { interval.start };
         }
@@ -107,8 +107,8 @@ impl Reading {
         self.streams.iter_mut().for_each(|connection| connection.series.halve());
         self.kept = self.streams.iter().map(|connection| connection.series.len()).sum();
         if self.kept > MOST {
-            // Intervals that cannot be joined are not from a test log, and every further one would repeat this
-            // search.
+            // Intervals that cannot be joined are not from the log of a test, and every further interval
+            // would repeat this search.
             self.damaged += self.kept as u64;
             self.streams.clear();
             self.kept = 0;
@@ -244,8 +244,8 @@ impl Reading {
             (true, None) => sender.and_then(interval),
             (false, None) => receiver.and_then(interval),
         };
-        // A client that received no server results also prints zero bytes. If datagrams were lost, it did receive
-        // them.
+        // A client that received no results from the server also prints zero bytes. If datagrams were lost,
+        // it did receive results.
         let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
         Summaries { sends, own: summary_of(sends).filter(carried), other: summary_of(!sends).filter(carried) }
     }
@@ -287,13 +287,13 @@ impl Reading {
         }
     }
 
-    /// Before 3.7, connections have no `sender` field.
+    /// Returns whether this end sends. Before version 3.7, connections have no `sender` field.
     fn usually_sends(&self) -> bool {
         let reverse = self.start.test_start.as_ref().is_some_and(|test| test.reverse == 1);
         (self.end != Some(End::Server)) != reverse
     }
 
-    /// The received bytes, computed from the constant datagram size.
+    /// Returns the received bytes, computed from the constant size of the datagrams.
     fn received_of(&self, udp: &Measure) -> Option<Interval> {
         let sent = interval(udp)?;
         let (packets, lost) = (udp.packets?.max(0), udp.lost_packets?.max(0));
@@ -344,7 +344,6 @@ impl Reading {
 }
 
 impl Reading {
-    /// The options that were set, named as on the command line.
     fn options(&self) -> BTreeMap<String, String> {
         let start = &self.start;
         let test = start.test_start.as_ref();

@@ -22,7 +22,6 @@ pub(super) struct Connection {
     pub(super) series: Series,
     /// The time at which the clock was reset, after the `-O` period.
     pub(super) zero: Nanos,
-    /// Whether this end sends, if its columns show it.
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
     pub(super) of_receiver: Option<Interval>,
@@ -30,7 +29,7 @@ pub(super) struct Connection {
     pub(super) has_sender_row: bool,
     pub(super) has_receiver_row: bool,
     pub(super) plain: Option<Interval>,
-    /// Whether the server reported before most of the datagrams arrived.
+    /// Whether the server sent its report before most of the datagrams arrived.
     pub(super) late_report: bool,
     pub(super) overflowed: bool,
     /// The bytes per datagram in the last two intervals of a UDP sender.
@@ -42,8 +41,8 @@ impl Connection {
         self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
     }
 
-    /// Drops the last interval if its number of datagrams was cut off. That number ends the line, so the only sign of
-    /// damage is a changed datagram size.
+    /// Drops the last interval if its number of datagrams was cut off. The number is at the end of the line,
+    /// so the only sign of damage is a different datagram size.
     pub(super) fn drop_cut_number(&mut self) {
         let [before, last] = self.sizes;
         let Some(last) = last else { return };
@@ -57,7 +56,7 @@ impl Connection {
         if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) }
     }
 
-    /// How this end's intervals agree with its summary. Returns `None` without a summary.
+    /// Returns how this end's intervals agree with its summary, or `None` without a summary.
     pub(super) fn agreement(&self, sends: bool) -> Option<Agreement> {
         let summary = self.summaries(sends).0?;
         Agreement::of(&self.series, &summary).or_else(|| Some(Agreement::of_summary_alone(&summary)))
@@ -88,7 +87,7 @@ impl Connection {
         let (mut summary, other) = self.summaries(sends);
         let mut other = other.filter(|_| knows_other);
         if self.overflowed {
-            // Only the rows have valid datagram numbers.
+            // Only the rows have valid numbers of datagrams.
             let rows = DatagramSample {
                 count: self.datagrams_counted(),
                 lost: self.datagrams_lost(),
@@ -134,8 +133,8 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
     Some(Interval { start: row.start, end, bytes: carried.bytes, warmup: row.omitted, tcp, datagrams })
 }
 
-/// Converts the first interval after the `-O` period in iperf3 3.12. Its time starts before the clock was reset, and
-/// its bytes start afterwards. It lasts from zero to its end, and its printed rate is invalid.
+/// Converts the first interval after the `-O` period in version 3.12. Its time starts before the clock was
+/// reset, and its bytes start after that. It lasts from zero to its end, and its printed rate is invalid.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
@@ -151,8 +150,8 @@ pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
     interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
 
-/// Computes the received part of a summary of sent bytes from the datagrams that the server received. Returns `None`
-/// if the server reported too early to know.
+/// Computes the received part of a summary of sent bytes from the datagrams that the server received. Returns
+/// `None` if the server sent its report too early to know.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;
@@ -163,5 +162,5 @@ pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     Some(Interval { bytes: Bytes((summary.bytes.0 as f64 * share).round() as u64), ..summary })
 }
 
-/// Below this fraction, the server reported too early.
+/// If it received less than this fraction, the server sent its report too early.
 const COUNTED: f64 = 0.9;

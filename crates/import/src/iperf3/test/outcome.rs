@@ -8,7 +8,7 @@ use crate::{
     iperf3::{agreement::Agreement, command::Protocol, log::Log, time},
 };
 
-/// If sums exceed their connections by more than this fraction, rounding does not explain it.
+/// If a sum exceeds its connections by more than this fraction, rounding cannot explain the difference.
 const MORE: f64 = 0.03;
 
 pub(in crate::iperf3) struct Outcome {
@@ -101,7 +101,7 @@ impl Test {
         })
     }
 
-    /// Drops trailing intervals that only some connections have because the log was cut off.
+    /// Drops trailing intervals that only some of the connections have because the log was cut off.
     fn trim(&mut self) {
         self.streams.iter_mut().for_each(Connection::drop_cut_number);
         let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
@@ -127,7 +127,7 @@ impl Test {
         let transport = known.then(|| if self.is_udp() { Transport::Udp } else { Transport::Tcp });
         let sends = self.sends(end);
         let of = |connection: &Connection| connection.tag.map(|tag| tag.sends).or(sends);
-        // A receiver is either the server of a forward test or the client of a reverse test.
+        // A receiver is the server of a forward test or the client of a reverse test.
         let is_ambiguous = end.is_none() && sends == Some(false) && !self.reverse && !self.asked.reverse;
         let knows_direction = !is_ambiguous && self.streams.iter().all(|connection| of(connection).is_some());
         let way = |connection: &Connection| of(connection).unwrap_or(end != Some(End::Server));
@@ -171,7 +171,7 @@ impl Test {
         (log, agreements)
     }
 
-    /// The columns take precedence over the command.
+    /// Returns whether the test uses UDP. The columns take precedence over the command.
     fn is_udp(&self) -> bool {
         let asked = self.asked.transport == Some(Protocol::Known(Transport::Udp));
         self.udp || (asked && !self.counts_segments)
@@ -209,9 +209,9 @@ impl Test {
             })
     }
 
-    /// Whether this end sends its untagged connections, which all have the same direction. If the columns do not show
-    /// it, a client sends unless the test is reversed, and a server receives unless its summary only has sent data.
-    /// Returns `None` if the relevant lines are missing.
+    /// Returns whether this end sends its untagged connections, which all have the same direction. If the
+    /// columns do not show it, a client sends unless the test is reversed, and a server receives unless its
+    /// summary contains only sent data. Returns `None` if the relevant lines are missing.
     fn sends(&self, end: Option<End>) -> Option<bool> {
         let all = || self.streams.iter().filter(|it| it.tag.is_none());
         if let Some(sends) = all().chain(&self.sums).find_map(|it| it.sends) {
@@ -220,7 +220,7 @@ impl Test {
         if end == Some(End::Server) {
             return Some(all().any(|it| it.of_sender.is_some() && it.of_receiver.is_none()));
         }
-        // On Linux, the sender prints retransmits. A summary alone may have the other end's.
+        // On Linux, the sender prints retransmits. A summary on its own may contain those of the other end.
         let counted = |interval: &Interval| interval.tcp.is_some();
         let from_other_end = self.interval_heads.is_some_and(|heads| !heads.segments)
             && all().any(|it| it.of_sender.as_ref().is_some_and(counted));

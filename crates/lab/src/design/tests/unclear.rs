@@ -1,4 +1,4 @@
-//! Tests `until_clear`: which results are selected, when the run ends, and how many false alarms there are.
+//! Tests `until_clear`: which results are selected, when the run ends, and how many false alarms occur.
 
 use samples::Arm;
 
@@ -53,7 +53,7 @@ fn adds_blocks_only_for_undecided_workloads() {
     }
     let clear = ends.iter().filter(|end| end.reason == EndReason::Clear).map(|end| end.result.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
-    // The noise floor needs as many baseline pairs as the comparison.
+    // The noise floor needs as many baseline pairs as the comparison has.
     let again =
         |result| trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
@@ -76,7 +76,6 @@ fn measures_on_if_a_repeated_trial_makes_a_comparison_unclear() {
     assert_eq!(plan.results[next.result].workload.as_str(), "one");
 }
 
-/// Each additional look at the data could produce a false alarm.
 #[test]
 fn false_alarm_rate_is_at_most_5_percent() {
     let plan = plan(3);

@@ -1,5 +1,5 @@
-//! A QMP client for untrusted monitors. Waits and replies are limited (docs/interop/qmp-spec.txt of QEMU
-//! 7.2).
+//! A QMP client for untrusted monitors. It limits its waits and the length of replies
+//! (docs/interop/qmp-spec.txt of QEMU 7.2).
 
 use std::{
     io::{self, BufRead, BufReader, ErrorKind, Write},
@@ -15,7 +15,7 @@ use std::{
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// A monitor sends its greeting immediately, unless it has another client.
+/// The timeout for the greeting. A monitor sends it immediately, unless it has another client.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(200);
 const MAX_LINE: usize = 4 << 20;
@@ -102,7 +102,7 @@ impl Questions {
             ErrorKind::Interrupted => MonitorError::Interrupted,
             _ => MonitorError::Silent { command, source },
         };
-        // Empty arguments are omitted, because QEMU reads byte by byte, using two system calls for each.
+        // Empty arguments are omitted. QEMU reads byte by byte, using two system calls for each byte.
         let order = match arguments.as_object() {
             Some(none) if none.is_empty() => json!({ "execute": command }),
             _ => json!({ "execute": command, "arguments": arguments }),
@@ -122,7 +122,6 @@ impl Questions {
         Err(silent(io::Error::new(ErrorKind::TimedOut, "only events arrived")))
     }
 
-    /// The timeout also applies to a line that arrives slowly.
     fn next(&mut self) -> io::Result<Value> {
         let until = Instant::now() + PATIENCE;
         let mut line = Vec::new();
@@ -137,7 +136,7 @@ impl Questions {
             if is_late {
                 return Err(ErrorKind::TimedOut.into());
             }
-            // `read_until` is not used, because it checks nothing as long as bytes arrive one at a time.
+            // `read_until` would not check the limits as long as bytes arrive one at a time.
             match self.from.fill_buf() {
                 Ok([]) => return Err(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")),
                 Ok(bytes) => {

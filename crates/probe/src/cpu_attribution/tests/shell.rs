@@ -1,4 +1,4 @@
-//! A process that works on request and stops itself when done.
+//! A process that works on request, and stops itself when it is done.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};

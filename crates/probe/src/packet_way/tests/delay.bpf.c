@@ -1,4 +1,4 @@
-/* Simulates a slow layer in tests, by delaying every packet that a device receives for a configured time. */
+/* Simulates a slow layer in tests by delaying every packet that a device receives. */
 #include "kernel.h"
 
 #define TURNS (1 << 23)
@@ -24,6 +24,6 @@ int delay(struct __sk_buff *packet)
 		until += *wanted;
 		bpf_loop(TURNS, is_over, &until, 0);
 	}
-	/* TCX_NEXT continues as if this program did not exist. */
+	/* TCX_NEXT, which continues as if this program did not exist. */
 	return -1;
 }

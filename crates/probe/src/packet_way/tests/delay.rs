@@ -1,4 +1,5 @@
-//! The steps of a latency breakdown add up to the total, and a slow layer is shown in its place.
+//! Tests that the steps of a latency breakdown add up to the total, and that a slow layer appears in the
+//! right place.
 
 use aya::{
     Ebpf, EbpfLoader,
@@ -49,7 +50,7 @@ fn release_shows_support_for_tcx() {
     }
 }
 
-/// The 10 % quantile, since other work disturbs few of the fastest messages.
+/// Returns the 10 % quantile, since the fastest messages are rarely disturbed by other work.
 fn undisturbed(times: &LatencyHistogram) -> u64 {
     times.quantile(0.1).expect("followed messages").0
 }
@@ -59,7 +60,7 @@ fn ready() -> Option<(LatencyBreakdownProbe, Lab, Play)> {
     Some((probe_here()?, labs::overlay()?, play))
 }
 
-/// Means add up under any load, but medians do not if times are bimodal.
+/// Means add up under any load, whereas medians do not if the times are bimodal.
 #[test]
 fn steps_add_up_to_the_total() {
     let Some((mut probe, lab, play)) = ready() else { return };
@@ -71,7 +72,7 @@ fn steps_add_up_to_the_total() {
 
 #[test]
 fn slow_layer_is_shown_only_in_its_place() {
-    // If other work starts or ends between two measurements, every layer changes its speed.
+    // If other work starts or ends between two measurements, the speed of every layer changes.
     let disturbed = (0..4).all(|_| std::panic::catch_unwind(check_slow_layer).is_err());
     if disturbed {
         check_slow_layer();

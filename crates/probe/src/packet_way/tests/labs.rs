@@ -9,7 +9,7 @@ pub(super) fn wire() -> Option<Lab> {
     Some(lab)
 }
 
-/// Guests 198.18.64.1 and 198.18.64.2, each on a bridge of its own hypervisor.
+/// Two guests (198.18.64.1 and 198.18.64.2), each on the bridge of its own hypervisor.
 pub(super) fn overlay() -> Option<Lab> {
     let mut lab = Lab::new(&["g1", "hv1", "hv2", "g2"])?;
     lab.wire("hv1:eth0", "hv2:eth0");
@@ -30,7 +30,7 @@ pub(super) fn overlay() -> Option<Lab> {
     Some(lab)
 }
 
-/// `node` masquerades packets from `pod` with a random port. The target is 198.18.2.2.
+/// A path on which `node` masquerades packets from `pod` with a random port. The target is 198.18.2.2.
 pub(super) fn gateway() -> Option<Lab> {
     let mut lab = Lab::new(&["pod", "node", "target"])?;
     lab.wire("pod:eth0", "node:pod0");

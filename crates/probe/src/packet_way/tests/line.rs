@@ -29,7 +29,7 @@ impl Listener {
         }
     }
 
-    /// Over UDP there is only one connection, and its first message remains queued.
+    /// Opens another connection. Over UDP there is only one, and its first message remains queued.
     pub(super) fn next(&self) -> Line {
         match self {
             Self::Udp(socket) => {
@@ -61,7 +61,7 @@ impl Line {
         Self::Tcp(stream)
     }
 
-    /// Polls instead of sleeping if the time is `None`.
+    /// Sets the receive timeout. `None` makes it poll instead of sleeping.
     pub(super) fn wait(&self, time: Option<Duration>) {
         let (time, spin) = (time.or(Some(PATIENCE)), time.is_none());
         match self {
@@ -89,9 +89,9 @@ impl Line {
                 Ok(0) => panic!("the peer closed the connection"),
                 Ok(more) => got += more,
                 Err(error) if error.kind() == ErrorKind::WouldBlock && spin => {}
-                // Calls with a timeout return EINTR when a stopped process continues, see signal(7).
+                // A call with a timeout returns EINTR when a stopped process continues, see signal(7).
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // ECONNREFUSED reports that an earlier datagram went to a client that has exited.
+                // ECONNREFUSED means that an earlier datagram was sent to a client that has exited.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) =>
                 {

@@ -1,4 +1,4 @@
-//! Order of points on a route.
+//! Tests the order of points on a route.
 
 use workload::Transport::{Tcp, Udp};
 

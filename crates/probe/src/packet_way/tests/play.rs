@@ -35,8 +35,8 @@ pub(super) struct Play {
 }
 
 impl Play {
-    /// Every instance has a port of its own. Short messages have no token, so concurrent tests on the same port would
-    /// confuse them.
+    /// Every instance has its own port. Short messages have no token, so concurrent tests on the same port
+    /// would confuse them.
     pub(super) fn new(transport: Transport, length: usize, server: [u8; 4]) -> Self {
         static NEXT: AtomicU16 = AtomicU16::new(PORT);
         Self {

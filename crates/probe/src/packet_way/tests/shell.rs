@@ -1,4 +1,4 @@
-//! Starts a program on request, so that it can be observed before.
+//! Starts a program on request, so that it can be observed from the beginning.
 
 use std::{
     io::Write,

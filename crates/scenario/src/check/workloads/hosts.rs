@@ -1,4 +1,4 @@
-//! The hosts of single-ended workloads. A plan treats each host as a path.
+//! The hosts of workloads with a single end. A plan treats each of these hosts as a path.
 
 use super::refuse;
 use crate::{

@@ -14,10 +14,11 @@ use crate::{
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
 /// The size of each write and read of a TCP stream, in bytes.
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
-/// The payload of a stream's datagram, in bytes: at least a sequence number, at most 65535 minus the IPv4 and UDP
-/// headers.
+/// The payload of a stream's datagram in bytes. It must have room for a sequence number and, together with
+/// the IPv4 and UDP headers, fit 65535 bytes.
 const DATAGRAMS: RangeInclusive<u64> = 16..=65_507;
-/// The size of a ping-pong message, in bytes: at least a sequence number, at most what the engine supports.
+/// The size of a ping-pong message in bytes. It must have room for a sequence number, and the engine must
+/// support it.
 pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=PingPongSettings::LARGEST.0;
 pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
 

@@ -11,7 +11,7 @@ use crate::{diagnosis::Problem, document::WorkloadTable, factor};
 const CONGESTION_DEFAULT: &str = "cubic";
 /// The range accepted by TCP_MAXSEG: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
 const MSS: RangeInclusive<u32> = 88..=32_767;
-/// Kernels grant buffers between about 2 KiB and 1 GiB.
+/// The range of buffer sizes that kernels grant, about 2 KiB to 1 GiB.
 const WINDOW: RangeInclusive<u64> = 2 << 10..=1 << 30;
 const DSCP: RangeInclusive<u8> = 0..=63;
 const BUSY_POLL: RangeInclusive<u64> = 1000..=1_000_000_000;

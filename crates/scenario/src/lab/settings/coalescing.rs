@@ -7,7 +7,7 @@ use samples::Coalescing;
 use super::{DeviceSetting, DeviceSettings};
 use crate::values::{Values, Word};
 
-/// Drivers may have tighter limits. These are reported when applying the setting fails.
+/// Drivers may have tighter limits, which are reported when the setting cannot be applied.
 const RANGE: RangeInclusive<u32> = 0..=65_535;
 
 pub(super) struct Interrupts;

@@ -1,4 +1,4 @@
-//! The MTU of a device, in bytes of IP packet.
+//! The MTU of a device, which is the maximum size of an IP packet in bytes.
 
 use std::ops::RangeInclusive;
 

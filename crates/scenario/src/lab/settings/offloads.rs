@@ -59,7 +59,7 @@ impl DeviceSetting for Switches {
 
     fn meet(&self, one: &DeviceSettings, other: &DeviceSettings) -> bool {
         let both = one.offloads.each().into_iter().zip(other.offloads.each());
-        // LLVM 22 orders the branches of `any` by memory address, so builds were not reproducible.
+        // LLVM 22 ordered the branches of `any` by memory address, so that builds were not reproducible.
         both.fold(false, |meet, (one, other)| meet | (one.is_some() & other.is_some()))
     }
 }

@@ -1,4 +1,5 @@
-//! Queues per direction. They are limited by the number at creation and, in a guest, by its virtual machine.
+//! The number of queues per direction. It is limited by the number at creation and, in a guest, by its
+//! virtual machine.
 
 use super::{DeviceSetting, DeviceSettings};
 use crate::{

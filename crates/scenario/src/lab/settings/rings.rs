@@ -11,8 +11,9 @@ use crate::{
     vm::VirtioNet,
 };
 
-/// If a ring has fewer slots than the largest packet needs (`MAX_SKB_FRAGS` plus 2), a driver that has stopped its
-/// queue never restarts it. Virtio rings are powers of two (VIRTIO 1.2, section 2.7), up to 32768.
+/// The minimum. If a ring has fewer slots than the largest packet needs (`MAX_SKB_FRAGS` plus 2), a driver
+/// that has stopped its queue never restarts it. The size of a virtio ring is a power of two (VIRTIO 1.2,
+/// section 2.7), up to 32768.
 const FEWEST: u32 = 32;
 const MOST: u32 = 32_768;
 
@@ -47,8 +48,8 @@ impl DeviceSetting for Rings {
         (one.rx.is_some() && other.rx.is_some()) || (one.tx.is_some() && other.tx.is_some())
     }
 
-    /// A guest's receive ring has the default size unless its monitor is configured otherwise. Its transmit ring
-    /// cannot be larger, because QEMU does not support that for tap devices.
+    /// Creates the guest's device with a larger receive ring if necessary, because its monitor determines the
+    /// maximum. The transmit ring cannot be larger, because QEMU does not support that for tap devices.
     fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
         let [usual, .., most] = VirtioNet::RINGS;
         let Some(rx) = settings.rings.rx.filter(|rx| *rx > usual) else { return };

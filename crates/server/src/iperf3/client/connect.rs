@@ -21,11 +21,12 @@ use workload::{StreamSettings, Transport};
 
 use super::{ClientSpec, Connection};
 
-/// Applies to the control connection and to a UDP greeting.
+/// The timeout of the control connection and of a UDP greeting.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 const ALL: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// This is long because a stock server treats a repeated greeting as a datagram of the test.
+/// The time after which a UDP greeting is repeated. It is long because a stock server treats a repeated
+/// greeting as a datagram of the test.
 const LOST: Nanos = Nanos::from_secs(2);
 
 pub(super) struct Streams {
@@ -48,7 +49,7 @@ pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
     socket.bind(&from.into()).map_err(Error::socket("connect from", || from.ip().to_string()))?;
     socket.set_nonblocking(true).map_err(Error::socket("prepare a socket", object))?;
     let started = monotonic();
-    // A nonblocking connect fails with EINPROGRESS; its result is read below.
+    // A nonblocking connect fails with EINPROGRESS. The actual result is read below.
     let mut connected = socket.connect(&spec.server.into());
     loop {
         match connected {

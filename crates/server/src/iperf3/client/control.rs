@@ -14,7 +14,7 @@ use super::super::transport::{Transport, now};
 
 const STOPPED: Nanos = Nanos::from_secs(2);
 
-/// How long to wait for the server's results after a stop request.
+/// The time to wait for the server's results after a stop request.
 const LAST: Nanos = Nanos::from_millis(1250);
 
 const LONGEST: Nanos = Nanos::from_secs(60);
@@ -22,7 +22,7 @@ const LONGEST: Nanos = Nanos::from_secs(60);
 pub(super) struct Control<'a> {
     transport: Transport<Machine>,
     stop: &'a Stop,
-    /// The deadline for receiving the server's results, which also applies after a stop request.
+    /// The deadline for the server's results, which also applies after a stop request.
     until: u64,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Control<'a> {
     pub(super) fn exchange(&mut self, ours: &Results) -> Result<Results> {
         self.transport.machine.exchange(ours, now());
         let event = self.await_event(|event| matches!(event, Event::Results(_)))?;
-        // The results are valid even if the final message is missing.
+        // The results are valid even if the server's final message is missing.
         let _ = self.await_event(|event| matches!(event, Event::Done));
         match event {
             Event::Results(results) => Ok(*results),
@@ -84,7 +84,7 @@ impl<'a> Control<'a> {
 
     pub(super) fn give_up_unless_over(&mut self) {
         self.transport.machine.terminate();
-        // Best effort: the original error is reported either way.
+        // The original error is reported even if this flush fails.
         let _ = self.flush();
     }
 

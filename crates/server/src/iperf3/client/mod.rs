@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct ClientSpec {
     pub server: SocketAddr,
     pub bind: Option<IpAddr>,
-    /// If the UDP message size is 0, the MSS of the control connection is used, as in iperf3.
+    /// The workload. If its UDP message size is 0, the MSS of the control connection is used, as in iperf3.
     pub load: StreamSettings,
     pub cpus: Option<Vec<u32>>,
     pub options: Options,
@@ -53,15 +53,16 @@ pub struct Options {
     pub repeating_payload: bool,
     /// `--dont-fragment`, for data sent by the server.
     pub dont_fragment: bool,
-    /// `-Z`, for data sent by the server. For data sent by the client, the workload's mode applies.
+    /// The `-Z` flag, which applies to data sent by the server. The workload's mode applies to data sent by
+    /// the client.
     pub zero_copy: bool,
     /// `--fq-rate`, for data sent by the server.
     pub fq_rate: Option<BitRate>,
-    /// `-b RATE/BURST`, in writes.
+    /// The `-b RATE/BURST` flag, counted in writes.
     pub burst: Option<u32>,
-    /// `-k`, if the amount was specified in blocks.
+    /// The `-k` flag, if the amount was specified in blocks.
     pub blocks: Option<u64>,
-    /// A stock server uses only the first one.
+    /// The CPUs for the server's threads. A stock server uses only the first one.
     pub server_cpus: Option<Vec<u32>>,
     /// `-T`.
     pub title: Option<String>,
@@ -76,8 +77,8 @@ pub struct Credentials {
     pub username: String,
     pub password: String,
     pub public_key_pem: String,
-    /// Whether to use PKCS #1 v1.5 (for servers before 3.17) instead of OAEP. `None` tries OAEP first, then
-    /// PKCS #1 v1.5.
+    /// Whether to use PKCS #1 v1.5 padding (for servers before 3.17) instead of OAEP. `None` tries OAEP first
+    /// and then PKCS #1 v1.5.
     pub pkcs1_padding: Option<bool>,
 }
 
@@ -85,11 +86,11 @@ pub struct Credentials {
 pub struct Report {
     pub here: StreamOutcome,
     pub there: Results,
-    /// The full series from a plumb server, or otherwise one interval per flow, derived from `there`. For UDP
-    /// sent by the client, datagrams missing at the end of a stream are counted as lost too.
+    /// The full series from a plumb server, or one interval per flow derived from `there` for a stock server.
+    /// If the client sends UDP, datagrams missing at the end of a stream also count as lost.
     pub peer: StreamOutcome,
     pub peer_is_plumb: bool,
-    /// Impossible claims by the server, which are removed from `there` and `peer`.
+    /// Descriptions of the server's impossible claims, which have been removed from `there` and `peer`.
     pub disbelieved: Vec<String>,
     pub params: Params,
     pub load: StreamSettings,
@@ -115,8 +116,8 @@ pub enum ServerOutput {
     Json(Value),
 }
 
-/// Fails if a setting cannot be expressed in iperf3's protocol, or if the server refuses or aborts the test.
-/// A stop request is forwarded to the server.
+/// Runs a test. Fails if iperf3's protocol cannot express a setting, or if the server refuses or aborts the
+/// test. A stop request is forwarded to the server.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     let pkcs1 = spec.options.credentials.as_ref().and_then(|credentials| credentials.pkcs1_padding);
     if pkcs1.is_some() || spec.options.credentials.is_none() {
@@ -128,8 +129,8 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     }
 }
 
-/// Logs in again with PKCS #1 v1.5. After a refusal, a stock server closes its listener, either briefly or
-/// for good. If it stays closed, the first error is returned.
+/// Repeats the login with PKCS #1 v1.5. After refusing a login, a stock server closes its listener, either
+/// briefly or for good. If it stays closed, the original error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {
         thread::sleep(PAUSE);
@@ -142,7 +143,7 @@ fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Obse
 }
 
 fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
-    // Rejects invalid settings before connecting.
+    // This rejects invalid settings before the client connects.
     drop(request::params(spec, &request::load(spec, None)?, pkcs1)?);
     let socket = connect::control(spec, stop)?;
     let control_mss = sys::socket::mss(&socket).ok();

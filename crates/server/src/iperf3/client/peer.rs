@@ -10,7 +10,8 @@ use workload::{
 
 use super::{super::extension, ServerOutput};
 
-/// The flag is true for a plumb server. A stock server reports one interval per flow and no thread times.
+/// Converts the results. The flag is true for a plumb server; a stock server reports one interval per flow
+/// and no CPU times of threads.
 pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],
@@ -36,7 +37,7 @@ pub(super) fn output(there: &Results) -> Option<ServerOutput> {
     json.map(ServerOutput::Json).or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
 }
 
-/// TCP_CA_NAME_MAX is 16.
+/// Checks a congestion control's name, which the kernel limits to 16 bytes (TCP_CA_NAME_MAX).
 fn is_name(name: &str) -> bool {
     name.len() < 16 && name.chars().all(|sign| sign.is_ascii_graphic())
 }
@@ -76,7 +77,8 @@ fn datagrams(theirs: &StreamResults, sends: bool, ours: &EndSeries) -> DatagramS
     }
 }
 
-/// Servers before 3.14 do not report this number, so the local warm-up is used instead.
+/// The number of omitted datagrams. Servers before 3.14 do not report it, so the local warm-up is used
+/// instead.
 pub(in crate::iperf3) fn left_out(theirs: &StreamResults, ours: &EndSeries) -> i64 {
     let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
     let datagrams = warmup.filter_map(|interval| interval.datagrams);

@@ -6,16 +6,16 @@ use traffic::{Error, Result, StreamOutcome};
 use units::Bytes;
 use workload::{Direction, EndSeries};
 
-/// In bytes. No socket has larger buffers.
+/// The maximum amount of data in flight, in bytes. No socket has larger buffers.
 const UNDER_WAY: u64 = 4 << 30;
-/// In bytes per second, far above the speed of any device.
+/// The maximum plausible rate in bytes per second, far above the speed of any device.
 const FASTEST: u64 = 10_000_000_000_000 / 8;
-/// Datagrams may be duplicated.
+/// The maximum ratio of received to sent datagrams, since the network may duplicate datagrams.
 const COPIES: u64 = 2;
-/// In percent of one CPU. Linux supports up to 8192 CPUs, and tick rounding can produce a value slightly
-/// below zero.
+/// The plausible range of a CPU usage, in percent of one CPU. Linux supports up to 8192 CPUs, and rounding to
+/// ticks can make a value slightly negative.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// In seconds. A server may measure for longer than its client.
+/// The additional time that a server may measure after its client, in seconds.
 const LONGER: f64 = 600.0;
 
 struct Claim {
@@ -24,8 +24,8 @@ struct Claim {
     seconds: f64,
 }
 
-/// Returns a description of each stream or CPU figure that is impossible. Fails if the server claims to have
-/// received more bytes than were sent, or reports more streams than the test has.
+/// Returns a description of each impossible value of a stream or of the CPU usage. Fails if the server claims
+/// to have received more bytes than were sent, or reports more streams than the test has.
 pub(super) fn check_results(
     there: &mut Results,
     plan: &[PlannedStream],
@@ -60,7 +60,6 @@ fn check_cpu(there: &mut Results) -> Vec<String> {
     all.into_iter().filter(impossible).map(check).collect()
 }
 
-/// Checks the additional record of a plumb server.
 pub(super) fn check_record(peer: &mut StreamOutcome, here: &StreamOutcome) -> Result<Vec<String>> {
     let mut disbelieved = Vec::new();
     for theirs in &mut peer.measured.flows {
@@ -110,7 +109,7 @@ impl Claim {
     }
 }
 
-/// Includes the warm-up, because the two ends may disagree on when it ended.
+/// Includes the warm-up, because the two ends may disagree about when it ended.
 fn all(series: &EndSeries) -> u64 {
     series.intervals.iter().fold(0, |sum, interval| sum.saturating_add(interval.bytes.0))
 }

@@ -7,7 +7,7 @@ use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
 use super::Report;
 
 impl Report {
-    /// Like [`Self::here`], except that datagrams lost at the end of a stream are counted too.
+    /// Returns the data in [`Self::here`], except that datagrams lost at the end of a stream are counted too.
     #[must_use]
     pub fn settled(&self) -> StreamEnd {
         let mut flows = self.here.measured.flows.clone();
@@ -51,12 +51,12 @@ fn highest(series: &EndSeries) -> i64 {
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// Datagrams sent after the highest received number are lost. If fewer were sent, a received number was
-/// invalid.
+/// Counts the datagrams that were sent after the highest received number as lost. If fewer were sent than
+/// that number, the number was invalid.
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();
-    // Datagrams that arrived must have been sent, whatever the peer reports.
+    // Every datagram that arrived must have been sent, even if the peer reports otherwise.
     let known = i64::try_from(all.count).is_ok_and(|count| count <= sent);
     let not_followed = missing < 0 && all.lost > 0 && known;
     let mut samples = series.intervals.iter_mut().rev().filter_map(|interval| interval.datagrams.as_mut());

@@ -1,5 +1,5 @@
 //! Runs the streams of a test until the client ends it. Senders stop before the server is notified, because
-//! the server closes streams that are still sending. Receivers stop once the data in flight has arrived.
+//! the server closes streams that are still sending. Receivers stop when the data in flight has arrived.
 
 use std::{
     io::ErrorKind,
@@ -26,9 +26,9 @@ use super::{
 };
 
 const GLANCE: Duration = Duration::from_millis(2);
-/// After a timed test, the time to wait for unacknowledged data.
+/// The time to wait for unacknowledged data after a timed test.
 const DRAINED: Nanos = Nanos::from_millis(250);
-/// After a test with a fixed amount, all of which must arrive, the time to wait for unacknowledged data.
+/// The time to wait for unacknowledged data after a test with a fixed amount, all of which must arrive.
 const ARRIVED: Nanos = Nanos::from_secs(10);
 const SETTLED: Nanos = Nanos::from_millis(3);
 const REASON: Nanos = Nanos::from_secs(2);
@@ -137,7 +137,7 @@ impl TestRun<'_> {
         flows.partition(|flow| flow.direction == Direction::Forward)
     }
 
-    /// Waits until the server knows that the test is over, or the streams close.
+    /// Waits until the server has acknowledged the end of the test, or the streams close.
     fn until_over(
         &self,
         control: &mut Control<'_>,
@@ -175,7 +175,8 @@ impl TestRun<'_> {
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
-    /// Receivers never end on their own, and senders only do at the end of the test.
+    /// Returns a direction that ended too early. Receivers never end on their own, and senders only end when
+    /// the test does.
     fn closed_direction(
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],
@@ -195,7 +196,7 @@ impl TestRun<'_> {
         }
     }
 
-    /// A reset already carries its own error.
+    /// Returns the error for streams that closed early, unless they failed for a reason of their own.
     fn cut_short(&self, direction: Direction, state: &LoopState<'_>, failure: Option<Error>) -> Error {
         match failure {
             None => {}
@@ -232,8 +233,8 @@ impl TestRun<'_> {
         Ok(received >= requested)
     }
 
-    /// Waits for data in flight. The server closes its streams as soon as the test ends, so this lets both
-    /// ends count the same bytes as far as possible.
+    /// Waits for data in flight. The server closes its streams as soon as the test ends, so without this wait
+    /// the two ends would count different amounts.
     fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,

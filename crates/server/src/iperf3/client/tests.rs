@@ -105,7 +105,7 @@ fn run(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output)> {
     run_and_look(spec, flags).map(|(report, server, _)| (report, server))
 }
 
-/// Also returns the number of datagrams dropped by the kernel.
+/// Runs a test and also returns the number of datagrams dropped by the kernel.
 fn run_and_look(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output, u64)> {
     on_loopback(|| {
         let server = Stock::start(flags)?;
@@ -135,12 +135,13 @@ fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, 
     }
 }
 
-/// Checks that both ends agree, except for datagrams dropped by the kernel and data discarded by closing a
-/// stream with unread bytes.
+/// Checks that both ends agree, except for datagrams that the kernel dropped and for data that was discarded
+/// because a stream was closed with unread bytes.
 fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
-    // Maximum number of buffered bytes per stream: the default receive buffer (tcp(7)) plus the send buffer.
+    // The maximum number of bytes buffered per stream: the default receive buffer (see tcp(7)) plus the send
+    // buffer.
     let buffered = if load.transport == Transport::Tcp { (32 + 4) << 20 } else { 300_000 };
     let thrown_away = buffered * u64::from(load.streams) + dropped * load.message.0;
     assert!(!report.peer_is_plumb);

@@ -72,7 +72,7 @@ impl Sums {
         if !udp {
             return Some(Self { sent, received, both: None });
         }
-        // A sender does not know about losses; iperf3 prints zero.
+        // A sender does not know the number of lost datagrams, so iperf3 prints zero.
         let sent = Measure {
             jitter_ms: Some(0.0),
             lost_packets: Some(0),
@@ -156,8 +156,8 @@ fn with_tcp(measure: Measure, stream: &Stream<'_>) -> Measure {
     }
 }
 
-/// The congestion control of the sender and the receiver. In bidirectional tests, the reporting end is
-/// treated as the sender.
+/// Returns the congestion control of the sender and the receiver. In bidirectional tests, the reporting end
+/// counts as the sender.
 fn congestion(facts: &Facts<'_>, streams: &[Stream<'_>]) -> (Option<String>, Option<String>) {
     let here = facts.here.measured.flows.iter().find_map(|flow| flow.series.socket.congestion.clone());
     let there = facts.there.and_then(|there| there.congestion_used.clone());

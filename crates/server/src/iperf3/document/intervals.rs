@@ -6,7 +6,7 @@ use workload::{Direction, Interval as Sample, TcpSample};
 
 use super::{Facts, Stream, percent, rate, signed};
 
-/// A shorter remainder is merged into the previous interval.
+/// A final remainder shorter than a tenth of an interval is merged into the previous interval.
 const SHORT: u64 = 10;
 
 struct Group<'a> {
@@ -14,7 +14,8 @@ struct Group<'a> {
     origin: Nanos,
 }
 
-/// Warm-up intervals come first. A stream that ended early is missing from the last intervals.
+/// Lists the intervals, with those of the warm-up first. A stream that ended early is missing from the last
+/// intervals.
 pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interval> {
     let measures: Vec<Vec<Measure>> = streams.iter().map(|stream| measures(stream, facts)).collect();
     let count = measures.iter().map(Vec::len).max().unwrap_or(0);
@@ -37,7 +38,7 @@ pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interv
     (0..count).map(interval).collect()
 }
 
-/// Returns `None` if there are no measures. Jitter is averaged, as in iperf3.
+/// Adds up the measures, or returns `None` if there are none. Jitter is averaged, as in iperf3.
 pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     let first = measures.first()?;
     let total = |of: fn(&Measure) -> Option<i64>| measures.iter().filter_map(of).reduce(i64::saturating_add);
@@ -71,8 +72,8 @@ fn measures(stream: &Stream<'_>, facts: &Facts<'_>) -> Vec<Measure> {
     groups.filter_map(|group| group.measure(stream)).collect()
 }
 
-/// A group ends with the first sample at its grid point, or slightly before it if the next sample would end
-/// far beyond it.
+/// A group ends with the first sample at its grid point. If the next sample would end far beyond the grid
+/// point, the group ends slightly before it instead.
 fn grouped(samples: &[Sample], every: Nanos, slack: Nanos) -> Vec<Group<'_>> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let (origin, mut from, mut place) = (first.start, 0, every.0);

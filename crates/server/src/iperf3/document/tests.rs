@@ -1,4 +1,4 @@
-//! Documents for synthetic tests, at both ends.
+//! Documents for synthetic tests, from both ends.
 
 use units::Bytes;
 use workload::{

@@ -21,15 +21,16 @@ use super::{
 
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// Applies to clients that only receive, unless the server's idle timeout is shorter.
+/// The timeout for clients that only receive, unless the server's idle timeout is shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
-/// The first keepalive probe is sent after a second, and its reply may take another second.
+/// The minimum timeout. The first keepalive probe is sent after a second, and its reply may take another
+/// second.
 const SHORTEST: Nanos = Nanos::from_secs(2);
-/// In milliseconds. After this, a probe is sent every [`AGAIN`], because with heavy loss towards the client
-/// most probes are lost too.
+/// Milliseconds of silence after which a probe is sent every [`AGAIN`]. With heavy loss towards the client,
+/// most of the probes are lost too.
 const SILENCE: u32 = 1100;
-/// With 98 % loss in a full queue, getting a reply took 12 to 67 probes. The shortest timeout leaves enough
-/// time for that many.
+/// The interval between probes. With 98 % loss in a full queue, it took 12 to 67 probes to get a reply, and
+/// the shortest timeout leaves enough time for that many.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
@@ -44,8 +45,9 @@ impl Control {
         Ok(Self { transport, keepalive: None })
     }
 
-    /// Enables keepalives. A client that only receives sends nothing, and one that has vanished does not
-    /// close its connection. Without them, its data would be sent to the next owner of its address.
+    /// Enables keepalives. A client that only receives sends nothing, and one that has crashed does not close
+    /// its connection. Without keepalives, the server would send the data to the next owner of the client's
+    /// address.
     pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
         let limit = patience.min(KEEPALIVE).max(SHORTEST);
         sys::socket::set_keepalive(&self.transport.socket, limit.into())?;
@@ -126,7 +128,7 @@ impl Control {
             match self.listen()? {
                 Some(Event::Results(results)) => theirs = Some(*results),
                 Some(Event::Done) => break,
-                // A client that has received everything may close the connection without a final message.
+                // After receiving everything, a client may close the connection without a final message.
                 Some(_) if theirs.is_some() => break,
                 Some(Event::Failed(failure)) => return self.fail(failure),
                 Some(Event::ClientTerminated) => return Err(Error::Left),
@@ -149,7 +151,7 @@ impl Control {
 
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), reason: Error) -> Error {
         self.transport.machine.refuse(code, number);
-        // Best effort: the original error is reported either way.
+        // The original error is reported even if this flush fails.
         let _ = self.transport.flush();
         reason
     }

@@ -15,7 +15,7 @@ use super::DataConnection;
 use crate::Limits;
 
 const LEAST_MESSAGE: u64 = 4 << 10;
-/// Size of a pipe and its pages in bytes, for a TCP stream in limit mode.
+/// The size of a pipe and its pages in bytes, needed for a TCP stream in limit mode.
 const PIPE: u64 = 2 << 20;
 const BATCH: u64 = 1 << 20;
 const LEAST_SEND_BUFFER: u64 = 64 << 10;
@@ -23,15 +23,15 @@ const DATAGRAM: u64 = 64 << 10;
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FORGOTTEN: usize = 1000;
-/// The test is ended by the client, not by the sender.
+/// The additional time that a sender may run. The client ends the test, not the sender.
 const LONGER: Nanos = Nanos::from_secs(60);
 
-/// Limits that apply to all streams of a test together. Sizes requested by the client are clamped to them.
+/// Memory limits for all streams of a test together. Sizes requested by the client are clamped to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory {
     /// In bytes.
     pub(crate) buffers: u64,
-    /// Each takes a few hundred bytes.
+    /// The number of stored intervals, each of which takes a few hundred bytes.
     pub(crate) intervals: u64,
     /// In bytes, as accounted for by the kernel.
     pub(crate) send_buffers: u64,
@@ -77,7 +77,7 @@ fn send_buffer(params: &Params) -> (u64, u64) {
 
 pub(super) struct Prepared {
     pub(super) sockets: Vec<FlowSocket>,
-    /// `None` for receivers, and if only the client knows when to stop.
+    /// The bytes that each stream sends. `None` for receivers, and if only the client knows when to stop.
     pub(super) shares: Vec<Option<u64>>,
     pub(super) sending: StreamSettings,
     pub(super) receiving: StreamSettings,
@@ -116,7 +116,7 @@ pub(super) fn prepare(
         }
     };
     let tcp = load.transport == Transport::Tcp;
-    // A receiver's record ends at the requested time, even if the end message arrives later.
+    // A receiver's measurement ends at the requested time, even if the end message arrives later.
     let receiving = with(tcp && params.skip_rx_copy, common.until);
     let mut sending = with(tcp && params.zerocopy, longer(common.until));
     sending.socket.window = window.or(sending.socket.window);
@@ -141,7 +141,7 @@ fn bound_send_buffers(
     if senders.is_empty() || params.window > 0 || each >= largest_send_buffer() as u64 {
         return Ok(None);
     }
-    // The kernel doubles the size.
+    // The kernel doubles the requested size.
     let size = each / 2;
     for socket in senders {
         sys::socket::set_send_buffer(socket, usize::try_from(size).unwrap_or(usize::MAX))
@@ -150,8 +150,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// The smallest number of whole messages that adds up to the requested amount, as in iperf3. With UDP loss or
-/// a warm-up, only the client knows when it has received enough.
+/// Returns the smallest number of whole messages that adds up to the requested amount, as in iperf3. With UDP
+/// loss or a warm-up, only the client knows when it has received enough.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
@@ -169,7 +169,8 @@ fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     plan.iter().map(|planned| planned.direction).map(share).collect()
 }
 
-/// In limit mode, each stream needs either a pipe with its pages or room for a batch of datagrams.
+/// Returns the mode that the limits allow. In limit mode, each stream needs either a pipe with its pages or
+/// buffer space for a batch of datagrams.
 const fn affordable(requested: Mode, transport: Transport, flows: u64, buffers: u64) -> Mode {
     let buffer = match transport {
         Transport::Tcp => PIPE,
@@ -224,12 +225,12 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCo
     if params.nodelay {
         sys::socket::set_nodelay(socket, true).map_err(|error| (ErrorCode::SET_NODELAY, error.into()))?;
     }
-    // For unknown names, the kernel would try to load a module. As in iperf3, the client knows the name and
+    // The kernel would try to load a module for an unknown name. As in iperf3, the client knows the name and
     // uses it for sending.
     let congestion = params.congestion.as_ref().filter(|name| sys::socket::has_congestion(name));
     if let Some(congestion) = congestion {
         let set = sys::socket::set_congestion(socket, congestion);
-        // Unprivileged processes may not use all congestion controls. Receivers do not need to set one.
+        // Unprivileged processes may not use every congestion control. Receivers do not need to set one.
         if params.reverse || params.bidirectional {
             set.map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?;
         }
@@ -262,7 +263,7 @@ fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (Erro
     Ok(())
 }
 
-/// Discards repeated greetings, as well as packets that other peers sent before the socket was connected.
+/// Discards repeated greetings and any packets that other peers sent before the socket was connected.
 fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
     let failed = |error| unprepared(ErrorCode::INIT_STREAM, error);
     socket.set_nonblocking(true).map_err(failed)?;
@@ -289,7 +290,8 @@ mod tests {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
 
-    /// The kernel would look for a module and then fail, which this test would observe as a refusal.
+    /// If an unknown name reached the kernel, it would look for a module and then fail, and this test would
+    /// see a refusal.
     #[test]
     fn never_passes_unknown_congestion_control_to_the_kernel() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");

@@ -19,13 +19,15 @@ use super::control::{Control, closed};
 use crate::Limits;
 
 const ENDING: Nanos = Nanos::from_secs(3);
-/// How long to wait for the client's reason after a stream failure. If the client closed its streams, the
-/// server's idle timeout applies instead: on a lossy path, the end message may arrive after the streams have
-/// ended.
+/// The time to wait for the client's reason after a stream has failed. If the client closed its streams, the
+/// server's idle timeout applies instead, because on a lossy path the end message may arrive after the
+/// streams have ended.
 const REASON: Nanos = Nanos::from_millis(500);
-/// In bytes per idle timeout; if a tenth of the requested rate is less, that applies instead.
+/// The minimum number of bytes per idle timeout. A tenth of the requested rate applies instead if it is
+/// lower.
 const LEAST: u64 = 64 << 10;
-/// Seconds of traffic by which a test may exceed the rate limit, since a stalled stream may catch up.
+/// The amount by which a test may exceed the rate limit, in seconds of traffic, since a stalled stream may
+/// catch up.
 const AHEAD: f64 = 1.0;
 
 pub(super) enum TestEnd {
@@ -67,10 +69,10 @@ impl<'a> CountingObserver<'a> {
 }
 
 impl Observer for CountingObserver<'_> {
-    /// The client's clock starts when it receives the message, shortly after the local one.
+    /// The client's clock starts when it receives the message, shortly after the local clock.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
-        // The control connection will report the failure.
+        // If this write fails, the control connection reports the failure.
         let _ = (&self.go.0).write_all(&self.go.1);
         self.observer.started();
     }
@@ -101,7 +103,8 @@ pub(super) struct TestBounds<'a> {
     pub(super) plumb: bool,
 }
 
-/// In bytes per `patience`. Prevents a peer from holding its slot by sending an occasional byte.
+/// Bytes that must be transferred per `patience`. This prevents a peer from occupying its slot with an
+/// occasional byte.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
@@ -233,7 +236,7 @@ impl Drop for EngineEndGuard<'_, '_> {
     }
 }
 
-/// A test that runs for exactly the permitted duration ends slightly later.
+/// A test that runs for exactly the maximum duration ends slightly later.
 const GRACE: Nanos = Nanos::from_secs(2);
 /// A paced stream may exceed its rate by one burst.
 const TOLERANCE: f64 = 1.05;
@@ -259,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Runs with a limit of 8 Mbit/s; `tenths` lists the kB sent in each tenth of a second.
+    /// Runs with a limit of 8 Mbit/s. `tenths` lists the kilobytes sent in each tenth of a second.
     fn ends(tenths: impl IntoIterator<Item = u64>) -> bool {
         let (mut meter, mut bytes) = (Meter::default(), 0);
         (1..).zip(tenths).any(|(tenth, kilobytes)| {

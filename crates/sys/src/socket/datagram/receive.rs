@@ -36,8 +36,9 @@ impl ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// `messages` must be at least one. Messages longer than `length` bytes are truncated. With
-    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message can have 65,535 bytes, however small the datagrams are.
+    /// Allocates room for at least one message. Messages longer than `length` bytes are truncated. With
+    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message can have 65,535 bytes, however small its
+    /// datagrams are.
     #[must_use]
     pub fn new(messages: usize, length: usize) -> Self {
         let (messages, length) = (messages.max(1), length.max(1));
@@ -51,13 +52,14 @@ impl ReceiveBatch {
         }
     }
 
-    /// Waits for the first message and receives all that are available (MSG_WAITFORONE). Returns their number, or
-    /// `WouldBlock` after the receive timeout. ECONNREFUSED means that an earlier datagram found no listener.
+    /// Waits for the first message and receives all that are available (MSG_WAITFORONE). Returns their
+    /// number, or `WouldBlock` after the receive timeout. ECONNREFUSED means that there was no listener for
+    /// an earlier datagram.
     pub fn receive(&mut self, fd: impl AsFd) -> io::Result<usize> {
         self.receive_with(&fd, libc::MSG_WAITFORONE)
     }
 
-    /// Datagrams from the last call, or none after an error.
+    /// Returns the datagrams of the last call, or none after an error.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let messages = self.messages[..self.received].iter().zip(&self.controls);
         messages.zip(self.payload.chunks(self.length)).flat_map(|((message, control), space)| {
@@ -85,7 +87,7 @@ impl ReceiveBatch {
         Ok(self.received)
     }
 
-    /// The kernel has modified the headers.
+    /// Restores the headers, which the kernel has modified.
     fn describe(&mut self) {
         let parts = self.payload.chunks_mut(self.length).zip(self.controls.iter_mut());
         for ((message, vector), (part, control)) in

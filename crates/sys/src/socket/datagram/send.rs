@@ -9,13 +9,13 @@ use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_SEGMENT};
 use crate::error::{Error, Result};
 use crate::socket::transfer::again;
 
-/// In bytes, over IPv4. The total of a segmented send may not exceed this either.
+/// The maximum payload in bytes over IPv4. It also limits the total of a segmented send.
 const LARGEST: usize = 65_507;
 
 /// UDP_MAX_SEGMENTS from linux/udp.h. Newer kernels allow more.
 const SEGMENTS: usize = 64;
 
-/// The maximum per call (UIO_MAXIOV).
+/// The maximum number of messages per call (UIO_MAXIOV).
 const MESSAGES: usize = 1024;
 
 const CONTROL_LENGTH: usize = size_of::<cmsghdr>() + size_of::<u16>();
@@ -33,11 +33,11 @@ pub struct SendBatch {
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
-    /// All payload is zero.
+    /// Prepares a batch. All payload is zero.
     ///
-    /// If `segmented`, up to 64 datagrams form one message that the kernel segments as late as possible
-    /// (UDP_SEGMENT); each must then fit the MTU. Fails with EMSGSIZE for more than 65,507 bytes, and with EINVAL if
-    /// a datagram or the batch would be empty, or the batch needs more than 1,024 messages.
+    /// If `segmented` is set, up to 64 datagrams form one message, which the kernel segments as late as possible (UDP_SEGMENT).
+    /// Each datagram must then fit the MTU. Fails with EMSGSIZE for more than 65,507 bytes, and with EINVAL if a datagram or the
+    /// batch would be empty, or if the batch needs more than 1,024 messages.
     pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
         let object = || format!("{datagrams} datagrams of {length} bytes");
         if length > LARGEST {
@@ -72,15 +72,16 @@ impl SendBatch {
         self.per_message
     }
 
-    /// [`SendBatch::send`] does not change the payload. Panics if `index` is out of range.
+    /// Returns a datagram's payload, which [`SendBatch::send`] does not change. Panics if `index` is out of
+    /// range.
     #[inline]
     pub fn payload_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.payload[index * self.length..][..self.length]
     }
 
-    /// Returns how many of the first `datagrams` the kernel accepted, always counted from the start. Fails with
-    /// `WouldBlock` if it accepted none within the send timeout, or on a nonblocking socket. With segmentation,
-    /// EINVAL or EMSGSIZE mean that a datagram does not fit the MTU.
+    /// Sends the first `datagrams` of the batch and returns the number accepted by the kernel. Fails with
+    /// `WouldBlock` if it accepted none within the send timeout, or on a nonblocking socket. With
+    /// segmentation, EINVAL or EMSGSIZE means that a datagram does not fit the MTU.
     pub fn send(&mut self, fd: impl AsFd, datagrams: usize) -> io::Result<usize> {
         let datagrams = datagrams.min(self.capacity());
         let count = self.describe(datagrams);

@@ -1,4 +1,4 @@
-//! Batches over the loopback: arrival, message counts and errors.
+//! Tests batches over the loopback: arrival, message counts and errors.
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;
@@ -25,7 +25,7 @@ fn with_mtu(mtu: i32, work: impl FnOnce() + Send) {
     .expect("enters");
 }
 
-/// Datagram n starts with n and ends with its complement.
+/// Creates a batch in which datagram n starts with n and ends with its complement.
 fn stamped(datagrams: usize, length: usize, segmented: bool) -> SendBatch {
     let mut batch = SendBatch::new(datagrams, length, segmented).expect("fits");
     for (index, stamp) in (0..datagrams).zip(0_u8..) {
@@ -169,7 +169,7 @@ fn counts_empty_and_truncated_datagrams() {
 fn rejects_segments_larger_than_the_mtu() {
     with_mtu(1500, || {
         let (from, to) = pair();
-        // 20 bytes of IPv4 and 8 of UDP.
+        // An IPv4 header takes 20 bytes and a UDP header 8.
         let fits = 1500 - 28;
         assert_eq!(stamped(30, fits, true).send(&from, 30).expect("fits"), 30);
         check(&to, &mut ReceiveBatch::new(8, 65_535), 30, fits);

@@ -1,4 +1,4 @@
-//! Options read back from the kernel, and their effect on the loopback.
+//! Tests that options can be read back from the kernel, and that they take effect on the loopback.
 
 use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -132,7 +132,7 @@ fn segment_size_follows_the_mtu() {
         crate::netns::testing::bring_loopback_up();
         testing::set_loopback_mtu(1500);
         let (client, _server) = testing::connected();
-        // 20 bytes of IPv4, 20 of TCP and 12 of timestamps, which may be disabled.
+        // The headers take 20 bytes for IPv4, 20 for TCP and 12 for timestamps, which may be disabled.
         let found = mss(&client).expect("TCP");
         assert!((1448..=1460).contains(&found), "{found}");
     })
@@ -154,7 +154,7 @@ fn rejects_large_datagram_only_without_fragmentation() {
     ns.run_in(|| {
         crate::netns::testing::bring_loopback_up();
         testing::set_loopback_mtu(1500);
-        // 20 bytes of IPv4 and 8 of UDP.
+        // An IPv4 header takes 20 bytes and a UDP header 8.
         let fits = 1500 - 28;
         assert_eq!(sends(fits + 1, |_| Ok(())), Ok(()));
         assert_eq!(sends(fits, |s| set_mtu_probe(s)), Ok(()));

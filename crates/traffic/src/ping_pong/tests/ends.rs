@@ -1,4 +1,4 @@
-//! Setup, end and refusal.
+//! Tests for setup, end and refusal.
 
 use std::{
     net::{SocketAddr, UdpSocket},
@@ -137,7 +137,7 @@ fn stops() {
 #[test]
 fn finds_exact_mtu() {
     let load = settings(Transport::Udp, 64);
-    // The loopback MTU is 65536, more than IPv4 allows, so every packet fits.
+    // The loopback MTU is 65536, which is more than IPv4 allows, so every packet fits.
     let expected = [(1500, true, false), (65_534, true, false), (65_535, true, true)];
     let Some(results) = on_loopback(|| {
         expected.map(|(mtu, ..)| {

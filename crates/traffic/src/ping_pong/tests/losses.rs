@@ -1,4 +1,4 @@
-//! Exactly the lost messages count as lost.
+//! Checks that exactly the lost messages are counted as lost.
 
 use std::{net::UdpSocket, thread, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{data, play, settings};
 use crate::ping_pong::OVERDUE;
 use crate::testing::HERE;
 
-/// Drops `drops` datagrams after the client's first ten. The first reply after that is duplicated.
+/// Drops `drops` datagrams after the client's first ten, and duplicates the first reply after that.
 fn dropping_proxy(server: u16, drops: usize) -> u16 {
     let (front, back) =
         (UdpSocket::bind((HERE, 0)).expect("bind"), UdpSocket::bind((HERE, 0)).expect("bind"));

@@ -1,4 +1,5 @@
-//! A server that stalls periodically, which the open loop shows and the closed loop hardly notices.
+//! Tests a server that stalls periodically. The open loop shows the stalls, while the closed loop hardly
+//! notices them.
 
 use std::{
     io::{Read, Write},

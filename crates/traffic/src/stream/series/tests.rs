@@ -1,4 +1,4 @@
-//! Intervals that result from given clock readings.
+//! Tests which intervals result from given clock readings.
 
 use super::*;
 

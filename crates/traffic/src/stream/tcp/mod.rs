@@ -1,4 +1,4 @@
-//! TCP streams: transfer to and from the kernel, and TCP_INFO.
+//! TCP streams: transferring data to and from the kernel, and reading TCP_INFO.
 
 mod receive;
 mod sample;
@@ -17,7 +17,7 @@ use crate::{
     workers::SharedState,
 };
 
-/// The kernel's timers have a granularity of a few milliseconds.
+/// The shortest timeout. The kernel's timers have a granularity of a few milliseconds.
 const SHORTEST: Duration = Duration::from_millis(5);
 
 pub(super) fn run(
@@ -36,7 +36,7 @@ pub(super) fn run(
         start(flow, socket, shared).and_then(|()| receiver.run(shared))
     };
     if flowed.is_err() {
-        // The peer would take a normal close for the end of the stream.
+        // The peer would take a normal close for the regular end of the stream.
         sys::socket::set_linger_zero(socket)?;
     }
     flowed

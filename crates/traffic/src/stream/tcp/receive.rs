@@ -76,7 +76,8 @@ impl<'a> Receiver<'a> {
             let arrival = self.read();
             let now = monotonic();
             let arrival = match arrival {
-                // The sender discarded data that a slow path did not deliver in time.
+                // The sender discarded data that a slow path did not deliver in time, which resets the
+                // connection.
                 Err(error) if error.is_reset() && patience.has_lasted(now) => Arrival::End,
                 other => other?,
             };
@@ -102,8 +103,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Reads the data in flight. If this thread had to wait for a CPU, the data is already in the socket buffer and
-    /// the thread does not wait for more.
+    /// Reads the data in flight. If this thread had to wait for a CPU, the data is already in the socket
+    /// buffer, so the thread does not wait for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut now, before) = (end, sampler.total());
@@ -145,8 +146,9 @@ impl ReceiveMethod {
     }
 }
 
-/// Detects a killed sender, whose stream is closed like that of a finished one. `lasted` is the longest time that it
-/// may have been sending, since this thread may have started after everything had arrived.
+/// Detects a killed sender, because the kernel closes its stream like that of a finished sender. `lasted` is
+/// the longest time that it may have been sending, since this thread may have started after everything had
+/// arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, requested: String| {
         Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })

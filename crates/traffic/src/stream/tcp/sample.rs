@@ -74,12 +74,12 @@ impl Counters {
     }
 }
 
-/// Converts bytes per second from the kernel, where all ones mean unknown.
+/// Converts a rate in bytes per second from the kernel. All ones means unknown.
 fn rate(bytes: u64) -> Option<BitRate> {
     (bytes != u64::MAX && bytes != 0).then_some(BitRate(bytes as f64 * 8.0))
 }
 
-/// Converts microseconds from the kernel, which are all ones before the first sample.
+/// Converts a time in microseconds from the kernel. All ones means that there is no sample yet.
 fn least(micros: u32) -> Option<Nanos> {
     (micros != u32::MAX && micros != 0).then_some(Nanos(u64::from(micros) * 1000))
 }

@@ -27,11 +27,11 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// Requested send buffer for a spliced stream over a path up to [`NEAR`]; the kernel doubles it. With auto-tuning (to
-/// 4 MiB), page references outran the caches and the receiver, and the rate was bimodal: 11 to 23 Gbit/s or 90 to 160
-/// over the same veth pair.
+/// The requested send buffer for a spliced stream on a path up to [`NEAR`], which the kernel doubles. With
+/// auto-tuning (up to 4 MiB), the spliced pages outgrew the CPU caches and the receiver fell behind, and the
+/// rate was bimodal: 11 to 23 or 90 to 160 Gbit/s on the same veth pair.
 const BOUND: usize = 512 << 10;
-/// A 1 MiB buffer is enough for 33 Gbit/s at this round-trip time. Longer paths use auto-tuning.
+/// At this round-trip time, a 1 MiB buffer is enough for 33 Gbit/s. Longer paths use auto-tuning.
 const NEAR: Nanos = Nanos(250_000);
 
 pub(super) struct Sender<'a> {
@@ -116,9 +116,9 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Over a veth pair (MTU 1500, cubic) with a receiver that discards in the kernel, page references took 0.06 to 0.08
-/// CPU-s per GB for both threads, and writes of 1 MiB took 0.09 to 0.12, with both ends on one CPU. On two CPUs it
-/// was 0.16 to 0.20 and 0.23 to 0.29.
+/// CPU time per GB of both threads over a veth pair (MTU 1500, cubic) with a receiver that discards in the
+/// kernel: 0.06 to 0.08 s with spliced pages and 0.09 to 0.12 s with writes of 1 MiB if both ends are on one
+/// CPU; 0.16 to 0.20 s and 0.23 to 0.29 s on two CPUs.
 enum TransmitMethod<'a> {
     Written(Vec<u8>),
     Spliced(Box<ZeroCopySender<'a>>),
@@ -141,7 +141,7 @@ impl<'a> TransmitMethod<'a> {
         })
     }
 
-    /// Writes the buffer once, so that all pages are mapped before the start.
+    /// Allocates a buffer and writes it once, so that all of its pages are mapped before the start.
     fn written(length: usize) -> Self {
         Self::Written(vec![0xA5; length])
     }
@@ -169,12 +169,14 @@ fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }
 
-/// `least_rtt` is in microseconds, and all ones before the first round trip.
+/// Returns whether the path is short. `least_rtt` is in microseconds, and all ones before the first round
+/// trip.
 const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// If the end is lost, either side retransmits it after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s.
+/// The time to wait for the end. If it is lost, either side retransmits it after 0.2, 0.6, 1.4, 3, 6.2, 12.6
+/// and 25.4 s.
 const LOST_END: Nanos = Nanos::from_secs(30);
 const LOSS: u8 = 4;
 
@@ -201,7 +203,7 @@ fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'
         if is_left && is_late && moved > begun {
             return Ok(sys::socket::set_linger_zero(socket)?);
         }
-        // A peer that does not read must not be mistaken for a lossy path.
+        // A peer that has stopped reading could otherwise be mistaken for a lossy path.
         let patience = if is_left && info.ca_state != LOSS { GRACE } else { LOST_END };
         let waited = Nanos(now - moved);
         if waited > patience {

@@ -1,4 +1,4 @@
-//! Unknown peers, failing peers, and stops: external ends of a TCP stream.
+//! Tests unknown peers, failing peers, and stops of TCP streams.
 
 use std::{
     io::{Read, Write},

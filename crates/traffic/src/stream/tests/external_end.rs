@@ -1,4 +1,4 @@
-//! Streams of other protocols, started and ended externally over given sockets.
+//! Tests streams of other protocols, which are started and ended from outside on given sockets.
 
 use std::{
     net::{TcpListener, TcpStream, UdpSocket},

@@ -1,4 +1,4 @@
-//! Requested options of sockets and threads are in effect at both ends.
+//! Tests that the requested options of sockets and threads take effect at both ends.
 
 use plumb_tests::on_loopback;
 use units::{Bytes, Nanos};

@@ -1,4 +1,4 @@
-//! Rates follow the schedule on a busy machine, too.
+//! Tests that rates follow the schedule, even on a busy machine.
 
 use units::{BitRate, Bytes, Nanos};
 use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
@@ -6,7 +6,7 @@ use workload::{Direction, EndSeries, Mode, StreamSettings, Until};
 use super::{datagrams, flow, settings, total};
 
 const MESSAGE: u64 = 1000;
-/// In nanoseconds. One is shorter and one is longer than the minimum time between wake-ups.
+/// Message periods in nanoseconds: one shorter and one longer than the minimum time between wake-ups.
 const PERIODS: [u64; 2] = [10_000, 500_000];
 
 fn loads(period: u64, until: Until) -> Vec<StreamSettings> {
@@ -30,8 +30,8 @@ fn sender(load: &StreamSettings) -> Option<EndSeries> {
 fn sends_everything_due_and_records_lateness() {
     for period in PERIODS {
         for load in loads(period, Until::Elapsed(Nanos::from_millis(500))) {
-            // On a busy machine the thread may be delayed past the end, when it stops sending, but not five times in
-            // a row.
+            // On a busy machine the thread may be delayed beyond the end, where it stops sending, but not
+            // five times in a row.
             assert!((0..5).any(|_| most_is_sent(&load, period)), "{load:?}");
         }
     }

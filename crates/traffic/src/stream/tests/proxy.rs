@@ -1,4 +1,5 @@
-//! Tests the exact counts of path errors, using a proxy that drops, delays and duplicates chosen datagrams.
+//! Tests that path errors are counted exactly, using a proxy that drops, delays and duplicates chosen
+//! datagrams.
 
 use std::{
     collections::HashMap,
@@ -19,7 +20,7 @@ use crate::{
     testing::HERE,
 };
 
-/// The datagrams are few and small enough for any socket buffer, so only the proxy loses any.
+/// The number of datagrams. They are few and small enough for any socket buffer, so only the proxy loses any.
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 
@@ -35,7 +36,6 @@ fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     }
 }
 
-/// Drops the first opening and the first closing datagram of each side.
 fn stand_between(here: &UdpSocket, server: SocketAddr, over: &AtomicBool) {
     let there = UdpSocket::bind((HERE, 0)).expect("loopback");
     there.connect(server).expect("loopback");

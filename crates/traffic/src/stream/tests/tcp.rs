@@ -1,4 +1,4 @@
-//! TCP streams with one and several connections: amounts, times, and records.
+//! Tests the amounts, times and records of TCP streams with one and several connections.
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 
@@ -240,7 +240,8 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
     }
 }
 
-/// The end that closes first is in TIME-WAIT, and the next trial uses the same ports in either direction.
+/// The end that closes first is left in TIME-WAIT, and the next trial uses the same ports in either
+/// direction.
 #[test]
 fn a_load_from_the_same_ports_can_be_made_again() {
     let made = |load: &StreamSettings| {

@@ -1,4 +1,4 @@
-//! Datagram streams: counts of both ends, and unknown peers.
+//! Tests the counts of datagram streams at both ends, and unknown peers.
 
 use std::{net::UdpSocket, thread, time::Duration};
 
@@ -14,7 +14,8 @@ use crate::{
     testing::{HERE, Moves, TOKEN},
 };
 
-/// A receiver that waits for a CPU starts late, so only one of five attempts has to be undisturbed.
+/// Checks the counts. A receiver that waits for a CPU starts late, so only one of five attempts has to be
+/// undisturbed.
 fn check(load: &StreamSettings) {
     assert!((0..5).any(|_| lasts_as_long_as_asked(load)), "{load:?}");
 }

@@ -1,7 +1,8 @@
 //! The header of a stream's datagrams, which is the same as in iperf3.
 //!
-//! All fields are big endian: seconds (4) and microseconds (4) of the sender's clock, number (4 or 8) from 1. plumb
-//! ends a stream with a bare header. Its number has the highest bit set and contains the number of datagrams sent.
+//! All fields are big endian: seconds (4) and microseconds (4) of the sender's clock, then the number (4 or 8), which
+//! starts at 1. plumb ends a stream with a datagram that consists only of the header. Its number has the highest bit set
+//! and contains the number of datagrams sent.
 
 use codecs::iperf3::{CounterWidth, UdpHeader};
 
@@ -58,7 +59,7 @@ impl DatagramFormat {
         Some(Head::Data { number, sent })
     }
 
-    /// Expands a counter to the value closest to `highest`, the highest number so far.
+    /// Expands a truncated counter to the value closest to `highest`, the highest number so far.
     #[inline]
     pub(super) const fn whole(self, number: u64, highest: u64) -> u64 {
         match self {

@@ -1,7 +1,7 @@
 //! The handshake of a datagram stream.
 //!
-//! The client sends a greeting, the server echoes it with a cookie, and the client returns the cookie to start. So a
-//! stream is only ever sent to an address that receives the server's datagrams. Layout: handshake (32), cookie (8,
+//! The client sends a greeting, the server echoes it with a cookie, and the client returns the cookie to start. As a result,
+//! a stream is only ever sent to an address that receives the server's datagrams. The layout is: handshake (32), cookie (8,
 //! big endian; zero in a greeting).
 
 use crate::handshake::{self, Handshake};

@@ -8,7 +8,7 @@ use sys::{
 };
 use workload::Mode;
 
-/// Maximum length of a datagram, and of a message that coalesces several.
+/// The maximum length in bytes of a datagram, and of a message that coalesces several.
 const LONGEST: usize = 65_535;
 const MESSAGES: usize = 16;
 

@@ -1,4 +1,4 @@
-//! Sending end of a datagram stream, with one or many datagrams per call.
+//! The sending end of a datagram stream, with one or many datagrams per call.
 
 use std::{io, net::UdpSocket};
 
@@ -227,8 +227,8 @@ impl TransmitMethod {
     }
 }
 
-/// Number of datagrams per call: up to 64 KiB of payload, but few enough tiny ones that their common timestamp does
-/// not affect the jitter.
+/// Returns the number of datagrams per call. The payload is at most 64 KiB, and the number of tiny datagrams
+/// is limited because they share a timestamp, which would affect the jitter.
 fn at_once(length: usize) -> usize {
     (65_507 / length).clamp(1, 64)
 }
@@ -237,7 +237,8 @@ fn is_full(error: &io::Error) -> bool {
     error.raw_os_error() == Some(105)
 }
 
-/// EINVAL, EMSGSIZE or EIO mean that the device cannot segment, or that a datagram exceeds its MTU.
+/// Returns whether the error means that the device cannot segment, or that a datagram exceeds its MTU
+/// (EINVAL, EMSGSIZE or EIO).
 fn is_uncut(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(22 | 90 | 5))
 }

@@ -9,13 +9,14 @@ use workload::DatagramSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// The bits take 32 KiB, of which one or two cache lines are in use unless datagrams are reordered.
+/// The size of the window. The bits take 32 KiB, of which one or two cache lines are in use unless datagrams
+/// are reordered.
 pub(super) const WINDOW: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;
 
-/// The largest plausible difference between two transit times, one minute in nanoseconds. A larger one means that a
-/// clock was changed or a time is corrupt.
+/// The largest plausible difference between two transit times, one minute in nanoseconds. A larger difference
+/// means that a clock was changed or a timestamp is corrupt.
 const WILDEST: u64 = 60_000_000_000;
 
 pub(super) struct Arrivals {
@@ -81,7 +82,8 @@ impl Arrivals {
         self.strays += 1;
     }
 
-    /// Rejects all numbers above `sent`. Returns the payload that this confirms.
+    /// Processes the announced number of datagrams. Rejects all higher numbers and returns the payload that
+    /// this confirms.
     pub(super) fn announce(&mut self, sent: u64) -> usize {
         let far = self.far.take_if(|far| far.number <= sent);
         let bytes = far.map_or(0, |far| self.take(far));
@@ -205,8 +207,8 @@ impl Sampled for Arrivals {
     }
 }
 
-/// Computed as in RFC 3550 (section 6.4.1, with the arithmetic of appendix A.8), in order of arrival. Duplicates and
-/// implausible differences are ignored.
+/// Jitter as in RFC 3550 (section 6.4.1, with the arithmetic of appendix A.8), in order of arrival.
+/// Duplicates and implausible differences are ignored.
 #[derive(Default)]
 struct Jitter {
     scaled: u64,
@@ -216,7 +218,7 @@ struct Jitter {
 impl Jitter {
     #[inline]
     fn note(&mut self, sent: u64, now: u64) {
-        // The clocks may differ arbitrarily, since only differences of transit times matter.
+        // The clocks may differ arbitrarily, because only differences between transit times matter.
         let transit = now.wrapping_sub(sent).cast_signed();
         let before = self.transit.replace(transit).unwrap_or(transit);
         let difference = transit.wrapping_sub(before).unsigned_abs();

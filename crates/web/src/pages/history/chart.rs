@@ -9,7 +9,7 @@ use report::Scale;
 use super::changes;
 use crate::{links, shell::short, time};
 
-/// In chart units; the chart is scaled to the page.
+/// The width in units of the chart, which is scaled to the page.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
@@ -19,7 +19,8 @@ const BOTTOM: f64 = 28.0;
 const TICKS: f64 = 4.0;
 /// The margin above and below the values, as a fraction of their range.
 const ROOM: f64 = 0.08;
-/// The minimum range of the axis, as a fraction of the largest value, so that noise does not fill the chart.
+/// The minimum range of the axis, as a fraction of the largest value. It prevents noise from filling the
+/// chart.
 const LEAST_SPAN: f64 = 0.1;
 const DATES: usize = 6;
 
@@ -29,7 +30,6 @@ struct Axes {
     runs: usize,
 }
 
-/// Runs are evenly spaced, regardless of their times.
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     let axes = Axes::of(&history.points, runs.len());
     let days = [runs.first(), runs.last()].map(|run| run.map(|run| time::day(run.started)));
@@ -63,7 +63,7 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     let new = if changed.is_empty() { String::new() } else { format!("; new: {}", changed.join(", ")) };
     let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.estimate));
     html! {
-        // Keyboard users can use the same links in the table below.
+        // Keyboard users can use the same links in the table below the chart.
         a href=(links::run(&run.run)) tabindex="-1" aria-label=(title) {
             title { (title) }
             @if let Some(interval) = value.interval {
@@ -98,7 +98,7 @@ impl Axes {
         let span = (high - low).max(high.abs() * LEAST_SPAN).max(f64::MIN_POSITIVE);
         let middle = f64::midpoint(low, high);
         let reach = span * (0.5 + ROOM);
-        // Values are never negative.
+        // The axis does not include negative numbers, because values are never negative.
         Self { low: (middle - reach).max(0.0), high: middle + reach, runs }
     }
 

@@ -6,7 +6,7 @@ use store::{Location, RunProgress, Store, StoreError};
 
 use crate::failure::Failure;
 
-/// The number of polls without a claim until the run is considered over. A restarted database server forgets
+/// After this many polls without a claim, the run is considered over. A restarted database server forgets
 /// claims until the next trial.
 const UNCLAIMED_LOOKS: u32 = 120;
 
@@ -47,7 +47,7 @@ impl Following {
             return Ok(false);
         }
         for trial in store.trials_after(&run, self.progress.newest)? {
-            // A repeated trial replaces the original one.
+            // A repeated trial replaces the original trial.
             self.record.trials.retain(|known| known.index != trial.index);
             self.record.trials.push(trial);
         }

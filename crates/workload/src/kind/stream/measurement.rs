@@ -149,7 +149,6 @@ impl EndSeries {
         self.measured().filter_map(|interval| interval.tcp).map(|tcp| u64::from(tcp.retransmits)).sum()
     }
 
-    /// Returns the sum of the counts, with the jitter of the last interval.
     #[must_use]
     pub fn datagrams(&self) -> Option<DatagramSample> {
         self.measured().filter_map(|interval| interval.datagrams).reduce(|before, after| before.and(&after))
@@ -229,7 +228,6 @@ impl TcpSample {
         self.least_rtt.is_some() || self.delivery.is_some() || self.offered_window.0 > 0 || self.segments > 0
     }
 
-    /// Adds the counts and times, and takes the state from the later sample.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Servers that stall in each protocol state. The client must end with an error that names the missing
+//! Servers that stall in each state of the protocol. The client must end with an error that names the missing
 //! message and the peer.
 
 use std::{
@@ -24,7 +24,7 @@ enum Stops {
     Closing,
     Resetting,
     Silent,
-    /// Sends one byte at a time without end.
+    /// Sends single bytes forever.
     Dripping,
     AtResults,
     InResults,
@@ -54,7 +54,7 @@ struct Server {
 
 impl Server {
     fn send(&mut self, state: State) {
-        // The client may have disconnected.
+        // The client may already have disconnected.
         let _ = self.control.write_all(&[state.byte()]);
     }
 

@@ -82,7 +82,7 @@ fn reports_intervals_as_they_end_and_progress_once() {
             let observed =
                 intervals.iter().filter(|(id, _)| id.sends == sends).map(|(_, interval)| *interval);
             let observed: Vec<_> = observed.collect();
-            // The last interval may have grown since.
+            // The last interval may have grown since it was reported.
             let (_, before) = flow.series.intervals.split_last().expect("some");
             assert_eq!(observed.get(..before.len()), Some(before), "{observed:?}");
         }

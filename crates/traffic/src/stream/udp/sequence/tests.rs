@@ -1,4 +1,4 @@
-//! Counts for given orders of arrival.
+//! Tests the counts for given orders of arrival.
 
 use proptest::prelude::*;
 
@@ -75,7 +75,8 @@ fn constant_delay_has_no_jitter_with_any_clocks() {
     assert_eq!(jitter.value(), Nanos(0));
 }
 
-/// What happens to each of a few hundred datagrams: it is dropped, or sent several times with these delays.
+/// Generates the fate of each of a few hundred datagrams: it is dropped, or arrives one or more times with
+/// these delays.
 fn fates() -> impl Strategy<Value = Vec<Vec<u64>>> {
     let late = prop_oneof![4 => Just(0_u64), 1 => 0..300_u64, 1 => 0..WINDOW / 400];
     prop::collection::vec(prop::collection::vec(late, 0..3), 1..400)
@@ -168,7 +169,8 @@ fn counts_every_datagram_after_an_outage() {
 #[test]
 fn extreme_number_only_counts_as_loss() {
     let mut arrivals = Arrivals::new();
-    // More datagrams arrive than the highest number, because some repetitions are too old to be detected.
+    // More datagrams arrive than the highest number suggests, because some repetitions are too old to be
+    // detected.
     for number in [WINDOW + 1, 1, 1, 1] {
         arrivals.note(datagram(number, 0, 0));
     }
