@@ -54,7 +54,7 @@ const SCHEDULE: [&str; 19] = [
     "since_intended_p50_ns",
     "since_intended_p99_ns",
     "since_intended_p99.9_ns",
-    "beside_bits_per_second",
+    "background_bits_per_second",
     "connect_p50_ns",
     "connect_p99_ns",
     "exchange_p50_ns",
