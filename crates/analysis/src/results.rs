@@ -21,6 +21,7 @@ fn summary(result: &Observations<'_>, all: &[Observations<'_>], fits: &Fits) -> 
     let sockets = sockets::ends(result.trials().map(|trial| &trial.measurement));
     Some(ResultSummary {
         id: record.id.clone(),
+        label: result.label.clone(),
         path: record.path.clone(),
         layers: result.layers().to_vec(),
         workload: record.workload.clone(),

@@ -55,7 +55,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let blocks = match required {
         [] => vec![Block::Table(everything(findings, &configurations))],
-        _ => what_meets(findings, &configurations, required),
+        _ => what_meets(&configurations, required),
     };
     Some(section("Trade-offs", blocks))
 }
@@ -204,13 +204,9 @@ impl<'a> Configuration<'a> {
     }
 }
 
-fn what_meets(
-    findings: &Findings,
-    configurations: &[Configuration<'_>],
-    required: &[Requirement],
-) -> Vec<Block> {
+fn what_meets(configurations: &[Configuration<'_>], required: &[Requirement]) -> Vec<Block> {
     let rows = ranked(configurations, required);
-    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(findings, &rows, required))]
+    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(&rows, required))]
 }
 
 /// Sorts configurations that meet the requirements first, cheapest first.
@@ -288,11 +284,7 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
     Table { columns, rows: rows.iter().map(row).collect(), caption: Some(Text::of(Tone::Faint, MACHINES)) }
 }
 
-fn bounded(
-    findings: &Findings,
-    rows: &[(Compliance, &Configuration<'_>)],
-    required: &[Requirement],
-) -> Table {
+fn bounded(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Table {
     let mut columns: Vec<Column> = vec![left("Configuration")];
     columns.extend(required.iter().map(|one| right(glued(&one.to_string()))));
     columns.push(right(CPU));
@@ -303,16 +295,12 @@ fn bounded(
         row
     };
     let halves = rows.iter().any(|(_, it)| it.halves).then(|| format!("Note: {}.", phrases::HALVES));
-    let caption: Vec<String> = why_unclear(findings, rows, required).into_iter().chain(halves).collect();
+    let caption: Vec<String> = why_unclear(rows, required).into_iter().chain(halves).collect();
     let caption = (!caption.is_empty()).then(|| Text::of(Tone::Faint, caption.join(" ")));
     Table { columns, rows: rows.iter().map(row).collect(), caption }
 }
 
-fn why_unclear(
-    findings: &Findings,
-    rows: &[(Compliance, &Configuration<'_>)],
-    required: &[Requirement],
-) -> Vec<String> {
+fn why_unclear(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Vec<String> {
     let judged = rows.iter().flat_map(|(_, it)| required.iter().filter_map(|one| it.judged(one)));
     let unclear: Vec<Judgement<'_>> = judged.filter(|it| it.compliance == Compliance::Unclear).collect();
     let mut reasons = Vec::new();
@@ -320,7 +308,7 @@ fn why_unclear(
         reasons.push("Undecided: an interval includes the bound.".to_owned());
     }
     for warning in unclear.iter().filter_map(|it| it.warning) {
-        let reason = format!("Undecided: {}", labels::named(findings, warning.lead()));
+        let reason = format!("Undecided: {}", warning.sentence());
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }

@@ -93,6 +93,8 @@ fn a_list_of_system_calls_says_which_takes_most_and_never_that_waiting_is_time_s
     let mut findings = sample::imported::imported();
     findings.results.retain(|result| !result.syscalls.is_empty());
     (findings.matched_pairs, findings.rankings, findings.answers) = Default::default();
+    findings.verdict.workloads.retain(|workload| workload.workload == "syscalls");
+    findings.verdict.conclusion = findings::Conclusion::Values;
     let page = |findings: &findings::Findings| {
         render(findings, None, Format::Terminal, &Options { view: Some(View::Short), ..full(100) })
     };
@@ -115,7 +117,7 @@ fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
     let mut doubted = sample::alternatives::alternatives();
     let results =
         doubted.results.iter().filter(|result| result.path == "node-to-node").map(|result| result.id.clone());
-    let bimodal = findings::Finding { id: "bimodal".into(), results: results.collect(), ..serious() };
+    let bimodal = findings::Finding { results: results.collect(), ..serious() };
     doubted.findings.push(bimodal);
     let phrase = required("throughput>10Gbit/s", &doubted);
     assert!(phrase.contains("23.5 Gbit/s, undecided") && phrase.contains("(2 of 4 do; 1"), "{phrase}");
@@ -136,7 +138,8 @@ fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
 }
 
 fn serious() -> findings::Finding {
-    findings::Finding::new(findings::Severity::Serious, "Two levels.")
+    use findings::{Finding, Role, Severity};
+    Finding::new("bimodal", Role::Measurement, Severity::Serious, "Two levels")
 }
 
 #[test]

@@ -22,8 +22,8 @@ impl Hints {
     fn of(&self, device: &DeviceState) -> Option<String> {
         let found = analysis::offloads_off(device)?;
         let mut hinted = self.0.lock();
-        let remedy = found.remedy.map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        hinted.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim))
+        let remedy = found.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
+        hinted.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim()))
     }
 }
 

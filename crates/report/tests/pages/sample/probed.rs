@@ -19,12 +19,12 @@ use super::{
     engine::times,
     nothing,
     results::{ping_pong, stream},
-    run,
+    run, verdict,
 };
 
 /// Returns both probed workloads, a missing probe, a probe that lost events, and a device that dropped packets.
 pub(crate) fn probed() -> Findings {
-    Findings {
+    verdict::of_values(Findings {
         run: RunSummary { title: "Where the time and the CPU go".into(), ..run() },
         results: vec![
             carried(stream("node-to-node", None, 33.04, None), 1.0),
@@ -47,7 +47,7 @@ pub(crate) fn probed() -> Findings {
             ],
         },
         ..nothing()
-    }
+    })
 }
 
 /// A probe that failed in a run that was then interrupted and resumed.

@@ -44,6 +44,7 @@ pub(super) fn result(
 ) -> ResultSummary {
     ResultSummary {
         id: result_id(path, offload, workload),
+        label: String::new(),
         path: path.into(),
         layers: super::layers(path).iter().map(ToString::to_string).collect(),
         workload: workload.into(),
