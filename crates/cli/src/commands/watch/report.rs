@@ -2,7 +2,9 @@
 
 use ::report::{Scale, result_label};
 use ::workload::Metric;
-use findings::{Estimate, GateOutcome, OpenQuestion, ResultComparison, RunLevelShift, RunResult};
+use findings::{
+    Estimate, Gate, GateOutcome, GuardViolation, OpenQuestion, ResultComparison, RunLevelShift, RunResult,
+};
 use jiff::Timestamp;
 use samples::RunId;
 use serde::Serialize;
@@ -59,6 +61,8 @@ pub(super) struct MeasurementReport {
     pub(super) reference: Option<RunId>,
     pub(super) results: Vec<MeasuredResult>,
     pub(super) regressions: Vec<String>,
+    /// Guarded metrics beyond their limits.
+    pub(super) violations: Vec<GuardViolation>,
     /// Inconclusive results, with reasons.
     pub(super) undecided: Vec<OpenQuestion>,
     pub(super) level_shifts: Vec<RunLevelShift>,
@@ -90,6 +94,7 @@ impl MeasurementReport {
             reference: None,
             results: Vec::new(),
             regressions: Vec::new(),
+            violations: Vec::new(),
             undecided: Vec::new(),
             level_shifts: Vec::new(),
             bytes: None,
@@ -113,7 +118,8 @@ impl MeasurementReport {
             run: Some(run),
             reference: compared.map(|(comparison, _)| comparison.a.id.clone()),
             results: standing.stored.results.results.iter().map(|result| measured(result, results)).collect(),
-            regressions: gate.map(|gate| gate.regressions.clone()).unwrap_or_default(),
+            regressions: gate.map(Gate::failed).unwrap_or_default(),
+            violations: gate.map(|gate| gate.violations.clone()).unwrap_or_default(),
             undecided: gate.map(|gate| gate.undecided.clone()).unwrap_or_default(),
             level_shifts: standing.shifts.clone(),
             bytes: Some(standing.stored.bytes),
@@ -152,8 +158,11 @@ impl MeasurementReport {
                 None => "inconclusive".to_owned(),
             },
             Verdict::Failed => format!("failed: {reason}"),
-            Verdict::Regressed if others > 0 => format!("regressed (and {others} more)"),
-            Verdict::Regressed => "regressed".to_owned(),
+            Verdict::Regressed => {
+                let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
+                let guarded = self.violations.first().map(|it| format!("; {}: {}", it.result, it.reason));
+                format!("regressed{more}{}", guarded.unwrap_or_default())
+            }
         }
     }
 
@@ -220,6 +229,7 @@ mod tests {
             workload: "bulk".into(),
             levels: BTreeMap::new(),
             metric: Metric::Throughput,
+            disturbed: false,
             value: Estimate {
                 estimate: 9.4e9,
                 mean: 9.4e9,
