@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use findings::{Gate, RunComparison, RunLevelShift, RunResults};
+use findings::{Gate, GuardLimits, RunComparison, RunLevelShift, RunResults};
 use samples::{RunId, RunState, UnixMillis};
 use store::{RunListing, Store, StoreError, remedies_parent};
 use units::Bytes;
@@ -210,6 +210,6 @@ fn compared(
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = store.others(&a, &b, is_usual)?;
     let comparison = analysis::comparison(&a, &b, &others);
-    let gate = analysis::gate(&comparison, measure.max_loss.0);
+    let gate = analysis::gate(&comparison, measure.max_loss.0, GuardLimits::default());
     Ok((comparison, gate))
 }

@@ -1,6 +1,6 @@
 //! The output for a measurement: a line of text, and a document for programs.
 
-use findings::{Estimate, GateOutcome, OpenQuestion, ResultComparison, RunLevelShift, RunResult};
+use findings::{Estimate, GateOutcome, GuardViolation, OpenQuestion, ResultComparison, RunLevelShift, RunResult};
 use jiff::Timestamp;
 use report::{Scale, result_label};
 use samples::RunId;
@@ -48,6 +48,8 @@ pub struct MeasurementReport {
     pub reference: Option<RunId>,
     pub results: Vec<MeasuredResult>,
     pub regressions: Vec<String>,
+    /// Guarded metrics beyond their limits.
+    pub violations: Vec<GuardViolation>,
     /// Inconclusive results, with reasons.
     pub undecided: Vec<OpenQuestion>,
     pub level_shifts: Vec<RunLevelShift>,
@@ -79,6 +81,7 @@ impl MeasurementReport {
             reference: None,
             results: Vec::new(),
             regressions: Vec::new(),
+            violations: Vec::new(),
             undecided: Vec::new(),
             level_shifts: Vec::new(),
             bytes: None,
@@ -102,7 +105,8 @@ impl MeasurementReport {
             run: Some(run),
             reference: compared.map(|(comparison, _)| comparison.a.id.clone()),
             results: standing.stored.results.results.iter().map(|result| measured(result, results)).collect(),
-            regressions: gate.map(|gate| gate.regressions.clone()).unwrap_or_default(),
+            regressions: gate.map(Gate::failed).unwrap_or_default(),
+            violations: gate.map(|gate| gate.violations.clone()).unwrap_or_default(),
             undecided: gate.map(|gate| gate.undecided.clone()).unwrap_or_default(),
             level_shifts: standing.shifts.clone(),
             bytes: Some(standing.stored.bytes),
@@ -141,8 +145,11 @@ impl MeasurementReport {
                 None => "inconclusive".to_owned(),
             },
             Verdict::Failed => format!("failed: {reason}"),
-            Verdict::Regressed if others > 0 => format!("regressed (and {others} more)"),
-            Verdict::Regressed => "regressed".to_owned(),
+            Verdict::Regressed => {
+                let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
+                let guarded = self.violations.first().map(|it| format!("; {}: {}", it.result, it.reason));
+                format!("regressed{more}{}", guarded.unwrap_or_default())
+            }
         }
     }
 
@@ -209,6 +216,7 @@ mod tests {
             workload: "bulk".into(),
             levels: BTreeMap::new(),
             metric: Metric::Throughput,
+            disturbed: false,
             value: Estimate {
                 estimate: 9.4e9,
                 mean: 9.4e9,

@@ -113,13 +113,13 @@ impl ScenarioState {
     /// Returns the alert for a run, and the state after that alert was sent.
     pub fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
+        let lost = judged.gate.map_or_else(Vec::new, |(_, gate)| gate.failed());
         if let Some((against, gate)) = judged.gate {
             let is_open = |result: &String| gate.undecided.iter().any(|open| open.result == *result);
-            next.regressions.retain(|result| gate.regressions.contains(result) || is_open(result));
-            next.regressions.extend(gate.regressions.iter().cloned());
+            next.regressions.retain(|result| lost.contains(result) || is_open(result));
+            next.regressions.extend(lost.iter().cloned());
             next.remember(judged, against, gate.outcome);
         }
-        let lost = judged.gate.map_or(&[][..], |(_, gate)| gate.regressions.as_slice());
         let is_known = |result: &String| self.regressions.contains(result);
         let alert = if !lost.iter().all(is_known) {
             Some(Alert::Regression)
@@ -199,6 +199,8 @@ mod tests {
             };
             let gate = Gate {
                 threshold: 0.05,
+                guard_limits: findings::GuardLimits::default(),
+                violations: Vec::new(),
                 outcome,
                 regressions: lost.iter().map(|&result| result.to_owned()).collect(),
                 undecided: open.iter().map(question).collect(),
@@ -245,6 +247,8 @@ mod tests {
         let (run, against) = (RunId("second".into()), RunId("first".into()));
         let gate = Gate {
             threshold: 0.05,
+            guard_limits: findings::GuardLimits::default(),
+            violations: Vec::new(),
             outcome: GateOutcome::Regressed,
             regressions: vec!["a".into()],
             undecided: Vec::new(),

@@ -1,6 +1,7 @@
 //! `plumb runs`: lists stored runs. Removal, checks and transfer are in submodules.
 
 mod health;
+mod history;
 mod removal;
 mod transfer;
 
@@ -30,6 +31,8 @@ pub(crate) struct RunsArgs {
 enum RunsCommand {
     /// List stored runs, newest first
     List(ListFormat),
+    /// Show the results of a scenario over its runs: level shifts, drifts and the expected range
+    History(history::HistoryArgs),
     /// Remove runs and all their trials
     Remove(removal::RemoveArgs),
     /// Check that all stored trials are readable and intact
@@ -47,6 +50,7 @@ pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     match args.command.as_ref().unwrap_or(&RunsCommand::List(args.format)) {
         RunsCommand::List(ListFormat { json: true }) => list_json(&store)?,
         RunsCommand::List(_) => list(&store)?,
+        RunsCommand::History(args) => history::run(args, &store)?,
         RunsCommand::Remove(args) => removal::run(args, &mut store)?,
         RunsCommand::Check(args) => return health::check(args, &store),
         RunsCommand::Repair => return health::repair(store),

@@ -72,6 +72,7 @@ mod tests {
             workload: "any".into(),
             levels: BTreeMap::new(),
             metric,
+            disturbed: false,
             value: Estimate {
                 estimate: median,
                 mean: median,
