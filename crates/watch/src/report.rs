@@ -1,6 +1,8 @@
 //! The output for a measurement: a line of text, and a document for programs.
 
-use findings::{Estimate, GateOutcome, GuardViolation, OpenQuestion, ResultComparison, RunLevelShift, RunResult};
+use findings::{
+    Estimate, Gate, GateOutcome, GuardViolation, OpenQuestion, ResultComparison, RunLevelShift, RunResult,
+};
 use jiff::Timestamp;
 use report::{Scale, result_label};
 use samples::RunId;
