@@ -40,6 +40,7 @@ pub(crate) fn findings() -> Findings {
             ping_pong("node-to-node", None, 48_400.0, None),
             ping_pong("pod-to-target", Some("on"), 77_900.0, Some(1.61)),
         ],
+        comparisons: 4,
         noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
         cost_breakdowns: vec![stream_breakdown("on"), stream_breakdown("off"), ping_pong_breakdown()],
         effects: vec![
@@ -75,6 +76,7 @@ pub(crate) fn nothing() -> Findings {
     Findings {
         run: RunSummary { completed: 0, state: RunState::Unfinished, ..run() },
         results: vec![],
+        comparisons: 1,
         noise: vec![],
         cost_breakdowns: vec![],
         effects: vec![],
