@@ -1,7 +1,7 @@
 //! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity};
-use stats::{describe, warmup};
+use stats::{describe, stationarity};
 use units::Nanos;
 use workload::WorkloadSettings;
 
@@ -69,7 +69,7 @@ fn slow<'a>(result: &'a ResultSummary, measured: &Observations<'a>) -> Option<Sl
 }
 
 fn late(rates: &[f64], length: Nanos) -> Option<Late> {
-    let first = warmup::cut(rates);
+    let first = stationarity::settled(rates);
     let (all, rest) = (describe::mean(rates)?, describe::mean(rates.get(first..)?)?);
     (first > 0 && all > 0.0 && rest > 0.0)
         .then(|| Late { after: Nanos(length.0 * first as u64), ratio: rest / all })
@@ -85,7 +85,7 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
             "An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
              rate."
                 .into(),
-            "Only the first fifth of a trial is examined; later changes are level shifts.".into(),
+            "A start that is still under way in the last quarter of a trial is a trend or unsteady.".into(),
         ],
         remedy: Some(remedy(found)),
         ..Claim::new(

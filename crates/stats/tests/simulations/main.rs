@@ -4,6 +4,8 @@ mod alarms;
 mod case;
 mod coverage;
 mod draws;
+mod judgements;
+mod kinds;
 mod places;
 mod runs;
 mod steps;
@@ -65,6 +67,16 @@ fn what_runs_differ_by_is_learned_as_well_as_it_says() {
 }
 
 #[test]
+fn unequal_scatter_many_results_and_mixtures_are_judged_as_rarely_wrong_as_claimed() {
+    check(&judgements::cases());
+}
+
+#[test]
+fn kinds_of_change_are_named_as_often_as_claimed() {
+    check(&kinds::cases());
+}
+
+#[test]
 fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
     check(&places::cases());
 }
@@ -90,7 +102,15 @@ fn wrong_methods_are_refuted() {
 
 #[test]
 fn no_claim_allows_everything() {
-    let all = [coverage::cases(), alarms::cases(), steps::cases(), runs::cases(), places::cases()];
+    let all = [
+        coverage::cases(),
+        alarms::cases(),
+        steps::cases(),
+        runs::cases(),
+        places::cases(),
+        judgements::cases(),
+        kinds::cases(),
+    ];
     for case in all.into_iter().flatten() {
         let (least, most) = case.claim.unwrap_or((0.5, 0.5));
         let is_width = case.method.starts_with(WIDTH) && most <= 1.1;
