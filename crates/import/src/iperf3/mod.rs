@@ -4,9 +4,11 @@
 //! tests/data.
 
 mod agreement;
+mod bracket;
 mod bytes;
 mod command;
 mod cpu;
+mod figure;
 mod json;
 mod log;
 mod messages;
