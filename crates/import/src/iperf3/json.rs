@@ -2,6 +2,8 @@
 //!
 //! Intervals are parsed one at a time, so memory use stays close to the size of the text.
 
+mod facts;
+mod measure;
 mod reading;
 
 use std::ops::RangeInclusive;
