@@ -29,6 +29,7 @@ mod nested;
 mod nested_run;
 mod observer;
 mod observer_setup;
+mod path_probe;
 mod persistent_lab;
 mod placement;
 mod record;
