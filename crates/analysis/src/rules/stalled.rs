@@ -152,11 +152,16 @@ fn finding(
         Evidence::new(&result.label)
             .text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
     };
-    Claim {
-        results: found.iter().map(|(result, ..)| result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: vec!["A receiver that stopped reading or a path that failed looks the same.".into()],
-        remedy: Some(
+    Claim::new(Severity::Serious, format!("{} stopped after {}", result.label, stall.carried))
+        .detail(format!("no data in the remaining {}, only retransmits", stall.still))
+        .further(format!(
+            "The path probably loses full-size packets: its MTU is smaller than the \
+             sender assumes.{others}"
+        ))
+        .about(found, |(result, ..)| result)
+        .with_evidence(found.iter().map(evidence))
+        .with_limits(["A receiver that stopped reading or a path that failed looks the same."])
+        .with_remedy(
             Remedy::manual(
                 "Find the MTU of the path",
                 vec![format!("tracepath -n {server}"), format!("ping -M do -s 1472 {server}")],
@@ -165,12 +170,5 @@ fn finding(
                 "If replies stop above a size, lower the MTU of the devices or let ICMP \
              \"fragmentation needed\" pass.",
             ),
-        ),
-        ..Claim::new(Severity::Serious, format!("{} stopped after {}", result.label, stall.carried))
-            .detail(format!("no data in the remaining {}, only retransmits", stall.still))
-            .further(format!(
-                "The path probably loses full-size packets: its MTU is smaller than the \
-             sender assumes.{others}"
-            ))
-    }
+        )
 }

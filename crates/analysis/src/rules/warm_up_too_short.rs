@@ -9,7 +9,7 @@ use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     series,
-    words::{count, so_in, value},
+    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
@@ -76,19 +76,8 @@ fn late(rates: &[f64], length: Nanos) -> Option<Late> {
 }
 
 fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
-    let others = so_in(found.len());
     let much = (worst.ratio - 1.0).abs() >= MUCH;
-    Claim {
-        results: found.iter().map(|slow| slow.result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: vec![
-            "An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
-             rate."
-                .into(),
-            "A start that is still under way in the last quarter of a trial is a trend or unsteady.".into(),
-        ],
-        remedy: Some(remedy(found)),
-        ..Claim::new(
+    Claim::new(
             if much { Severity::Warning } else { Severity::Note },
             format!(
                 "In {} of {} the rate settled up to {} after {}",
@@ -102,9 +91,8 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
             "{} including that phase, {} without it",
             value(worst.result.metric, worst.result.value.estimate),
             value(worst.result.metric, worst.result.value.estimate * worst.ratio)
-        ))
-        .further(others)
-    }
+        )).about(found, |slow| slow.result).affected().with_evidence(found.iter().map(evidence)).with_limits(["An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
+             rate.", "A start that is still under way in the last quarter of a trial is a trend or unsteady."]).with_remedy(remedy(found))
 }
 
 fn of_trials(slow: &Slow<'_>) -> String {
