@@ -1,0 +1,123 @@
+//! The devices between the two endpoints, as a table.
+
+use std::{collections::BTreeSet, fmt};
+
+use ::scenario::{DeviceRef, HostName};
+use findings::Finding;
+use machine::{Attached, visible_namespaces};
+use samples::DeviceState;
+use topology::{DeviceKind, Hop, Hops, NamedNamespace, Topology, hops_between};
+
+use super::ends::{Ends, LOCAL, Opened};
+
+/// The name in reports of the namespace in which plumb runs.
+const NODE: &str = "node";
+
+/// Offloads that matter for throughput, with their short names of ethtool(8).
+const OFFLOADS: [(&str, &str); 4] = [
+    ("tx-checksum-ip-generic", "tx"),
+    ("tx-tcp-segmentation", "tso"),
+    ("tx-generic-segmentation", "gso"),
+    ("rx-gro", "gro"),
+];
+
+pub(super) struct PathShown {
+    title: String,
+    known: Vec<NamedNamespace>,
+    hops: Hops,
+    states: Vec<DeviceState>,
+}
+
+impl PathShown {
+    pub(super) fn find(ends: &Ends, opened: &Opened) -> anyhow::Result<Self> {
+        let named = |name: &str, at: &Attached| {
+            anyhow::Ok(NamedNamespace { name: HostName::new(name), namespace: at.namespace().try_clone()? })
+        };
+        let Opened { from, to, .. } = opened;
+        let mut known = vec![named(&ends.from.host, from)?, named(&ends.to.host, to)?];
+        let own = Attached::own()?;
+        let mut taken = BTreeSet::from([ends.from.host.clone(), ends.to.host.clone()]);
+        if !own.shares_network_with(from) && !own.shares_network_with(to) {
+            known.push(named(NODE, &own)?);
+        }
+        taken.insert(NODE.to_owned());
+        for (name, namespace) in visible_namespaces(&[from.namespace(), to.namespace(), own.namespace()]) {
+            let name = if taken.insert(name.clone()) { name } else { format!("{name}-2") };
+            known.push(NamedNamespace { name: HostName::new(name), namespace });
+        }
+        let hops = hops_between(&known, opened.addresses[1])?;
+        let title = format!("Path from {} to {}", ends.from.text, ends.to.text);
+        let devices: Vec<DeviceRef> = hops.devices.iter().map(|hop| hop.at.clone()).collect();
+        let states = Topology::of_hops(&known, &hops.devices)?.device_states(&devices)?;
+        Ok(Self { title, known, hops, states })
+    }
+
+    /// Devices that split or merge packets in software, with the commands to change that.
+    pub(super) fn hints(&self) -> impl Iterator<Item = Finding> {
+        self.states.iter().filter_map(analysis::offloads_off)
+    }
+
+    /// Returns the devices other than the two ends, and a reader for them. The ends are read by their agents.
+    pub(super) fn devices_between(&self) -> anyhow::Result<(Vec<DeviceRef>, Option<Topology>)> {
+        let inner = self.hops.devices.get(1..).unwrap_or_default();
+        let inner = if self.hops.unseen.is_none() { &inner[..inner.len().saturating_sub(1)] } else { inner };
+        let ends: [&HostName; 2] = [&self.known[0].name, &self.known[1].name];
+        // Reports distinguish them from an end's own device, which is read by its agent.
+        let renamed = |host: &HostName| match host.as_str() {
+            LOCAL => HostName::new(NODE),
+            _ if ends.contains(&host) => HostName::new(format!("{host}-path")),
+            _ => host.clone(),
+        };
+        let mut hops = inner.to_vec();
+        hops.iter_mut().for_each(|hop| hop.at.host = renamed(&hop.at.host));
+        let known: Vec<NamedNamespace> = self
+            .known
+            .iter()
+            .map(|one| {
+                let namespace = one.namespace.try_clone()?;
+                Ok(NamedNamespace { name: renamed(&one.name), namespace })
+            })
+            .collect::<anyhow::Result<_>>()?;
+        let reader = Topology::of_hops(&known, &hops)?;
+        Ok((hops.into_iter().map(|hop| hop.at).collect(), Some(reader)))
+    }
+}
+
+impl fmt::Display for PathShown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.title)?;
+        let rows: Vec<[String; 6]> = self.hops.devices.iter().zip(&self.states).map(row).collect();
+        let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        for row in &rows {
+            let cells: Vec<String> = row
+                .iter()
+                .enumerate()
+                .map(|(column, cell)| format!("{cell:width$}", width = width(column)))
+                .collect();
+            writeln!(f, "  {}", cells.join("  ").trim_end())?;
+        }
+        if let Some(unseen) = &self.hops.unseen {
+            writeln!(f, "  not visible: {unseen}")?;
+        }
+        writeln!(f)
+    }
+}
+
+fn row((hop, state): (&Hop, &DeviceState)) -> [String; 6] {
+    let kind = if hop.kernel_kind.is_empty() { "device" } else { &hop.kernel_kind };
+    let port_of = hop.port_of.as_ref().map(|bridge| format!(", port of {bridge}")).unwrap_or_default();
+    let [rx, tx] = hop.queues;
+    // A veth device is created without GRO, and passes large packets on whole.
+    let is_needless = |name: &str| name == "gro" && hop.kind == DeviceKind::Veth;
+    let is_off =
+        |(feature, name): &(&str, &str)| state.features.get(*feature) == Some(&false) && !is_needless(name);
+    let off: Vec<&str> = OFFLOADS.into_iter().filter(is_off).map(|(_, name)| name).collect();
+    [
+        hop.at.to_string(),
+        format!("{kind}{port_of}"),
+        format!("MTU {}", hop.mtu),
+        format!("{rx} rx and {tx} tx queues"),
+        format!("qdisc {}", hop.qdisc),
+        if off.is_empty() { String::new() } else { format!("off: {}", off.join(", ")) },
+    ]
+}
