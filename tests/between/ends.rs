@@ -12,7 +12,7 @@ const WITHIN: Duration = Duration::from_secs(3);
 
 pub(crate) fn killed_at_any_moment() {
     let node = Node::with_bridge();
-    let (before, devices) = (Leftovers::of(&node.sandbox), node.devices());
+    let (before, settings) = (Leftovers::of(&node.sandbox), node.settings());
     let [a, b] = ["a", "b"].map(|name| node.word(name));
     let mut random = Random::of(0x2545_f491);
     for number in 0..KILLS {
@@ -29,5 +29,5 @@ pub(crate) fn killed_at_any_moment() {
         run.wait().expect("it was started");
         before.are_gone_within(PATIENCE);
     }
-    assert_eq!(node.devices(), devices, "no device, address, route or setting has changed");
+    assert_eq!(node.settings(), settings, "no device, address, route or setting has changed");
 }

@@ -11,7 +11,7 @@ fn strings(value: &serde_json::Value, key: &str) -> Vec<String> {
 
 pub(crate) fn two_namespaces_on_a_bridge() {
     let node = Node::with_bridge();
-    let (before, devices) = (Leftovers::of(&node.sandbox), node.devices());
+    let (before, settings) = (Leftovers::of(&node.sandbox), node.settings());
     let page = node.sandbox.home().join("path.html");
     let page = page.to_str().expect("a plain name");
     let [a, b] = ["a", "b"].map(|name| node.word(name));
@@ -30,7 +30,7 @@ pub(crate) fn two_namespaces_on_a_bridge() {
     }
     assert!(std::fs::read_to_string(page).is_ok_and(|page| page.contains("node:va")), "{output:?}");
     before.are_gone_within(PATIENCE);
-    assert_eq!(node.devices(), devices, "no device, address, route or setting has changed");
+    assert_eq!(node.settings(), settings, "no device, address, route or setting has changed");
 }
 
 pub(crate) fn the_node_and_a_named_namespace() {
@@ -42,7 +42,7 @@ pub(crate) fn the_node_and_a_named_namespace() {
         assert!(shown.contains(device), "{device} in {shown}");
     }
     let results = findings["results"].as_array().expect("results");
-    let rate = results.iter().filter_map(|result| result["value"]["median"].as_f64()).fold(0.0, f64::max);
+    let rate = results.iter().filter_map(|result| result["value"]["estimate"].as_f64()).fold(0.0, f64::max);
     assert!((15e6..=20.5e6).contains(&rate), "{rate} bit/s of 20 Mbit/s: {findings}");
 }
 

@@ -117,10 +117,12 @@ impl Node {
         output
     }
 
-    /// All devices and their settings, to see that nothing was changed or left.
-    pub(crate) fn devices(&self) -> String {
+    /// All devices and settings that plumb might change.
+    pub(crate) fn settings(&self) -> Vec<String> {
+        let script = "ip -oneline link; ip -4 -oneline addr; ip -4 route show table all; tc qdisc; cd /proc/sys/net/ipv4; \
+                      grep . ip_forward tcp_tw_reuse conf/*/arp_ignore conf/*/rp_filter";
         let pids = [self.node_pid()].into_iter().chain(self.endpoints.iter().map(|(_, it)| it.0.id()));
-        pids.map(|pid| shell_at(pid, "ip -details addr; ip route show table all; tc qdisc")).collect()
+        pids.flat_map(|pid| shell_at(pid, script).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
     }
 }
 

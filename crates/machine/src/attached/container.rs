@@ -33,7 +33,7 @@ pub(super) fn find(name: &str) -> Result<Running, AttachError> {
         match runtime::ask::<Vec<Inspected>>(program, &arguments)? {
             Answer::NotInstalled => {}
             Answer::Failed(reason) if is_unknown(&reason) => answered.push(program),
-            Answer::Failed(reason) => failure = Some(runtime::failed(program, &arguments, &reason)),
+            Answer::Failed(reason) => failure = Some((program, reason)),
             Answer::Found(containers) => found.extend(containers.into_iter().map(|one| (program, one))),
         }
     }
@@ -44,10 +44,15 @@ pub(super) fn find(name: &str) -> Result<Running, AttachError> {
         [(first, _), (second, _), ..] => {
             Err(AttachError::Ambiguous { name: name.to_owned(), first: *first, second: *second })
         }
-        [] if answered.is_empty() => Err(failure.unwrap_or(AttachError::NoRuntime)),
+        [] if answered.is_empty() => Err(failure.map_or(AttachError::NoRuntime, |(program, reason)| {
+            runtime::failed(program, &arguments, &reason)
+        })),
         [] => {
-            let failed = failure.map(|failure| format!("; {failure}")).unwrap_or_default();
-            Err(AttachError::NoContainer { name: name.to_owned(), running: list(&answered) + &failed })
+            let failed = failure.map(|(program, reason)| {
+                format!("; {program} did not answer: {}", runtime::last_line(&reason))
+            });
+            let running = list(&answered) + &failed.unwrap_or_default();
+            Err(AttachError::NoContainer { name: name.to_owned(), running })
         }
     }
 }

@@ -41,8 +41,11 @@ pub(super) fn failed(program: &str, arguments: &[&str], reason: &str) -> AttachE
     } else {
         "run this command yourself to see what is wrong"
     };
-    let reason = reason.lines().last().unwrap_or("it printed no reason").to_owned();
-    AttachError::Runtime { command: written(program, arguments), reason, advice }
+    AttachError::Runtime { command: written(program, arguments), reason: last_line(reason), advice }
+}
+
+pub(super) fn last_line(output: &str) -> String {
+    output.lines().last().unwrap_or("it printed no reason").to_owned()
 }
 
 /// Returns the lines that a command prints, or none if it fails.

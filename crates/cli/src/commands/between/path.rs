@@ -36,7 +36,8 @@ impl PathShown {
         let Opened { from, to, .. } = opened;
         let mut known = vec![named(&ends.from.host, from)?, named(&ends.to.host, to)?];
         let own = Attached::own()?;
-        let mut taken = BTreeSet::from([ends.from.host.clone(), ends.to.host.clone()]);
+        let taken_by_ends = [ends.from.host.as_str(), ends.to.host.as_str()];
+        let mut taken = BTreeSet::from(taken_by_ends.map(str::to_owned));
         if !own.shares_network_with(from) && !own.shares_network_with(to) {
             known.push(named(NODE, &own)?);
         }
@@ -45,7 +46,21 @@ impl PathShown {
             let name = if taken.insert(name.clone()) { name } else { format!("{name}-2") };
             known.push(NamedNamespace { name: HostName::new(name), namespace });
         }
-        let hops = hops_between(&known, opened.addresses[1])?;
+        let mut hops = hops_between(&known, opened.addresses[1])?;
+        let end =
+            if hops.unseen.is_none() { hops.devices.len().saturating_sub(1) } else { hops.devices.len() };
+        // The ends are read by their agents, so that reports need another name for further devices in an end's namespace.
+        let between = |host: &HostName| match host.as_str() {
+            LOCAL => HostName::new(NODE),
+            name if taken_by_ends.contains(&name) => HostName::new(format!("{name}-path")),
+            _ => host.clone(),
+        };
+        let others = hops.devices.iter_mut().enumerate().filter(|(place, _)| *place > 0 && *place != end);
+        others.for_each(|(_, hop)| hop.at.host = between(&hop.at.host));
+        for place in 0..2 {
+            let (name, namespace) = (between(&known[place].name), known[place].namespace.try_clone()?);
+            known.push(NamedNamespace { name, namespace });
+        }
         let title = format!("Path from {} to {}", ends.from.text, ends.to.text);
         let devices: Vec<DeviceRef> = hops.devices.iter().map(|hop| hop.at.clone()).collect();
         let states = Topology::of_hops(&known, &hops.devices)?.device_states(&devices)?;
@@ -57,28 +72,12 @@ impl PathShown {
         self.states.iter().filter_map(analysis::offloads_off)
     }
 
-    /// Returns the devices other than the two ends, and a reader for them. The ends are read by their agents.
+    /// Returns the devices other than the two ends, and a reader for them.
     pub(super) fn devices_between(&self) -> anyhow::Result<(Vec<DeviceRef>, Option<Topology>)> {
-        let inner = self.hops.devices.get(1..).unwrap_or_default();
-        let inner = if self.hops.unseen.is_none() { &inner[..inner.len().saturating_sub(1)] } else { inner };
         let ends: [&HostName; 2] = [&self.known[0].name, &self.known[1].name];
-        // Reports distinguish them from an end's own device, which is read by its agent.
-        let renamed = |host: &HostName| match host.as_str() {
-            LOCAL => HostName::new(NODE),
-            _ if ends.contains(&host) => HostName::new(format!("{host}-path")),
-            _ => host.clone(),
-        };
-        let mut hops = inner.to_vec();
-        hops.iter_mut().for_each(|hop| hop.at.host = renamed(&hop.at.host));
-        let known: Vec<NamedNamespace> = self
-            .known
-            .iter()
-            .map(|one| {
-                let namespace = one.namespace.try_clone()?;
-                Ok(NamedNamespace { name: renamed(&one.name), namespace })
-            })
-            .collect::<anyhow::Result<_>>()?;
-        let reader = Topology::of_hops(&known, &hops)?;
+        let hops: Vec<Hop> =
+            self.hops.devices.iter().filter(|hop| !ends.contains(&&hop.at.host)).cloned().collect();
+        let reader = Topology::of_hops(&self.known, &hops)?;
         Ok((hops.into_iter().map(|hop| hop.at).collect(), Some(reader)))
     }
 }
@@ -106,7 +105,7 @@ impl fmt::Display for PathShown {
 fn row((hop, state): (&Hop, &DeviceState)) -> [String; 6] {
     let kind = if hop.kernel_kind.is_empty() { "device" } else { &hop.kernel_kind };
     let port_of = hop.port_of.as_ref().map(|bridge| format!(", port of {bridge}")).unwrap_or_default();
-    let [rx, tx] = hop.queues;
+    let [rx, tx] = state.queues.map_or(hop.queues, |queues| [queues.rx, queues.tx]);
     // A veth device is created without GRO, and passes large packets on whole.
     let is_needless = |name: &str| name == "gro" && hop.kind == DeviceKind::Veth;
     let is_off =
@@ -116,7 +115,7 @@ fn row((hop, state): (&Hop, &DeviceState)) -> [String; 6] {
         hop.at.to_string(),
         format!("{kind}{port_of}"),
         format!("MTU {}", hop.mtu),
-        format!("{rx} rx and {tx} tx queues"),
+        format!("{rx}/{tx} rx/tx queues"),
         format!("qdisc {}", hop.qdisc),
         if off.is_empty() { String::new() } else { format!("off: {}", off.join(", ")) },
     ]
