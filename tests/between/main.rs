@@ -19,6 +19,8 @@ const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const PODMAN: Need = Need::Program("podman", "podman");
 const RUNC: Need = Need::Program("runc", "runc");
 const BUSYBOX: Need = Need::File("/bin/busybox", "busybox-static");
+const CPU_QUOTAS: Need =
+    Need::File("/sys/fs/cgroup/cpu/cpu.shares", "the CPU controller of cgroup version 1");
 const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
 
 fn main() -> ExitCode {
@@ -40,6 +42,16 @@ const CASES: &[Case] = &[
         name: "names_the_device_of_the_node_whose_offload_is_off",
         needs: &[ROOT, IP, ETHTOOL],
         test: measured::offload_of_the_nodes_device,
+    },
+    Case {
+        name: "names_the_device_of_the_node_with_a_small_mtu",
+        needs: &[ROOT, IP],
+        test: measured::small_mtu_of_the_nodes_device,
+    },
+    Case {
+        name: "shows_the_cpu_limit_of_a_parent_cgroup",
+        needs: &[ROOT, IP, CPU_QUOTAS],
+        test: measured::a_cpu_limit_of_a_parent,
     },
     Case {
         name: "marked_packet_passes_exactly_the_listed_devices",

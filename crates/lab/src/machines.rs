@@ -64,7 +64,8 @@ fn attached(request: &Request<'_>, host: &HostName, endpoint: &Endpoint) -> Resu
     opened.check(endpoint).map_err(reason)?;
     let namespace = opened.namespace().try_clone();
     let namespace = namespace.map_err(|source| MachineError::Start { host: host.to_string(), source })?;
-    Ok(Namespace::new(host.clone(), namespace, request.agent.clone()))
+    let cgroups = if request.attachments.as_workload { opened.cgroups() } else { Vec::new() };
+    Ok(Namespace::new(host.clone(), namespace, request.agent.clone()).within(cgroups))
 }
 
 /// Lists the parts that a persistent lab lacks: unsupported devices, and virtual machines, which are only

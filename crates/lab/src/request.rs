@@ -41,6 +41,8 @@ pub struct Request<'a> {
 #[derive(Debug, Default)]
 pub struct Attachments {
     pub endpoints: BTreeMap<HostName, Attached>,
+    /// Whether the limits of the workloads also apply to the agents.
+    pub as_workload: bool,
     /// The devices between the ends of every path, in order.
     pub between: Vec<DeviceRef>,
     /// Reads the devices in `between`.

@@ -7,6 +7,8 @@ mod pod;
 mod runtime;
 mod visible;
 
+use std::path::PathBuf;
+
 use scenario::Endpoint;
 use sys::{netns::NetNs, process::Process, userns::UserNs};
 
@@ -72,7 +74,7 @@ impl Attached {
     fn of_process(pid: u32, endpoint: &Endpoint) -> Result<Self, AttachError> {
         let refused = |source| AttachError::Enter { endpoint: endpoint.to_string(), source };
         let process = Process::running(pid).map_err(refused)?;
-        let process = process.ok_or_else(|| AttachError::NoProcess { pid })?;
+        let process = process.ok_or(AttachError::NoProcess { pid })?;
         let namespace = NetNs::of(&process).map_err(refused)?;
         Ok(Self { namespace, process: Some(process) })
     }
@@ -86,6 +88,12 @@ impl Attached {
     #[must_use]
     pub fn cpu_limit(&self) -> Option<CpuLimit> {
         self.process.as_ref().and_then(CpuLimit::of)
+    }
+
+    /// Returns the cgroups of the workload, which its limits apply to.
+    #[must_use]
+    pub fn cgroups(&self) -> Vec<PathBuf> {
+        self.process.as_ref().map(cpu_limit::cgroups).unwrap_or_default()
     }
 
     #[must_use]

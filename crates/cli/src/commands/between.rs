@@ -13,7 +13,7 @@ use std::{
 
 use ::scenario::{Plan, Scenario};
 use clap::Args;
-use lab::Attachments;
+use lab::{Attachments, RunError};
 use units::BitRate;
 
 use self::{ends::Ends, limits::Limits, path::PathShown};
@@ -34,6 +34,12 @@ pub(crate) struct BetweenArgs {
     /// Limit the payload rate, e.g. 1G [default: as fast as possible]
     #[arg(long, visible_alias = "max-rate", value_name = "RATE")]
     rate: Option<BitRate>,
+    /// Also measure the latency of each hop, which repeats the trials with probes attached
+    #[arg(long)]
+    hops: bool,
+    /// Let the limits of the workloads' cgroups apply to the traffic, too. This takes CPU time and memory from them
+    #[arg(long)]
+    as_workload: bool,
     /// Trials of each workload; more of them narrow the intervals [default: 6, which take less than 60 s]
     #[arg(long, value_name = "N", default_value_t = 6, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     trials: u32,
@@ -55,13 +61,20 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
     let path = PathShown::find(&ends, &opened)?;
     output::text(&path)?;
     let (between, reader) = path.devices_between()?;
-    let attachments = Arc::new(Attachments { endpoints: opened.endpoints(&ends), between, reader });
-    let run_args = RunArgs::of_between(args.trials, args.report.clone());
+    let (endpoints, as_workload) = (opened.endpoints(&ends), args.as_workload);
+    let attachments = Arc::new(Attachments { endpoints, as_workload, between, reader });
+    let run_args = RunArgs::of_between(args.trials, args.hops, args.report.clone());
     let confirm = |plan: &Plan| if args.yes { Ok(()) } else { confirm(args, plan) };
-    let exit = run::between(&run_args, Source { scenario, text }, confirm, &attachments, shared)?;
+    let exit = run::between(&run_args, Source { scenario, text }, confirm, &attachments, shared);
+    if exit.as_ref().is_err_and(|error| matches!(error.downcast_ref(), Some(RunError::Refused { .. }))) {
+        output::aside(format_args!(
+            "note: if the connection was not accepted, look for a firewall rule, a NetworkPolicy or a sidecar: {}",
+            path.firewalls()
+        ));
+    }
+    let exit = exit?;
     for hint in path.hints() {
-        let commands = hint.remedy.map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        output::prose(&format!("{} Enable them: {commands}", hint.claim))?;
+        output::prose(&hint)?;
     }
     for limit in limits {
         limit.print(&attachments)?;

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use fleet::{Controller, Presence};
 use lab::{Attachments, ExistingHostUse, Request, RunError, Stop};
 use machine::Rights;
-use samples::{Objective, SkippedResult};
+use samples::{Objective, ProbeKind, SkippedResult};
 use store::{PatientStore, Store};
 use units::Nanos;
 
@@ -113,8 +113,9 @@ pub(crate) struct RunArgs {
 const PLAIN: &str = "PLUMB_PLAIN";
 
 impl RunArgs {
-    pub(super) fn of_between(trials: u32, output: Option<PathBuf>) -> Self {
-        Self { trials: Some(trials), output, ..Self::default() }
+    pub(super) fn of_between(trials: u32, hops: bool, output: Option<PathBuf>) -> Self {
+        let probe = hops.then(|| probe::Chosen(vec![ProbeKind::PacketWay]));
+        Self { trials: Some(trials), probe, output, ..Self::default() }
     }
 
     /// Applies the user's config file where neither a flag nor an environment variable is set. A resumed run keeps

@@ -42,7 +42,7 @@ pub(super) fn find(name: &str) -> Result<Running, AttachError> {
     match &found[..] {
         [(_, container)] => running(name, container),
         [(first, _), (second, _), ..] => {
-            Err(AttachError::Ambiguous { name: name.to_owned(), first: *first, second: *second })
+            Err(AttachError::Ambiguous { name: name.to_owned(), first, second })
         }
         [] if answered.is_empty() => Err(failure.map_or(AttachError::NoRuntime, |(program, reason)| {
             runtime::failed(program, &arguments, &reason)

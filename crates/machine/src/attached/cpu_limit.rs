@@ -72,10 +72,20 @@ impl Throttled {
     }
 }
 
+/// Returns the directories of the process's own cgroups, one for each hierarchy.
+pub(super) fn cgroups(process: &Process) -> Vec<PathBuf> {
+    let (mounts, groups) = mounts_and_groups(process);
+    directories(&hierarchies(&mounts), &groups).into_iter().map(|(_, (_, directory))| directory).collect()
+}
+
+fn mounts_and_groups(process: &Process) -> (String, String) {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    (mounts, process.read("cgroup").unwrap_or_default())
+}
+
 /// Returns the directories of the process's cgroups with CPU accounting, up to the roots of the hierarchies.
 fn levels(process: &Process) -> Vec<PathBuf> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let groups = process.read("cgroup").unwrap_or_default();
+    let (mounts, groups) = mounts_and_groups(process);
     let found = directories(&hierarchies(&mounts), &groups);
     found
         .into_iter()

@@ -27,8 +27,13 @@ impl Limits {
     pub(super) fn print(&self, attachments: &Attachments) -> anyhow::Result<()> {
         let Self { endpoint, .. } = self;
         if let Some(CpuLimit { cpus, source }) = &self.limit {
+            let relation = if attachments.as_workload {
+                "The measurement shared this limit."
+            } else {
+                "The measurement ran outside this limit, so the workload itself may be slower."
+            };
             output::prose(&format!(
-                "{endpoint} may use {} CPUs ({source}). The measurement ran outside this limit, so the workload itself may be slower.",
+                "{endpoint} may use {} CPUs ({source}). {relation}",
                 (cpus * 100.0).round() / 100.0
             ))?;
         }
