@@ -1,4 +1,4 @@
-//! Real containers of Podman, and stand-ins for other runtimes.
+//! Podman containers, and scripts that replace other container runtimes.
 
 use std::{
     fs,

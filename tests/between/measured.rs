@@ -1,4 +1,4 @@
-//! What is measured and shown.
+//! Measured paths, and the hints about them.
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ pub(crate) fn offload_of_the_nodes_device() {
     let [a, b] = ["a", "b"].map(|name| node.word(name));
     let output = node.between(&[&a, &b]);
     let line = output.out.lines().find(|line| line.contains("node:va")).expect("the device is listed");
-    assert!(line.contains("off: tx, tso, gso"), "{output:?}");
+    assert!(line.contains("off: tx-tcp-segmentation, tx-generic-segmentation"), "{output:?}");
     assert!(
         output.out.contains("Offloads of node:va are off") && output.out.contains("ethtool -K va"),
         "{output:?}"

@@ -92,7 +92,7 @@ impl Node {
         command
     }
 
-    /// Programs in the sandbox's `bin` replace those of the system.
+    /// Programs in the sandbox's `bin` directory take precedence over the system's.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let plumb = self.sandbox.command(&[]);
         let variables =

@@ -1,4 +1,4 @@
-//! The devices on the path: a marked packet passes exactly those that are listed, in their order.
+//! Checks with a marked packet that a path passes exactly the listed devices, in this order.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -101,7 +101,7 @@ pub(crate) fn marked_packet() {
     }
 }
 
-/// The devices that plumb lists. Names of namespaces in the output are replaced by those of the test.
+/// Returns the devices that plumb lists, with the test's names of the namespaces.
 fn listed(node: &Node, topology: &Topology) -> Vec<String> {
     // Without consent, only the path is shown.
     let output = node.plumb(&["between", &node.word("a"), &node.word("b")]);

@@ -1,4 +1,4 @@
-//! Endpoints that cannot be measured, and loads that nobody has agreed to.
+//! Endpoints that cannot be measured, and runs without consent.
 
 use crate::node::Node;
 

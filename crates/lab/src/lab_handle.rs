@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct LabHandle<'a> {
     pub(crate) lab: &'a Lab,
     pub(crate) topology: &'a Topology,
-    /// Reads devices between endpoints, which plumb has not created.
+    /// Reads the existing devices between two endpoints.
     pub(crate) between: Option<&'a Topology>,
 }
 

@@ -37,7 +37,7 @@ pub struct Request<'a> {
     pub inside: Option<&'a str>,
 }
 
-/// Hosts that are endpoints on this machine, and what is known about the devices between them.
+/// The hosts that are endpoints on this machine, and the devices between them.
 #[derive(Debug, Default)]
 pub struct Attachments {
     pub endpoints: BTreeMap<HostName, Attached>,

@@ -20,11 +20,11 @@ pub use visible::visible_namespaces;
 #[derive(Debug)]
 pub struct Attached {
     namespace: NetNs,
-    /// The process in the namespace that stands for the endpoint, e.g. a container's first process.
+    /// The endpoint's process, e.g. the first process of a container.
     process: Option<Process>,
 }
 
-/// What a container runtime reports about an endpoint.
+/// A container runtime's answer about an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Running {
     id: String,
@@ -55,7 +55,7 @@ impl Attached {
         Ok(Self { namespace, process: None })
     }
 
-    /// Queries the runtime again after the process was opened. If the answer is the same, the PID has not been
+    /// Queries the runtime a second time after opening the process. An equal answer proves that the PID was not
     /// reused in between.
     fn of_running(
         endpoint: &Endpoint,
@@ -84,7 +84,7 @@ impl Attached {
         &self.namespace
     }
 
-    /// Returns the workload's CPU limit. A namespace without a process has none.
+    /// Returns the workload's CPU limit, or `None` if it has no limit or no process.
     #[must_use]
     pub fn cpu_limit(&self) -> Option<CpuLimit> {
         self.process.as_ref().and_then(CpuLimit::of)
@@ -121,7 +121,7 @@ impl Attached {
     }
 
     /// # Errors
-    /// If the endpoint's process has exited, so that the namespace may no longer be the one that the user meant.
+    /// If the endpoint's process has exited. A restarted container has a new namespace.
     pub fn check(&self, endpoint: &Endpoint) -> Result<(), AttachError> {
         match &self.process {
             Some(process) if !process.is_alive() => {

@@ -96,7 +96,7 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// Names are arguments of other programs, so they must not look like an option or a pattern.
+/// Names become arguments of other programs, so names that look like options or patterns are invalid.
 fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     text.len() <= 253 && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_part)

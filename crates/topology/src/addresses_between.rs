@@ -27,7 +27,7 @@ impl From<Refusal> for AddressError {
     }
 }
 
-/// Returns an address of each namespace, such that each has a route to the other's. A common network is preferred.
+/// Returns one address of each namespace, with routes in both directions. A common network is preferred.
 pub fn addresses_between(from: &NetNs, to: &NetNs) -> Result<[Ipv4Addr; 2], AddressError> {
     let runtime = Arc::new(namespaces::runtime()?);
     let [from, to] = [View::open(&runtime, from)?, View::open(&runtime, to)?];

@@ -72,8 +72,7 @@ pub fn hops_between(known: &[NamedNamespace], to: Ipv4Addr) -> Result<Hops, Refu
 }
 
 impl Topology {
-    /// Reads devices that plumb has not created, e.g. those between two containers. It must not be used to configure
-    /// them.
+    /// Reads existing devices, e.g. between two containers. Do not use the result to configure them.
     ///
     /// # Errors
     /// If a namespace cannot be opened.

@@ -1,4 +1,4 @@
-//! Reads the devices and routes of a namespace that plumb has not created, without changing anything there.
+//! Reads the devices and routes of an existing namespace, without changing anything there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

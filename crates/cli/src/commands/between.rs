@@ -34,13 +34,13 @@ pub(crate) struct BetweenArgs {
     /// Limit the payload rate, e.g. 1G [default: as fast as possible]
     #[arg(long, visible_alias = "max-rate", value_name = "RATE")]
     rate: Option<BitRate>,
-    /// Also measure the latency of each hop, which repeats the trials with probes attached
+    /// Also measure the latency of each hop, by repeating the trials with probes
     #[arg(long)]
     hops: bool,
     /// Let the limits of the workloads' cgroups apply to the traffic, too. This takes CPU time and memory from them
     #[arg(long)]
     as_workload: bool,
-    /// Trials of each workload; more of them narrow the intervals [default: 6, which take less than 60 s]
+    /// Trials per workload. More trials give narrower intervals [default: 6, in less than 60 s]
     #[arg(long, value_name = "N", default_value_t = 6, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     trials: u32,
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
@@ -95,7 +95,7 @@ fn confirm(args: &BetweenArgs, plan: &Plan) -> anyhow::Result<()> {
     io::stdin().lock().read_line(&mut answer)?;
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Misuse::new("nothing was measured").hint("--yes skips this question").into()),
+        _ => Err(Misuse::new("the measurement was declined").hint("--yes skips this question").into()),
     }
 }
 

@@ -41,9 +41,7 @@ pub(super) fn find(name: &str) -> Result<Running, AttachError> {
     found.dedup_by(|(_, second), (_, first)| second.id == first.id);
     match &found[..] {
         [(_, container)] => running(name, container),
-        [(first, _), (second, _), ..] => {
-            Err(AttachError::Ambiguous { name: name.to_owned(), first, second })
-        }
+        [(first, _), (second, _), ..] => Err(AttachError::Ambiguous { name: name.to_owned(), first, second }),
         [] if answered.is_empty() => Err(failure.map_or(AttachError::NoRuntime, |(program, reason)| {
             runtime::failed(program, &arguments, &reason)
         })),

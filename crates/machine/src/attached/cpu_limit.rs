@@ -21,13 +21,13 @@ pub struct CpuLimit {
     pub source: String,
 }
 
-/// How long a cgroup and its ancestors have been without CPU time because of their quotas.
+/// The time for which the kernel has throttled a cgroup and its ancestors because of their quotas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Throttled {
     time: Vec<(PathBuf, Duration)>,
 }
 
-/// A mounted cgroup hierarchy: mount point, directory that is mounted there, and version 1's controllers.
+/// A mounted cgroup hierarchy. `root` is the directory of the hierarchy that is mounted at `mount`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hierarchy {
     mount: PathBuf,
@@ -61,7 +61,7 @@ impl Throttled {
         Self { time: levels(process).into_iter().filter_map(read).collect() }
     }
 
-    /// Returns the cgroup that was throttled for the longest time since `before`, or `None` if none was.
+    /// Returns the cgroup with the longest throttled time since `before`, or `None` if no cgroup was throttled.
     #[must_use]
     pub fn since(&self, before: &Self) -> Option<(PathBuf, Duration)> {
         let growth = self.time.iter().map(|(level, time)| {
@@ -74,31 +74,25 @@ impl Throttled {
 
 /// Returns the directories of the process's own cgroups, one for each hierarchy.
 pub(super) fn cgroups(process: &Process) -> Vec<PathBuf> {
-    let (mounts, groups) = mounts_and_groups(process);
-    directories(&hierarchies(&mounts), &groups).into_iter().map(|(_, (_, directory))| directory).collect()
+    mounted(process).into_iter().map(|(_, directory)| directory).collect()
 }
 
-fn mounts_and_groups(process: &Process) -> (String, String) {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    (mounts, process.read("cgroup").unwrap_or_default())
-}
-
-/// Returns the directories of the process's cgroups with CPU accounting, up to the roots of the hierarchies.
+/// Returns the directories of the process's cgroups and of all their ancestors, including the roots.
 fn levels(process: &Process) -> Vec<PathBuf> {
-    let (mounts, groups) = mounts_and_groups(process);
-    let found = directories(&hierarchies(&mounts), &groups);
-    found
-        .into_iter()
-        .filter(|(controllers, _)| controllers.iter().any(|it| it == "cpu" || it.is_empty()))
-        .flat_map(|(_, (mount, group))| {
-            let below = group.ancestors().map(Path::to_owned).collect::<Vec<_>>();
-            below.into_iter().take_while(move |level| level.starts_with(&mount)).collect::<Vec<_>>()
-        })
-        .collect()
+    let of_hierarchy = |(mount, directory): (PathBuf, PathBuf)| {
+        let levels = directory.ancestors().take_while(|level| level.starts_with(&mount));
+        levels.map(Path::to_owned).collect::<Vec<_>>()
+    };
+    mounted(process).into_iter().flat_map(of_hierarchy).collect()
 }
 
-/// Returns the cgroups of a process for `/proc/PID/cgroup`: controllers, mount point and directory.
-fn directories(hierarchies: &[Hierarchy], groups: &str) -> Vec<(Vec<String>, (PathBuf, PathBuf))> {
+fn mounted(process: &Process) -> Vec<(PathBuf, PathBuf)> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    directories(&hierarchies(&mounts), &process.read("cgroup").unwrap_or_default())
+}
+
+/// Returns the mount point and the directory of each cgroup in the text of `/proc/PID/cgroup`.
+fn directories(hierarchies: &[Hierarchy], groups: &str) -> Vec<(PathBuf, PathBuf)> {
     let of_line = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
         let (controllers, group) = (fields.next()?, Path::new(fields.next()?));
@@ -110,8 +104,7 @@ fn directories(hierarchies: &[Hierarchy], groups: &str) -> Vec<(Vec<String>, (Pa
         };
         let hierarchy = hierarchies.iter().find(is_mounted)?;
         let inside = group.strip_prefix(&hierarchy.root).ok()?;
-        let directory = hierarchy.mount.join(inside);
-        Some((controllers.split(',').map(str::to_owned).collect(), (hierarchy.mount.clone(), directory)))
+        Some((hierarchy.mount.clone(), hierarchy.mount.join(inside)))
     };
     groups.lines().filter_map(of_line).collect()
 }
@@ -187,16 +180,14 @@ mod tests {
     #[test]
     fn finds_cgroups_of_both_versions() {
         let groups = "4:cpuset:/node/web\n3:cpu,cpuacct:/docker/web\n0::/docker/web\n2:pids:/x\n";
-        let found: Vec<String> = directories(&hierarchies(MOUNTS), groups)
-            .into_iter()
-            .map(|(controllers, (_, directory))| format!("{} {}", controllers.join("+"), directory.display()))
-            .collect();
+        let found = directories(&hierarchies(MOUNTS), groups);
+        let found: Vec<_> = found.iter().filter_map(|(_, directory)| directory.to_str()).collect();
         assert_eq!(
             found,
             [
-                "cpuset /sys/fs/cgroup/cpuset/web",
-                "cpu+cpuacct /sys/fs/cgroup/cpu,cpuacct/docker/web",
-                " /sys/fs/cgroup/unified/docker/web",
+                "/sys/fs/cgroup/cpuset/web",
+                "/sys/fs/cgroup/cpu,cpuacct/docker/web",
+                "/sys/fs/cgroup/unified/docker/web",
             ]
         );
     }

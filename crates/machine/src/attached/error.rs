@@ -4,7 +4,7 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum AttachError {
-    #[error("{source}; `ip netns list` shows named namespaces, and `lsns --type net` shows all of them")]
+    #[error("{source}; list the namespaces with `ip netns list` or `lsns --type net`")]
     Namespace { source: sys::Error },
     #[error("no process has the PID {pid}")]
     NoProcess { pid: u32 },
@@ -14,7 +14,7 @@ pub enum AttachError {
     Restarted { endpoint: String },
     #[error("no container is called `{name}`{running}")]
     NoContainer { name: String, running: String },
-    #[error("both {first} and {second} have a container `{name}`; use the full ID of one of them")]
+    #[error("both {first} and {second} have a container `{name}`; use the container's full ID")]
     Ambiguous { name: String, first: &'static str, second: &'static str },
     #[error("container `{name}` is {status}, not running; start it first")]
     NotRunning { name: String, status: String },

@@ -39,7 +39,7 @@ pub(super) fn failed(program: &str, arguments: &[&str], reason: &str) -> AttachE
     } else if any(&["Cannot connect", "connect: no such file", "connection refused", "DeadlineExceeded"]) {
         "check that the container runtime is running"
     } else {
-        "run this command yourself to see what is wrong"
+        "run this command yourself to find the cause"
     };
     AttachError::Runtime { command: written(program, arguments), reason: last_line(reason), advice }
 }

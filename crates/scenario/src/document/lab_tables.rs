@@ -18,7 +18,7 @@ use crate::vm::{Board, Monitor};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostTable {
-    /// What the host is: `local`, `netns:PATH`, `pid:N`, `container:NAME` (Docker, Podman), `pod:NAMESPACE/NAME` (on
+    /// The existing host: `local`, `netns:PATH`, `pid:N`, `container:NAME` (Docker, Podman), `pod:NAMESPACE/NAME` (on
     /// this Kubernetes node), `ssh:DESTINATION` or `member:NAME`.
     #[schemars(with = "Option<String>", example = &"container:web")]
     pub(crate) at: Option<Spanned<String>>,

@@ -6,19 +6,14 @@ use std::{
 };
 
 use super::spaces::{Node, Spaces};
+use crate::device_kind::Connection;
 
-const BRIDGE: &str = "bridge";
-const VETH: &str = "veth";
-const VXLAN: &str = "vxlan";
-/// Devices on top of another one.
-const STACKED: [&str; 5] = ["macvlan", "macvtap", "ipvlan", "ipvtap", "vlan"];
-
-/// Returns the devices from `egress` to the device that has the address `next`. A router whose address only answers
-/// ARP requests on behalf of others, as in Calico, is the peer of `egress`.
+/// Returns the devices from `egress` to the device with the address `next`. If no device has this address, the peer of
+/// `egress` is the router and answers ARP requests by proxy, e.g. with Calico.
 pub(super) fn find(spaces: &Spaces<'_>, egress: Node, next: Ipv4Addr) -> Option<Vec<Node>> {
     let by_address = spaces.with_address(next).find_map(|owner| shortest(spaces, egress, owner));
     by_address.or_else(|| {
-        let peer = spaces.lower(egress).filter(|_| is(spaces, egress, VETH))?;
+        let peer = spaces.lower(egress).filter(|_| spaces.connection(egress) == Connection::Pair)?;
         spaces.link(peer).master.is_none().then(|| vec![egress, peer])
     })
 }
@@ -46,30 +41,29 @@ fn passed(spaces: &Spaces<'_>, before: &BTreeMap<Node, Option<Node>>, to: Node) 
     let mut path: Vec<Node> = std::iter::successors(Some(to), |node| before[node]).collect();
     path.reverse();
     let last = path.len() - 1;
-    let is_passed =
-        |(place, node): &(usize, Node)| *place == 0 || *place == last || !is(spaces, *node, BRIDGE);
+    let is_passed = |(place, node): &(usize, Node)| {
+        *place == 0 || *place == last || spaces.connection(*node) != Connection::Ports
+    };
     path.into_iter().enumerate().filter(is_passed).map(|(_, node)| node).collect()
 }
 
 fn neighbours(spaces: &Spaces<'_>, node: Node) -> Vec<Node> {
     let Some(link) = spaces.link_at(node) else { return Vec::new() };
+    let connection = spaces.connection(node);
     let mut found = Vec::new();
     let master = link.master.map(|index| Node { index, ..node });
-    found.extend(master.filter(|master| is(spaces, *master, BRIDGE)));
-    if link.kind == VETH || STACKED.contains(&link.kind.as_str()) {
+    found.extend(master.filter(|master| spaces.connection(*master) == Connection::Ports));
+    if matches!(connection, Connection::Pair | Connection::Lower) {
         found.extend(spaces.lower(node));
     }
-    for (other, facts) in spaces.devices() {
-        let is_port = link.kind == BRIDGE && other.space == node.space && facts.master == Some(node.index);
-        let is_stacked = STACKED.contains(&facts.kind.as_str()) && spaces.lower(other) == Some(node);
-        let is_far_end = link.kind == VXLAN && other != node && spaces.is_same_tunnel(node, other);
-        if is_port || is_stacked || is_far_end {
+    for (other, facts) in spaces.devices().filter(|(other, _)| *other != node) {
+        let is_here = other.space == node.space;
+        let is_port = connection == Connection::Ports && is_here && facts.master == Some(node.index);
+        let is_above = spaces.connection(other) == Connection::Lower && spaces.lower(other) == Some(node);
+        let is_far_end = connection == Connection::Tunnel && spaces.is_same_tunnel(node, other);
+        if is_port || is_above || is_far_end {
             found.push(other);
         }
     }
     found
-}
-
-fn is(spaces: &Spaces<'_>, node: Node, kind: &str) -> bool {
-    spaces.link_at(node).is_some_and(|link| link.kind == kind)
 }

@@ -1,4 +1,4 @@
-//! What is known of the namespaces that a path may pass.
+//! The devices and addresses of all namespaces that a path may pass.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,14 @@ use nlink::netlink::AttrIter;
 use scenario::HostName;
 
 use super::NamedNamespace;
-use crate::{namespaces, outgoing_device::NextHop, read_back::LinkFacts, refusal::Refusal, view::View};
+use crate::{
+    device_kind::{Connection, DeviceKind},
+    namespaces,
+    outgoing_device::NextHop,
+    read_back::LinkFacts,
+    refusal::Refusal,
+    view::View,
+};
 
 /// `IFLA_VXLAN_ID`, `IFLA_VXLAN_GROUP` and `IFLA_VXLAN_LOCAL`.
 const VXLAN: [u16; 3] = [1, 2, 4];
@@ -32,7 +39,7 @@ struct Space<'k> {
     view: View,
     links: BTreeMap<u32, LinkFacts>,
     addresses: BTreeSet<(u32, Ipv4Net)>,
-    /// The position of each namespace that has an ID in this one.
+    /// Indexes of namespaces by their ID in this namespace.
     ids: BTreeMap<i32, usize>,
 }
 
@@ -84,7 +91,11 @@ impl<'k> Spaces<'k> {
         self.all.iter().enumerate().flat_map(in_space)
     }
 
-    /// Returns the peer of a veth device, or the device below a macvlan or VLAN device.
+    pub(super) fn connection(&self, node: Node) -> Connection {
+        self.link_at(node).map_or(Connection::Lower, |link| DeviceKind::of_word(&link.kind).connection())
+    }
+
+    /// Returns a device's peer, or the device below it.
     pub(super) fn lower(&self, node: Node) -> Option<Node> {
         let link = self.link_at(node)?;
         let space = match link.lower_namespace {
@@ -118,7 +129,7 @@ impl<'k> Spaces<'k> {
 }
 
 fn vxlan(link: &LinkFacts, attribute: u16) -> Option<[u8; 4]> {
-    if link.kind != "vxlan" {
+    if DeviceKind::of_word(&link.kind).connection() != Connection::Tunnel {
         return None;
     }
     let (_, value) = AttrIter::new(&link.data).find(|(found, _)| *found == attribute)?;

@@ -1,4 +1,4 @@
-//! The CPU limit of a workload, and how long its cgroup was throttled during the run.
+//! Prints the CPU limit of a workload, and for how long its cgroup was throttled during the run.
 
 use ::scenario::HostName;
 use lab::Attachments;

@@ -5,20 +5,12 @@ use std::{collections::BTreeSet, fmt};
 use ::scenario::{DeviceRef, HostName};
 use machine::{Attached, visible_namespaces};
 use samples::DeviceState;
-use topology::{DeviceKind, Hop, Hops, NamedNamespace, Topology, hops_between};
+use topology::{Hop, Hops, NamedNamespace, Topology, hops_between};
 
 use super::ends::{Ends, LOCAL, Opened};
 
 /// The name in reports of the namespace in which plumb runs.
 const NODE: &str = "node";
-
-/// Offloads that matter for throughput, with their short names of ethtool(8).
-const OFFLOADS: [(&str, &str); 4] = [
-    ("tx-checksum-ip-generic", "tx"),
-    ("tx-tcp-segmentation", "tso"),
-    ("tx-generic-segmentation", "gso"),
-    ("rx-gro", "gro"),
-];
 
 pub(super) struct PathShown {
     title: String,
@@ -124,17 +116,13 @@ fn row((hop, state): (&Hop, &DeviceState)) -> [String; 6] {
     let kind = if hop.kernel_kind.is_empty() { "device" } else { &hop.kernel_kind };
     let port_of = hop.port_of.as_ref().map(|bridge| format!(", port of {bridge}")).unwrap_or_default();
     let [rx, tx] = state.queues.map_or(hop.queues, |queues| [queues.rx, queues.tx]);
-    // A veth device is created without GRO, and passes large packets on whole.
-    let is_needless = |name: &str| name == "gro" && hop.kind == DeviceKind::Veth;
-    let is_off =
-        |(feature, name): &(&str, &str)| state.features.get(*feature) == Some(&false) && !is_needless(name);
-    let off: Vec<&str> = OFFLOADS.into_iter().filter(is_off).map(|(_, name)| name).collect();
+    let off = analysis::offloads_off(state).and_then(|hint| hint.evidence.into_iter().next());
     [
         hop.at.to_string(),
         format!("{kind}{port_of}"),
         format!("MTU {}", hop.mtu),
         format!("{rx}/{tx} rx/tx queues"),
         format!("qdisc {}", hop.qdisc),
-        if off.is_empty() { String::new() } else { format!("off: {}", off.join(", ")) },
+        off.map(|evidence| format!("off: {}", evidence.value)).unwrap_or_default(),
     ]
 }
