@@ -56,7 +56,7 @@ pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};
 pub use protocol::DesignDecision;
-pub use request::{ExistingHostUse, Request};
+pub use request::{Attachments, ExistingHostUse, Request};
 pub use run::{Outcome, run};
 pub use run_loop::remake_allowance;
 pub use run_time::{guests, run_time};
