@@ -62,7 +62,7 @@ impl PathShown {
     pub(super) fn hints(&self) -> Vec<String> {
         let offloads = self.states.iter().filter_map(analysis::offloads_off).map(|hint| {
             let commands = hint.remedy.map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-            format!("{} Enable them: {commands}", hint.claim)
+            format!("{} Enable them: {commands}", hint.claim())
         });
         let mtu = self.hops.devices.first().map_or(0, |hop| hop.mtu);
         let small = self.hops.devices.iter().filter(|hop| hop.mtu < mtu);
