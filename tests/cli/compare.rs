@@ -107,6 +107,49 @@ pub(crate) fn gate_sets_the_exit_status() {
     }
 }
 
+/// A table of round trips with a median of 20 µs and this 99th percentile, or of rates of which some are zero.
+fn rows(sandbox: &Sandbox, name: &str, head: &str, row: impl Fn(usize) -> String) -> String {
+    let rows: Vec<String> = (0..8).map(row).collect();
+    sandbox.file(name, &format!("# A path\n\n{head}\n{}\n", rows.join("\n")))
+}
+
+pub(crate) fn gate_fails_on_longer_tail_and_on_silent_trials() {
+    let sandbox = sandbox();
+    let tail = |name: &str, p99: f64| {
+        let head = "| Streams | Latency p50 (us) | Latency p99 (us) |\n| --- | --- | --- |";
+        rows(&sandbox, name, head, |at| {
+            format!("| 1 | {:.2} | {:.2} |", 20.0 + 0.02 * at as f64, p99 * (1.0 + 0.01 * at as f64))
+        })
+    };
+    let rate = |name: &str, silent: usize| {
+        let head = "| Streams | Throughput (Gbit/s) |\n| --- | --- |";
+        rows(&sandbox, name, head, |at| match at < silent {
+            true => "| 1 | 0 |".to_owned(),
+            false => format!("| 1 | {:.2} |", 9.4 + 0.01 * at as f64),
+        })
+    };
+    let check = |a: &str, b: &str, more: &[&str]| {
+        let words = [&["check", b, "--against", a, "--max-loss", "20%"], more].concat();
+        let output = sandbox.plumb(&words);
+        (output.status, output.out)
+    };
+    let (short, equal, long) = (tail("a.md", 27.0), tail("b.md", 27.1), tail("c.md", 800.0));
+    let (status, shown) = check(&short, &equal, &[]);
+    assert_eq!(status, Some(0), "{shown}");
+    let (status, shown) = check(&short, &long, &[]);
+    assert_eq!(status, Some(1), "{shown}");
+    assert!(shown.contains("99th percentile rose from 27") && shown.contains("Guarded metrics"), "{shown}");
+    assert_eq!(check(&short, &long, &["--max-p99", "5000%"]).0, Some(0));
+    let compared = sandbox.succeed(&["compare", &short, &long]).out;
+    assert!(compared.contains("A guarded metric got worse."), "{compared}");
+
+    let (full, one, most) = (rate("d.md", 0), rate("e.md", 1), rate("f.md", 7));
+    assert_eq!(check(&full, &full, &[]).0, Some(0));
+    assert_eq!(check(&full, &one, &[]).0, Some(2), "one silent trial may be chance");
+    let (status, shown) = check(&full, &most, &[]);
+    assert!(status == Some(1) && shown.contains("Nothing arrived in 7 of 8 trials of B"), "{shown}");
+}
+
 pub(crate) fn baseline_stays_until_its_name_is_removed() {
     let sandbox = sandbox();
     let none = sandbox.succeed(&["baseline", "list"]).out;

@@ -10,6 +10,10 @@ mod case;
 mod coverage;
 #[path = "../tests/simulations/draws.rs"]
 mod draws;
+#[path = "../tests/simulations/guarded.rs"]
+mod guarded;
+#[path = "../tests/simulations/nights.rs"]
+mod nights;
 #[path = "../tests/simulations/places.rs"]
 mod places;
 #[path = "../tests/simulations/resampled.rs"]
@@ -44,8 +48,9 @@ fn main() -> ExitCode {
     println!("Seed {}.\n", request.seed);
     let intervals = simulated(coverage::cases());
     let others: Vec<Case> =
-        [alarms::cases(), steps::cases(), runs::cases(), places::cases(), resampled::cases()]
+        [alarms::cases(), steps::cases(), runs::cases(), places::cases(), guarded::cases(), nights::cases()]
             .into_iter()
+            .chain([resampled::cases()])
             .flatten()
             .collect();
     let others = simulated(others);

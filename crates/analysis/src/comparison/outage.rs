@@ -50,10 +50,11 @@ pub(super) fn more(a: &SilentTrials, b: &SilentTrials) -> Option<(Verdict, Strin
     if b.silent * a.trials <= a.silent * b.trials {
         return None;
     }
-    let is_sure = cluster::more_in_b(a.counts(), b.counts()) <= MOST_P;
+    let is_enough = a.trials.min(b.trials) >= ENOUGH as u64;
+    let is_sure = is_enough && cluster::more_in_b(a.counts(), b.counts()) <= MOST_P;
     let verdict = if is_sure { Verdict::Worse } else { Verdict::Unknown };
     let reason = format!(
-        "No data arrived in {} of {} trials of B, compared with {} of {} in A.",
+        "Nothing arrived in {} of {} trials of B, compared with {} of {} in A.",
         b.silent, b.trials, a.silent, a.trials
     );
     Some((verdict, reason))

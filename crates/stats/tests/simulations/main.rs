@@ -4,6 +4,8 @@ mod alarms;
 mod case;
 mod coverage;
 mod draws;
+mod guarded;
+mod nights;
 mod places;
 mod runs;
 mod steps;
@@ -65,6 +67,16 @@ fn what_runs_differ_by_is_learned_as_well_as_it_says() {
 }
 
 #[test]
+fn guarded_metrics_are_judged_as_rarely_wrong_as_they_say() {
+    check(&guarded::cases());
+}
+
+#[test]
+fn histories_are_judged_as_rarely_wrong_as_they_say() {
+    check(&nights::cases());
+}
+
+#[test]
 fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
     check(&places::cases());
 }
@@ -90,7 +102,8 @@ fn wrong_methods_are_refuted() {
 
 #[test]
 fn no_claim_allows_everything() {
-    let all = [coverage::cases(), alarms::cases(), steps::cases(), runs::cases(), places::cases()];
+    let mut all = vec![coverage::cases(), alarms::cases(), steps::cases(), runs::cases(), places::cases()];
+    all.extend([guarded::cases(), nights::cases()]);
     for case in all.into_iter().flatten() {
         let (least, most) = case.claim.unwrap_or((0.5, 0.5));
         let is_width = case.method.starts_with(WIDTH) && most <= 1.1;
