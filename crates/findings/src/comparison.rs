@@ -9,7 +9,7 @@ use workload::{GuardedMetric, Metric};
 
 use crate::{
     document::RunSummary,
-    estimate::{Comparison, Estimate},
+    estimate::{Comparison, Estimate, Interval},
 };
 
 /// Version of the format. Readers reject other versions.
@@ -141,9 +141,13 @@ impl GuardLimits {
 /// Noise between runs of one scenario, for one result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BetweenRuns {
-    /// Difference to expect between two runs at 95 % confidence (0.02 is 2 %).
+    /// Difference to expect between a run and its reference at 95 % confidence (0.02 is 2 %).
     pub floor: f64,
     pub runs: u32,
+    /// Prediction interval for a run from all runs at A's level, with which B is compared. `None` if there are too few
+    /// of them, so that B is compared with A alone.
+    #[serde(default)]
+    pub expected: Option<Interval>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

@@ -3,13 +3,13 @@
 //! them.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
-use stats::{AbResult, BetweenRuns, Level, ab, noise, sweep, verdict};
+use stats::{AbResult, Level, ab, noise, sweep, verdict};
 
 use super::{
     between_runs,
     floor::floor,
     guards,
-    history::History,
+    history::{History, Learned},
     matching::Pair,
     outage::{self, SilentTrials},
 };
@@ -79,7 +79,7 @@ struct Look<'m> {
     b: &'m Observations<'m>,
     /// The larger of the assumed and the estimated noise, or [`ALLOWANCE`] with few trials.
     floor: Option<f64>,
-    learned: Option<BetweenRuns>,
+    learned: Option<Learned>,
     trials: Option<AbResult>,
     values: [Option<Estimate>; 2],
     levels: Option<[Level; 2]>,
@@ -125,7 +125,7 @@ impl<'m> Look<'m> {
             b,
             comparison,
             floor: self.floor,
-            between_runs: self.learned.map(between_runs::named),
+            between_runs: self.learned.as_ref().map(Learned::named),
             p,
             disturbed,
             verdict,
@@ -154,14 +154,15 @@ impl<'m> Look<'m> {
             return None;
         }
         let Some(((judged, p), floor)) = self.trials.zip(p).zip(self.floor) else { return self.of_few() };
-        let difference = match (ab::difference(&judged.ratio, p, floor), self.learned) {
+        let ratio = scaled(judged.ratio, self.learned.map_or(1.0, |runs| runs.scale));
+        let difference = match (ab::difference(&ratio, p, floor), self.learned) {
             (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
-                if between_runs::is_same(&judged.ratio, floor, &runs) =>
+                if between_runs::is_same(&ratio, floor, &runs) =>
             {
                 Difference::None
             }
-            (stats::Difference::WithinNoise, _) if !is_telling(&judged.ratio) => Difference::Unclear,
-            (stats::Difference::Unclear, _) if is_telling(&judged.ratio) && is_near(&judged.ratio, floor) => {
+            (stats::Difference::WithinNoise, _) if !is_telling(&ratio) => Difference::Unclear,
+            (stats::Difference::Unclear, _) if is_telling(&ratio) && is_near(&ratio, floor) => {
                 Difference::None
             }
             (other, _) => compare::said(other),
@@ -287,6 +288,16 @@ impl<'m> Look<'m> {
             ),
         }
     }
+}
+
+/// A ratio to A as a ratio to A's reference.
+fn scaled(ratio: stats::Estimate, scale: f64) -> stats::Estimate {
+    let interval = ratio.interval.map(|it| stats::Interval {
+        low: it.low * scale,
+        high: it.high * scale,
+        ..it
+    });
+    stats::Estimate { value: ratio.value * scale, interval }
 }
 
 /// Returns whether an interval has enough confidence and is narrow enough to call the runs the same.

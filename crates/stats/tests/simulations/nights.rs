@@ -101,7 +101,7 @@ fn predicted() -> Vec<Case> {
     let case = |n: usize| {
         Case::new("history: range of the next run", format!("{n} runs before, 2 %"), ASKED, move |draws| {
             let values = runs(draws, n + 1, 0.0, |_| 10.0);
-            holds(history::next(&values[..n], 0.95)?.interval, values[n])
+            holds(history::next(&values[..n])?.range(0.95), values[n])
         })
     };
     [4, 10, 30].map(case).into()
