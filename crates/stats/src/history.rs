@@ -23,7 +23,7 @@ pub const FEWEST_TO_PREDICT: usize = 4;
 const INDEPENDENT_GAIN: (f64, f64) = (10.0, 0.06);
 /// The same for runs that follow a first-order autoregression, for any number of runs.
 const DEPENDENT_GAIN: f64 = 17.0;
-/// Values of the correlation of successive runs that are tried.
+/// Grid for the correlation between successive runs.
 const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -36,9 +36,9 @@ pub enum Course {
 
 /// Fits levels and a drift to values of successive runs.
 ///
-/// Large shifts are those of [`levels::levels`]. A smaller one within a level must explain the logarithms of the
-/// values much better than one level does, whose runs may follow a first-order autoregression, because values that
-/// wander look like shifts. The thresholds are from simulations. A drift is a straight line, and replaces the levels
+/// Large shifts come from [`levels::levels`]. A smaller shift must explain the logarithms much better than a single
+/// level with a first-order autoregression, because a wandering series resembles shifts. The thresholds come from
+/// simulations. A drift is a straight line, and replaces the levels
 /// if it fits better for its number of parameters (Schwarz, Annals of Statistics 6, 1978).
 ///
 /// Returns `None` without values.
@@ -135,7 +135,7 @@ fn independent_gain(runs: usize) -> f64 {
     INDEPENDENT_GAIN.0 + INDEPENDENT_GAIN.1 * runs as f64
 }
 
-/// Minus twice the log likelihood of one level, or of two that meet at a place.
+/// Minus twice the log likelihood of a single level, or of two levels separated at a place.
 struct Fit {
     independent: f64,
     dependent: f64,
@@ -182,7 +182,7 @@ fn deviance(logs: &[f64], place: Option<usize>, correlation: f64) -> f64 {
     penalised(squares, n) - (1.0 - correlation * correlation).ln()
 }
 
-/// Equal values may be the result of rounding, so their scatter is not zero.
+/// Equal values may be the result of rounding, so the variance has a minimum.
 fn penalised(squares: f64, n: f64) -> f64 {
     n * (squares.max(0.0) + n * LEAST_SCATTER.powi(2)).ln()
 }

@@ -26,10 +26,10 @@ pub(super) struct History {
     learned: BTreeMap<String, Learned>,
 }
 
-/// What the runs of the scenario show about one result.
+/// The variation of a result between the runs of the scenario.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Learned {
-    /// How far B may differ from its reference, as a relative difference.
+    /// Largest relative difference to expect between B and its reference.
     pub(super) relative: f64,
     pub(super) runs: usize,
     /// The value of A relative to B's reference. This is 1 if A itself is the reference.
@@ -128,7 +128,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     }
     let gathered = observations::gather(other);
     let pairs = matching::matched(results, &gathered).pairs;
-    // A higher load on the machine does not exclude a run, only trials that were disturbed by it.
+    // A higher load on the machine does not exclude a run unless it disturbed most trials.
     let differs =
         |change: &EnvironmentChange| change.important && change.property != environment::LOAD_AVERAGE;
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))

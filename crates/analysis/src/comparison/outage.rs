@@ -1,4 +1,4 @@
-//! Trials in which no data arrived. They have no ratio, but must not go unnoticed.
+//! Trials in which no data arrived. They have no ratio and are judged separately.
 
 use findings::{Basis, Estimate, ResultComparison, Verdict};
 use samples::{Arm, RunRecord};

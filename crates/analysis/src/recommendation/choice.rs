@@ -84,8 +84,8 @@ fn by_cpu(
     })
 }
 
-/// Returns whether a setting reaches this share of the best one. If several trials show how much both vary, the whole
-/// interval of their ratio must do so.
+/// Returns whether a setting reaches this fraction of the best setting. With an interval of the ratio, its lower end
+/// must reach it.
 fn is_within(setting: &Setting<'_>, best: &Setting<'_>, share: f64) -> bool {
     if setting.result.id == best.result.id {
         return true;

@@ -1,4 +1,4 @@
-//! Shows the guarded metrics of both runs. On a terminal, only those that changed are listed.
+//! Shows the guarded metrics of both runs. The short table lists only changes.
 
 use findings::{BoundedValue, GuardComparison, ResultComparison, RunComparison, Verdict};
 

@@ -18,7 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
     [coverage(), fractions(), met(), worse()].into_iter().flatten().collect()
 }
 
-/// Times in trials whose levels differ by `between`, with a 99th percentile of `tail`.
+/// Times with a 99th percentile of `tail`, in trials with levels that differ by `between`.
 fn trials(draws: &mut Draws, (trials, messages): (usize, usize), between: f64, tail: f64) -> Vec<Vec<f64>> {
     let middle = tail.ln() - TAIL * SPREAD.hypot(between);
     let mut trial = || {
@@ -43,7 +43,7 @@ fn coverage() -> Vec<Case> {
     let mut cases = Vec::new();
     for size in [(5, 1000), (10, 200), (10, 1000), (20, 500)] {
         for between in [0.0, 0.05, 0.2] {
-            let data = format!("{} trials of {}, {:.0} % apart", size.0, size.1, 100.0 * between);
+            let data = format!("{} trials of {}, {:.0} % between trials", size.0, size.1, 100.0 * between);
             let method = "interval of a 99th percentile";
             let once = move |draws: &mut Draws| {
                 let (_, bounds) = p99(&trials(draws, size, between, 50.0))?;
@@ -62,7 +62,7 @@ fn coverage() -> Vec<Case> {
 
 fn fractions() -> Vec<Case> {
     let case = |trials: usize, spread: f64| {
-        let data = format!("1 % of {trials} trials of 5000, {:.0} % apart", 100.0 * spread);
+        let data = format!("1 % of {trials} trials of 5000, {:.0} % between trials", 100.0 * spread);
         let claim = (ASKED.0 - 0.03, 0.99);
         Case::new("interval of a loss", data, claim, move |draws| {
             let mut lost = || {
@@ -95,7 +95,7 @@ fn met() -> Vec<Case> {
     wrong.into_iter().chain(right).collect()
 }
 
-/// A gate fails if the change lies beyond its limit, and does not pass if the change itself does.
+/// A gate fails if the whole interval is beyond the limit, and passes if the estimate is within it.
 fn worse() -> Vec<Case> {
     let change = |draws: &mut Draws, messages: usize, times: f64| {
         let log = |(value, bounds): (f64, Bounds)| (value.ln(), bounds.map(f64::ln));

@@ -1,4 +1,4 @@
-//! Histories of one value per run: shifts, drifts and the range of the next run.
+//! Series with one value per run: shifts, drifts and the range of the next run.
 
 use stats::{Course, history};
 
