@@ -107,7 +107,7 @@ pub(crate) fn gate_sets_the_exit_status() {
     }
 }
 
-/// A table of round trips with a median of 20 µs and this 99th percentile, or of rates of which some are zero.
+/// A table with eight trials.
 fn rows(sandbox: &Sandbox, name: &str, head: &str, row: impl Fn(usize) -> String) -> String {
     let rows: Vec<String> = (0..8).map(row).collect();
     sandbox.file(name, &format!("# A path\n\n{head}\n{}\n", rows.join("\n")))
@@ -116,9 +116,9 @@ fn rows(sandbox: &Sandbox, name: &str, head: &str, row: impl Fn(usize) -> String
 pub(crate) fn gate_fails_on_longer_tail_and_on_silent_trials() {
     let sandbox = sandbox();
     let tail = |name: &str, p99: f64| {
-        let head = "| Streams | Latency p50 (us) | Latency p99 (us) |\n| --- | --- | --- |";
+        let head = "| Streams | Throughput (Gbit/s) | p99 (us) |\n| --- | --- | --- |";
         rows(&sandbox, name, head, |at| {
-            format!("| 1 | {:.2} | {:.2} |", 20.0 + 0.02 * at as f64, p99 * (1.0 + 0.01 * at as f64))
+            format!("| 1 | {:.2} | {:.2} |", 9.4 + 0.01 * at as f64, p99 * (1.0 + 0.01 * at as f64))
         })
     };
     let rate = |name: &str, silent: usize| {
@@ -148,6 +148,41 @@ pub(crate) fn gate_fails_on_longer_tail_and_on_silent_trials() {
     assert_eq!(check(&full, &one, &[]).0, Some(2), "one silent trial may be chance");
     let (status, shown) = check(&full, &most, &[]);
     assert!(status == Some(1) && shown.contains("Nothing arrived in 7 of 8 trials of B"), "{shown}");
+}
+
+/// Stores one run per night with this rate in Gbit/s.
+fn nights(sandbox: &Sandbox, rates: &[f64]) {
+    let run = kept(sandbox, &table(sandbox, "night.md", 9.4, 2));
+    let mut record = json(&sandbox.succeed(&["report", &run, "--format", "raw"]).out);
+    for (night, rate) in (0..).zip(rates) {
+        let header = &mut record["header"];
+        header["id"] = format!("night-{night:02}").into();
+        header["started"] = (1_795_000_000_000_i64 + night * 86_400_000).into();
+        (header["scenario"]["name"], header["scenario"]["digest"]) = ("quick".into(), "ba5e".into());
+        for trial in record["trials"].as_array_mut().expect("a list") {
+            trial["measurement"]["values"][0]["value"] = (rate * 1e9).into();
+        }
+        let file = sandbox.file("night.json", &record.to_string());
+        let _ = sandbox.succeed(&["runs", "import", &file]);
+    }
+}
+
+pub(crate) fn history_shows_level_shift_and_unexpected_run() {
+    let steady = [9.40, 9.42, 9.38, 9.41, 9.39, 9.40, 9.43, 9.37, 9.41, 9.40];
+    for (last, found) in [
+        (&[9.41][..], "steady"),
+        (&[8.9], "the newest run is below the expected range"),
+        (&[8.90, 8.92, 8.88, 8.91], "shift from 9.40 to 8.90 Gbit/s (−5.27 %) since night-10"),
+    ] {
+        let sandbox = sandbox();
+        nights(&sandbox, &[&steady, last].concat());
+        let shown = sandbox.succeed(&["runs", "history", "quick"]).out;
+        assert!(shown.contains(found), "{found}: {shown}");
+        let entries = json(&sandbox.succeed(&["runs", "history", "quick", "--json"]).out);
+        assert_eq!(entries[0]["points"].as_array().map(Vec::len), Some(10 + last.len()), "{entries}");
+    }
+    let missing = sandbox().plumb(&["runs", "history", "quick"]);
+    assert!(missing.status == Some(64) && missing.err.contains("no run of scenario"), "{missing:?}");
 }
 
 pub(crate) fn baseline_stays_until_its_name_is_removed() {

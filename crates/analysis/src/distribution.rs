@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_narrow_distribution_has_narrow_buckets() {
-        let narrow = of_trials(&[&times(&(40_000..50_000).step_by(10).collect::<Vec<_>>())]).expect("not empty");
+        let narrow =
+            of_trials(&[&times(&(40_000..50_000).step_by(10).collect::<Vec<_>>())]).expect("not empty");
         let edges: Vec<(u64, u64)> = narrow.buckets.iter().map(|b| (b.from.0, b.to.0)).collect();
         assert_eq!(edges, [(39_811, 42_170), (42_170, 44_668), (44_668, 47_315), (47_315, 50_119)]);
     }
@@ -159,7 +160,8 @@ mod tests {
 
     #[test]
     fn few_messages_leave_a_high_percentile_without_an_upper_end() {
-        let few = of_trials(&[&times(&(1..=250).map(|at| at * 1000).collect::<Vec<_>>())]).expect("not empty");
+        let few =
+            of_trials(&[&times(&(1..=250).map(|at| at * 1000).collect::<Vec<_>>())]).expect("not empty");
         let tail = few.percentile(0.999).expect("always included");
         assert!(tail.high.is_none() && tail.low.is_some() && few.basis == Basis::Intervals, "{tail:?}");
     }

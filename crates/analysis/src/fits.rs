@@ -65,7 +65,11 @@ impl Fits {
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         let comparison = self.judged(this, that)?;
         let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);
-        Some(if is_disturbed { Comparison { verdict: Difference::Unclear, ..comparison } } else { comparison })
+        Some(if is_disturbed {
+            Comparison { verdict: Difference::Unclear, ..comparison }
+        } else {
+            comparison
+        })
     }
 
     fn judged(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {

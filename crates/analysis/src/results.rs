@@ -151,8 +151,7 @@ mod tests {
         let result = only(&run);
         let latency = LatencySummary::of(&result).cloned().expect("it is a ping-pong");
         let at = |share: f64| {
-            let found =
-                latency.round_trips.at(share);
+            let found = latency.round_trips.at(share);
             found.expect("the share is shown").0
         };
         assert!(at(0.75) < 12_000 && at(0.9) > 80_000, "{:?}", latency.round_trips.percentiles);

@@ -101,8 +101,7 @@ pub fn more_in_b(a: (u64, u64), b: (u64, u64)) -> f64 {
 
 fn sums(clusters: &[(f64, f64)]) -> Option<(f64, f64)> {
     let valid = |(part, whole): &(f64, f64)| *part >= 0.0 && part <= whole && whole.is_finite();
-    let (part, whole) =
-        clusters.iter().fold((0.0, 0.0), |(part, whole), it| (part + it.0, whole + it.1));
+    let (part, whole) = clusters.iter().fold((0.0, 0.0), |(part, whole), it| (part + it.0, whole + it.1));
     (clusters.iter().all(valid) && whole > 0.0 && whole.is_finite()).then_some((part, whole))
 }
 
@@ -150,7 +149,8 @@ mod tests {
     #[test]
     fn clusters_of_one_item_have_about_the_exact_interval() {
         let interval = |n: usize| {
-            let clusters: Vec<(f64, f64)> = (0..n).map(|at| (f64::from(u8::from(at < n / 10)), 1.0)).collect();
+            let clusters: Vec<(f64, f64)> =
+                (0..n).map(|at| (f64::from(u8::from(at < n / 10)), 1.0)).collect();
             fraction(&clusters, 0.95).unwrap().interval.unwrap()
         };
         let (few, many) = (interval(20), interval(2000));
@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn percentile_that_varies_between_clusters_has_wider_bounds() {
         let even = percentile(0.9, &[(900.0, 1000.0); 6], 0.95).unwrap();
-        let uneven: Vec<(f64, f64)> = [990.0, 810.0, 930.0, 870.0, 960.0, 840.0].map(|n| (n, 1000.0)).to_vec();
+        let uneven: Vec<(f64, f64)> =
+            [990.0, 810.0, 930.0, 870.0, 960.0, 840.0].map(|n| (n, 1000.0)).to_vec();
         let uneven = percentile(0.9, &uneven, 0.95).unwrap();
         assert!(uneven.low.unwrap() < even.low.unwrap() - 0.03, "{even:?} {uneven:?}");
         assert!(uneven.high.unwrap() > even.high.unwrap() + 0.02, "{even:?} {uneven:?}");
@@ -197,7 +198,10 @@ mod tests {
         let bounds = |low, high| Bounds { low, high, confidence: 0.95 };
         let (value, got) =
             difference((1.0, bounds(Some(0.0), Some(4.0))), (10.0, bounds(Some(6.0), Some(10.5))));
-        assert!(about(value, 9.0) && about(got.low.unwrap(), 4.0) && about(got.high.unwrap(), 10.118), "{got:?}");
+        assert!(
+            about(value, 9.0) && about(got.low.unwrap(), 4.0) && about(got.high.unwrap(), 10.118),
+            "{got:?}"
+        );
         let open = difference((1.0, bounds(Some(0.0), None)), (10.0, bounds(Some(6.0), None))).1;
         assert_eq!((open.low, open.high), (None, None));
     }

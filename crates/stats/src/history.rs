@@ -202,10 +202,8 @@ fn drift(logs: &[f64], levels: &[Level]) -> Option<Course> {
     let gain = penalised(stairs, n) + parameters * n.ln() - penalised(line, n) - 2.0 * n.ln();
     let least = if levels.len() > 1 { 0.0 } else { independent_gain(logs.len()) };
     let change = slope * (n - 1.0);
-    (gain > least && change.abs() >= LEAST_CHANGE.ln_1p()).then(|| Course::Drift {
-        first: (mean - change / 2.0).exp(),
-        last: (mean + change / 2.0).exp(),
-    })
+    (gain > least && change.abs() >= LEAST_CHANGE.ln_1p())
+        .then(|| Course::Drift { first: (mean - change / 2.0).exp(), last: (mean + change / 2.0).exp() })
 }
 
 fn squares(logs: &[f64]) -> f64 {

@@ -292,11 +292,8 @@ impl<'m> Look<'m> {
 
 /// A ratio to A as a ratio to A's reference.
 fn scaled(ratio: stats::Estimate, scale: f64) -> stats::Estimate {
-    let interval = ratio.interval.map(|it| stats::Interval {
-        low: it.low * scale,
-        high: it.high * scale,
-        ..it
-    });
+    let interval =
+        ratio.interval.map(|it| stats::Interval { low: it.low * scale, high: it.high * scale, ..it });
     stats::Estimate { value: ratio.value * scale, interval }
 }
 

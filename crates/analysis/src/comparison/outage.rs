@@ -22,9 +22,10 @@ impl SilentTrials {
         let is_silent = |value: &f64| *value == 0.0 && result.metric.more_is_better() == Some(true);
         let values = result.values();
         let silent = values.iter().filter(|value| is_silent(value)).count();
-        let unanswered = result.unusable.iter().filter(|trial| {
-            trial.arm == Arm::Measure && trial.measurement.kind().metric() == result.metric
-        });
+        let unanswered = result
+            .unusable
+            .iter()
+            .filter(|trial| trial.arm == Arm::Measure && trial.measurement.kind().metric() == result.metric);
         let unanswered = unanswered.count();
         Self { silent: (silent + unanswered) as u64, trials: (values.len() + unanswered) as u64 }
     }

@@ -1,8 +1,8 @@
 //! Tests for the verdicts and limitations of run comparisons.
 
 mod between_runs;
-mod guarded;
 mod disturbed;
+mod guarded;
 mod imported;
 
 use findings::{Basis, Gate, GateOutcome, GuardLimits, ResultComparison, Verdict};

@@ -65,9 +65,8 @@ fn by_cpu(
     score: fn(&Setting<'_>) -> Option<Score>,
 ) -> Option<Choice> {
     let best = sweep.settings.iter().max_by(|one, other| one.good().total_cmp(&other.good()))?;
-    let near = |setting: &Setting<'_>| {
-        setting.cpu.is_some() && is_within(setting, best, objective.least_share())
-    };
+    let near =
+        |setting: &Setting<'_>| setting.cpu.is_some() && is_within(setting, best, objective.least_share());
     let considered: Vec<usize> =
         (0..sweep.settings.len()).filter(|place| near(&sweep.settings[*place])).collect();
     let scores: Vec<Score> =

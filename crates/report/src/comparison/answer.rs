@@ -177,10 +177,7 @@ fn below(comparison: &RunComparison) -> String {
     format!(" Worse, but within that threshold: {}.", names(comparison, &worse))
 }
 
-fn reasons<'a>(
-    comparison: &RunComparison,
-    questions: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Vec<Text> {
+fn reasons<'a>(comparison: &RunComparison, questions: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Text> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for (result, reason) in questions {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {

@@ -119,14 +119,15 @@ impl<'a> Configuration<'a> {
     /// Returns `None` if nothing was measured. A bound met only by unreliable values is unclear.
     fn judged(&self, requirement: &Requirement) -> Option<Judgement<'a>> {
         let quantity = requirement.quantity;
-        let judged = self.values(quantity).into_iter().map(|Value { value, ends, warning }| {
-            match requirement.judge(ends) {
-                Compliance::Met if warning.is_some() => {
-                    Judgement { compliance: Compliance::Unclear, value, ends, warning }
+        let judged =
+            self.values(quantity).into_iter().map(|Value { value, ends, warning }| {
+                match requirement.judge(ends) {
+                    Compliance::Met if warning.is_some() => {
+                        Judgement { compliance: Compliance::Unclear, value, ends, warning }
+                    }
+                    compliance => Judgement { compliance, value, ends, warning: None },
                 }
-                compliance => Judgement { compliance, value, ends, warning: None },
-            }
-        });
+            });
         let worse = |value: f64| if quantity.more_is_better() { -value } else { value };
         judged.max_by(|one, other| {
             one.compliance.cmp(&other.compliance).then(worse(one.value).total_cmp(&worse(other.value)))
@@ -345,7 +346,8 @@ fn why_unclear(
             ));
         }
         if !few.is_empty() {
-            reasons.push("Undecided: there are too few messages for an interval of this percentile.".to_owned());
+            reasons
+                .push("Undecided: there are too few messages for an interval of this percentile.".to_owned());
         }
     }
     for warning in unclear.iter().filter_map(|it| it.warning) {

@@ -203,9 +203,9 @@ impl KindMeasurement for PingPongData {
     fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
         let measured = || self.intervals.iter().filter(|interval| !interval.warmup);
         let silent = measured().filter(|interval| interval.round_trips.count() == 0).count();
-        let lost = self.lost.and_then(|lost| {
-            GuardedSample::fraction(lost, lost.saturating_add(self.round_trips.count()))
-        });
+        let lost = self
+            .lost
+            .and_then(|lost| GuardedSample::fraction(lost, lost.saturating_add(self.round_trips.count())));
         let outage = GuardedSample::fraction(silent as u64, measured().count() as u64);
         [
             (GuardedMetric::P99, (self.judged().count() > 0).then(|| GuardedSample::Times(self.judged()))),

@@ -34,8 +34,10 @@ fn pings(seed: u64, tail: f64, messages: u32) -> RunRecord {
 
 /// UDP at a fixed rate, with this fraction of the datagrams lost.
 fn datagrams(seed: u64, loss: f64) -> RunRecord {
-    let load =
-        StreamSettings { transport: Transport::Udp, ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))) };
+    let load = StreamSettings {
+        transport: Transport::Udp,
+        ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
+    };
     let mut run = Fixture::new(TRIALS);
     run.path("plain", &["wire"]).measured(
         "plain",
@@ -66,7 +68,11 @@ fn streams(seed: u64, silent: &[u32]) -> RunRecord {
 
 fn guard(comparison: &RunComparison, metric: GuardedMetric) -> GuardComparison {
     let guards = comparison.results.iter().flat_map(|result| &result.guards);
-    guards.into_iter().find(|guard| guard.metric == metric).cloned().unwrap_or_else(|| panic!("{comparison:#?}"))
+    guards
+        .into_iter()
+        .find(|guard| guard.metric == metric)
+        .cloned()
+        .unwrap_or_else(|| panic!("{comparison:#?}"))
 }
 
 #[test]
@@ -80,7 +86,10 @@ fn longer_tail_with_equal_median_fails() {
     assert_eq!(gate.outcome, GateOutcome::Regressed);
     assert_eq!((gate.regressions.len(), gate.failed()), (0, vec!["plain/ping".to_owned()]));
     let reason = &gate.violations[0].reason;
-    assert!(reason.starts_with("The 99th percentile rose from ") && reason.contains("The limit is"), "{reason}");
+    assert!(
+        reason.starts_with("The 99th percentile rose from ") && reason.contains("The limit is"),
+        "{reason}"
+    );
     let back = compare(&pings(1, 800e3, 1000), &pings(2, 27e3, 1000));
     assert_eq!(guard(&back, GuardedMetric::P99).verdict, Verdict::Better);
 }

@@ -33,7 +33,8 @@ pub(super) fn run(args: &HistoryArgs, store: &Store) -> anyhow::Result<()> {
     }
     let Some((first, newest)) = runs.first().zip(runs.last()) else { return Ok(()) };
     let since = super::time(first.started);
-    let head = format!("{} runs of {} since {since}, the newest is {}", runs.len(), args.scenario, newest.run);
+    let number = if runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", runs.len()) };
+    let head = format!("{number} of {} since {since} (UTC), the newest is {}", args.scenario, newest.run);
     output::line(head)?;
     output::line(table(&history, &runs))?;
     if runs.len() < analysis::FEWEST_RUNS {
@@ -46,8 +47,7 @@ pub(super) fn run(args: &HistoryArgs, store: &Store) -> anyhow::Result<()> {
 /// The runs with the same scenario text as the newest one, oldest first. Unreadable runs are skipped.
 fn runs_of(store: &Store, scenario: &str) -> anyhow::Result<Vec<Arc<RunResults>>> {
     let all = store.runs()?;
-    let is_remedies =
-        |run: &RunId| remedy_results::parent(run, all.iter().map(|other| &other.id)).is_some();
+    let is_remedies = |run: &RunId| remedy_results::parent(run, all.iter().map(|other| &other.id)).is_some();
     let own = all.iter().filter(|run| run.scenario == scenario && !is_remedies(&run.id));
     let records = own.filter_map(|run| store.load(&run.id).ok());
     let mut digest = None;
@@ -115,9 +115,7 @@ fn newest(history: &ResultHistory) -> Option<(&'static str, &'static str)> {
 
 fn entry(history: &ResultHistory, runs: &[Arc<RunResults>]) -> Value {
     let points = history.points.iter().map(|(at, value)| json!({ "run": runs[*at].run, "value": value }));
-    let level = |it: &findings::RunLevel| {
-        json!({ "first": runs[it.first].run, "last": runs[it.last].run, "value": it.value })
-    };
+    let level = |it: &findings::RunLevel| json!({ "first": runs[it.first].run, "last": runs[it.last].run, "value": it.value });
     json!({
         "result": history.newest.result,
         "metric": history.newest.metric,

@@ -1,8 +1,9 @@
 //! Hand-written comparisons: the egress gateway before and after a kernel update, and a log against a run.
 
 use findings::{
-    Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, Difference, EnvironmentChange, Estimate, Gate,
-    GateOutcome, GuardComparison, GuardLimits, GuardViolation, GuardedMetric, Interval, OpenQuestion, ResultComparison, ResultSummary, RunComparison, RunSummary, Verdict,
+    Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, Difference, EnvironmentChange, Estimate,
+    Gate, GateOutcome, GuardComparison, GuardLimits, GuardViolation, GuardedMetric, Interval, OpenQuestion,
+    ResultComparison, ResultSummary, RunComparison, RunSummary, Verdict,
 };
 use samples::{RunId, UnixMillis};
 
