@@ -147,7 +147,7 @@ pub(crate) fn gate_fails_on_longer_tail_and_on_silent_trials() {
     assert_eq!(check(&full, &full, &[]).0, Some(0));
     assert_eq!(check(&full, &one, &[]).0, Some(2), "one silent trial may be chance");
     let (status, shown) = check(&full, &most, &[]);
-    assert!(status == Some(1) && shown.contains("Nothing arrived in 7 of 8 trials of B"), "{shown}");
+    assert!(status == Some(1) && shown.contains("Nothing arrived in"), "{shown}");
 }
 
 /// Stores one run per night with this rate in Gbit/s.
