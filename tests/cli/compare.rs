@@ -107,6 +107,84 @@ pub(crate) fn gate_sets_the_exit_status() {
     }
 }
 
+/// A table with eight trials.
+fn rows(sandbox: &Sandbox, name: &str, head: &str, row: impl Fn(usize) -> String) -> String {
+    let rows: Vec<String> = (0..8).map(row).collect();
+    sandbox.file(name, &format!("# A path\n\n{head}\n{}\n", rows.join("\n")))
+}
+
+pub(crate) fn gate_fails_on_longer_tail_and_on_silent_trials() {
+    let sandbox = sandbox();
+    let tail = |name: &str, p99: f64| {
+        let head = "| Streams | Throughput (Gbit/s) | p99 (us) |\n| --- | --- | --- |";
+        rows(&sandbox, name, head, |at| {
+            format!("| 1 | {:.2} | {:.2} |", 9.4 + 0.01 * at as f64, p99 * (1.0 + 0.01 * at as f64))
+        })
+    };
+    let rate = |name: &str, silent: usize| {
+        let head = "| Streams | Throughput (Gbit/s) |\n| --- | --- |";
+        rows(&sandbox, name, head, |at| match at < silent {
+            true => "| 1 | 0 |".to_owned(),
+            false => format!("| 1 | {:.2} |", 9.4 + 0.01 * at as f64),
+        })
+    };
+    let check = |a: &str, b: &str, more: &[&str]| {
+        let words = [&["check", b, "--against", a, "--max-loss", "20%"], more].concat();
+        let output = sandbox.plumb(&words);
+        (output.status, output.out)
+    };
+    let (short, equal, long) = (tail("a.md", 27.0), tail("b.md", 27.1), tail("c.md", 800.0));
+    let (status, shown) = check(&short, &equal, &[]);
+    assert_eq!(status, Some(0), "{shown}");
+    let (status, shown) = check(&short, &long, &[]);
+    assert_eq!(status, Some(1), "{shown}");
+    assert!(shown.contains("99th percentile rose from 27") && shown.contains("Guarded metrics"), "{shown}");
+    assert_eq!(check(&short, &long, &["--max-p99", "5000%"]).0, Some(0));
+    let compared = sandbox.succeed(&["compare", &short, &long]).out;
+    assert!(compared.contains("A guarded metric got worse."), "{compared}");
+
+    let (full, one, most) = (rate("d.md", 0), rate("e.md", 1), rate("f.md", 7));
+    assert_eq!(check(&full, &full, &[]).0, Some(0));
+    assert_eq!(check(&full, &one, &[]).0, Some(2), "one silent trial may be chance");
+    let (status, shown) = check(&full, &most, &[]);
+    assert!(status == Some(1) && shown.contains("Nothing arrived in"), "{shown}");
+}
+
+/// Stores one run per night with this rate in Gbit/s.
+fn nights(sandbox: &Sandbox, rates: &[f64]) {
+    let run = kept(sandbox, &table(sandbox, "night.md", 9.4, 2));
+    let mut record = json(&sandbox.succeed(&["report", &run, "--format", "raw"]).out);
+    for (night, rate) in (0..).zip(rates) {
+        let header = &mut record["header"];
+        header["id"] = format!("night-{night:02}").into();
+        header["started"] = (1_795_000_000_000_i64 + night * 86_400_000).into();
+        (header["scenario"]["name"], header["scenario"]["digest"]) = ("quick".into(), "ba5e".into());
+        for trial in record["trials"].as_array_mut().expect("a list") {
+            trial["measurement"]["values"][0]["value"] = (rate * 1e9).into();
+        }
+        let file = sandbox.file("night.json", &record.to_string());
+        let _ = sandbox.succeed(&["runs", "import", &file]);
+    }
+}
+
+pub(crate) fn history_shows_level_shift_and_unexpected_run() {
+    let steady = [9.40, 9.42, 9.38, 9.41, 9.39, 9.40, 9.43, 9.37, 9.41, 9.40];
+    for (last, found) in [
+        (&[9.41][..], "steady"),
+        (&[8.9], "the newest run is below the expected range"),
+        (&[8.90, 8.92, 8.88, 8.91], "shift from 9.40 to 8.90 Gbit/s (−5.27 %) since night-10"),
+    ] {
+        let sandbox = sandbox();
+        nights(&sandbox, &[&steady, last].concat());
+        let shown = sandbox.succeed(&["runs", "history", "quick"]).out;
+        assert!(shown.contains(found), "{found}: {shown}");
+        let entries = json(&sandbox.succeed(&["runs", "history", "quick", "--json"]).out);
+        assert_eq!(entries[0]["points"].as_array().map(Vec::len), Some(10 + last.len()), "{entries}");
+    }
+    let missing = sandbox().plumb(&["runs", "history", "quick"]);
+    assert!(missing.status == Some(64) && missing.err.contains("no run of scenario"), "{missing:?}");
+}
+
 pub(crate) fn baseline_stays_until_its_name_is_removed() {
     let sandbox = sandbox();
     let none = sandbox.succeed(&["baseline", "list"]).out;

@@ -189,6 +189,16 @@ const CASES: &[Case] = &[
     },
     Case { name: "gate_sets_the_exit_status", needs: &[], test: compare::gate_sets_the_exit_status },
     Case {
+        name: "history_shows_level_shift_and_unexpected_run",
+        needs: &[],
+        test: compare::history_shows_level_shift_and_unexpected_run,
+    },
+    Case {
+        name: "gate_fails_on_longer_tail_and_on_silent_trials",
+        needs: &[],
+        test: compare::gate_fails_on_longer_tail_and_on_silent_trials,
+    },
+    Case {
         name: "baseline_stays_until_its_name_is_removed",
         needs: &[],
         test: compare::baseline_stays_until_its_name_is_removed,

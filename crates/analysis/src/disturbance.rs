@@ -53,3 +53,61 @@ pub(crate) fn by<'a>(warnings: impl Iterator<Item = &'a ValidityWarning>) -> Str
     }
     list(&words)
 }
+
+#[cfg(test)]
+mod tests {
+    use findings::Difference;
+
+    use super::*;
+    use crate::{analyse, fixtures::Fixture, history, run_results};
+
+    /// Three alternative paths and two levels of a factor. All trials of the last path and level are disturbed.
+    fn half_disturbed() -> Fixture {
+        let mut run = Fixture::new(6);
+        run.path("bare", &["veth", "bridge"]);
+        run.path("first", &["virtio", "bridge"]).path("second", &["virtio", "bridge"]);
+        run.stream("bare", &[], 20e9).stream("first", &[], 10e9).stream("second", &[], 6e9);
+        run.path("swept", &["virtio", "bridge"]);
+        for (level, rate) in [("on", 20e9), ("off", 10e9), ("half", 6e9)] {
+            run.stream("swept", &[("offload", level)], rate);
+        }
+        let warning = ValidityWarning::Disturbed { share: 0.8, processes: Vec::new() };
+        for result in ["second/bulk", "swept/bulk/offload=half"] {
+            run.each(result, |trial| trial.warnings.push(warning.clone()));
+        }
+        run
+    }
+
+    #[test]
+    fn disturbed_results_are_not_judged_and_others_of_the_run_are() {
+        let findings = analyse(&half_disturbed().record);
+        let change = |id: &str| {
+            let result = findings.results.iter().find(|result| result.id == id).expect("it was measured");
+            result.against_baseline.expect("it is compared")
+        };
+        assert_eq!(change("first/bulk").verdict, Difference::Lower);
+        assert_eq!(change("second/bulk").verdict, Difference::Unclear);
+        assert!(change("second/bulk").ratio < 0.4, "the number is still reported");
+        let effect = |level: &str| {
+            let effect = findings.effects.iter().find(|effect| effect.level == level);
+            effect.expect("it is compared with the first level").change.verdict
+        };
+        assert_eq!((effect("off"), effect("half")), (Difference::Lower, Difference::Unclear));
+        let ranked = findings.rankings.iter().flat_map(|ranking| &ranking.ranks);
+        let places: Vec<(&str, u32)> = ranked.map(|rank| (rank.path.as_str(), rank.place)).collect();
+        assert!(places.contains(&("first", 2)) && places.contains(&("second", 2)), "{places:?}");
+    }
+
+    #[test]
+    fn history_knows_which_results_are_disturbed() {
+        let results = run_results(&half_disturbed().record);
+        let disturbed = results.results.iter().filter(|result| result.disturbed);
+        let disturbed: Vec<&str> = disturbed.map(|result| result.result.as_str()).collect();
+        assert_eq!(disturbed, ["second/bulk", "swept/bulk/offload=half"]);
+        let runs = vec![std::sync::Arc::new(results); 9];
+        let levels = |id: &str| {
+            history(&runs).into_iter().find(|it| it.newest.result == id).expect("it is included").levels.len()
+        };
+        assert_eq!((levels("first/bulk"), levels("second/bulk")), (1, 0));
+    }
+}

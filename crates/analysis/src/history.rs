@@ -68,7 +68,7 @@ fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHist
         let is_earlier = |(at, _): &&(usize, f64)| at + 1 < runs.len();
         let earlier: Vec<f64> =
             usable[level.start..level.end].iter().filter(is_earlier).map(|(_, value)| *value).collect();
-        stats::history::next(&earlier, CONFIDENCE)?.interval.map(compare::named)
+        stats::history::next(&earlier)?.range(CONFIDENCE).map(compare::named)
     });
     let level = |it: &levels::Level| RunLevel {
         first: usable[it.start].0,

@@ -9,7 +9,7 @@ use workload::{GuardedMetric, Metric};
 
 use crate::{
     document::RunSummary,
-    estimate::{Comparison, Estimate},
+    estimate::{Comparison, Estimate, Interval},
 };
 
 /// Version of the format. Readers reject other versions.
@@ -79,7 +79,7 @@ pub struct ResultComparison {
     pub verdict: Verdict,
     /// One sentence that explains an unknown verdict, or a `same` with a wide interval.
     pub reason: Option<String>,
-    /// The metrics that are guarded in addition to `metric`, as far as both runs recorded them.
+    /// Guarded metrics that both runs recorded.
     #[serde(default)]
     pub guards: Vec<GuardComparison>,
 }
@@ -141,9 +141,13 @@ impl GuardLimits {
 /// Noise between runs of one scenario, for one result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BetweenRuns {
-    /// Difference to expect between two runs at 95 % confidence (0.02 is 2 %).
+    /// Difference to expect between a run and its reference at 95 % confidence (0.02 is 2 %).
     pub floor: f64,
     pub runs: u32,
+    /// Prediction interval for a run, from all runs at the level of A. B is compared with its middle. If there are too
+    /// few such runs, this is `None` and B is compared with A.
+    #[serde(default)]
+    pub expected: Option<Interval>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

@@ -40,7 +40,7 @@ impl Distribution {
     }
 }
 
-/// A percentile with its interval at 95 % confidence, in which messages of one trial depend on each other.
+/// A percentile with its interval at 95 % confidence, which allows for dependence between the messages of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Percentile {
     /// E.g. 0.99.

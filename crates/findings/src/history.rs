@@ -39,7 +39,7 @@ pub struct ResultHistory {
     pub levels: Vec<RunLevel>,
     /// For a steady change instead of level shifts: the last value relative to the first, by the fitted line.
     pub drift: Option<f64>,
-    /// Prediction interval of the newest value, from the earlier runs at its level. `None` with too few of them.
+    /// Prediction interval of the newest value, from the earlier runs at its level. `None` with fewer than four.
     pub expected: Option<Interval>,
 }
 

@@ -10,10 +10,14 @@ mod case;
 mod coverage;
 #[path = "../tests/simulations/draws.rs"]
 mod draws;
+#[path = "../tests/simulations/guarded.rs"]
+mod guarded;
 #[path = "../tests/simulations/judgements.rs"]
 mod judgements;
 #[path = "../tests/simulations/kinds.rs"]
 mod kinds;
+#[path = "../tests/simulations/nights.rs"]
+mod nights;
 #[path = "../tests/simulations/places.rs"]
 mod places;
 #[path = "../tests/simulations/resampled.rs"]
@@ -55,6 +59,8 @@ fn main() -> ExitCode {
         resampled::cases(),
         judgements::cases(),
         kinds::cases(),
+        guarded::cases(),
+        nights::cases(),
     ]
     .into_iter()
     .flatten()

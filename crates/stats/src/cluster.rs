@@ -1,5 +1,5 @@
-//! Fractions and percentiles of items that are measured in clusters. Items of one cluster, e.g. the messages of a
-//! trial, are not independent of each other.
+//! Fractions and percentiles of items in clusters. Items in a cluster, e.g. the messages of a trial, may depend on
+//! each other.
 
 use statrs::{
     distribution::{DiscreteCDF, Hypergeometric},
@@ -58,7 +58,7 @@ pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
 
 /// Bounds of a percentile, as fractions of the pooled items: the interval of the percentile is that between the
 /// pooled percentiles at these fractions (Woodruff, Journal of the American Statistical Association 47, 1952). An end
-/// is `None` if it lies beyond all items.
+/// is `None` if it is beyond all items.
 ///
 /// `clusters` has the number of items up to the pooled percentile and of all items in each cluster. The ends are the
 /// order statistics of the binomial distribution for the effective number of items. Items of a single cluster are

@@ -3,8 +3,8 @@
 
 use crate::{
     describe,
-    distribution::student_quantile,
-    interval::{Estimate, Interval},
+    distribution::{student_quantile, student_tail},
+    interval::Interval,
     levels::{self, Level},
     location::LEAST_SCATTER,
 };
@@ -23,7 +23,7 @@ pub const FEWEST_TO_PREDICT: usize = 4;
 const INDEPENDENT_GAIN: (f64, f64) = (10.0, 0.06);
 /// The same for runs that follow a first-order autoregression, for any number of runs.
 const DEPENDENT_GAIN: f64 = 17.0;
-/// Values of the correlation of successive runs that are tried.
+/// Grid for the correlation between successive runs.
 const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -36,9 +36,9 @@ pub enum Course {
 
 /// Fits levels and a drift to values of successive runs.
 ///
-/// Large shifts are those of [`levels::levels`]. A smaller one within a level must explain the logarithms of the
-/// values much better than one level does, whose runs may follow a first-order autoregression, because values that
-/// wander look like shifts. The thresholds are from simulations. A drift is a straight line, and replaces the levels
+/// Large shifts come from [`levels::levels`]. A smaller shift must explain the logarithms much better than a single
+/// level with a first-order autoregression, because a wandering series resembles shifts. The thresholds come from
+/// simulations. A drift is a straight line, and replaces the levels
 /// if it fits better for its number of parameters (Schwarz, Annals of Statistics 6, 1978).
 ///
 /// Returns `None` without values.
@@ -54,17 +54,46 @@ pub fn course(values: &[f64]) -> Option<Course> {
     Some(drift(&logs, &found).unwrap_or(Course::Levels(found)))
 }
 
-/// The range in which the next of these runs is expected: the mean of the logarithms with the prediction interval t s
-/// sqrt(1 + 1/k). `None` for fewer than [`FEWEST_TO_PREDICT`] positive values.
+/// Distribution of the next run's value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Next {
+    log: f64,
+    deviation: f64,
+    freedom: f64,
+    pub runs: usize,
+}
+
+/// Predicts the next of these runs: the mean of the logarithms with the deviation s sqrt(1 + 1/k) of Student's
+/// prediction interval. `None` for fewer than [`FEWEST_TO_PREDICT`] positive values.
 #[must_use]
-pub fn next(values: &[f64], confidence: f64) -> Option<Estimate> {
+pub fn next(values: &[f64]) -> Option<Next> {
     let logs: Option<Vec<f64>> = values.iter().map(|value| (*value > 0.0).then(|| value.ln())).collect();
     let logs = logs.filter(|logs| logs.len() >= FEWEST_TO_PREDICT)?;
     let (n, mean) = (logs.len() as f64, describe::mean(&logs)?);
     let deviation = describe::stddev(&logs)?.max(LEAST_SCATTER);
-    let half = student_quantile(confidence, n - 1.0)? * deviation * (1.0 + n.recip()).sqrt();
-    let interval = Interval { low: (mean - half).exp(), high: (mean + half).exp(), confidence };
-    Some(Estimate { value: mean.exp(), interval: Some(interval) })
+    let deviation = deviation * (1.0 + n.recip()).sqrt();
+    let fits = mean.is_finite() && deviation.is_finite();
+    fits.then(|| Next { log: mean, deviation, freedom: n - 1.0, runs: logs.len() })
+}
+
+impl Next {
+    #[must_use]
+    pub fn middle(&self) -> f64 {
+        self.log.exp()
+    }
+
+    /// The prediction interval.
+    #[must_use]
+    pub fn range(&self, confidence: f64) -> Option<Interval> {
+        let half = student_quantile(confidence, self.freedom)? * self.deviation;
+        Some(Interval { low: (self.log - half).exp(), high: (self.log + half).exp(), confidence })
+    }
+
+    /// Probability that an unchanged run is at least as far from the middle as this value.
+    #[must_use]
+    pub fn p(&self, value: f64) -> f64 {
+        student_tail((value.ln() - self.log) / self.deviation, self.freedom)
+    }
 }
 
 /// Logarithms without isolated outliers, which are not levels. `None` if a value is not positive.
@@ -106,7 +135,7 @@ fn independent_gain(runs: usize) -> f64 {
     INDEPENDENT_GAIN.0 + INDEPENDENT_GAIN.1 * runs as f64
 }
 
-/// Minus twice the log likelihood of one level, or of two that meet at a place.
+/// Minus twice the log likelihood of a single level, or of two levels separated at a place.
 struct Fit {
     independent: f64,
     dependent: f64,
@@ -153,7 +182,7 @@ fn deviance(logs: &[f64], place: Option<usize>, correlation: f64) -> f64 {
     penalised(squares, n) - (1.0 - correlation * correlation).ln()
 }
 
-/// Equal values may be the result of rounding, so their scatter is not zero.
+/// Equal values may be the result of rounding, so the variance has a minimum.
 fn penalised(squares: f64, n: f64) -> f64 {
     n * (squares.max(0.0) + n * LEAST_SCATTER.powi(2)).ln()
 }
@@ -261,11 +290,11 @@ mod tests {
         // t(3, 95 %) = 3.182, s = 0.01 and sqrt(1 + 1/4) = 1.118 for these logarithms.
         let off = 0.01 * (0.75f64).sqrt();
         let values = [1.0, 1.0, -1.0, -1.0].map(|sign: f64| 10.0 * (sign * off).exp());
-        let got = next(&values, 0.95).unwrap();
-        let interval = got.interval.unwrap();
-        assert!((got.value - 10.0).abs() < 1e-9);
+        let got = next(&values).unwrap();
+        let interval = got.range(0.95).unwrap();
+        assert!((got.middle() - 10.0).abs() < 1e-9 && (got.p(interval.high) - 0.05).abs() < 1e-6);
         assert!(((interval.high / 10.0).ln() - 0.03558).abs() < 1e-4, "{interval:?}");
-        assert_eq!((next(&values[..3], 0.95), next(&[1.0, 1.0, 1.0, 0.0], 0.95)), (None, None));
+        assert_eq!((next(&values[..3]), next(&[1.0, 1.0, 1.0, 0.0])), (None, None));
     }
 
     proptest! {
@@ -275,7 +304,7 @@ mod tests {
                 prop_assert_eq!((found[0].start, found[found.len() - 1].end), (0, values.len()));
                 prop_assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
             }
-            let _ = next(&values, 0.95);
+            let _ = next(&values).and_then(|next| next.range(0.95));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Metrics that a comparison guards in addition to the one that it judges.
+//! Metrics that a comparison guards in addition to the main metric of a workload.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use units::{Nanos, Share};
 
 use crate::histogram::LatencyHistogram;
 
-/// A guarded metric. Lower is better for each of them.
+/// A guarded metric. Lower is always better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardedMetric {
@@ -54,7 +54,7 @@ impl GuardedMetric {
     }
 }
 
-/// What one trial contributes to a guarded metric.
+/// The contribution of a single trial to a guarded metric.
 #[derive(Debug, Clone, Copy)]
 pub enum GuardedSample<'a> {
     Times(&'a LatencyHistogram),

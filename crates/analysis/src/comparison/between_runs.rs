@@ -1,12 +1,13 @@
 //! Judges a result by the noise between runs of its scenario.
 
-use stats::{BetweenRuns, Estimate, multiple, verdict};
+use stats::{Estimate, multiple, verdict};
 
+use super::history::Learned;
 use crate::words::percent;
 
 /// P-value of each ratio given the noise between runs, adjusted for the number of results. `None` if the noise or
 /// ratio is unknown.
-pub(super) fn chances(results: impl Iterator<Item = (Option<BetweenRuns>, Option<f64>)>) -> Vec<Option<f64>> {
+pub(super) fn chances(results: impl Iterator<Item = (Option<Learned>, Option<f64>)>) -> Vec<Option<f64>> {
     let raw: Vec<Option<f64>> = results.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
     let mut adjusted = multiple::benjamini_hochberg(&known).unwrap_or(known).into_iter();
@@ -15,7 +16,7 @@ pub(super) fn chances(results: impl Iterator<Item = (Option<BetweenRuns>, Option
 
 /// Returns whether a ratio is within the noise between runs. Either its interval is, or the ratio itself is within
 /// the observed differences, which already include the noise of trials.
-pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &BetweenRuns) -> bool {
+pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {
         let inside = verdict::reach(interval) <= size;
@@ -25,15 +26,11 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &BetweenRuns) -> bool 
 }
 
 /// Explains a `same` with a wide interval.
-pub(super) fn left_open((low, high): (String, String), runs: &BetweenRuns) -> String {
+pub(super) fn left_open((low, high): (String, String), runs: &Learned) -> String {
     format!(
         "Judged by the trials alone the ratio is {low} to {high}. `same` means that the difference is within the \
          noise between the {} runs of this scenario, {}.",
         runs.runs,
         percent(runs.relative)
     )
-}
-
-pub(super) fn named(runs: BetweenRuns) -> findings::BetweenRuns {
-    findings::BetweenRuns { floor: runs.relative, runs: u32::try_from(runs.runs).unwrap_or(u32::MAX) }
 }

@@ -132,7 +132,7 @@ fn asked(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// Interval of the remaining performance.
+/// Interval of the remaining performance, relative to A or to its history.
 fn change(result: &ResultComparison) -> Option<Interval> {
     let comparison = result.comparison.as_ref()?;
     let more = result.metric.more_is_better()?;
@@ -141,7 +141,10 @@ fn change(result: &ResultComparison) -> Option<Interval> {
     if !verdict::is_sure(interval.confidence) {
         return None;
     }
-    let ratio = Estimate { value: comparison.ratio, interval: Some(interval) };
+    let scale = result.between_runs.and_then(|runs| runs.expected);
+    let scale = scale.map_or(1.0, |it| result.a.estimate / (it.low * it.high).sqrt());
+    let interval = Interval { low: interval.low * scale, high: interval.high * scale, ..interval };
+    let ratio = Estimate { value: comparison.ratio * scale, interval: Some(interval) };
     let change = ab::change(&ratio, result.floor?)?;
     Some(if more {
         change

@@ -1,4 +1,4 @@
-//! Guarded metrics: what a result may lose although the metric that it is judged by stays the same.
+//! Compares guarded metrics, which may get worse while the main metric of a result stays the same.
 
 use findings::{BoundedValue, GuardComparison, GuardLimits, GuardedMetric, Verdict};
 use samples::{Arm, Trial};

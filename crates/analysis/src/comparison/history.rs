@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use findings::EnvironmentChange;
 use samples::{RunHeader, RunId, RunRecord};
-use stats::{BetweenRuns, noise};
+use stats::{BetweenRuns, Course, history::Next, noise};
 
 use super::{environment, matching};
 use crate::{
@@ -23,7 +23,63 @@ type Values = BTreeMap<String, f64>;
 pub(super) struct History {
     /// The runs including A, oldest first. Empty if no other run is comparable.
     pub(super) runs: Vec<RunId>,
-    learned: BTreeMap<String, BetweenRuns>,
+    learned: BTreeMap<String, Learned>,
+}
+
+/// The variation of a result between the runs of the scenario.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Learned {
+    /// Largest relative difference to expect between B and its reference.
+    pub(super) relative: f64,
+    pub(super) runs: usize,
+    /// The value of A relative to B's reference. This is 1 if A itself is the reference.
+    pub(super) scale: f64,
+    by: Reference,
+}
+
+/// A run is compared with the level of its history, which is known better than the value of a single run. If there
+/// are too few runs at A's level, it is compared with A.
+#[derive(Debug, Clone, Copy)]
+enum Reference {
+    Level(Next),
+    RunA(BetweenRuns),
+}
+
+impl Learned {
+    /// `values` are in chronological order, with A at `place`.
+    fn of(values: &[f64], place: Option<usize>) -> Option<Self> {
+        let of_level = || {
+            let place = place?;
+            let Course::Levels(levels) = stats::history::course(values)? else { return None };
+            let level = levels.iter().find(|level| (level.start..level.end).contains(&place))?;
+            let next = stats::history::next(&values[level.start..level.end])?;
+            let relative = next.range(CONFIDENCE)?.high / next.middle() - 1.0;
+            let scale = values[place] / next.middle();
+            Some(Self { relative, runs: next.runs, scale, by: Reference::Level(next) })
+        };
+        let of_a = || {
+            let runs = noise::between_runs(values, CONFIDENCE)?;
+            Some(Self { relative: runs.relative, runs: runs.runs, scale: 1.0, by: Reference::RunA(runs) })
+        };
+        of_level().or_else(of_a)
+    }
+
+    /// Probability that an unchanged run differs from A by at least this ratio.
+    pub(super) fn p(&self, ratio: f64) -> f64 {
+        match self.by {
+            Reference::Level(next) => next.p(next.middle() * self.scale * ratio),
+            Reference::RunA(runs) => runs.p(ratio),
+        }
+    }
+
+    pub(super) fn named(&self) -> findings::BetweenRuns {
+        let expected = match self.by {
+            Reference::Level(next) => next.range(CONFIDENCE).map(compare::named),
+            Reference::RunA(_) => None,
+        };
+        let runs = u32::try_from(self.runs).unwrap_or(u32::MAX);
+        findings::BetweenRuns { floor: self.relative, runs, expected }
+    }
 }
 
 impl History {
@@ -46,8 +102,13 @@ impl History {
         known.insert(place, (a, values(matching::matched(results, results).pairs)));
         let of_result = |result: &Observations<'_>| {
             let id = result.record.id.as_str();
-            let values: Vec<f64> = known.iter().filter_map(|(_, run)| run.get(id).copied()).collect();
-            Some((id.to_owned(), noise::between_runs(&values, CONFIDENCE)?))
+            let values: Vec<(bool, f64)> = known
+                .iter()
+                .filter_map(|(run, values)| Some((run.header.id == a.header.id, *values.get(id)?)))
+                .collect();
+            let place = values.iter().position(|(is_a, _)| *is_a);
+            let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+            Some((id.to_owned(), Learned::of(&values, place)?))
         };
         Self {
             runs: known.iter().map(|(run, _)| run.header.id.clone()).collect(),
@@ -55,7 +116,7 @@ impl History {
         }
     }
 
-    pub(super) fn learned(&self, result: &Observations<'_>) -> Option<BetweenRuns> {
+    pub(super) fn learned(&self, result: &Observations<'_>) -> Option<Learned> {
         self.learned.get(&result.record.id).copied()
     }
 }
@@ -67,7 +128,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     }
     let gathered = observations::gather(other);
     let pairs = matching::matched(results, &gathered).pairs;
-    // A higher load on the machine does not exclude a run, only trials that were disturbed by it.
+    // A higher load on the machine does not exclude a run unless it disturbed most trials.
     let differs =
         |change: &EnvironmentChange| change.important && change.property != environment::LOAD_AVERAGE;
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))

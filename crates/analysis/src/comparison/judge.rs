@@ -3,13 +3,13 @@
 //! them.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
-use stats::{AbResult, BetweenRuns, Level, ab, noise, sweep, verdict};
+use stats::{AbResult, Level, ab, noise, sweep, verdict};
 
 use super::{
     between_runs,
     floor::floor,
     guards,
-    history::History,
+    history::{History, Learned},
     matching::Pair,
     outage::{self, SilentTrials},
 };
@@ -79,7 +79,7 @@ struct Look<'m> {
     b: &'m Observations<'m>,
     /// The larger of the assumed and the estimated noise, or [`ALLOWANCE`] with few trials.
     floor: Option<f64>,
-    learned: Option<BetweenRuns>,
+    learned: Option<Learned>,
     trials: Option<AbResult>,
     values: [Option<Estimate>; 2],
     levels: Option<[Level; 2]>,
@@ -125,7 +125,7 @@ impl<'m> Look<'m> {
             b,
             comparison,
             floor: self.floor,
-            between_runs: self.learned.map(between_runs::named),
+            between_runs: self.learned.as_ref().map(Learned::named),
             p,
             disturbed,
             verdict,
@@ -154,9 +154,10 @@ impl<'m> Look<'m> {
             return None;
         }
         let Some(((judged, p), floor)) = self.trials.zip(p).zip(self.floor) else { return self.of_few() };
-        let difference = match (judged.judged(p, floor), self.learned) {
+        let ratio = scaled(judged.ratio, self.learned.map_or(1.0, |runs| runs.scale));
+        let difference = match (AbResult { ratio, ..judged }.judged(p, floor), self.learned) {
             (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
-                if between_runs::is_same(&judged.ratio, floor, &runs) =>
+                if between_runs::is_same(&ratio, floor, &runs) =>
             {
                 Difference::None
             }
@@ -310,4 +311,11 @@ impl<'m> Look<'m> {
             ),
         }
     }
+}
+
+/// A ratio to A as a ratio to A's reference.
+fn scaled(ratio: stats::Estimate, scale: f64) -> stats::Estimate {
+    let interval =
+        ratio.interval.map(|it| stats::Interval { low: it.low * scale, high: it.high * scale, ..it });
+    stats::Estimate { value: ratio.value * scale, interval }
 }

@@ -1,4 +1,4 @@
-//! Trials in which no data arrived. They have no ratio, but must not go unnoticed.
+//! Trials in which no data arrived. They have no ratio and are judged separately.
 
 use findings::{Basis, Estimate, ResultComparison, Verdict};
 use samples::{Arm, RunRecord};
@@ -51,10 +51,11 @@ pub(super) fn more(a: &SilentTrials, b: &SilentTrials) -> Option<(Verdict, Strin
     if b.silent * a.trials <= a.silent * b.trials {
         return None;
     }
-    let is_sure = cluster::more_in_b(a.counts(), b.counts()) <= MOST_P;
+    let is_enough = a.trials.min(b.trials) >= ENOUGH as u64;
+    let is_sure = is_enough && cluster::more_in_b(a.counts(), b.counts()) <= MOST_P;
     let verdict = if is_sure { Verdict::Worse } else { Verdict::Unknown };
     let reason = format!(
-        "No data arrived in {} of {} trials of B, compared with {} of {} in A.",
+        "Nothing arrived in {} of {} trials of B, compared with {} of {} in A.",
         b.silent, b.trials, a.silent, a.trials
     );
     Some((verdict, reason))

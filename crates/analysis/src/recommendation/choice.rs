@@ -1,12 +1,14 @@
 //! Chooses a setting for each objective. The reasons are worded in `reasons`.
 
 use findings::{FrontierPoint, Knee, Objective, Recommendation};
+use stats::Level;
 
 use super::{
     reasons,
     separation::Apart,
     sweep::{Choice, Setting, Sweep},
 };
+use crate::compare::CONFIDENCE;
 
 /// Returns a recommendation for each objective that the data allows. Without CPU time, that is only the maximum.
 pub(super) fn recommendations(
@@ -62,9 +64,9 @@ fn by_cpu(
     objective: Objective,
     score: fn(&Setting<'_>) -> Option<Score>,
 ) -> Option<Choice> {
-    let best = sweep.settings.iter().map(Setting::good).fold(0.0, f64::max);
+    let best = sweep.settings.iter().max_by(|one, other| one.good().total_cmp(&other.good()))?;
     let near =
-        |setting: &Setting<'_>| setting.cpu.is_some() && setting.good() >= objective.least_share() * best;
+        |setting: &Setting<'_>| setting.cpu.is_some() && is_within(setting, best, objective.least_share());
     let considered: Vec<usize> =
         (0..sweep.settings.len()).filter(|place| near(&sweep.settings[*place])).collect();
     let scores: Vec<Score> =
@@ -79,6 +81,17 @@ fn by_cpu(
         considered,
         tolerance: apart.tolerance(),
     })
+}
+
+/// Returns whether a setting reaches this fraction of the best setting. With an interval of the ratio, its lower end
+/// must reach it.
+fn is_within(setting: &Setting<'_>, best: &Setting<'_>, share: f64) -> bool {
+    if setting.result.id == best.result.id {
+        return true;
+    }
+    let ratio = || Level::of(&setting.goods)?.ratio(&Level::of(&best.goods)?, CONFIDENCE)?.interval;
+    let least = ratio().map_or(setting.good() / best.good(), |interval| interval.low);
+    least >= share
 }
 
 /// Reciprocal of the CPU time, in total and for each trial.

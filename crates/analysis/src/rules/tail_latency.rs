@@ -4,7 +4,7 @@ use findings::{Distribution, Evidence, LatencySummary, Remedy, ResultSummary, Se
 use samples::Trial;
 use stats::ratio;
 use units::Nanos;
-use workload::{LatencyHistogram, PingPongData, Quantity};
+use workload::{LatencyHistogram, PingPongData, ReportedValue};
 
 use super::{
     Claim, Context, Rule,
@@ -122,10 +122,13 @@ fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> 
 /// Percentiles reported by another tool, without sample counts.
 fn reported(result: &ResultSummary) -> Option<Tail<'_>> {
     let of = |wanted: f64| {
-        let times = result.reported.iter().filter(|value| value.quantity == Quantity::Time);
-        let mut named =
-            times.filter(|value| percentile(&value.name).is_some_and(|at| (at - wanted).abs() < 1e-6));
-        named.next().map(|value| value.value).filter(|time| (1.0..LONGEST).contains(time))
+        let is_it = |value: &&ReportedValue| value.percentile().is_some_and(|at| (at - wanted).abs() < 1e-6);
+        result
+            .reported
+            .iter()
+            .find(is_it)
+            .map(|value| value.value)
+            .filter(|time| (1.0..LONGEST).contains(time))
     };
     let (median, tail) = (of(50.0)?, of(99.9)?);
     let nanos = |value: f64| Nanos(value.round() as u64);
@@ -137,29 +140,6 @@ fn reported(result: &ResultSummary) -> Option<Tail<'_>> {
         sure: false,
         against: None,
     })
-}
-
-/// Percentile in a column name: `p99.9`, `99.9th`, `50th (Median)`, `percentile 99.900`.
-fn percentile(name: &str) -> Option<f64> {
-    let name = name.to_lowercase();
-    if name.contains("median") || name.trim() == "p50" {
-        return Some(50.0);
-    }
-    let start = name.find(|letter: char| letter.is_ascii_digit())?;
-    let number: String =
-        name[start..].chars().take_while(|letter| letter.is_ascii_digit() || *letter == '.').collect();
-    let rest = name[start + number.len()..].trim_start();
-    let is_one = name[..start].ends_with('p')
-        || name.contains("percentile")
-        || ["th", "%", "st ", "nd ", "rd "].iter().any(|word| rest.starts_with(word));
-    match number.trim_end_matches('.') {
-        _ if !is_one => None,
-        // `p999`, as some tools write it.
-        number if number.starts_with("99") && !number.contains('.') && number.len() > 2 => {
-            format!("99.{}", &number[2..]).parse().ok()
-        }
-        number => number.parse().ok(),
-    }
 }
 
 fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Claim {
@@ -220,26 +200,4 @@ fn remedy(commands: &Commands<'_>) -> Remedy {
              CPU in a deep idle state, interrupts or other work on the CPUs of the ends, \
              retransmission timers.",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_names_of_percentiles_are_read_as_tools_write_them() {
-        for (name, at) in [
-            ("p99.9", Some(99.9)),
-            ("p999", Some(99.9)),
-            ("99.9th", Some(99.9)),
-            ("percentile 99.900", Some(99.9)),
-            ("50th (Median)", Some(50.0)),
-            ("p50", Some(50.0)),
-            ("99th", Some(99.0)),
-            ("Max", None),
-            ("10 streams", None),
-        ] {
-            assert_eq!(percentile(name), at, "{name}");
-        }
-    }
 }

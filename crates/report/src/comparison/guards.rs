@@ -1,6 +1,7 @@
-//! Shows the guarded metrics of both runs. On a terminal, only those that changed are listed.
+//! Shows the guarded metrics of both runs. The short table lists only changes.
 
 use findings::{BoundedValue, GuardComparison, ResultComparison, RunComparison, Verdict};
+use units::significant;
 
 use super::{Source, results::tone};
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
 };
 
 const COLUMNS: [&str; 2] = ["Result", "Guarded metric"];
-const NUMBERS: [&str; 3] = ["A", "B", "B − A, or B/A of times"];
+const NUMBERS: [&str; 3] = ["A", "B", "Change"];
 
 type Row<'a> = (&'a ResultComparison, &'a GuardComparison);
 
@@ -77,7 +78,7 @@ fn with_ends(value: &BoundedValue, show: impl Fn(f64) -> String) -> String {
 fn change(guard: &GuardComparison, value: f64) -> String {
     if guard.metric.is_fraction() {
         let sign = if value < 0.0 { "−" } else { "+" };
-        format!("{sign}{}", glued(&guard.metric.show(value.abs())))
+        glued(&format!("{sign}{} points", significant(value.abs() * 100.0, 3)))
     } else {
         glued(&findings::change(value))
     }

@@ -13,8 +13,8 @@ use crate::{
 const ABREAST: usize = 5;
 /// Percentiles with intervals take more space.
 const ABREAST_WITH_INTERVALS: usize = 3;
-const INTERVALS: &str = "In parentheses: the 95 % interval. It is computed from trials, because the messages of a trial \
-     depend on each other.";
+const INTERVALS: &str = "In parentheses: the 95 % interval. It treats each trial as a unit, because messages within a trial \
+     may depend on each other.";
 
 pub(crate) type TitledDistribution<'a> = (String, &'a Distribution);
 

@@ -330,7 +330,7 @@ fn why_unclear(rows: &[(Compliance, &Configuration<'_>)], required: &[Requiremen
         let share = phrases::percent(ALLOWANCE);
         if !wide.is_empty() {
             reasons.push(format!(
-                "Undecided: an interval includes the bound, or a single trial is within {share} of it."
+                "Undecided: an interval includes the bound, or a value without an interval is within {share} of it."
             ));
         }
         if !few.is_empty() {

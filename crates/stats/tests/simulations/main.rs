@@ -4,8 +4,10 @@ mod alarms;
 mod case;
 mod coverage;
 mod draws;
+mod guarded;
 mod judgements;
 mod kinds;
+mod nights;
 mod places;
 mod runs;
 mod steps;
@@ -77,6 +79,16 @@ fn kinds_of_change_are_named_as_often_as_claimed() {
 }
 
 #[test]
+fn guarded_metrics_are_judged_as_rarely_wrong_as_they_say() {
+    check(&guarded::cases());
+}
+
+#[test]
+fn histories_are_judged_as_rarely_wrong_as_they_say() {
+    check(&nights::cases());
+}
+
+#[test]
 fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
     check(&places::cases());
 }
@@ -110,6 +122,8 @@ fn no_claim_allows_everything() {
         places::cases(),
         judgements::cases(),
         kinds::cases(),
+        guarded::cases(),
+        nights::cases(),
     ];
     for case in all.into_iter().flatten() {
         let (least, most) = case.claim.unwrap_or((0.5, 0.5));

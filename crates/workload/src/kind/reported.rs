@@ -33,6 +33,14 @@ pub struct ReportedValue {
     pub value: f64,
 }
 
+impl ReportedValue {
+    /// The percentile of a time, in percent, according to its name. `None` for other values.
+    #[must_use]
+    pub fn percentile(&self) -> Option<f64> {
+        if self.quantity == Quantity::Time { percentile(&self.name) } else { None }
+    }
+}
+
 impl ReportedData {
     #[must_use]
     pub const fn of(measurement: &Measurement) -> Option<&Self> {
@@ -80,9 +88,7 @@ impl KindMeasurement for ReportedData {
     }
 
     fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
-        let is_p99 = |value: &&ReportedValue| {
-            value.quantity == Quantity::Time && value.name.eq_ignore_ascii_case("p99")
-        };
+        let is_p99 = |value: &&ReportedValue| value.percentile().is_some_and(|at| (at - 99.0).abs() < 1e-6);
         let tail = self.values.iter().find(is_p99).filter(|value| value.value > 0.0);
         tail.map(|value| (GuardedMetric::P99, GuardedSample::Time(value.value))).into_iter().collect()
     }
@@ -93,5 +99,50 @@ impl KindMeasurement for ReportedData {
 
     fn in_a_word(&self) -> String {
         "reported elsewhere".to_owned()
+    }
+}
+
+/// Percentile in a column name: `p99.9`, `99.9th`, `50th (Median)`, `percentile 99.900`.
+fn percentile(name: &str) -> Option<f64> {
+    let name = name.to_lowercase();
+    if name.contains("median") || name.trim() == "p50" {
+        return Some(50.0);
+    }
+    let start = name.find(|letter: char| letter.is_ascii_digit())?;
+    let number: String =
+        name[start..].chars().take_while(|letter| letter.is_ascii_digit() || *letter == '.').collect();
+    let rest = name[start + number.len()..].trim_start();
+    let is_one = name[..start].ends_with('p')
+        || name.contains("percentile")
+        || ["th", "%", "st ", "nd ", "rd "].iter().any(|word| rest.starts_with(word));
+    match number.trim_end_matches('.') {
+        _ if !is_one => None,
+        // `p999`, as some tools write it.
+        number if number.starts_with("99") && !number.contains('.') && number.len() > 2 => {
+            format!("99.{}", &number[2..]).parse().ok()
+        }
+        number => number.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_percentile_names_of_other_tools() {
+        for (name, at) in [
+            ("p99.9", Some(99.9)),
+            ("p999", Some(99.9)),
+            ("99.9th", Some(99.9)),
+            ("percentile 99.900", Some(99.9)),
+            ("50th (Median)", Some(50.0)),
+            ("p50", Some(50.0)),
+            ("99th", Some(99.0)),
+            ("Max", None),
+            ("10 streams", None),
+        ] {
+            assert_eq!(percentile(name), at, "{name}");
+        }
     }
 }

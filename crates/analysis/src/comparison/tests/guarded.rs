@@ -11,7 +11,7 @@ const TRIALS: u32 = 10;
 
 /// Round trips around 20 µs, of which one in fifty takes `tail` nanoseconds.
 fn round_trips(draw: &mut Draw, tail: f64, messages: u32) -> Measurement {
-    let of_trial = draw.about_one(0.03);
+    let of_trial = draw.about_one(0.005);
     let mut round_trips = LatencyHistogram::new();
     for message in 0..messages {
         let nanos = if message % 50 == 0 { tail * draw.about_one(0.1) } else { 2e4 * draw.about_one(0.1) };
@@ -129,7 +129,7 @@ fn seven_silent_trials_of_eight_fail_and_one_is_undecided() {
     assert_eq!(result.verdict, Verdict::Worse);
     assert_eq!(
         result.reason.as_deref(),
-        Some("No data arrived in 7 of 8 trials of B, compared with 0 of 8 in A.")
+        Some("Nothing arrived in 7 of 8 trials of B, compared with 0 of 8 in A.")
     );
 }
 

@@ -33,8 +33,8 @@ pub(super) fn run(args: &HistoryArgs, store: &Store) -> anyhow::Result<()> {
     }
     let Some((first, newest)) = runs.first().zip(runs.last()) else { return Ok(()) };
     let since = super::time(first.started);
-    let head =
-        format!("{} runs of {} since {since}, the newest is {}", runs.len(), args.scenario, newest.run);
+    let number = if runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", runs.len()) };
+    let head = format!("{number} of {} since {since} (UTC), the newest is {}", args.scenario, newest.run);
     output::line(head)?;
     output::line(table(&history, &runs))?;
     if runs.len() < analysis::FEWEST_RUNS {
