@@ -133,7 +133,7 @@ pub(super) fn endless_records() {
 
 fn pairs(hosts: usize, rest: &str) -> String {
     let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
-    (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
+    (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nat = \"ssh:h{host}\"").expect("text"));
     text + "[workloads.tcp]\nkind = \"stream\"\n" + rest
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn the_rate_of_their_link() {
 
 pub(crate) fn this_machine_is_an_end() {
     let network = crate::network(1);
-    let (here, there) = ("local = true\ninterface = \"br0\"", "ssh = \"h0\"\nport = 5999");
+    let (here, there) = ("at = \"local\"\ninterface = \"br0\"", "at = \"ssh:h0\"\nport = 5999");
     let file = network.sandbox.file("pair.toml", &pair([here, there], 1, "500ms"));
     let _ = network.succeed(&["run", &file]);
     assert!(rate(&network) > 1.0);

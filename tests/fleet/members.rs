@@ -28,7 +28,7 @@ fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
 }
 
 fn scenario(fleet: &Fleet, trials: u32, duration: &str) -> String {
-    let hosts = ["member = \"m0\"\ninterface = \"eth0\"", "member = \"m1\"\naddress = \"198.18.0.2\""];
+    let hosts = ["at = \"member:m0\"\ninterface = \"eth0\"", "at = \"member:m1\"\naddress = \"198.18.0.2\""];
     fleet.network.sandbox.file("members.toml", &pair(hosts, trials, duration))
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn nodes_of_a_cluster() {
     says(&fleet.network.plumb(&["run", &file]), &["node.1", "it is drained"]);
     let _ = fleet.network.succeed(&["fleet", "drain", "node.1", "--undo"]);
 
-    let asked = short.replace("member = \"node.1\"", "member = \"node.1\"\nport = 7000");
+    let asked = short.replace("at = \"member:node.1\"", "at = \"member:node.1\"\nport = 7000");
     fs::write(&file, asked).expect("own file");
     says(&fleet.network.plumb(&["run", &file]), &["allows only ports 5201-5202, not 7000"]);
 

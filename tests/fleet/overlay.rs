@@ -6,7 +6,7 @@ use plumb_tests::{Network, PATIENCE, ProcessGuard, Random, kill, name, pair, pro
 use serde_json::Value;
 
 fn routed() -> String {
-    let network = pair(["ssh = \"h0\"", "ssh = \"h1\""], 2, "500ms");
+    let network = pair(["at = \"ssh:h0\"", "at = \"ssh:h1\""], 2, "500ms");
     network
         + r#"
 [vxlans.vx0]
@@ -32,8 +32,8 @@ fn proxmox() -> String {
     let lines = lab.lines().filter(|line| !not_there.iter().any(|begin| line.starts_with(begin)));
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
     [
-        ("[hosts.pmx-green]", "[hosts.pmx-green]\nssh = \"h0\"\ninterface = \"eth0\""),
-        ("[hosts.pmx-black]", "[hosts.pmx-black]\nssh = \"h1\"\ninterface = \"eth0\""),
+        ("[hosts.pmx-green]", "[hosts.pmx-green]\nat = \"ssh:h0\"\ninterface = \"eth0\""),
+        ("[hosts.pmx-black]", "[hosts.pmx-black]\nat = \"ssh:h1\"\ninterface = \"eth0\""),
         ("\"wire\"", "\"network\""),
         ("duration = \"2s\"", "duration = \"300ms\"\nwarmup = \"100ms\""),
         ("duration = \"1s\"", "duration = \"200ms\""),

@@ -18,7 +18,8 @@ fn run(network: &Network, scenario: &str) -> Output {
 
 pub(crate) fn ssh_errors() {
     let network = crate::network(1);
-    let to = |destination: &str| pair([&format!("ssh = \"{destination}\""), "ssh = \"h0\""], 1, "300ms");
+    let to =
+        |destination: &str| pair([&format!("at = \"ssh:{destination}\""), "at = \"ssh:h0\""], 1, "300ms");
     says(&run(&network, &to("h9.invalid")), &["host a (h9.invalid)", "unknown host name"]);
     says(&run(&network, &to("root@198.18.0.77")), &["host a (root@198.18.0.77)", "cannot reach it", "route"]);
     let keys = network.sandbox.home().join("authorized_keys");
@@ -43,7 +44,7 @@ pub(crate) fn one_machine_by_two_names() {
     let config = network.sandbox.home().join("ssh_config");
     let known = fs::read_to_string(&config).expect("it was written");
     fs::write(&config, format!("Host h-again\n  HostName 198.18.0.1\n{known}")).expect("own file");
-    let twice = pair(["ssh = \"h0\"", "ssh = \"h-again\""], 1, "300ms");
+    let twice = pair(["at = \"ssh:h0\"", "at = \"ssh:h-again\""], 1, "300ms");
     says(&run(&network, &twice), &["host b", "same machine as `a`", "list each machine once"]);
     network.agents_are_gone();
 }
@@ -66,8 +67,8 @@ pub(crate) fn a_host_that_cannot_have_the_program() {
     network.on(0, "umount ~root/.cache; mount -t tmpfs -o ro none ~root/.cache");
     says(&run(&network, &first_two(1, "300ms")), &["host a (h0)", "Read-only file system"]);
     network.on(0, "umount ~root/.cache");
-    let wrong = "ssh = \"h0\"\naddress = \"198.18.0.9\"";
-    let output = run(&network, &pair([wrong, "ssh = \"h1\""], 1, "300ms"));
+    let wrong = "at = \"ssh:h0\"\naddress = \"198.18.0.9\"";
+    let output = run(&network, &pair([wrong, "at = \"ssh:h1\""], 1, "300ms"));
     says(&output, &["does not have the address 198.18.0.9", "198.18.0.1 (eth0)"]);
     // A file with the program's name but different contents is not used.
     network.on(0, "for file in ~root/.cache/plumb/plumb-*; do rm \"$file\"; echo changed > \"$file\"; done");

@@ -31,7 +31,7 @@ fn says(output: &Output, words: &[&str]) {
 pub(crate) fn a_lost_host_and_a_dead_path() {
     let network = crate::network(4);
     network.part([&[0], &[1]]);
-    let hosts = by_ssh(0..4).chain(["ssh = \"root@nowhere.invalid\"".to_owned()]);
+    let hosts = by_ssh(0..4).chain(["at = \"ssh:root@nowhere.invalid\"".to_owned()]);
     let file = network.sandbox.file("five.toml", &pairs("pairs = \"all\"", hosts, TRIALS as u32, "700ms"));
     let mut command = network.command(&["run", &file]);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");

@@ -12,15 +12,15 @@ pub fn pair([from, to]: [&str; 2], trials: u32, duration: &str) -> String {
 
 #[must_use]
 pub fn first_two(trials: u32, duration: &str) -> String {
-    pair(["ssh = \"h0\"", "ssh = \"h1\""], trials, duration)
+    pair(["at = \"ssh:h0\"", "at = \"ssh:h1\""], trials, duration)
 }
 
 pub fn by_ssh(hosts: Range<usize>) -> impl Iterator<Item = String> {
-    hosts.map(|number| format!("ssh = \"h{number}\""))
+    hosts.map(|number| format!("at = \"ssh:h{number}\""))
 }
 
 pub fn by_member(hosts: Range<usize>) -> impl Iterator<Item = String> {
-    hosts.map(|number| format!("member = \"m{number}\"\ninterface = \"eth0\""))
+    hosts.map(|number| format!("at = \"member:m{number}\"\ninterface = \"eth0\""))
 }
 
 #[must_use]

@@ -39,7 +39,7 @@ fn main() {
 }
 
 fn text(hosts: usize) -> String {
-    let tables: String = (0..hosts).map(|host| format!("[hosts.h{host}]\nssh = \"h{host}\"\n")).collect();
+    let tables: String = (0..hosts).map(|host| format!("[hosts.h{host}]\nat = \"ssh:h{host}\"\n")).collect();
     format!(
         "schema = 1\nname = \"rounds\"\ntitle = \"Many hosts\"\npairs = \"all\"\n{tables}\n[workloads.bulk]\nkind = \"stream\"\n"
     )

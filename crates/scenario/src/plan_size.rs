@@ -56,7 +56,7 @@ mod tests {
 
     fn pairs(hosts: usize, workloads: usize, rest: &str) -> String {
         let mut text = "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n".to_owned();
-        (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nssh = \"h{host}\"").expect("text"));
+        (0..hosts).for_each(|host| writeln!(text, "[hosts.h{host}]\nat = \"ssh:h{host}\"").expect("text"));
         for number in 0..workloads {
             writeln!(text, "[workloads.w{number}]\nkind = \"stream\"").expect("text");
         }

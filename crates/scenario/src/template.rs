@@ -48,7 +48,7 @@ pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
         let numbered = (2_u32..).map(|number| host_name(member, &format!("-{number}")));
         let mut names = [host_name(member, "")].into_iter().chain(numbered);
         let name = names.find(|name| taken.insert(name.clone())).expect("there are enough numbers");
-        hosts += &format!("[hosts.\"{name}\"]\nmember = \"{member}\"\n\n");
+        hosts += &format!("[hosts.\"{name}\"]\nat = \"member:{member}\"\n\n");
     }
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
 }

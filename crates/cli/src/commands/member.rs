@@ -27,7 +27,7 @@ use crate::{
     program::{PROGRAM, TOOL},
 };
 
-const ABOUT: &str = "Makes this host available to scenarios as `member = \"NAME\"`. Connects to a NATS \
+const ABOUT: &str = "Makes this host available to scenarios as `at = \"member:NAME\"`. Connects to a NATS \
     server and starts agents for authorised controllers, until Ctrl-C. Opens no port except for \
     `--metrics`. Test traffic goes directly between hosts.";
 

@@ -9,7 +9,7 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, HostTable},
     existing_host::Access,
-    resolve::{Draft, existing_host},
+    resolve::Draft,
     scenario::Scenario,
 };
 
@@ -61,7 +61,7 @@ fn gateways(document: &Document, problems: &mut Vec<Problem>) {
                     "`{}` is an existing host and cannot be part of an egress gateway",
                     host.get_ref()
                 );
-                let help = "place the gateway and its overlay on hosts without `ssh`, `member` or `local`";
+                let help = "place the gateway and its overlay on hosts without `at`";
                 problems.push(Problem::new(host.span(), message, "existing host").help(help));
             }
         }
@@ -70,44 +70,32 @@ fn gateways(document: &Document, problems: &mut Vec<Problem>) {
 
 fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
-    if let Some(at) = &table.at
-        && let Err(error) = at.get_ref().parse::<Access>()
-    {
-        problems.push(Problem::new(at.span(), error.to_string(), "not an endpoint"));
-    }
-    let access = existing_host(table).map(|existing| existing.access);
-    let place = || table.ways().first().map_or(0..0, |(_, place)| place.clone());
-    match &access {
-        Some(Access::Ssh { destination: text })
+    let Some(at) = &table.at else { return without_effect(entry, problems) };
+    let place = at.span();
+    match at.get_ref().parse::<Access>() {
+        Err(error) => problems.push(Problem::new(place, error.to_string(), "not an endpoint")),
+        Ok(Access::Ssh { destination: text })
             if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) =>
         {
             let message = format!("`{text}` is not an SSH destination");
-            let help = "write `user@host`, a host from ssh_config, or `ssh://user@host:22`";
-            problems.push(Problem::new(place(), message, "not a destination").help(help));
+            let help = "write `user@host`, a host from ssh_config, or `ssh://user@host:22` after `ssh:`";
+            problems.push(Problem::new(place, message, "not a destination").help(help));
         }
-        Some(Access::Member { name: text }) if !is_member_name(text) => {
+        Ok(Access::Member { name: text }) if !is_member_name(&text) => {
             let message = format!("`{text}` is not a valid member name");
             let help =
                 "use the name shown by `plumb fleet list`: letters, digits, `-`, `_`, separated by dots";
-            problems.push(Problem::new(place(), message, "not a name").help(help));
+            problems.push(Problem::new(place, message, "not a name").help(help));
         }
-        _ => {}
-    }
-    match table.ways()[..] {
-        [] => without_effect(entry, problems),
         // By default, test traffic uses the interface over which an SSH host or member is reached.
-        [_] if matches!(access, Some(Access::Ssh { .. } | Access::Member { .. })) => {}
-        [(_, ref place)] if table.address.is_none() && table.interface.is_none() => {
+        Ok(Access::Ssh { .. } | Access::Member { .. }) => {}
+        Ok(_) if table.address.is_none() && table.interface.is_none() => {
             let message =
                 format!("`{}` has neither an address nor an interface for its traffic", entry.name());
             let help = "add `address = \"...\"` or `interface = \"...\"`";
-            problems.push(Problem::new(place.clone(), message, "no address and no interface").help(help));
+            problems.push(Problem::new(place, message, "no address and no interface").help(help));
         }
-        [_] => {}
-        [(one, _), (other, ref place), ..] => {
-            let message = format!("`{}` has both `{one}` and `{other}`", entry.name());
-            problems.push(Problem::new(place.clone(), message, "conflicts").help("keep only one"));
-        }
+        Ok(_) => {}
     }
 }
 
@@ -129,7 +117,7 @@ fn without_effect(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
             "`{key}` has no effect: `{}` is created by the lab, with its own addresses",
             entry.name()
         );
-        let help = "to use an existing host, add e.g. `ssh = \"user@host\"`";
+        let help = "to use an existing host, add e.g. `at = \"ssh:user@host\"`";
         problems.push(Problem::new(place, message, "no effect").help(help));
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
         Pairs::List(list) => list.iter().for_each(|pair| one(document, pair, &pairs.span(), problems)),
         _ if document.existing_hosts().len() < 2 => {
             let message = "`pairs` needs at least two existing hosts";
-            let help = "existing hosts have `ssh`, `member` or `local`";
+            let help = "existing hosts have `at`";
             problems.push(Problem::new(pairs.span(), message, "too few hosts").help(help));
         }
         _ => {}

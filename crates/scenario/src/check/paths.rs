@@ -92,8 +92,8 @@ fn unconnected(table: &PathTable, existing: &PathEnd, lab_end: &PathEnd) -> Prob
         "no connection between the lab device `{}` and the existing host `{}`",
         lab_end.device, existing.host
     );
-    let help = "use two hosts with `ssh`, `member` or `local`, or two devices created on such hosts; for this \
-                machine, add a host with `local = true`";
+    let help = "use two hosts with `at`, or two devices created on such hosts; for this \
+                machine, add a host with `at = \"local\"`";
     Problem::new(table.to.span(), message, "not connected").help(help)
 }
 

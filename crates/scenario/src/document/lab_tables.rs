@@ -12,25 +12,16 @@ use workload::BalloonMethod;
 use super::written::As;
 use crate::vm::{Board, Monitor};
 
-/// A host: a network namespace, or an existing machine if it has `ssh`, `member` or `local`. A namespace gets its
-/// devices from wires, bridges and overlays. For an existing machine, its own network is measured; overlays, bridges,
-/// guests and pods are created in a separate namespace there.
+/// A host: a network namespace, or an existing host if it has `at`. A namespace gets its devices from wires, bridges
+/// and overlays. For an existing host, its own network is measured; overlays, bridges, guests and pods are created in a
+/// separate namespace there.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostTable {
     /// The existing host: `local`, `netns:PATH`, `pid:N`, `container:NAME` (Docker, Podman), `pod:NAMESPACE/NAME` (on
     /// this Kubernetes node), `ssh:DESTINATION` or `member:NAME`.
-    #[schemars(with = "Option<String>", example = &"container:web")]
+    #[schemars(with = "Option<String>", example = &"ssh:user@host", example = &"container:web")]
     pub(crate) at: Option<Spanned<String>>,
-    /// SSH destination of the host: `user@host`, a host from ssh_config, or `ssh://user@host:22`.
-    #[schemars(with = "Option<String>", example = &"user@host")]
-    pub(crate) ssh: Option<Spanned<String>>,
-    /// Fleet member on the host, as shown by `plumb fleet list`.
-    #[schemars(with = "Option<String>", example = &"rack-1")]
-    pub(crate) member: Option<Spanned<String>>,
-    /// `true` for this machine, in the network namespace in which plumb runs.
-    #[schemars(with = "Option<bool>")]
-    pub(crate) local: Option<Spanned<bool>>,
     /// Address for test traffic. Default: the address of `interface`, or the one that SSH connects to.
     #[schemars(with = "Option<As<Ipv4Addr>>")]
     pub(crate) address: Option<Spanned<As<Ipv4Addr>>>,
@@ -44,19 +35,6 @@ pub(crate) struct HostTable {
     /// share an uplink are never measured at the same time. Default: none.
     #[schemars(with = "Option<String>", example = &"rack-1")]
     pub(crate) uplink: Option<Spanned<String>>,
-}
-
-impl HostTable {
-    pub(crate) fn ways(&self) -> Vec<(&'static str, Range<usize>)> {
-        let local = self.local.as_ref().filter(|local| *local.get_ref());
-        let ways = [
-            ("at", self.at.as_ref().map(Spanned::span)),
-            ("ssh", self.ssh.as_ref().map(Spanned::span)),
-            ("member", self.member.as_ref().map(Spanned::span)),
-            ("local", local.map(Spanned::span)),
-        ];
-        ways.into_iter().filter_map(|(key, place)| Some((key, place?))).collect()
-    }
 }
 
 /// A kind of virtual machine. Its guest boots from the plumb binary and a kernel installed on the host.

@@ -36,7 +36,7 @@ impl<'d> PairWay<'d> {
 
 impl Document {
     pub(crate) fn existing_hosts(&self) -> Vec<&str> {
-        let exists = self.hosts.iter().filter(|entry| !entry.table.ways().is_empty());
+        let exists = self.hosts.iter().filter(|entry| entry.table.at.is_some());
         exists.map(|entry| entry.name()).collect()
     }
 

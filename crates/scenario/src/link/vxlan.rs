@@ -101,7 +101,7 @@ impl Entry<VxlanTable> {
                 lab_member.name(),
                 existing.name()
             );
-            let help = "to include this machine, add a host with `local = true`";
+            let help = "to include this machine, add a host with `at = \"local\"`";
             problems.push(Problem::new(lab_member.name.span(), message, "not connected").help(help));
         }
     }

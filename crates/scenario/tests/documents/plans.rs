@@ -356,7 +356,7 @@ fn single_ended_workload_has_one_result_per_host() {
 
 #[test]
 fn plans_all_pairs_of_100_hosts_in_rounds() {
-    let hosts: String = (0..100).map(|host| format!("[hosts.h{host}]\nssh = \"h{host}\"\n")).collect();
+    let hosts: String = (0..100).map(|host| format!("[hosts.h{host}]\nat = \"ssh:h{host}\"\n")).collect();
     let text = format!(
         "schema = 1\nname = \"many\"\ntitle = \"Many\"\npairs = \"all\"\n{hosts}\n[workloads.bulk]\nkind = \"stream\"\n"
     );

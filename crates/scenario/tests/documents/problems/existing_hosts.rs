@@ -12,10 +12,10 @@ schema = 1
 name = "two"
 title = "Two machines"
 [hosts.a]
-ssh = "root@a.example"
+at = "ssh:root@a.example"
 interface = "eth1"
 [hosts.b]
-local = true
+at = "local"
 address = "10.0.0.2"
 port = 5201
 [hosts.made]
@@ -46,7 +46,7 @@ fn path_between_existing_hosts_uses_unknown_network() {
     );
     let of = |host: &scenario::HostName| scenario.lab.existing(host).expect("the host exists");
     assert_eq!(of(&path.from.host).access, Access::Ssh { destination: "root@a.example".into() });
-    assert_eq!((of(&path.to.host).is_local(), of(&path.to.host).port), (true, Some(5201)));
+    assert_eq!((of(&path.to.host).is_on_this_machine(), of(&path.to.host).port), (true, Some(5201)));
     let created: Vec<String> =
         scenario.lab.outside().hosts.iter().map(|host| host.name.to_string()).collect();
     assert_eq!(created, ["made", "other"], "no lab for existing hosts");
@@ -66,35 +66,35 @@ fn path_between_existing_hosts_uses_unknown_network() {
 fn reports_invalid_settings_of_existing_host() {
     for (from, to, at, message, help) in [
         (
-            "ssh = \"root@a.example\"",
-            "ssh = \"-oProxyCommand=x\"",
-            "ssh =",
+            "at = \"ssh:root@a.example\"",
+            "at = \"ssh:-oProxyCommand=x\"",
+            "at =",
             "not an SSH destination",
             "`user@host`",
         ),
+        ("at = \"ssh:root@a.example\"", "at = \"container:-x\"", "at =", "`-x` is not a container name", ""),
+        ("at = \"ssh:root@a.example\"", "at = \"rack-1\"", "at =", "is not an endpoint; use local", ""),
         (
-            "ssh = \"root@a.example\"",
-            "ssh = \"a\"\nlocal = true",
-            "local = true",
-            "both `ssh` and `local`",
-            "one",
-        ),
-        (
-            "ssh = \"root@a.example\"",
-            "member = \"a..b\"",
-            "member =",
+            "at = \"ssh:root@a.example\"",
+            "at = \"member:a..b\"",
+            "at =",
             "not a valid member name",
             "`plumb fleet list`",
         ),
         (
-            "ssh = \"root@a.example\"",
-            "member = \"a\"\nssh = \"a\"",
-            "member =",
-            "both `ssh` and `member`",
-            "one",
+            "at = \"ssh:root@a.example\"\n",
+            "",
+            "interface",
+            "`interface` has no effect",
+            "`at = \"ssh:user@host\"`",
         ),
-        ("ssh = \"root@a.example\"\n", "", "interface", "`interface` has no effect", "`ssh = \"user@host\"`"),
-        ("address = \"10.0.0.2\"\n", "", "local = true", "neither an address nor an interface", "interface"),
+        (
+            "address = \"10.0.0.2\"\n",
+            "",
+            "at = \"local\"",
+            "neither an address nor an interface",
+            "interface",
+        ),
         ("\"10.0.0.2\"", "\"224.0.0.1\"", "224.0.0.1", "not the address of a single host", ""),
         ("\"eth1\"", "\"eth1@if3/x\"", "eth1@if3", "not a valid device name", "ip link"),
         (
@@ -102,10 +102,10 @@ fn reports_invalid_settings_of_existing_host() {
             "[hosts.made]\nuplink = \"rack\"",
             "uplink",
             "`uplink` has no effect",
-            "`ssh = \"user@host\"`",
+            "`at = \"ssh:user@host\"`",
         ),
         ("port = 5201", "port = 0", "port = 0", "`port` is 0", ""),
-        ("to = \"b\"", "to = \"made\"", "to = \"made\"", "the lab device `made:eth0`", "local = true"),
+        ("to = \"b\"", "to = \"made\"", "to = \"made\"", "the lab device `made:eth0`", "at = \"local\""),
         ("from = \"a\"", "from = \"a:eth2\"", "a:eth2", "own table names its device", "interface = \"eth2\""),
         ("[\"made:eth0\"", "[\"a:eth0\"", "between", "`a:eth0` cannot be created on", "overlays"),
         ("layers = [\"wire\"]\n", "", "[paths.lab]", "`layers` is missing", "layers = [\"wire\"]"),
@@ -141,9 +141,9 @@ schema = 1
 name = "overlay"
 title = "An overlay between two machines"
 [hosts.a]
-ssh = "root@a.example"
+at = "ssh:root@a.example"
 [hosts.b]
-ssh = "root@b.example"
+at = "ssh:root@b.example"
 interface = "eth1"
 [hosts.made]
 [hosts.other]
@@ -222,7 +222,7 @@ fn reports_unsupported_devices_of_existing_host() {
             "[vxlans.vx0.members.made]\nover = \"eth0\"\naddress = \"198.18.64.3/24\"\n[vxlans.vx0.members.b]",
             "[vxlans.vx0.members.made]",
             "no connection between `made`",
-            "`local = true`",
+            "`at = \"local\"`",
         ),
         (
             "[paths.there]",
@@ -274,13 +274,13 @@ name = "fleet"
 title = "Some machines"
 pairs = "all"
 [hosts.a]
-ssh = "a"
+at = "ssh:a"
 [hosts.b]
-ssh = "b"
+at = "ssh:b"
 [hosts.c]
-ssh = "c"
+at = "ssh:c"
 [hosts.d]
-ssh = "d"
+at = "ssh:d"
 [hosts.made]
 [workloads.bulk]
 kind = "stream"
@@ -333,9 +333,9 @@ fn measures_disjoint_pairs_simultaneously() {
         &["c-to-b", "d-to-a"],
     ]);
     assert_eq!(rounds(FLEET), all);
-    let one_machine = FLEET.replace("ssh = \"b\"", "ssh = \"a\"\ninterface = \"eth1\"");
-    let rack = |host: &str| format!("ssh = \"{host}\"\nuplink = \"rack\"");
-    let one_rack = FLEET.replace("ssh = \"a\"", &rack("a")).replace("ssh = \"b\"", &rack("b"));
+    let one_machine = FLEET.replace("at = \"ssh:b\"", "at = \"ssh:a\"\ninterface = \"eth1\"");
+    let rack = |host: &str| format!("at = \"ssh:{host}\"\nuplink = \"rack\"");
+    let one_rack = FLEET.replace("at = \"ssh:a\"", &rack("a")).replace("at = \"ssh:b\"", &rack("b"));
     for shared in [one_machine, one_rack] {
         assert_eq!(rounds(&shared), of(&[]), "with three resources, any two pairs share one");
     }
@@ -380,8 +380,8 @@ fn reports_invalid_pairs() {
     ] {
         check_text(&FLEET.replace("\"all\"", pairs), at, message, help);
     }
-    let none = FLEET.replace("ssh = ", "#");
-    check_text(&none, "pairs", "at least two existing hosts", "`ssh`, `member` or `local`");
+    let none = FLEET.replace("at = ", "#");
+    check_text(&none, "pairs", "at least two existing hosts", "`at`");
     let confined = FLEET.replace("kind = \"stream\"", "kind = \"stream\"\npaths = [\"a-to-x\"]");
     check_text(&confined, "paths", "unknown path `a-to-x`", "a-to-");
 }
