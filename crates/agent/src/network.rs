@@ -76,7 +76,7 @@ impl Network {
             Ok(reservation) => {
                 // If this fails, the run still measures, but other runs do not learn about it.
                 *lock(&self.reservation) = Some((reservation, Presence::announce(by)));
-                Ok(Reply::Reserved { beside: Presence::others(by) })
+                Ok(Reply::Reserved { others: Presence::others(by) })
             }
             Err(Occupied { by }) => Ok(Reply::Occupied { by }),
         }

@@ -1,4 +1,4 @@
-//! Commands in remedies. They use the names of the run and remain valid after its lab is removed.
+//! Commands in remedies. They use the names of the run, so they remain valid after its lab is removed.
 
 use samples::{PathRecord, RunHeader};
 

@@ -6,12 +6,12 @@ use stats::describe;
 
 use crate::{cpu, kind, observations::Observations};
 
-/// The machine that both ends run on. Its time includes that of every other owner.
+/// The machine that both ends run on. Its time includes the time of all other owners.
 pub(crate) const MACHINE: &str = "machine";
 
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];
 
-/// Median CPU time by owner, over the trials that have it. Empty if not recorded.
+/// Returns the median CPU time of each owner, over the trials that recorded it.
 pub(crate) fn costs(result: &Observations<'_>) -> Vec<ConsumerCost> {
     let trials: Vec<Vec<ConsumerCost>> = result.trials().map(of_trial).collect();
     let mut costs: Vec<ConsumerCost> = Vec::new();

@@ -1,4 +1,5 @@
-//! Compares each factor level with the first level, all else equal and paired by block.
+//! Compares each level of a factor with its first level, with all other settings equal and in the same
+//! block.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ pub(crate) fn effects(
         .collect()
 }
 
-/// Results are in scenario order, so the first result that has a factor also has its first level.
+/// Returns the first level of each factor. Results are in scenario order, so the first result that has a
+/// factor also has its first level.
 fn first_levels(results: &[ResultRecord]) -> BTreeMap<&str, &str> {
     let mut first = BTreeMap::new();
     for (factor, level) in results.iter().flat_map(|result| &result.levels) {

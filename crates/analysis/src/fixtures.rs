@@ -15,13 +15,12 @@ use workload::{
 };
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
-/// Number of intervals per trial. The first is the warm-up.
+/// The number of intervals per trial. The first interval is the warm-up.
 const INTERVALS: u64 = 5;
 
 /// `host:device`, MTU and features.
 pub(crate) type Device<'a> = (&'a str, u32, &'a [(&'a str, bool)]);
 
-/// Builds a run. The first path is the baseline.
 pub(crate) struct Fixture {
     pub(crate) record: RunRecord,
 }
@@ -112,7 +111,6 @@ impl Fixture {
         self.each(&id, |trial| trial.cpu = CpuUsage::default())
     }
 
-    /// Adds a result named `workload` that sends `load`, with identical trials.
     pub(crate) fn measured(
         &mut self,
         path: &str,
@@ -129,7 +127,6 @@ impl Fixture {
         self
     }
 
-    /// Adds a probed copy of the measuring trial to each block of a result.
     pub(crate) fn probed(&mut self, result: &str) -> &mut Self {
         let own =
             self.record.trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Measure);
@@ -162,7 +159,7 @@ impl Fixture {
         })
     }
 
-    /// Sets the devices on the path of a result. Names that end in `vxlan` are VXLAN devices.
+    /// Sets the devices on the path of a result. Devices whose names end in `vxlan` are VXLAN devices.
     pub(crate) fn devices(&mut self, result: &str, devices: &[Device<'_>]) -> &mut Self {
         self.each(result, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
     }
@@ -232,7 +229,8 @@ fn jitter(block: u32, salt: usize) -> f64 {
     1.0 + ((mixed ^ (mixed >> 31)) % 401) as f64 / 1e5 - 0.002
 }
 
-/// Two pairs of hosts that each get `share` of 10 Gbit/s simultaneously, and all of it separately.
+/// Returns two pairs of hosts. Each pair gets `share` of 10 Gbit/s when they run simultaneously, and all
+/// of it when they run separately.
 pub(crate) fn contaminated(share: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.pair("a", "b", share * 10e9).pair("c", "d", share * 10e9);
@@ -424,8 +422,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// An egress gateway with three nested paths. The underlay's offloads apply to all paths, the VXLAN device's to the
-/// upper two. Only the latter have an effect.
+/// Returns a run of an egress gateway with three nested paths. The offloads of the underlay apply to all
+/// paths and those of the VXLAN device to the upper two paths. Only the latter have an effect.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])

@@ -18,7 +18,7 @@ pub(crate) fn medians(result: &Observations<'_>) -> Vec<GuestTime> {
     })
 }
 
-/// Totals over all trials divided by their duration, as for the owners on the host.
+/// Divides the totals over all trials by their duration, as for the owners on the host.
 pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     each(trials, |guest| {
         let seconds = |of: fn(&MachineCpu) -> Nanos| guest.iter().map(|cpu| of(cpu).seconds()).sum::<f64>();
@@ -27,7 +27,7 @@ pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     })
 }
 
-/// Guest readings chosen by `of`: busy, interrupt and steal time, in CPUs.
+/// Returns the guests' readings that `of` selects (busy, interrupt or steal time), in CPUs.
 fn each(trials: &[&Trial], of: impl Fn(&[&MachineCpu]) -> [f64; 3]) -> Vec<GuestTime> {
     let read = |guest: &&GuestCpu| guest.cpu.elapsed.0 > 0;
     let guests: Vec<&GuestCpu> = trials.iter().flat_map(|trial| &trial.cpu.guests).filter(read).collect();
@@ -89,7 +89,6 @@ mod tests {
         let measured = gather(&run.record);
         assert_eq!(said(&medians(&measured[0])), [("client", 0.3, 0.1), ("server", 0.5, 0.0)]);
         let trials: Vec<&Trial> = run.record.trials.iter().collect();
-        // (0.2 + 0.3 + 4 * 0.4) / 6
         assert_eq!(said(&together(&trials)), [("client", 0.35, 0.1), ("server", 0.5, 0.0)]);
     }
 

@@ -1,4 +1,4 @@
-//! Finds results whose names differ only in one word. Does not judge the difference.
+//! Finds results whose names differ in only one word. Does not assess the difference.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::ResultRecord;
@@ -16,7 +16,8 @@ pub(crate) struct Pair<'a> {
     is_factor: bool,
 }
 
-/// Matched pairs by workload. Levels of a factor with that name are reported as its effects instead.
+/// Returns the matched pairs of each workload. If the word is the name of a factor, its levels are
+/// reported as the effects of that factor instead.
 pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
     for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
@@ -51,7 +52,6 @@ struct PairSide<'a> {
     result: &'a Observations<'a>,
     /// Equal for results that differ only in the word.
     key: String,
-    /// `None` if the word is absent.
     on: Option<bool>,
     is_factor: bool,
 }

@@ -8,9 +8,9 @@ use workload::{Direction, EndSeries, StreamData};
 
 use crate::observations::Observations;
 
-/// Fewer packets than this cannot be the measured traffic.
+/// The measured traffic has at least this many packets.
 const FEWEST: u64 = 100;
-/// Data flows in one direction if it has this many times the bytes of the other.
+/// Data flows in one direction if that direction has this many times the bytes of the other.
 const ONE_WAY: u64 = 4;
 /// Packets were segmented between two devices if they lost this fraction of their segments.
 const CUT: f64 = 0.5;
@@ -27,7 +27,6 @@ pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Opt
 }
 
 struct SocketTotals {
-    /// Whether the data went from the client to the server.
     forward: bool,
     /// Segments sent by the data sender, and by the other end for acknowledgements.
     data: u64,
@@ -118,7 +117,8 @@ mod tests {
     use samples::RunRecord;
     use workload::Measurement;
 
-    /// A device that sent `packets` packets of `mean` bytes and received an acknowledgement for every tenth.
+    /// Returns a device that sent `packets` packets of `mean` bytes, and received an acknowledgement for
+    /// every tenth packet.
     fn device(name: &str, sends: bool, packets: u64, mean: u64) -> DeviceCounters {
         let (data, back) = ((packets, Bytes(packets * mean)), (packets / 10, Bytes(packets / 10 * 66)));
         let ((tx_packets, tx_bytes), (rx_packets, rx_bytes)) =

@@ -1,5 +1,5 @@
-//! Ranks alternative paths, i.e. those of which none adds layers to another. Nested paths have a cost breakdown
-//! instead.
+//! Ranks alternative paths, i.e. paths of which none adds layers to another. Nested paths have a cost
+//! breakdown instead.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use findings::{Comparison, Difference, Findings, Rank, Ranking, ResultSummary};
 
 use crate::{fits::Fits, observations::Observations};
 
-/// With two paths there is a comparison instead of a ranking.
+/// Two paths have a comparison instead of a ranking.
 const FEWEST: usize = 3;
 
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);

@@ -10,13 +10,10 @@ use crate::{kind, observations::Observations};
 /// Longer series are averaged first, because analysing a series takes up to quadratic time.
 const MOST_INTERVALS: usize = 4096;
 
-/// Rates of a trial's whole intervals after the warm-up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// The end that reported them: `receiver`, `sender` or `client`.
     pub(crate) of: &'static str,
     pub(crate) length: Nanos,
-    /// In chronological order, in bits or connections per second.
     pub(crate) rates: Vec<f64>,
 }
 
@@ -38,7 +35,7 @@ fn coarser(mut series: Series) -> Series {
     series
 }
 
-/// Interval length requested by plumb. `None` for other tools.
+/// Returns the interval length that plumb requested, or `None` for other tools.
 pub(crate) fn asked(sent: &WorkloadSource) -> Option<Nanos> {
     sent.load().map(|load| load.kind().interval())
 }

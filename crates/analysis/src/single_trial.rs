@@ -16,18 +16,18 @@ use crate::{
     steadiness,
 };
 
-/// Minimum difference with too few trials to estimate their noise. Successive trials at the same setting often differ
-/// by this much.
+/// The minimum difference if there are too few trials to estimate their noise. Successive trials at the
+/// same setting often differ by this much.
 pub(crate) const MARGIN: f64 = 0.1;
-/// Minimum difference between trials of two runs.
+/// The minimum difference between trials of two runs.
 pub(crate) const ALLOWANCE: f64 = 0.25;
-/// Minimum number of another tool's trials for estimating their noise.
+/// The minimum number of another tool's trials that is required to estimate their noise.
 pub(crate) const FEWEST_TOLD: usize = 5;
 
-/// Minimum number of plumb's own trials for comparing two runs.
+/// The minimum number of plumb's own trials that is required to compare two runs.
 pub(crate) const FEWEST_OWN: usize = 3;
 
-/// Relative tolerance between a value and the mean of its own intervals.
+/// The relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
 
 /// The value of an imported result with a single trial, and an interval from the trial's own series. `None` with more
@@ -91,7 +91,8 @@ pub(crate) fn is_known(comparison: &Comparison) -> bool {
         || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
 }
 
-/// Judges enough trials on both sides like those of two runs, because another tool's trials run one after another.
+/// Compares enough trials on both sides like the trials of two runs, because the trials of another tool
+/// run one after another.
 fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Difference> {
     if is_few(this) || is_few(that) {
         return None;
@@ -112,7 +113,8 @@ pub(crate) fn jumped(result: &Observations<'_>) -> bool {
     swing(result) > 1.0
 }
 
-/// Ratio of the highest to the lowest level in a result's only trial; 1 without level shifts.
+/// Returns the ratio of the highest to the lowest level in a result's only trial, or 1 without level
+/// shifts.
 fn swing(result: &Observations<'_>) -> f64 {
     let only = result.trials().next().filter(|_| result.points.len() == 1);
     let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(result, trial))).unwrap_or_default();
@@ -149,8 +151,8 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
         .filter(|it| it.low > 0.0)
 }
 
-/// Rates of the only trial, if they are the basis of its value. This excludes incomplete intervals, and a sender's
-/// rates if a different amount arrived.
+/// Returns the rates of the only trial, if they are the basis of its value. This excludes incomplete
+/// intervals, and a sender's rates if a different amount arrived.
 fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
     let trial = result.trials().next()?;
     let Series { of, rates, .. } = series::of_trial(result, trial);

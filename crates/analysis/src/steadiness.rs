@@ -10,14 +10,14 @@ use crate::{
     series::Series,
 };
 
-/// Uncertainty of a series' mean. `None` if there are too few intervals or the rate jumped, because then there is no
-/// single level to estimate.
+/// Returns the uncertainty of the mean of a series, or `None` if there are too few intervals. If the rate
+/// jumped, this also returns `None`, because there is no single level to estimate.
 pub(crate) fn spread(series: &Series) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {
         return None;
     }
-    // An interval that includes zero says nothing about a rate.
+    // An interval that includes zero contains no information about a rate.
     let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval.filter(|it| it.low > 0.0)?;
     Some(Spread {
         interval: compare::named(interval),

@@ -17,8 +17,8 @@ pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     all
 }
 
-/// Calls that are still running, merged for equal threads, the longest first. Each counts once, because they are not
-/// in other counts.
+/// Returns the calls that are still running, the longest first, and merges those of equal threads. Each
+/// one counts once, because it is not included in other counts.
 pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
     let mut all = added_up(each.iter());
@@ -59,7 +59,6 @@ pub(crate) fn add(known: &mut SyscallCount, more: &SyscallCount) {
     known.guest = times(known.guest, more.guest);
     known.bytes = both(known.bytes, more.bytes, |one: Bytes, other| Bytes(one.0.saturating_add(other.0)));
     add_times(&mut known.times, &more.times);
-    // Every trial has different threads.
     known.pid = known.pid.filter(|pid| more.pid == Some(*pid));
     known.tid = known.tid.filter(|tid| more.tid == Some(*tid));
 }
@@ -71,7 +70,6 @@ pub(crate) fn add_times(known: &mut CallTimes, more: &CallTimes) {
     known.0.iter_mut().zip(&more.0).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
 }
 
-/// If one trial lacks a count, the total is unknown.
 fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
     Some(add(one?, other?))
 }

@@ -3,8 +3,8 @@
 use units::Share;
 use workload::Metric;
 
-/// Joins names: `a`, `a and b`, `a, b and c`. Of more than five, only the first four and the number of others are
-/// given.
+/// Joins names: `a`, `a and b`, `a, b and c`. If there are more than five, the result contains the first
+/// four names and the number of others.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     const MOST: usize = 5;
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -26,7 +26,8 @@ pub(crate) fn count(number: usize, singular: &str) -> String {
     if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
-/// ` 3 results affected.`, for a claim that names only one of several results. Empty for a single result.
+/// Returns ` 3 results affected.`, for a claim that names only one of several results, or nothing for a
+/// single result.
 pub(crate) fn so_in(results: usize) -> String {
     if results > 1 { format!(" {results} results affected.") } else { String::new() }
 }

@@ -14,7 +14,8 @@ pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) 
     }
 }
 
-/// `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Unknown settings are omitted.
+/// Returns e.g. `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Unknown settings are
+/// omitted.
 fn told(told: &ImportedSettings) -> String {
     let name = match told.transport {
         Some(Transport::Tcp) => "TCP ",
@@ -50,7 +51,7 @@ fn told(told: &ImportedSettings) -> String {
     if words.is_empty() { told.tool.clone() } else { format!("{}: {}", told.tool, words.join(", ")) }
 }
 
-/// `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
+/// Returns e.g. `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
 pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndSocket]) -> String {
     let kind = load.kind();
     let mut words = kind.in_words();
@@ -67,12 +68,13 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndS
     words.join(", ")
 }
 
-/// The sender's default congestion control if none was requested. `None` if that end did not report it.
+/// Returns the sender's default congestion control if none was requested, or `None` if that end did not
+/// report it.
 fn used_congestion(sockets: &[EndSocket]) -> Option<String> {
     sockets.iter().find(|end| end.end != "receiver" && end.end != "server")?.socket.congestion.clone()
 }
 
-/// Other requested socket options. Kernel defaults are omitted.
+/// Returns the other requested socket options. Kernel defaults are omitted.
 fn socket(settings: &SocketSettings) -> Vec<String> {
     let switched = |on| if on { "no delay" } else { "delay allowed" };
     [
@@ -207,7 +209,7 @@ mod tests {
             (PingPongSettings::new(TWO), "UDP ping-pong, 64 B, closed loop, blocking, same-cpu"),
             (
                 open,
-                "TCP ping-pong, 64 B, open loop, one every 100 µs, spinning, beside 2 TCP streams forward of 1.00 \
+                "TCP ping-pong, 64 B, open loop, one every 100 µs, spinning, during 2 TCP streams forward of 1.00 \
                  Gbit/s each (limit mode (no copy), 1.00 MiB writes), cubic, same-cpu",
             ),
         ] {

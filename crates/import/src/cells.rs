@@ -23,7 +23,6 @@ use crate::{
 pub(crate) const MOST_CELLS: usize = 20_000;
 const COUNTED: &str = "counted";
 const PART: &str = "part";
-/// The default path, used for tests that do not name their hosts.
 const UNKNOWN: &str = "unknown";
 /// iperf3's default TCP write size (DEFAULT_TCP_BLKSIZE).
 const USUAL_MESSAGE: Bytes = Bytes(128 << 10);
@@ -37,7 +36,6 @@ pub(crate) struct Cells {
     by_name: HashMap<String, Vec<Member>>,
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
-    /// Notes on results that differ although their settings are equal, with the names of these results.
     pub(crate) unexplained: Vec<(String, String)>,
     first_in: HashMap<String, Context>,
     latest: (Vec<String>, Settings),
@@ -71,7 +69,6 @@ struct Member {
 struct Cell {
     record: ResultRecord,
     settings: BTreeMap<String, String>,
-    /// The part of the file, which becomes a factor if other results have the same settings.
     part: Option<Arc<str>>,
     trials: u32,
 }
@@ -224,7 +221,7 @@ impl Cells {
         let varying = self.varying();
         let mut records: Vec<ResultRecord> =
             self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
-        // Results with the same settings are told apart by the part of the file they come from.
+        // Results with the same settings are distinguished by the part of the file that they come from.
         for member in self.by_name.values().filter(|members| members.len() > 1).flatten() {
             let part = self.cells[member.at].part.as_deref();
             let level = || part.map_or_else(|| places::lines(&member.lines), str::to_owned);
@@ -306,7 +303,6 @@ impl Cells {
         settings.extend(here.observed.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
 
-    /// Returns the name, with the tool appended if another tool already uses it.
     fn free_name(&self, stem: &str, words: Vec<String>, imported: &ImportedSettings) -> String {
         let joined = |words: &[String]| {
             if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }
@@ -380,7 +376,6 @@ fn stem_of(file: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { file } else { stem })
 }
 
-/// Returns the factors that have only the levels `on` and `off`.
 fn switches(records: &[ResultRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {

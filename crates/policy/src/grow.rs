@@ -1,4 +1,4 @@
-//! Distributes free DRAM in this decision.
+//! Distributes the DRAM that is free in this decision.
 
 use units::Bytes;
 

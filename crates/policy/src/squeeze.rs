@@ -1,4 +1,4 @@
-//! Which VMs give DRAM in this decision.
+//! Chooses the VMs that give up DRAM in this decision.
 
 use units::Bytes;
 

@@ -23,7 +23,6 @@ fn is_obeyed(sign: char) -> bool {
     sign.is_control() || turns || matches!(sign, '\u{2028}' | '\u{2029}')
 }
 
-/// Escapes the characters for which `obeyed` is true. It receives a character and its successor.
 fn escaped(text: &str, obeyed: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
     let signs = || text.chars().zip(text.chars().skip(1).map(Some).chain([None]));
     if !signs().any(|(sign, next)| obeyed(sign, next)) {

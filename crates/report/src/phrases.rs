@@ -38,7 +38,6 @@ pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
     estimate_with(metric, estimate, Confidence::Inline)
 }
 
-/// Like [`estimate`], but with a choice of where to show the confidence.
 pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Confidence) -> String {
     let scale = Scale::of(metric, estimate.estimate);
     let value = glued(&scale.quantity(estimate.estimate));
@@ -69,7 +68,6 @@ pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ratios {
     Percent,
-    /// Multiples, used if any ratio is large.
     Times,
 }
 

@@ -26,7 +26,6 @@ pub(crate) fn with_minus(text: &str) -> String {
 }
 
 impl Scale {
-    /// Returns a scale for a metric's values near `value`.
     #[must_use]
     pub fn of(metric: Metric, value: f64) -> Self {
         let units = match metric.quantity() {
@@ -60,7 +59,6 @@ impl Scale {
         self.divisor
     }
 
-    /// Formats a value without its unit.
     #[must_use]
     pub fn number(self, value: f64) -> String {
         let decimals = self.decimals;

@@ -30,11 +30,9 @@ const GUESSED_SPEED: f64 = 1e9;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
     pub trials: Option<u32>,
-    /// The paths to plan, or all if empty. The baseline is always included.
     pub paths: Vec<PathName>,
     pub workloads: Vec<WorkloadName>,
     pub budget: Option<Nanos>,
-    /// The target half-width of intervals, as a fraction of the median.
     pub precision: Option<f64>,
     pub objective: Option<Objective>,
     pub probes: Option<Vec<ProbeKind>>,

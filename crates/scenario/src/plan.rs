@@ -12,7 +12,6 @@ use crate::{
     names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
 };
 
-/// A combination of path, workload and factor levels. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedResult {
     pub id: ResultId,
@@ -22,14 +21,12 @@ pub struct PlannedResult {
     pub load: WorkloadSettings,
     pub placement: Placement,
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
-    /// Whether this is the baseline path with all factors at their first level.
     pub baseline: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTrial {
     pub index: u32,
-    /// The block, starting at 0.
     pub block: u32,
     pub result: usize,
     pub arm: Arm,
@@ -59,7 +56,6 @@ pub struct Plan {
     pub probes: Vec<ProbeKind>,
 }
 
-/// A result and the result it is compared with, as indexes into [`Plan::results`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub result: usize,

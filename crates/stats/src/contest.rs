@@ -2,12 +2,12 @@
 
 use crate::{describe, distribution::student_quantile};
 
-/// Two-sided confidence of each comparison. It is high because a contest is evaluated repeatedly.
+/// The two-sided confidence of each comparison. It is high because a contest is evaluated repeatedly.
 const CONFIDENCE: f64 = 0.99;
-/// Relative scatter assumed before anything is repeated (a difference of logarithms).
+/// The relative scatter assumed before anything is repeated (a difference of logarithms).
 const ASSUMED_SCATTER: f64 = 0.05;
 const ASSUMED_FREEDOM: f64 = 2.0;
-/// Degrees of freedom given to the pooled scatter when it moderates a contestant's own.
+/// The degrees of freedom given to the pooled scatter when it moderates a contestant's own.
 const SHARED_FREEDOM: f64 = 4.0;
 
 /// Contestants by their index in the series passed to [`Contest::of`]. Higher is better.

@@ -11,12 +11,12 @@ use crate::{
 
 /// A level within this fraction of the plateau is on it.
 pub const ALIKE: f64 = 0.05;
-/// Minimum relative scatter of a trial, assumed if no level was repeated: half of [`ALIKE`].
+/// The minimum relative scatter of a trial, assumed if no level was repeated: half of [`ALIKE`].
 pub const ASSUMED_SCATTER: f64 = 0.025;
 pub const DRAWS: usize = 1000;
 
 const CONFIDENCE: f64 = 0.95;
-/// Fixed seed, so that the same curve always has the same result.
+/// The seed is fixed, so that the same curve always has the same result.
 const SEED: u64 = 0x6b6e_6565;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +27,8 @@ pub struct Plateau {
     /// Levels that may be the knee, in order and including `index`. A later level on the plateau is not plausible if
     /// an earlier one is certain to be on it.
     pub plausible: Vec<usize>,
-    /// Median of the trials on the plateau, in the unit of the values, with its exact interval if there are at least
-    /// two.
+    /// The median of the trials on the plateau, in the unit of the values, with its exact interval if there
+    /// are at least two.
     pub value: Estimate,
     /// The first level after the plateau that is established to be below it.
     pub falls_at: Option<usize>,
@@ -109,7 +109,7 @@ fn first_on(medians: &[f64], bound: f64) -> Option<usize> {
 
 struct Draws {
     knees: Vec<usize>,
-    /// For each level, the number of curves that have it below the plateau.
+    /// The number of curves in which each level is below the plateau.
     below: Vec<usize>,
 }
 
@@ -152,8 +152,9 @@ impl Draws {
     }
 }
 
-/// Residuals of trials from the median of their level, as logarithms, inflated to correct for the fitted medians. If
-/// no level was repeated, uses the residuals of the plateau's levels, with a scatter of at least [`ASSUMED_SCATTER`].
+/// Returns the residuals of trials from the median of their level, as logarithms, inflated to correct for the
+/// fitted medians. If no level was repeated, uses the residuals of the plateau's levels, with a scatter of at
+/// least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()

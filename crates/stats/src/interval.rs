@@ -3,14 +3,13 @@
 use crate::describe;
 use crate::distribution;
 
-/// Confidence of the interval that decides when to stop measuring. It is higher than in reports because it is
-/// evaluated after every trial.
+/// The confidence of the interval that decides when to stop measuring. It is higher than in reports because
+/// it is evaluated after every trial.
 pub const TO_STOP: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     pub low: f64,
-    /// Never below `low`.
     pub high: f64,
     /// Actual coverage probability of the method, from 0 to 1. With few values it can be below the requested
     /// confidence.
@@ -30,8 +29,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Distance from the value to the farther end of the interval, relative to the value: 0.02 if the value is known
-    /// to within 2 %. `None` without an interval, or for a value that is not positive.
+    /// Returns the distance from the value to the farther end of the interval, relative to the value: 0.02 if
+    /// the value is known to within 2 %. `None` without an interval, or for a value that is not positive.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         let interval = self.interval.filter(|_| self.value > 0.0)?;
@@ -51,7 +50,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     from_order(&sorted, &distribution::binomial_half_cdf(n), confidence)
 }
 
-/// Median with its exact interval, which is `None` for a single value.
+/// Returns the median with its exact interval, which is `None` for a single value.
 pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: describe::median(values)?, interval: median_interval(values, confidence) })
 }

@@ -1,4 +1,4 @@
-//! The noise floor: how large a difference this experiment shows between the baseline and itself.
+//! The noise floor, i.e. the difference that this experiment shows between the baseline and itself.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -14,23 +14,21 @@ pub const USUAL_MINIMUM: f64 = 0.005;
 /// Recommended minimum floor for comparing two runs, whose placement, addresses and neighbours may differ.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
-/// Degrees of freedom of a floor that is based on fewer pairs than a verdict needs.
+/// The degrees of freedom of a floor that is based on fewer pairs than a verdict needs.
 const LEAST_FREEDOM: f64 = 2.0;
 
-/// Minimum number of runs for estimating the variation between runs.
+/// The minimum number of runs for estimating the variation between runs.
 pub const FEWEST_RUNS: usize = 4;
 /// A step between runs that is this many times the mean of all others is a level change, if it persists.
 pub const PLAIN: f64 = 8.0;
 /// A run is an outlier beyond this many median absolute deviations from the median. In simulations, this happens in 1
 /// % of sets of four or five normal values, and less often in larger sets.
 pub const FAR: f64 = 20.0;
-/// Number of runs on either side for which a changed level must persist.
+/// The number of runs on either side for which a changed level must persist.
 pub const STAYED: usize = 3;
 
-/// Relative difference up to which results count as equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseFloor {
-    /// Relative difference: 0.02 is 2 %.
     pub relative: f64,
     pub pairs: usize,
 }
@@ -63,7 +61,6 @@ pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f6
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BetweenRuns {
-    /// How far two runs may differ, as a relative difference (0.02 is 2 %).
     pub relative: f64,
     pub runs: usize,
     deviation: f64,
@@ -98,7 +95,6 @@ pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
 }
 
 impl BetweenRuns {
-    /// Probability that two identical runs differ by at least this ratio.
     pub fn p(&self, ratio: f64) -> f64 {
         if self.deviation == 0.0 {
             return if ratio == 1.0 { 1.0 } else { 0.0 };
@@ -129,8 +125,9 @@ fn without_a_change(steps: &[f64]) -> Vec<f64> {
     if stayed && plain { others } else { steps.to_vec() }
 }
 
-/// Degrees of freedom of the mean absolute successive difference of independent normal values, from the chi-square
-/// with the same relative variance. Adjacent differences are correlated because they share a value.
+/// Returns the degrees of freedom of the mean absolute successive difference of independent normal values,
+/// from the chi-square with the same relative variance. Adjacent differences are correlated because they
+/// share a value.
 fn freedom(values: usize) -> f64 {
     let n = values as f64;
     let squared_mean = 4.0 / PI;

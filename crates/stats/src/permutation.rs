@@ -9,7 +9,6 @@ use crate::{describe, distribution};
 pub const EXACT_UNPAIRED: usize = 60;
 pub const DRAWS: usize = 20_000;
 
-/// Fixed seed, so that the same values always have the same p.
 const SEED: u64 = 0x706c_756d_6270;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +42,6 @@ pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     let mut ranks = ranks;
     let mut random = Pcg64Mcg::seed_from_u64(SEED);
     Some(drawn(distance, || {
-        // First steps of a Fisher-Yates shuffle.
         for at in 0..a.len() {
             let other = random.random_range(at..ranks.len());
             ranks.swap(at, other);

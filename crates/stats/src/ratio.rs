@@ -4,10 +4,10 @@ use crate::describe;
 use crate::distribution::signed_rank_cdf;
 use crate::interval::{self, Estimate};
 
-/// Maximum number of pairwise averages. The functions return `None` if there would be more.
+/// The maximum number of pairwise averages. The functions return `None` if there would be more.
 pub const MOST_PAIRWISE: usize = 4_000_000;
 
-/// Ratio second/first of paired positive values, with one pair per block.
+/// Returns the ratio second/first of paired positive values, with one pair per block.
 ///
 /// Hodges-Lehmann estimate of the log ratios, with the interval of Walsh averages given by Wilcoxon's signed-rank
 /// distribution (Hollander, Wolfe & Chicken 2014, section 3.3). Exact if log ratios are symmetric about the true

@@ -13,7 +13,7 @@ pub const FEWEST: usize = 10;
 const LONGEST: usize = 4096;
 const MOST_LAGS: usize = 2000;
 
-/// Mean of an autocorrelated series, with an interval.
+/// Returns the mean of an autocorrelated series, with an interval.
 ///
 /// The variance of the mean is estimated from the lowest frequencies of the series: the mean square of its first v
 /// cosine transforms, with Student's distribution of v degrees of freedom (equal-weighted cosines: Lazarus, Lewis,
@@ -26,7 +26,7 @@ pub fn mean_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: interval(values, value, confidence) })
 }
 
-/// Ratio b/a of the means of two independent autocorrelated series with positive means.
+/// Returns the ratio b/a of the means of two independent autocorrelated series with positive means.
 ///
 /// Applies the standard errors of [`mean_estimate`] to the logarithm of the ratio (the delta method), with Student's
 /// distribution and the Welch-Satterthwaite degrees of freedom (Welch, Biometrika 34, 1947). Variation between trials
@@ -105,9 +105,10 @@ fn relative_error(values: &[f64]) -> Option<StandardError> {
     Some(StandardError { error: error / describe::mean(values)?, freedom })
 }
 
-/// Factor by which autocorrelation inflates the variance of the mean: 1 for independent values, n for perfectly
-/// correlated ones. Twice the integrated autocorrelation time, by the initial positive sequence (Geyer, Statistical
-/// Science 7, 1992, section 3.3). 1 for a constant series. `None` for fewer than two values.
+/// Returns the factor by which autocorrelation inflates the variance of the mean: 1 for independent values, n
+/// for perfectly correlated ones. Twice the integrated autocorrelation time, by the initial positive sequence
+/// (Geyer, Statistical Science 7, 1992, section 3.3). 1 for a constant series. `None` for fewer than two
+/// values.
 pub fn inflation(values: &[f64]) -> Option<f64> {
     let mean = describe::mean(values).filter(|_| values.len() >= 2)?;
     let centered: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -201,7 +202,6 @@ mod tests {
         let mut rng = Pcg64Mcg::seed_from_u64(5);
         let values = chain(&mut rng, 3 * LONGEST, 0.9);
         let whole = mean_estimate(&values, 0.95).unwrap().interval.unwrap();
-        // The inflation is 19, so 1.96 standard errors are 1.96 (19 / 12288)^0.5 = 0.077.
         let half = (whole.high - whole.low) / 2.0;
         assert!((0.05..0.12).contains(&half), "{half}");
         assert_eq!((grouped(&[1.0, 3.0, 5.0, 7.0, 9.0], 2)).into_owned(), [3.0]);

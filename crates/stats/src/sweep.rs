@@ -1,9 +1,10 @@
-//! Computes p-values for two runs of many cells. They are sensitive enough to find one cell that got worse among many
-//! with five trials each, and adjusted so that unchanged cells seldom raise an alarm.
+//! Computes p-values for two runs of many cells. They are sensitive enough to find one cell that became
+//! worse among many cells with five trials each. They are adjusted so that unchanged cells seldom cause an
+//! alarm.
 
 use crate::{describe, distribution::student_tail, location::LEAST_SCATTER, multiple, permutation};
 
-/// Fraction of the error rate given to Student's test. The rank test gets the remainder.
+/// The fraction of the error rate given to Student's test. The rank test gets the remainder.
 ///
 /// With four values each, the smallest p of the rank test (2 in 70) must stay below 5 % after dividing by that
 /// remainder.
@@ -48,10 +49,8 @@ pub fn p(cells: &[Cell<'_>]) -> Vec<Option<f64>> {
 struct Look {
     ranks: f64,
     difference: f64,
-    /// Variance of a single logarithm about the mean of its run.
     variance: f64,
     freedom: f64,
-    /// Variance of the difference as a multiple of `variance`.
     share: f64,
 }
 
@@ -70,7 +69,6 @@ impl Look {
         })
     }
 
-    /// Returns the p-value. `usual` is the median variance of the cell's group.
     fn p(&self, usual: f64) -> f64 {
         let variance = self.variance.max(usual).max(LEAST_SCATTER * LEAST_SCATTER);
         let student = student_tail(self.difference / (variance * self.share).sqrt(), self.freedom);

@@ -28,7 +28,7 @@ pub(crate) fn find(
             let replies = kernel_statistics.iter().filter(|reply| reply.queue_type == Some(queue_type));
             replies.for_each(|reply| add(queues, reply));
         }
-        // Ignore drivers that count only drops per queue.
+        // Drivers that count only the drops of each queue are ignored.
         if has_no_packets(queues) {
             queues.clear();
         }

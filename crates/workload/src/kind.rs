@@ -117,7 +117,7 @@ pub trait KindSettings {
     fn warmup(&self) -> Nanos;
     fn interval(&self) -> Nanos;
     fn threads(&self) -> usize;
-    /// Whether both ends poll without sleeping, so that they cannot share a CPU.
+    /// Returns whether both ends poll without sleeping, so that they cannot share a CPU.
     fn spins(&self) -> bool {
         false
     }
@@ -213,7 +213,7 @@ impl EndMeasurement {
     pub fn flows(&self) -> &[FlowEnd] {
         match self {
             Self::Stream(end) => &end.flows,
-            Self::PingPong(end) => &end.beside.flows,
+            Self::PingPong(end) => &end.background.flows,
             Self::Connect(_) | Self::FirstTouch(_) | Self::Balloon(_) => &[],
         }
     }

@@ -6,9 +6,10 @@ use stats::{interval, noise};
 use super::matching::Pair;
 use crate::{fits::Fits, observations::Observations, single_trial, words::percent};
 
-/// Upper limit for the baseline's noise, as a multiple of the result's own noise.
+/// The upper limit for the noise of the baseline, as a multiple of the result's own noise.
 const MOST_OF_OWN: f64 = 2.0;
-/// Confidence of the interval that gives a median's precision. With six trials or more, it ignores one outlier.
+/// The confidence of the interval that gives the precision of a median. With six trials or more, it
+/// ignores one outlier.
 const REACH: f64 = 0.75;
 
 /// Returns the noise floor of a result, or `None` if the precision of its median is unknown. For other tools, this is
@@ -44,7 +45,7 @@ pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<St
     })
 }
 
-/// Half-width of the median's interval in the less precise run.
+/// Returns the half-width of the median's interval in the less precise run.
 fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
     if a.metric != b.metric || single_trial::is_told(a) || single_trial::is_told(b) {
         return None;

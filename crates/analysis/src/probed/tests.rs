@@ -122,7 +122,7 @@ fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
         result(&findings, BULK).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("it is known");
     let sum: f64 = cpu.consumers.iter().map(|consumer| consumer.cpus).sum();
     assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.attributed), "{cpu:?}");
-    // The client has 1600 ms in four trials of two seconds. 400 ms are unattributed.
+    // The client has 1600 ms in four trials of two seconds, and 400 ms have no owner.
     assert_eq!(cpu.consumers[0].consumer, CpuConsumer::Client);
     assert!(near(cpu.consumers[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
     assert!(near(cpu.unexplained_share, 0.4 / 3.6) && near(cpu.steal, 0.01), "{cpu:?}");
@@ -193,7 +193,7 @@ fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() 
     let mut run = run(2);
     run.each(PING, |trial| {
         if let Measurement::PingPong(data) = &mut trial.measurement {
-            // 1000 after the warm-up, 1250 including it.
+            // There are 1000 after the warm-up, and 1250 including it.
             let mut all = LatencyHistogram::new();
             all.record_many(Nanos(20_000), 1250);
             data.intervals = vec![workload::PingPongInterval {
@@ -237,7 +237,6 @@ fn a_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
     assert!((stream.cost - 0.02).abs() < 1e-6 && (ping.cost - 0.05).abs() < 1e-3, "{costs:#?}");
     assert!(interval.low <= stream.cost && stream.cost <= interval.high, "{stream:#?}");
     assert!((interval.high - interval.low) < 1e-6 && stream.pairs == 6, "{stream:#?}");
-    // The same CPU time for less work.
     assert!((stream.cpu.expect("the machine is known").cost - (1.0 / 0.98 - 1.0)).abs() < 1e-6);
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::words::{self, count, list, percent};
 
-/// Relative difference of CPU times that is too small to be a reason.
+/// A relative difference of CPU times that is too small to be a reason.
 const ALIKE_CPU: f64 = 0.02;
 
 pub(super) fn sentences(
@@ -153,7 +153,6 @@ impl Reasons<'_, '_> {
         below.into_iter().chain(above).collect()
     }
 
-    /// `each 1 % of CPU more brings 0.913 Gbit/s`.
     fn marginal(&self, point: &FrontierPoint) -> Option<String> {
         let (size, unit) = self.unit();
         let effects = point.marginal?.abs() * size;
@@ -207,7 +206,7 @@ impl Reasons<'_, '_> {
         said
     }
 
-    /// Names the setting that this owner's CPU time would favour, if it is a different one.
+    /// Names the setting that this owner's CPU time would favour, if it is a different setting.
     fn by_one(&self, consumer: &str) -> Option<String> {
         let score = |setting: &Setting<'_>| {
             let cost = setting.cpu.as_ref()?.consumers.iter().find(|cost| cost.consumer == consumer)?.value;
@@ -243,7 +242,8 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// Efficiency, which settings are ranked by: value per CPU time, or value times CPU time if less is better.
+    /// Returns the efficiency, which settings are ranked by: value per CPU time, or value times CPU time if
+    /// less is better.
     fn yields(&self, setting: &Setting<'_>) -> String {
         let Some((efficiency, _)) = setting.efficiency() else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();
@@ -268,7 +268,6 @@ impl Reasons<'_, '_> {
     }
 }
 
-/// `queues=8, streams=16`.
 fn name(levels: &BTreeMap<String, String>) -> String {
     let levels: Vec<String> = levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
     levels.join(", ")

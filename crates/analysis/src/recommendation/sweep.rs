@@ -29,7 +29,7 @@ pub(super) struct Sweep<'a> {
 
 pub(super) struct Factor<'a> {
     pub(super) name: &'a str,
-    /// Number and first label of each level.
+    /// The number and first label of each level.
     pub(super) levels: Vec<(f64, &'a str)>,
 }
 

@@ -9,10 +9,10 @@ use crate::{
     fixtures::{Fixture, reported_of, stream_at},
 };
 
-/// The table of a published sweep. Its header names the source.
 const TABLE: &str = include_str!("../../tests/data/queues_by_streams.tsv");
 
-/// The published table as imported, with one result per row and columns for rate and CPU.
+/// Returns the answer for the published table as imported, with one result per row and columns for rate
+/// and CPU.
 fn published() -> Answer {
     let mut run = Fixture::new(1);
     run.path("bridge", &[]);

@@ -22,7 +22,8 @@ pub(crate) fn words<'a>(features: &[&'a str]) -> Vec<&'a str> {
     covered.map(|(word, _)| *word).chain(bare.copied()).collect()
 }
 
-/// Returns the command that enables `features` on `device` (`host:device`), with the host as a comment.
+/// Returns the command that enables `features` on `device` (`host:device`), followed by the host as a
+/// comment.
 pub(crate) fn switch_on(device: &str, features: &[&str]) -> String {
     let settings: Vec<String> = words(features).iter().map(|word| format!("{word} on")).collect();
     typed_at(device, |name| format!("ethtool -K {name} {}", settings.join(" ")))

@@ -5,7 +5,7 @@ use stats::{interval::median_estimate, verdict::is_sure};
 
 use crate::compare::CONFIDENCE;
 
-/// Minimum ratio of a difference if there is no noise floor.
+/// The minimum ratio of a difference if there is no noise floor.
 pub(crate) const LEAST_RATIO: f64 = 1.1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -58,14 +58,15 @@ pub(crate) struct Above {
     pub(crate) sure: bool,
 }
 
-/// Uses the median, because a figure may be 0 in some trials.
+/// Uses the median, because a value may be 0 in some trials.
 pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
     let estimate = median_estimate(values, CONFIDENCE).filter(|estimate| estimate.value >= threshold)?;
     let holds = |interval: stats::Interval| interval.low >= threshold && is_sure(interval.confidence);
     Some(Above { estimate: estimate.value, sure: estimate.interval.is_some_and(holds) })
 }
 
-/// Limitation of a finding that was selected from many comparisons. `None` for a few.
+/// Returns a limitation for a finding that was selected from many comparisons, or `None` if there were
+/// only a few.
 pub(crate) fn of_many(comparisons: usize) -> Option<String> {
     const FEW: usize = 3;
     (comparisons > FEW).then(|| {

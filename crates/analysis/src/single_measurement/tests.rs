@@ -29,7 +29,8 @@ fn streaming(load: &WorkloadSettings, measurement: &Measurement) -> SingleStream
     }
 }
 
-/// The warm-up and `intervals` intervals, alternating by one percent around a rate.
+/// Returns the rates of the warm-up and of `intervals` intervals, which alternate by one percent around a
+/// rate.
 fn steady(rate: f64, intervals: usize) -> Vec<f64> {
     (0..=intervals).map(|index| rate * if index % 2 == 0 { 0.99 } else { 1.01 }).collect()
 }
@@ -77,13 +78,12 @@ fn a_rate_that_jumped_is_told_as_a_shift_and_has_no_interval() {
     let rates = [steady(4e9, 15), steady(8e9, 15)].concat();
     let said = of(&stream_settings(), &stream_at(&rates));
     assert_eq!((said.shifts.len(), said.bimodal.is_none()), (1, true), "{said:?}");
-    // The first rate is the warm-up.
     assert_eq!(said.shifts[0].at, Nanos::from_millis(15 * 250));
     let Some(SingleOutcome::Stream(stream)) = said.outcome else { panic!("a stream") };
     assert_eq!(stream.received.spread, None);
 }
 
-/// There is at most one datagram in each interval of 250 ms.
+/// Each interval of 250 ms contains at most one datagram.
 #[test]
 fn intervals_of_a_few_datagrams_are_no_bimodal_and_the_same_rates_of_a_connection_are() {
     let rates: Vec<f64> = (0..=40).map(|index| if index % 3 == 0 { 0.0 } else { 1.05e6 }).collect();

@@ -4,7 +4,7 @@
 use findings::{Interval, PtraceCost, TracedPace};
 use samples::{PtraceSlice, PtraceSlices};
 
-/// Minimum number of reads and writes during a pause. With fewer, there is nothing to compare with.
+/// The minimum number of reads and writes during a pause. With fewer, there is nothing to compare with.
 const FEW: u64 = 20;
 const CONFIDENCE: f64 = 0.95;
 
@@ -30,7 +30,7 @@ pub(super) fn of(ptrace: &PtraceSlices) -> PtraceCost {
     }
 }
 
-/// Takes pairs of a pause and the slice before it. The ratio is unknown if any of the values is zero.
+/// Takes pairs of a pause and the slice before it. The ratio is unknown if any value is zero.
 fn pace(pairs: &[(f64, f64)]) -> Option<TracedPace> {
     let estimate = stats::ratio::paired_ratio(pairs, CONFIDENCE)?;
     let interval =

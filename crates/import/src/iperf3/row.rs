@@ -14,7 +14,6 @@ pub(super) struct Row {
     pub(super) start: Nanos,
     pub(super) end: Nanos,
     pub(super) transfer: Figure,
-    /// In bits per second.
     pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,
@@ -81,7 +80,6 @@ pub(super) enum BracketLine {
         local: String,
         remote: String,
     },
-    /// Late datagrams, printed in a summary.
     OutOfOrder {
         id: Id,
         count: u64,
@@ -167,7 +165,6 @@ fn is_of_older_tool(start: &str, end: &str) -> bool {
     matches!((decimals(start), decimals(end)), (Some(1), Some(1)) | (Some(4), Some(4)))
 }
 
-/// Parses `[ label ]` and returns the text after it.
 fn label(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = text.strip_prefix('[')?.split_once(']')?;
     let label = label.trim();

@@ -28,7 +28,6 @@ struct Layout {
     label: usize,
     columns: usize,
     beside: bool,
-    /// The value of a bar that fills all columns.
     most: f64,
 }
 

@@ -116,7 +116,6 @@ impl Axis {
         }
     }
 
-    /// Draws the title above a plot. Returns the top of the plot.
     pub(super) fn over(&self, canvas: &mut Canvas<'_>, x: f64, y: f64, room: f64) -> f64 {
         canvas.lines((x, y), Style::Note, &self.title, room, 2) + line_height(Style::Tick) / 2.0
     }

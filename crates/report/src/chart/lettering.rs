@@ -2,7 +2,7 @@
 
 use console::measure_text_width;
 
-/// Widths of the characters from space to tilde, in hundredths of the font size.
+/// The widths of the characters from space to tilde, in hundredths of the font size.
 #[rustfmt::skip]
 const WIDTHS: [u8; 95] = [
     32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,

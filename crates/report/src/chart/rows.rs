@@ -43,12 +43,11 @@ const BAR: f64 = 14.0;
 const LANE: f64 = 9.0;
 const APART: f64 = 9.0;
 const MOST_LABEL: f64 = 0.36;
-/// Maximum width of text next to a bar. Longer text goes above it.
+/// The maximum width of text next to a bar. Longer text goes above it.
 const MOST_BESIDE: f64 = 190.0;
 /// Beyond this number of rows, a chart is replaced by its table.
 pub(crate) const MOST_ROWS: usize = 60;
 
-/// Draws the rows below `y`. Returns their bottom.
 pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let shown = &rows.rows[..rows.rows.len().min(MOST_ROWS)];
     let layout = Layout::of(shown, &rows.axis, canvas);

@@ -62,7 +62,7 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
     TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
 }
 
-/// Whether the value is the senders' rate because the receivers did not report.
+/// Returns whether the value is the senders' rate because the receivers did not report.
 pub(crate) fn is_of_sender(result: &ResultSummary) -> bool {
     StreamSummary::of(result).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }

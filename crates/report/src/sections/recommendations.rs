@@ -73,7 +73,6 @@ const fn name(objective: Objective) -> &'static str {
     }
 }
 
-/// Formats a number of CPUs so that digits align in tables.
 fn cpus(cpus: f64) -> String {
     significant(cpus, 3)
 }

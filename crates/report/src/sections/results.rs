@@ -76,15 +76,12 @@ fn further(result: &ResultSummary) -> Vec<Field> {
     kind::of(result).further().into_iter().chain([cost]).collect()
 }
 
-/// The table's columns, omitting any that have no data.
 struct Layout<'a> {
     factors: Vec<&'a str>,
     placed: bool,
-    /// The confidence level, if it is the same for all intervals.
     common: Option<String>,
     confidence: Confidence,
     compared: bool,
-    /// Whether some results have received rates and others only sent rates.
     mixed: bool,
     ratios: Ratios,
     further: Vec<&'static str>,

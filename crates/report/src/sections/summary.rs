@@ -27,7 +27,6 @@ const TWO_LINES: usize = 2 * LINE - 4;
 
 #[derive(Clone, Copy)]
 struct Scope {
-    /// Number of workloads with separate lines, chosen by the largest significant differences.
     workloads: usize,
     layered: usize,
     cautions: usize,
@@ -51,7 +50,6 @@ const SCOPES: [Scope; 9] = [
 ];
 
 impl Scope {
-    /// Whether this scope drops lines in favour of a second workload.
     const fn gives_way_to_workloads(&self) -> bool {
         self.layered < MOST.layered
     }
@@ -122,7 +120,6 @@ fn without(mut rows: Vec<Row>, label: &str) -> Vec<Row> {
 
 struct Answer<'a> {
     source: &'a Source<'a>,
-    /// All workloads, most decisive first.
     workloads: Vec<&'a str>,
     differences: &'a [Difference<'a>],
     largest: Option<&'a Difference<'a>>,
@@ -190,7 +187,6 @@ impl Answer<'_> {
         }
     }
 
-    /// Returns a cause of the largest difference, or any cause if there is no difference.
     fn reason(&self) -> Option<&Finding> {
         self.told().into_iter().find(|claim| claim.explains() && self.explains_largest(claim))
     }
@@ -199,7 +195,8 @@ impl Answer<'_> {
         self.largest.is_some_and(|it| it.results.iter().any(|result| is_of(claim, result)))
     }
 
-    /// Whether the finding may explain the largest difference, which it cannot if it also applies to the better end.
+    /// Returns whether the finding may explain the largest difference. It cannot if it also applies to
+    /// the better end.
     fn explains_largest(&self, claim: &Finding) -> bool {
         self.largest.is_none_or(|it| {
             let [worse, better] = it.worse_first();
@@ -392,7 +389,7 @@ fn set(
     ))
 }
 
-/// Whether the user has to fill in part of the command, as in `taskset -cp THREAD`.
+/// Returns whether the user has to fill in a part of the command, as in `taskset -cp THREAD`.
 fn has_placeholder(command: &str) -> bool {
     let typed = command.split("  #").next().unwrap_or_default();
     typed.contains('…')

@@ -37,7 +37,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         findings.results.iter().filter(|result| !result.syscalls.is_empty()).collect();
     let claimed: Vec<&String> =
         findings.findings.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.results).collect();
-    // Sort results in findings first, then those with times.
+    // Results in findings come first, then those with times.
     let rank =
         |result: &ResultSummary| claimed.iter().position(|id| **id == result.id).unwrap_or(claimed.len());
     counted.sort_by_key(|result| (rank(result), !is_timed(result)));

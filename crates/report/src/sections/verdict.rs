@@ -110,7 +110,8 @@ fn remedy(remedy: &Remedy) -> Vec<Block> {
         .collect()
 }
 
-/// `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9 Gbit/s, block by block 4.15x`.
+/// Returns e.g. `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9
+/// Gbit/s, block by block 4.15x`.
 fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     let what =
         remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();

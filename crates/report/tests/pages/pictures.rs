@@ -60,7 +60,6 @@ fn drawn(findings: &Findings) -> Vec<Picture> {
     pictures(findings, Some(&sample::record::record()), &Options::default())
 }
 
-/// A chart's text: left, top, right, bottom, and the characters.
 #[derive(Debug)]
 struct Shown(f64, f64, f64, f64, String);
 
@@ -305,7 +304,6 @@ fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
     let [first, last] = [data.first(), data.last()]
         .map(|row| row.expect("two paths")["value"].parse::<f64>().expect("a number"));
     let wholes = numbers(&svg, "rect class=\"f0\"", "width");
-    // The first is the legend's.
     let share = wholes[wholes.len() - 1] / wholes[1];
     assert!((share - last / first).abs() < 0.01, "{share} and {}", last / first);
     let zero = numbers(&svg, "rect class=\"f0\"", "x")[1];

@@ -30,7 +30,6 @@ impl Shape {
         match self {
             Self::Normal | Self::Heavy => 0.0,
             Self::Skewed => 1.0,
-            // A sixth into the upper mode.
             Self::TwoHumps => 1.0 - 0.2 * 0.967_421_566,
         }
     }
@@ -43,7 +42,6 @@ impl Shape {
         }
     }
 
-    /// The mean of [`Draws::series`], with modes of equal size.
     pub(crate) fn mean_in_time(self) -> f64 {
         if self == Self::Skewed { 0.125f64.exp() } else { 0.0 }
     }

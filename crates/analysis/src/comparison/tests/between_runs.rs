@@ -18,7 +18,7 @@ fn history(runs: std::ops::Range<i64>, noise: Noise) -> Vec<RunRecord> {
 }
 
 const LIMITED: &str = "tunnel/bulk";
-/// Noise of runs that differ by more than their trials suggest.
+/// The noise of runs that differ by more than their trials suggest.
 const UNSTEADY: Noise = Noise { trial: 0.003, block: 0.002, run: 0.05 };
 
 #[test]
@@ -108,7 +108,7 @@ fn only_runs_that_were_made_as_a_was_are_learned_from() {
         |run| run.header.origin = imported(about(1e9)).record.header.origin,
     ];
     for (run, spoil) in others.iter_mut().zip(spoil) {
-        // Spoil the newest run other than A and B, which are not used anyway.
+        // This spoils the newest run except for A and B, which are not used anyway.
         spoil(run);
     }
     others[7].header.environment.as_mut().expect("measured").load_average = Some([9.0; 3]);

@@ -13,8 +13,8 @@ fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     run.record
 }
 
-/// Forty pairs of runs in which the second is scaled by `kept`. Returns each result with its outcome for a gate at 5
-/// %.
+/// Compares forty pairs of runs in which the second run is scaled by `kept`. Returns each result and the
+/// outcome of a gate at 5 %.
 fn forty(count: u32, kept: f64) -> Vec<(ResultComparison, GateOutcome)> {
     let pair = |seed: u64| {
         let (a, b) = (trials(count, 2 * seed, 10e9), trials(count, 2 * seed + 1, 10e9 * kept));

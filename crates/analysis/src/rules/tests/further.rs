@@ -90,7 +90,7 @@ fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
         "2 queues gain only −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);
-    // With one queue only the first step was measured, and the rate was still rising.
+    // With one queue, only the first step was measured, and the rate was still rising.
     assert_eq!(claims(&told::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"), []);
 }
 
@@ -130,7 +130,7 @@ fn a_window_that_is_full_reason_nobody_reads_in_time_is_no_small_buffer() {
     let mut untold = made::windowed_by_receiver(100, 500);
     untold.each(made::UPPER, |trial| trial.cpu.threads.clear());
     check(&untold, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
-    // A buffer that was explicitly set to a small size is the likelier cause.
+    // A buffer that was explicitly set to a small size is the more likely cause.
     made::stream_load(&mut untold, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
     check(&untold, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
 }
@@ -255,7 +255,7 @@ fn a_quiet_run_has_no_claim() {
     }
 }
 
-/// Three steady trials, and one with a temporary or permanent jump in the rate.
+/// Returns three steady trials, and one trial with a temporary or permanent jump in the rate.
 fn jumped(after: &[f64]) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).each("plain/bulk", |trial| {

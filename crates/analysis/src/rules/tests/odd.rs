@@ -1,4 +1,4 @@
-//! Whatever a log or table contains, rules neither panic nor print NaN or infinity.
+//! Rules neither panic nor print NaN or infinity, whatever a log or table contains.
 
 use proptest::prelude::*;
 use samples::SyscallCount;

@@ -75,7 +75,6 @@ fn call(row: &[&str]) -> SyscallCount {
     }
 }
 
-/// The same run with CPU time reported separately from the time inside the calls.
 pub(super) fn split(mut run: Fixture) -> Fixture {
     run.each("client-to-server/iperf3", |trial| {
         trial.syscalls.iter_mut().for_each(|count| count.running = Some(Nanos(count.calls * 1000)));
@@ -130,7 +129,6 @@ fn add_path(run: &mut Fixture, name: &str) {
     }
 }
 
-/// The rate that a receiver reported for each second.
 fn seconds(rates: &[f64]) -> Measurement {
     let second = Nanos::from_secs(1);
     let interval = |(index, rate): (usize, &f64)| Interval {

@@ -195,7 +195,7 @@ fn what_is_not_known_is_not_claimed() {
     facts.threads.clear();
     assert_eq!(said(&facts).findings, []);
     let mut facts = sound();
-    // A guest with an inactive driver has not accepted any offload, which is no evidence of a loss.
+    // A guest with an inactive driver has not accepted any offload, so nothing indicates a loss.
     features(&mut facts).insert("tx-tcp-segmentation".into(), false);
     facts.devices[0].negotiated =
         Some(NegotiatedFeatures { driver: Some(false), ..NegotiatedFeatures::default() });

@@ -14,7 +14,6 @@ use units::Nanos;
 
 /// The stream starts before the ping, and ends this long after it.
 const MARGIN: Nanos = Nanos::from_millis(500);
-/// How often to check whether the stream has started or failed.
 const GLANCE: Duration = Duration::from_millis(20);
 
 pub(super) struct BackgroundStream<'scope> {

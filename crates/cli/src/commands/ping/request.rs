@@ -16,7 +16,6 @@ const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60))
 const UNSEEN: Nanos = Nanos::from_millis(500);
 /// The maximum rate at which messages can be sent individually, per second.
 const FASTEST: f64 = 1_000_000.0;
-/// The minimum number of messages in an open-loop test.
 const FEWEST: f64 = 2.0;
 /// The size of sockperf's header, which is also its minimum message size.
 const SOCKPERF_LEAST: Bytes = Bytes(14);

@@ -17,7 +17,7 @@ pub(super) struct Difference<'a> {
     metric: Metric,
     change: &'a Comparison,
     pub(super) results: [&'a str; 2],
-    /// Whether it belongs to the setting shown first. Elsewhere, the factor may cause the difference.
+    /// Whether the difference belongs to the setting shown first. Elsewhere, the factor may cause it.
     pub(super) is_main: bool,
 }
 

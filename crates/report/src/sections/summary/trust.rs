@@ -47,8 +47,8 @@ fn warned(findings: &Findings) -> usize {
     findings.results.iter().filter(|result| !result.warnings.is_empty()).count()
 }
 
-/// `low` for unreliable or single values. `fair` for missing trials, measurement warnings, mostly unclear
-/// comparisons, mostly results with warnings, or imported trials that vary.
+/// Returns `low` for unreliable or single values. Returns `fair` for missing trials, measurement
+/// warnings, mostly unclear comparisons, mostly results with warnings, or imported trials that vary.
 fn grade(findings: &Findings, differences: &[Difference<'_>]) -> &'static str {
     let alone = findings.results.iter().all(|result| result.value.trials <= 1);
     let warns = |claim: &Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
@@ -103,7 +103,6 @@ fn unexplained(findings: &Findings) -> usize {
     findings.run.origin.imported().map_or(0, |import| import.unexplained.len())
 }
 
-/// Returns the spread between a result's trials, if it is notable and no baseline was repeated.
 fn spread(findings: &Findings) -> Option<f64> {
     if !findings.noise.is_empty() {
         return None;
@@ -134,7 +133,7 @@ fn noise(floors: &[NoiseFloor]) -> Option<String> {
     })
 }
 
-/// A floor of 36 % hides an increase of 36 % or a decrease of 27 %.
+/// Formats a floor in both directions. A floor of 36 % hides an increase of 36 % or a decrease of 27 %.
 fn either_way(floor: f64) -> String {
     if floor < ALIKE {
         Share(floor).to_string()

@@ -20,7 +20,6 @@ pub(super) struct Call<'a> {
     pub(super) threads: u32,
 }
 
-/// A column that is omitted if no call has data for it.
 #[derive(Clone, Copy)]
 pub(super) struct OptionalColumn {
     title: &'static str,
@@ -51,7 +50,6 @@ const COMPOSED: &[OptionalColumn] = &[
     shown("In guest", |call| each(call, call.count.guest.filter(|guest| guest.0 > 0))),
 ];
 
-/// Only CPU time, as reported by `strace -c`.
 const RUNNING: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.map(phrases::grouped)),
     shown("Running", |call| time(call.count.running)),
@@ -71,7 +69,6 @@ const TIMED: &[OptionalColumn] = &[
 
 pub(super) struct Layout {
     whose: bool,
-    /// Whether one process made all calls, so that its name is omitted.
     alone: bool,
     rate: Option<String>,
     shared: bool,

@@ -12,7 +12,7 @@ pub(super) const VHOST_OFF: Rule = Rule { id: "vhost-off", look: |vm| of_each(vm
 pub(super) const OFFLOAD_OFF: Rule = Rule { id: "offload-off", look: |vm| of_each(vm, offload_off) };
 pub(super) const MTU_MISMATCH: Rule = Rule { id: "mtu-mismatch", look: |vm| of_each(vm, mtu_mismatch) };
 
-/// Packets per second below which a device is considered idle.
+/// A device with fewer packets per second is considered idle.
 const TRAFFIC: f64 = 1000.0;
 /// Appended because nothing is compared here.
 pub(super) const UNMEASURED: &str =
@@ -94,8 +94,8 @@ fn vhost_commands(summary: &VmSummary) -> Vec<String> {
     vec!["modprobe vhost_net && ls -l /dev/vhost-net".into(), set]
 }
 
-/// A tap device has the offloads that the guest's driver accepted, i.e. for packets to the guest that need no
-/// segmentation or checksum.
+/// Reports offloads that are off. The offloads of a tap device are those that the guest's driver
+/// accepted, i.e. for packets to the guest that need no segmentation or checksum.
 fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     let state = device.state.as_ref()?;
     // A guest driver that has not started has not accepted any.
@@ -137,7 +137,8 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     [headless, off, refused].into_iter().flatten().collect()
 }
 
-/// Features that let the guest send large packets but that it did not accept. Empty unless the monitor reports them.
+/// Returns the features for sending large packets that the guest did not accept. Empty unless the monitor
+/// reports them.
 fn refused(device: &VmDevice) -> Vec<&'static str> {
     let Some(taken) = device.negotiated.as_ref().and_then(|it| it.features.as_ref()) else {
         return Vec::new();

@@ -12,11 +12,12 @@ pub(super) const WAITING_FOR_CPUS: Rule =
 pub(super) const OUT_OF_QUOTA: Rule =
     Rule { id: "noisy-host", look: |vm| throttled(vm).into_iter().collect() };
 
-/// Fraction of its runnable time that a thread may wait for a host CPU. Beyond this, every latency suffers.
+/// The fraction of its runnable time that a thread may wait for a host CPU. Beyond this, all latencies
+/// suffer.
 const CROWDED: f64 = 0.05;
-/// Minimum utilization. The waits of a mostly idle guest go unnoticed.
+/// The minimum utilization. The waits of a mostly idle guest go unnoticed.
 const RUNS: f64 = 0.05;
-/// Maximum fraction of the time that it may be throttled.
+/// The maximum fraction of the time that the machine may be throttled.
 const THROTTLED: f64 = 0.01;
 
 fn emulated(summary: &VmSummary) -> Option<Finding> {
@@ -33,7 +34,7 @@ fn emulated(summary: &VmSummary) -> Option<Finding> {
     })
 }
 
-/// Caused by other load on the host rather than the virtual machine.
+/// Reports contention, which is caused by other load on the host and not by the virtual machine.
 fn crowded(summary: &VmSummary) -> Option<Finding> {
     let crowded = |role: &VmRole| {
         let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;
