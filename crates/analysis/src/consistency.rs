@@ -86,7 +86,7 @@ fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
 
 /// The network half of write-up 003: one log per result, with directions that differ by 20 %.
 #[test]
-fn two_ways_of_which_one_is_said_to_be_slower_share_no_place() {
+fn slower_direction_has_a_lower_rank() {
     for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {
         let mut run = Fixture::new(1);
         for (path, rate) in [("host-to-vm", 20e9), ("vm-to-host", keeps * 20e9), ("vm-to-vm", 8e9)] {
@@ -128,7 +128,7 @@ fn unbalanced_and_disturbed_run_agrees_with_itself() {
 
 /// A finding and the ranking once used different thresholds, and no test noticed.
 #[test]
-fn what_contradicts_is_found() {
+fn detects_contradictions() {
     let mut run = Fixture::new(6);
     for (path, rate) in [("one", 20e9), ("two", 10e9), ("three", 5e9)] {
         run.path(path, &["wire"]).stream(path, &[], rate);
@@ -189,13 +189,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_two_places_of_a_page_contradict(record in any_run()) {
+    fn parts_of_a_report_never_contradict_each_other(record in any_run()) {
         prop_assert_eq!(contradictions(&analyse(&record)), Vec::<String>::new());
     }
 }
 
 #[test]
-fn the_layers_of_a_ladder_are_judged_once() {
+fn judges_each_layer_once() {
     for blocks in 1..8 {
         assert_eq!(contradictions(&analyse(&egress(blocks).record)), Vec::<String>::new(), "{blocks} blocks");
     }

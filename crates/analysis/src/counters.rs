@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_all_trials_are_added_and_those_with_probes_left_out() {
+    fn sums_counters_of_unprobed_trials() {
         let mut run = Fixture::new(3);
         run.path("plain", &["wire"]).path("other", &["wire"]).stream("plain", &[], 1e9);
         run.stream("other", &[], 1e9).probed("other/bulk");

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_result_knows_its_threads_and_its_machine() {
+    fn measured_result_has_threads_and_machine() {
         let mut run = Fixture::new(3);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
         let cpus = |consumer: &str, value| (consumer.to_owned(), value, ConsumerUnit::Cpus);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_columns_of_a_table_are_owners_and_other_shares_are_not() {
+    fn only_cpu_columns_become_owners() {
         let mut run = Fixture::new(1);
         let columns = [
             ("Bandwidth", Quantity::BitRate, 12.7e9),

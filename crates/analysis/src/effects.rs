@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_compared_with_the_first_one_at_equal_other_levels() {
+    fn compares_levels_with_the_first_at_equal_other_levels() {
         let effects = of(&egress(6));
         // The underlay factor applies to one path alone and to two paths at both levels of the other factor, which
         // has four pairs.
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_level_is_that_of_the_scenario_even_where_it_was_not_measured() {
+    fn first_level_is_from_the_scenario_even_if_not_measured() {
         let mut run = Fixture::new(5);
         run.path("plain", &["wire"]);
         [("1", 1e9), ("2", 2e9), ("3", 3e9)].iter().for_each(|(level, rate)| {

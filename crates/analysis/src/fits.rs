@@ -133,7 +133,7 @@ mod tests {
     use samples::Arm;
 
     #[test]
-    fn each_workload_has_the_floor_of_its_own_baseline() {
+    fn each_workload_has_its_own_noise_floor() {
         let run = egress(6);
         let floors = Fits::of(&gather(&run.record)).floors();
         let floors: Vec<_> =
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_blocks_with_both_trials_are_paired() {
+    fn pairs_only_blocks_with_both_trials() {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
         // The repetitions in the first blocks are far off, and their partners are missing.
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn one_burst_of_other_work_moves_a_floor_by_little() {
+    fn single_disturbance_barely_changes_the_noise_floor() {
         let floor = |run: &Fixture| Fits::of(&gather(&run.record)).floors()[0].floor;
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pair_is_no_floor() {
+    fn single_pair_gives_no_noise_floor() {
         assert_eq!(Fits::of(&gather(&egress(1).record)).floors().len(), 0);
     }
 }

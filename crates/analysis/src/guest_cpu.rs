@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_s_time_is_told_by_end_the_client_s_first() {
+    fn reports_guest_time_by_end_with_the_client_first() {
         let run = run();
         let measured = gather(&run.record);
         assert_eq!(said(&medians(&measured[0])), [("client", 0.3, 0.1), ("server", 0.5, 0.0)]);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_read_is_no_guest() {
+    fn end_without_reading_is_not_a_guest() {
         let mut run = run();
         run.each("plain/bulk", |trial| trial.cpu.guests = vec![guest("client", 0, 0, 0)]);
         assert_eq!(medians(&gather(&run.record)[0]), []);

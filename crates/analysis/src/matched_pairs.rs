@@ -119,7 +119,7 @@ mod tests {
     use crate::fixtures::Fixture;
 
     #[test]
-    fn names_with_and_without_the_word_share_what_is_left() {
+    fn names_match_without_the_word() {
         for (text, rest, on) in [
             ("KVM-KVM-vhost", "kvm-kvm", Some(true)),
             ("KVM-KVM", "kvm-kvm", None),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_pair_of_paths_stands_once_with_what_the_word_changes() {
+    fn lists_each_matched_pair_once_with_its_difference() {
         let mut run = Fixture::new(6);
         for path in ["host-to-vm", "host-to-vm-vhost", "vm-to-vm", "vm-to-vm-vhost"] {
             run.path(path, &["bridge", "virtio"]);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_a_factor_of_that_name_are_left_to_its_effects() {
+    fn levels_of_a_factor_are_not_matched_pairs() {
         let mut run = Fixture::new(6);
         run.path("guest", &["virtio"]);
         run.stream("guest", &[("vhost", "off")], 1e9).stream("guest", &[("vhost", "on")], 2e9);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_a_packet_and_the_device_that_cuts_are_told_in_either_direction() {
+    fn finds_segmenting_device_in_either_direction() {
         for direction in [Direction::Forward, Direction::Reverse] {
             let found = cut_on_the_way(direction);
             let data = found.data.expect("segments were counted");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_are_those_of_the_other_end() {
+    fn counts_acknowledgements_of_the_other_end() {
         let found = cut_on_the_way(Direction::Forward);
         let first = &found.devices[0];
         let (sent, back) = (first.sent.expect("data"), first.received);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_count_as_segments_and_data_both_ways_are_not_told_apart() {
+    fn datagrams_count_as_segments_in_one_direction_only() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]);
         run.measured("plain", "udp", stream_settings(), &datagrams_at(&[(500, 0), (500, 0)]));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_kept_before_segments_and_queues_were_counted_opens_and_says_nothing_of_them() {
+    fn reads_old_trial_without_segment_and_queue_counts() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
             let devices = vec![device("a:eth0", true, 5000, 1500)];

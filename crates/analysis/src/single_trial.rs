@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn one_trial_has_an_interval_from_its_own_series() {
+    fn single_trial_has_interval_from_its_series() {
         let value = imported([27.4e9, 16.2e9]).results[0].value;
         let interval = value.interval.expect("fifty intervals suffice");
         assert_eq!((value.basis, value.trials), (Basis::Intervals, 1));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_called_one_only_beyond_the_margin() {
+    fn difference_must_exceed_the_margin() {
         for (rates, wanted) in [
             ([27.4e9, 16.2e9], Difference::Lower),
             ([16.2e9, 27.4e9], Difference::Higher),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_with_a_jump_has_a_wide_interval_and_differs_only_beyond_its_levels() {
+    fn level_shift_widens_the_interval() {
         let jump: Vec<f64> = (0..51)
             .map(|at| if at < 26 { 12.6e9 } else { 20e9 } * if at % 2 == 0 { 0.99 } else { 1.01 })
             .collect();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn one_block_of_a_run_by_plumb_has_no_interval_and_no_verdict() {
+    fn single_block_has_no_interval_or_verdict() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]);
         run.stream("plain", &[("offload", "on")], 1e9).stream("plain", &[("offload", "off")], 1e9);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_table_are_compared_without_an_interval() {
+    fn compares_table_rows_without_interval() {
         let mut run = Fixture::new(1);
         run.path("bridge", &[]);
         for (queues, rate) in [("1", 12.7e9), ("2", 27.8e9)] {

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_kind_by_one_thread_are_added_up_and_the_longest_come_first() {
+    fn sums_equal_calls_by_thread_and_sorts_by_time() {
         let mut run = Fixture::new(2);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
             let unknown = (trial.block == 0).then_some(7);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_only_waits_stands_last() {
+    fn threads_that_only_wait_come_last() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).probed("plain/bulk");
         run.seen("plain/bulk", |_, seen| {

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_kept_once_with_its_strongest_and_its_number_of_trials() {
+    fn lists_each_kind_once_with_strongest_instance_and_count() {
         let disagree = ValidityWarning::EndsDisagree { sent: Bytes(10), received: Bytes(4) };
         assert_eq!(
             of(&[
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_that_is_no_number_is_dropped() {
+    fn drops_warnings_with_nan() {
         assert_eq!(of(&[&[generator("client", f64::NAN)]]), []);
     }
 }

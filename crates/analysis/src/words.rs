@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_as_one_would_say_them() {
+    fn lists_names_in_words() {
         for (names, said) in [
             (&["a"][..], "a"),
             (&["a", "b"], "a and b"),

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_reads_as_one_would_say_it() {
+    fn describes_stream_in_words() {
         let many = StreamSettings {
             streams: 8,
             direction: Direction::Both,
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_congestion_control_that_nobody_chose_is_the_one_that_the_sender_had() {
+    fn shows_default_congestion_control_of_the_sender() {
         let end = |end: &str, name: &str| EndSocket {
             end: end.to_owned(),
             socket: SocketFacts { congestion: Some(name.to_owned()), ..SocketFacts::default() },
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ping_pong_says_when_it_sends_how_it_waits_and_what_is_beside_it() {
+    fn describes_schedule_waiting_and_background_stream() {
         let under = Background {
             mode: Mode::Limit,
             streams: 2,
@@ -218,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn an_end_without_cpus_is_free() {
+    fn end_without_cpus_is_not_pinned() {
         let placement = workload::Placement::Cpus { client: vec![0], server: vec![] }.to_string();
         let words = in_words(&WorkloadSettings::PingPong(PingPongSettings::new(TWO)), &placement, &[]);
         assert!(words.ends_with("blocking, client on CPU 0, server free"), "{words}");
     }
 
     #[test]
-    fn connections_say_what_each_carries() {
+    fn describes_sizes_of_connections() {
         let load = WorkloadSettings::Connect(ConnectSettings {
             clients: 4,
             socket: cubic(),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_tools_log_does_not_tell_is_not_said() {
+    fn omits_unknown_settings_of_other_tools() {
         let bare = ImportedSettings::of("iperf3", ImportedKind::Stream);
         let full = ImportedSettings {
             transport: Some(Transport::Tcp),

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_shows_the_confidence_that_it_has() {
+    fn estimate_shows_its_confidence() {
         let mut received = Estimate {
             estimate: 9.41e9,
             mean: 9.4e9,
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_is_a_share_or_several_times_with_its_interval() {
+    fn formats_comparison_as_percentage_or_multiple_with_interval() {
         let mut against = Comparison {
             ratio: 0.942,
             ratio_interval: interval(0.93, 0.951),
@@ -299,14 +299,14 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn separates_thousands() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), text);
         }
     }
 
     #[test]
-    fn a_time_is_written_in_utc() {
+    fn formats_time_in_utc() {
         assert_eq!(moment(UnixMillis(1_795_260_615_000)), "2026-11-21 11:30 UTC");
         assert_eq!(moment(UnixMillis(i64::MAX)), "unknown time");
     }

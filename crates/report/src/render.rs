@@ -237,14 +237,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_is_known_by_the_name_it_prints() {
+    fn parses_displayed_format_names() {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
     }
 
     #[test]
-    fn an_unknown_format_is_answered_with_the_known_ones() {
+    fn error_lists_known_formats() {
         let error = "md".parse::<Format>().expect_err("is no name").to_string();
         assert_eq!(
             error,

@@ -101,19 +101,19 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     #[test]
-    fn two_rates_are_seen_with_their_share() {
+    fn finds_two_rates_with_their_fractions() {
         let v = [12.5, 12.6, 12.7, 12.6, 12.5, 12.6, 20.0, 20.1, 19.9, 20.0];
         assert_eq!(bimodal(&v), Some(TwoLevels { low: 12.6, high: 20.0, share_high: 0.4 }));
     }
 
     #[test]
-    fn one_level_is_one_level() {
+    fn single_level_is_unimodal() {
         assert_eq!(bimodal(&[5.0; 20]), None);
         assert_eq!(bimodal(&[5.0, 5.1, 4.9, 5.0, 5.2, 4.8, 5.0, 50.0]), None, "one outlier is no level");
     }
 
     #[test]
-    fn a_group_that_lies_elsewhere_as_a_whole_is_no_level() {
+    fn single_shifted_group_is_not_a_mode() {
         let odd = [
             [25.8, 24.1, 25.8],
             [20.2, 19.8, 20.4],
@@ -142,7 +142,7 @@ mod tests {
     type Shape = fn(f64) -> f64;
 
     #[test]
-    fn one_hump_rarely_looks_like_two() {
+    fn unimodal_samples_rarely_look_bimodal() {
         let shapes: [(&str, Shape); 3] = [
             ("normal", normal_quantile),
             ("uniform", |u| u),

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_saturates_has_its_knee_there() {
+    fn finds_knee_of_saturating_curve() {
         let got = plateau(&about(&[20.0, 40.0, 60.0, 78.0, 80.0, 79.0])).unwrap();
         assert_eq!((got.index, &*got.plausible, got.falls_at), (3, &[3][..], None));
         let interval = got.value.interval.unwrap();
@@ -193,25 +193,25 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_falls_again_says_where() {
+    fn finds_where_a_curve_falls_again() {
         let got = plateau(&about(&[30.0, 60.0, 80.0, 79.0, 60.0, 50.0])).unwrap();
         assert_eq!((got.index, got.falls_at), (2, Some(4)));
     }
 
     #[test]
-    fn a_curve_that_rises_to_its_end_has_its_knee_at_the_end() {
+    fn knee_of_a_rising_curve_is_its_end() {
         let got = plateau(&about(&[10.0, 20.0, 40.0, 80.0])).unwrap();
         assert_eq!((got.index, got.falls_at), (3, None));
     }
 
     #[test]
-    fn a_level_at_the_edge_leaves_the_knee_open() {
+    fn borderline_level_makes_the_knee_uncertain() {
         let got = plateau(&about(&[30.0, 76.0, 80.0, 80.0])).unwrap();
         assert_eq!(got.plausible, [1, 2]);
     }
 
     #[test]
-    fn the_best_of_several_settings_is_found_anew_in_each_drawn_curve() {
+    fn chooses_best_setting_in_each_drawn_curve() {
         let several = [about(&[50.0]), about(&[76.5; 8]), about(&[80.0]), about(&[80.0])];
         let as_if_one = several.clone().map(|level| level[0].clone());
         let (got, alone) = (plateau_of_best(&several).unwrap(), plateau(&as_if_one).unwrap());
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_measured_once_have_a_knee_too() {
+    fn finds_knee_with_one_trial_per_level() {
         let once: Vec<Vec<f64>> = [28.5, 28.7, 56.2, 66.6, 74.4, 76.4, 77.2].map(|x| vec![x]).to_vec();
         let got = plateau(&once).unwrap();
         assert_eq!((got.index, got.falls_at), (4, None));

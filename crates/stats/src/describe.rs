@@ -64,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn known_values_come_out() {
+    fn gives_published_values() {
         let v = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert_eq!((median(&v), mean(&v)), (Some(4.5), Some(5.0)));
         assert!((variance(&v).unwrap() - 32.0 / 7.0).abs() < 1e-12);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nonsense_have_no_answer() {
+    fn empty_or_invalid_input_gives_none() {
         for v in [&[][..], &[f64::NAN], &[1.0, f64::INFINITY]] {
             assert_eq!((median(v), mean(v), variance(v)), (None, None, None));
         }

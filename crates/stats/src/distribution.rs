@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_tail_values_come_out() {
+    fn gives_published_tail_values() {
         for (what, got, want) in [
             ("signed rank n=5 T<=0", signed_rank_cdf(5)[0], 1.0 / 32.0),
             ("signed rank n=6 T<=2", signed_rank_cdf(6)[2], 3.0 / 64.0),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_and_the_normal_branch_meet() {
+    fn exact_and_normal_results_agree_at_the_limit() {
         let exact = signed_rank_cdf(100);
         let normal = normal_steps(5050, (100.0f64 * 101.0 * 201.0 / 24.0).sqrt());
         assert!(exact.iter().zip(&normal).all(|(a, b)| (a - b).abs() < 1e-3));

@@ -75,7 +75,7 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     #[test]
-    fn the_median_interval_says_what_it_attains() {
+    fn median_interval_has_its_attained_confidence() {
         for (n, low, high, attained) in [
             (2, 1.0, 2.0, 0.5),
             (3, 1.0, 3.0, 0.75),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn reach_is_the_farther_side() {
+    fn reach_is_the_larger_distance() {
         let interval = Some(Interval { low: 9.9, high: 10.3, confidence: 0.95 });
         let of = |value, interval| Estimate { value, interval }.reach();
         assert!((of(10.0, interval).unwrap() - 0.03).abs() < 1e-12);
@@ -99,12 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_a_median_and_no_interval() {
+    fn single_value_has_median_without_interval() {
         assert_eq!(median_estimate(&[3.0], 0.95), Some(Estimate { value: 3.0, interval: None }));
     }
 
     #[test]
-    fn the_median_interval_covers_a_skewed_truth_as_claimed() {
+    fn median_interval_covers_skewed_median_as_claimed() {
         let mut rng = Pcg64Mcg::seed_from_u64(23);
         for n in [3, 5, 10] {
             let draws: Vec<Interval> = (0..2000)

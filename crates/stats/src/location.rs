@@ -221,7 +221,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn quieter_half_of_a_workload_sets_its_scatter() {
+    fn scatter_comes_from_the_quieter_half() {
         let quiet = numbered(&[1.00, 1.01, 0.99, 1.02, 0.98, 1.0]);
         let mut disturbed = numbered(&[2.00, 2.02, 1.98, 2.04, 1.96, 2.0]);
         let before = scatter([&quiet, &disturbed]).expect("two values");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_have_their_median_and_no_interval() {
+    fn few_values_give_median_without_interval() {
         let got = value(&[10.0, 3.0, 11.0]).expect("positive values");
         assert!((got.value - 10.0).abs() < 1e-9 && got.interval.is_none(), "{got:?}");
         assert_eq!((value(&[]), value(&[0.0, 0.0])), (None, None));

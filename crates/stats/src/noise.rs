@@ -144,18 +144,18 @@ mod tests {
         between_runs(values, 0.95).unwrap().relative
     }
 
-    /// The viscosities of fifteen batches of paint have a mean moving range of 0.48 (Montgomery, Introduction to
-    /// Statistical Quality Control, section 6.4).
     #[test]
-    fn runs_of_another_thing_teach_nothing() {
+    fn outlying_runs_do_not_affect_the_noise() {
         let quiet = [1.0, 1.01, 0.99, 1.005];
         let limited = [1.0, 0.008, 1.01, 0.0081, 0.99, 1.005];
         assert!(learned(&limited) < 0.1 && learned(&quiet) < 0.1);
         assert_eq!(between_runs(&[1.0, 1.01, 0.99, 0.008, 0.0081], 0.95), None, "three are too few");
     }
 
+    /// The viscosities of fifteen batches of paint have a mean moving range of 0.48 (Montgomery, Introduction to
+    /// Statistical Quality Control, section 6.4).
     #[test]
-    fn the_deviation_is_that_of_a_published_chart() {
+    fn deviation_matches_published_chart() {
         let batches = [
             33.75, 33.05, 34.00, 33.81, 33.46, 34.02, 33.68, 33.27, 33.49, 33.20, 33.62, 33.00, 33.54, 33.12,
             33.84,
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_changed_once_and_stayed_hardly_counts() {
+    fn lasting_level_change_barely_affects_the_noise() {
         let steady =
             |level: f64, n: usize| (0..n).map(move |at| level * if at % 2 == 0 { 1.0 } else { 1.004 });
         let before: Vec<f64> = steady(40.0, 10).collect();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn few_runs_know_little_and_fewer_than_four_nothing() {
+    fn few_runs_widen_the_noise_and_three_give_none() {
         let runs: Vec<f64> = (0..11).map(|at| if at % 2 == 0 { 1.0 } else { 1.01 }).collect();
         assert!(
             learned(&runs[..4]) > 1.5 * learned(&runs[..7]) && learned(&runs[..7]) > 1.1 * learned(&runs)
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_floor_the_chance_is_what_the_confidence_leaves() {
+    fn p_at_the_floor_complements_the_confidence() {
         let got = between_runs(&[1.0, 1.03, 0.98, 1.01, 1.02], 0.95).unwrap();
         for ratio in [1.0 + got.relative, 1.0 / (1.0 + got.relative)] {
             assert!((got.p(ratio) - 0.05).abs() < 1e-9);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_all_alike_leave_no_chance_to_a_difference() {
+    fn equal_runs_give_differences_zero_p() {
         let got = BetweenRuns { relative: 0.0, runs: 5, deviation: 0.0, freedom: 3.0 };
         assert_eq!((got.p(1.0), got.p(1.1), got.p(0.9)), (1.0, 0.0, 0.0));
     }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn floor_is_what_the_workload_distinguishes_or_an_established_shift() {
+    fn floor_is_the_resolution_or_an_established_shift() {
         let about = |middle: f64| [0.99, 1.01, 1.0, 0.995, 1.005, 1.0].map(|off| middle * off);
         let steady = of(&about(1.0), 0.01).unwrap();
         let visible =
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn one_disturbed_pair_hardly_moves_the_floor() {
+    fn disturbed_pair_barely_changes_the_floor() {
         let mut ratios = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0];
         let before = of(&ratios, 0.015).unwrap().relative;
         ratios[3] = 3.0;
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_that_vary_more_than_the_workload_do_not_raise_the_floor() {
+    fn noisy_repetitions_do_not_raise_the_floor() {
         let got = of(&[1.0, 0.35, 1.01, 0.33, 1.02, 0.98], 0.015).unwrap();
         assert!(got.relative < 0.02, "{got:?}");
     }
 
     #[test]
-    fn steady_baseline_has_the_minimum() {
+    fn steady_baseline_has_the_minimum_floor() {
         assert_eq!(of(&[1.0; 6], 0.001).unwrap().relative, USUAL_MINIMUM);
         assert_eq!(of(&[1.0], 0.001), None);
         let few = of(&[1.0, 1.01, 0.99], 0.01).unwrap();

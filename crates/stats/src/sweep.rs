@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn one_lost_cell_of_twenty_is_found_with_five_values_each() {
+    fn finds_one_worse_cell_of_twenty_with_five_values() {
         let mut random = Pcg64Mcg::seed_from_u64(0x5eed_2001);
         for kept in [0.5, 0.9, 1.1] {
             let found = judged(&twenty(&mut random, kept, quiet));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_equal_cells_seldom_raise_an_alarm() {
+    fn twenty_equal_cells_rarely_raise_an_alarm() {
         let errors: [(&str, Error); 4] =
             [("normal", quiet), ("skewed", skewed), ("disturbed", disturbed), ("at two levels", at_bimodal)];
         for (seed, (kind, error)) in (0x5eed_3001..).zip(errors) {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_four_values_each_never_suffice_and_four_do() {
+    fn four_values_per_run_are_the_minimum() {
         let runs = |n: usize| [vec![1.0; n], (0..n).map(|at| 0.5 + 1e-3 * at as f64).collect::<Vec<f64>>()];
         let alone = |[a, b]: &[Vec<f64>; 2]| p(&[Cell { a, b, group: 0 }])[0];
         assert!(alone(&runs(3)).is_some_and(|p| p > 0.05) && alone(&runs(4)).is_some_and(|p| p < 0.05));

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_floor_makes_nothing_the_same() {
+    fn large_floor_never_gives_equality() {
         let wide =
             Estimate { value: 1.02, interval: Some(Interval { low: 0.7, high: 1.5, confidence: 0.95 }) };
         let floor = NoiseFloor { relative: 1.64, pairs: 6 };

@@ -58,7 +58,7 @@ mod tests {
     };
 
     #[test]
-    fn each_column_is_the_median_of_the_rows_that_have_it() {
+    fn each_column_is_a_median_over_rows_with_a_value() {
         let mut run = Fixture::new(3);
         run.path("vm", &[]).told("vm", "table", &[], reported_of(&[]));
         run.each("vm/table", |trial| {

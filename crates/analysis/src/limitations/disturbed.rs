@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_trial_among_others_is_left_out_and_its_disturber_named() {
+    fn excludes_disturbed_trial_and_names_the_process() {
         let said = said(|trial| trial.warnings.extend((trial.block == 2).then(|| disturbed(1.2))));
         let [left_out] = &said[..] else { panic!("{said:#?}") };
         assert!(
@@ -101,7 +101,7 @@ mod tests {
 
     /// Four pairs of a trial and its repetition are too few for a noise floor.
     #[test]
-    fn one_of_five_repetitions_stays_however_many_trials_measure() {
+    fn keeps_disturbed_repetition_if_only_five_exist() {
         let of = |arm| {
             said_in(5, move |trial| {
                 trial.warnings.extend((trial.block == 2 && trial.arm == arm).then(|| disturbed(1.2)));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_made_again_is_told_with_its_time_and_cause() {
+    fn reports_repeated_trial_with_time_and_cause() {
         let said = said(|trial| {
             if trial.block == 3 && trial.arm == samples::Arm::Measure {
                 let started = UnixMillis(trial.started.0 + 4_000);

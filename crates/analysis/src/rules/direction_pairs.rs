@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_each_others_reversal_whatever_stands_between_the_ends() {
+    fn recognizes_reversed_names_with_any_separator() {
         for (one, other, are) in [
             ("vm0-to-vm1", "vm1-to-vm0", true),
             ("VM0->VM1", "vm1->vm0", true),

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_become_the_words_that_cover_them() {
+    fn maps_features_to_covering_keywords() {
         let features = [
             "rx-gro",
             "tx-checksum-ip-generic",
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_names_the_device_and_its_host() {
+    fn command_names_device_and_host() {
         assert_eq!(
             switch_on("node1:egress.vxlan", &["tx-tcp-segmentation"]),
             "ethtool -K egress.vxlan tso on  # in node1"

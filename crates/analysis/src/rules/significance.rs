@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_sure_only_where_the_verdict_says_so() {
+    fn difference_is_significant_only_by_verdict() {
         let (trials, once) = (Basis::Trials, Basis::Intervals);
         for (given, sure) in [
             (comparison(0.5, Some((0.4, 0.6)), Difference::Lower, trials), Some(true)),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_sure_when_the_interval_of_its_median_lies_above() {
+    fn figure_is_significant_if_its_interval_exceeds_the_threshold() {
         let of = |values: &[f64]| above(values, 0.5).map(|above| above.sure);
         assert_eq!(of(&[0.6, 0.7, 0.8, 0.6, 0.7]), Some(true));
         assert_eq!(of(&[0.6, 0.7, 0.8, 0.4, 0.7]), Some(false));

@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_of_percentiles_are_read_as_tools_write_them() {
+    fn parses_percentile_names_of_tools() {
         for (name, at) in [
             ("p99.9", Some(99.9)),
             ("p999", Some(99.9)),

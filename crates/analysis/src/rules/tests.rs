@@ -35,7 +35,7 @@ fn change(finding: &Finding) -> Option<String> {
 }
 
 #[test]
-fn every_rule_speaks_when_it_should_and_only_then() {
+fn each_rule_reports_only_if_it_applies() {
     for case in CASES {
         let said = claims(&(case.triggers)(), case.rule);
         assert_eq!(said.len(), 1, "{}: {said:#?}", case.rule);
@@ -54,14 +54,14 @@ fn every_rule_speaks_when_it_should_and_only_then() {
 }
 
 #[test]
-fn what_is_said_of_the_measurement_is_said_by_rules() {
+fn claims_about_the_measurement_come_from_rules() {
     for id in Finding::OF_THE_MEASUREMENT {
         assert!(ALL.iter().any(|rule| rule.id == id), "{id}");
     }
 }
 
 #[test]
-fn every_rule_has_a_case_and_a_page() {
+fn each_rule_has_a_test_case_and_a_page() {
     for rule in ALL {
         assert!(CASES.iter().any(|case| case.rule == rule.id), "{} has no case", rule.id);
         let page = format!("{}/../../docs/findings/{}.md", env!("CARGO_MANIFEST_DIR"), rule.id);
@@ -75,7 +75,7 @@ fn every_rule_has_a_case_and_a_page() {
 }
 
 #[test]
-fn every_page_is_of_a_rule_or_a_hint() {
+fn each_page_belongs_to_a_rule_or_hint() {
     let folder = format!("{}/../../docs/findings", env!("CARGO_MANIFEST_DIR"));
     for page in std::fs::read_dir(folder).expect("there are pages") {
         let name = page.expect("it can be listed").file_name().into_string().expect("it is plain text");
@@ -86,7 +86,7 @@ fn every_page_is_of_a_rule_or_a_hint() {
 }
 
 #[test]
-fn an_offload_that_is_off_at_the_first_level_is_found_as_well() {
+fn finds_offload_off_at_the_first_level() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[("offload", "off")], 5e9).stream("plain", &[("offload", "on")], 20e9);
@@ -99,7 +99,7 @@ fn an_offload_that_is_off_at_the_first_level_is_found_as_well() {
 }
 
 #[test]
-fn an_offload_that_is_off_and_costs_nothing_is_not_complained_of() {
+fn offload_off_without_loss_is_not_reported() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     for (level, on) in [("on", true), ("off", false)] {
@@ -110,7 +110,7 @@ fn an_offload_that_is_off_and_costs_nothing_is_not_complained_of() {
 }
 
 #[test]
-fn a_factor_that_costs_throughput_without_changing_an_offload_is_not_blamed_on_one() {
+fn loss_without_offload_change_is_not_offload_off() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[("mtu", "9000")], 20e9).stream("plain", &[("mtu", "1500")], 5e9);
@@ -121,14 +121,14 @@ fn a_factor_that_costs_throughput_without_changing_an_offload_is_not_blamed_on_o
 }
 
 #[test]
-fn the_most_severe_claim_stands_first() {
+fn most_severe_claim_is_first() {
     let severities: Vec<Severity> =
         analyse(&egress(6).record).findings.iter().map(|claim| claim.severity).collect();
     assert!(severities.len() > 1 && severities.is_sorted_by(|one, other| one >= other), "{severities:?}");
 }
 
 #[test]
-fn stolen_time_alone_makes_a_host_noisy() {
+fn steal_time_alone_makes_a_host_noisy() {
     let mut run = nested(9e9);
     run.each("plain/bulk", |trial| trial.cpu.machine.steal = trial.cpu.machine.elapsed);
     let said = claims(&run, "noisy-host");

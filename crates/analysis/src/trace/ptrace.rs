@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_held_against_the_rest_after_it() {
+    fn compares_slice_with_the_following_pause() {
         let two = [slice(true, 400, 400), slice(false, 200, 2000)];
         let slices = [two, two, two].concat();
         let ptrace =
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rests_or_without_reads_nothing_is_known_of_the_pace() {
+    fn pace_is_unknown_without_pauses_or_reads() {
         for slices in [
             vec![],
             vec![slice(true, 400, 400)],

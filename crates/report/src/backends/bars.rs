@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn bars_end_in_their_intervals_on_one_scale() {
+    fn bars_share_one_scale() {
         let rows = [("wire", 20.0, Some((18.0, 22.0))), ("vxlan", 10.0, Some((10.0, 10.0)))];
         check(&rows, 33, &["wire   █████████████████├─●─┤  20", "vxlan  ██████████●             10"]);
     }
 
     #[test]
-    fn a_bar_without_an_interval_is_only_a_bar() {
+    fn draws_only_a_bar_without_interval() {
         check(
             &[("a", 1.0, None), ("b", 0.0, None)],
             26,
@@ -122,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_below_where_there_is_no_room_beside() {
+    fn numbers_go_below_narrow_bars() {
         check(&[("wire", 1.0, None)], 20, &["wire  ██████████████", "      1"]);
     }
 
     #[test]
-    fn numbers_that_are_none_draw_no_nonsense() {
+    fn invalid_numbers_draw_nothing() {
         check(
             &[("a", f64::NAN, Some((f64::NAN, f64::INFINITY)))],
             40,

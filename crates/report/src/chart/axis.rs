@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_at_ticks_have_no_needless_digits() {
+    fn tick_labels_have_no_redundant_digits() {
         for (value, text) in [(0.0, "0"), (10.0, "10"), (0.25, "0.25"), (-2.5, "−2.5"), (99.9, "99.9")] {
             assert_eq!(trimmed(value), text);
         }

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_wide_loses_its_middle_and_then_fits() {
+    fn shortens_wide_text_in_the_middle() {
         for name in ["pod-to-target, offload=off".repeat(9), "네트워크".repeat(40), "W".repeat(10_000)] {
             let shown = fitted(&name, 120.0, Style::Strong);
             assert!(width(&shown, Style::Strong) <= 120.0 && shown.contains('…'), "{shown}");
@@ -142,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_broken_between_words_and_after_hyphens() {
+    fn breaks_lines_between_words_and_after_hyphens() {
         let lines = wrapped("pod-to-target, offload=off", 105.0, Style::Plain, 3);
         assert_eq!(lines, ["pod-to-target,", "offload=off"]);
     }
 
     #[test]
-    fn signs_that_hide_or_turn_text_are_left_out() {
+    fn removes_invisible_and_direction_changing_characters() {
         assert_eq!(plain("a\u{202e}b\u{200b}c\u{1b}[2J\nd\u{feff}"), "abc [2J d");
     }
 }

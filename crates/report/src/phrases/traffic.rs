@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_reads_as_the_field_writes_it() {
+    fn formats_congestion_windows() {
         assert_eq!(window((Bytes(321 * 1024), Bytes(388 * 1024))), "321K → 388K");
         assert_eq!(window((Bytes(1448), Bytes(20 << 20))), "1K → 20.0M");
     }

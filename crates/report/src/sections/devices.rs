@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_of_a_device_is_told_in_the_kernels_own_lists() {
+    fn shows_cpu_affinity_as_kernel_lists() {
         for (numbers, expected) in [
             (&[][..], ""),
             (&[3], "3"),

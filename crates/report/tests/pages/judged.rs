@@ -119,7 +119,7 @@ fn check(name: &str, findings: &Findings) -> usize {
 }
 
 #[test]
-fn every_number_has_its_judgement_beside_it() {
+fn each_comparison_is_shown_with_its_verdict() {
     let samples = [
         ("egress", sample::findings()),
         ("alternatives", sample::alternatives::alternatives()),

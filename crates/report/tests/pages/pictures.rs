@@ -138,7 +138,7 @@ fn inline(page: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn no_text_is_cut_or_lies_on_another_whatever_the_names() {
+fn texts_neither_overlap_nor_are_cut_off() {
     let record = sample::record::record();
     for (findings, name) in runs().iter().flat_map(|run| HOSTILE.map(|name| (run, name))) {
         let findings = renamed(findings, name);
@@ -157,7 +157,7 @@ fn no_text_is_cut_or_lies_on_another_whatever_the_names() {
 }
 
 #[test]
-fn no_name_becomes_markup_and_none_is_too_long() {
+fn escapes_and_shortens_names_in_charts() {
     let long = "W".repeat(10_000);
     for (findings, name) in
         runs().iter().flat_map(|run| HOSTILE.into_iter().chain([long.as_str()]).map(move |name| (run, name)))
@@ -244,7 +244,7 @@ fn agreed(kind: &str, row: &BTreeMap<String, String>, told: &BTreeMap<String, St
 }
 
 #[test]
-fn what_is_drawn_is_what_the_reports_tables_say() {
+fn charts_match_report_tables() {
     for findings in runs() {
         let report = rows(&render(&findings, None, Format::Csv, &Options::default()));
         let compared: usize = drawn(&findings)
@@ -269,7 +269,7 @@ fn stream(record: &RunRecord) -> &StreamData {
 }
 
 #[test]
-fn a_time_series_is_what_the_record_says_of_each_interval() {
+fn time_series_matches_the_record() {
     let record = sample::record::record();
     let pictures = drawn(&sample::findings());
     let series = pictures.iter().find(|picture| picture.kind() == "time-series").expect("there is one");
@@ -296,7 +296,7 @@ fn numbers(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
 }
 
 #[test]
-fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
+fn bars_and_dots_match_values() {
     let findings = sample::findings();
     let layers = drawn(&findings).into_iter().find(|it| it.kind() == "layers").expect("it has layers");
     let svg = layers.svg(Theme::Auto);
@@ -325,7 +325,7 @@ fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
 
 /// The script shows values from the chart's table, to four digits.
 #[test]
-fn what_a_mark_says_is_in_its_table() {
+fn tooltips_match_the_chart_table() {
     let findings = sample::findings();
     let page = render(&findings, Some(&sample::record::record()), Format::Html, &Options::default());
     let layers = page.split("<figure id=\"layers-").nth(1).and_then(|it| it.split("<figcaption").next());
@@ -353,7 +353,7 @@ fn what_a_mark_says_is_in_its_table() {
 }
 
 #[test]
-fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
+fn every_chart_kind_is_drawn_with_a_caption() {
     let all: Vec<Picture> = runs()
         .iter()
         .flat_map(drawn)
@@ -375,7 +375,7 @@ fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
 
 /// `PLUMB_PICTURES=FOLDER` writes every chart to that folder for inspection.
 #[test]
-fn two_pictures_are_as_they_were_found_good() {
+fn two_charts_match_golden_files() {
     if let Ok(folder) = env::var("PLUMB_PICTURES") {
         for (run, findings) in runs().iter().enumerate() {
             for (index, picture) in drawn(findings).iter().enumerate() {

@@ -16,7 +16,7 @@ fn run(rate: f64, disturbed: u32) -> RunRecord {
 }
 
 #[test]
-fn what_a_busy_machine_lost_or_hid_is_neither_a_loss_nor_none() {
+fn disturbed_runs_give_no_verdict() {
     for (a, b, outcome, disturbed) in [
         (run(66e9, 0), run(13e9, 0), GateOutcome::Regressed, ""),
         (run(66e9, 0), run(13e9, 6), GateOutcome::Undecided, "B"),

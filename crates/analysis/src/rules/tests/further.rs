@@ -23,7 +23,7 @@ fn check(run: &Fixture, rule: &str, severity: Severity, says: &[&str]) {
 }
 
 #[test]
-fn the_asymmetry_of_a_whole_log_names_the_widest_pair_and_counts_the_others() {
+fn asymmetry_names_the_largest_pair_and_counts_others() {
     let run = told::vhost(|_, _| true);
     check(
         &run,
@@ -34,7 +34,7 @@ fn the_asymmetry_of_a_whole_log_names_the_widest_pair_and_counts_the_others() {
 }
 
 #[test]
-fn levels_that_mean_the_two_ways_and_both_ways_at_once_are_pairs() {
+fn pairs_directions_by_levels_and_in_bidirectional_traffic() {
     check(
         &made::reverse(7e9),
         "direction-asymmetry",
@@ -52,7 +52,7 @@ fn levels_that_mean_the_two_ways_and_both_ways_at_once_are_pairs() {
 }
 
 #[test]
-fn a_run_of_its_own_with_vhost_as_a_factor_is_told_with_its_interval() {
+fn reports_vhost_factor_with_interval() {
     let run = made::two("vhost", ("on", 27.4e9), ("off", 16.2e9));
     check(&run, "vhost-off", Severity::Warning, &["plain/bulk/vhost=off", "0.59"]);
     let said = only(&run, "vhost-off");
@@ -61,7 +61,7 @@ fn a_run_of_its_own_with_vhost_as_a_factor_is_told_with_its_interval() {
 }
 
 #[test]
-fn vhost_in_the_name_of_a_configuration_is_told_as_a_note() {
+fn vhost_in_a_configuration_name_is_a_note() {
     check(
         &told::configurations(9.6e9, 13.2e9),
         "vhost-off",
@@ -72,7 +72,7 @@ fn vhost_in_the_name_of_a_configuration_is_told_as_a_note() {
 }
 
 #[test]
-fn the_whole_log_says_where_vhost_does_not_help() {
+fn finds_paths_where_vhost_does_not_help() {
     let run = told::vhost(|_, _| true);
     check(
         &run,
@@ -83,7 +83,7 @@ fn the_whole_log_says_where_vhost_does_not_help() {
 }
 
 #[test]
-fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
+fn saturated_single_queue_is_a_note() {
     let run = told::queues(|_, _| true);
     let says = [
         "One queue may be the limit: it carries at most 28.5 Gbit/s, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
@@ -95,7 +95,7 @@ fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
 }
 
 #[test]
-fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_say_so() {
+fn wasteful_queues_are_a_warning_if_established() {
     let run = made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 1200), ("4", 10.1e9, 1900)]);
     check(
         &run,
@@ -107,7 +107,7 @@ fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_sa
 }
 
 #[test]
-fn waiting_is_told_of_a_server_that_receives_and_of_a_monitor() {
+fn reports_waiting_of_servers_and_monitors() {
     check(
         &told::syscalls("bm-bm latency"),
         "wait-mistaken-for-work",
@@ -119,7 +119,7 @@ fn waiting_is_told_of_a_server_that_receives_and_of_a_monitor() {
 }
 
 #[test]
-fn a_window_that_is_full_reason_nobody_reads_in_time_is_no_small_buffer() {
+fn busy_receiver_is_not_a_small_buffer() {
     check(
         &made::windowed_by_receiver(100, 500),
         "buffer-limited",
@@ -136,7 +136,7 @@ fn a_window_that_is_full_reason_nobody_reads_in_time_is_no_small_buffer() {
 }
 
 #[test]
-fn a_tail_that_grew_beyond_the_median_is_told_against_the_baseline() {
+fn compares_tail_growth_with_the_baseline() {
     check(
         &made::longer_tailed(2),
         "tail-latency",
@@ -154,7 +154,7 @@ fn a_tail_that_grew_beyond_the_median_is_told_against_the_baseline() {
 }
 
 #[test]
-fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
+fn reports_baseline_slower_than_a_richer_path() {
     check(
         &made::nested(13e9),
         "below-expected",
@@ -166,7 +166,7 @@ fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
 }
 
 #[test]
-fn a_result_that_ran_out_of_time_before_it_was_precise_is_told() {
+fn reports_result_that_ran_out_of_time() {
     check(
         &made::cut_off(0.06),
         "too-noisy-to-say",
@@ -177,7 +177,7 @@ fn a_result_that_ran_out_of_time_before_it_was_precise_is_told() {
 }
 
 #[test]
-fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
+fn slow_system_call_in_a_vm_suggests_emulation() {
     let mut run = made::processor("AMD EPYC Processor");
     let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
     run.environment().engine = Some(engine);
@@ -187,7 +187,7 @@ fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
 }
 
 #[test]
-fn results_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_been() {
+fn distinguishes_emulated_from_possibly_emulated_results() {
     let mut run = made::doubted(1, |_| ValidityWarning::Emulated);
     check(&run, "emulated", Severity::Warning, &["was emulated in 1 result", "at one end"]);
     assert_eq!(only(&run, "emulated").results, ["vxlan-to-vxlan/bulk"]);
@@ -203,7 +203,7 @@ fn results_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_bee
 }
 
 #[test]
-fn segments_that_the_path_cannot_carry_go_in_pieces_as_well() {
+fn oversized_tcp_segments_are_fragmented_too() {
     // The fixture's sender may send segments of 1448 bytes, so packets have at least 1488 bytes.
     check(
         &made::mtu(1450),
@@ -215,7 +215,7 @@ fn segments_that_the_path_cannot_carry_go_in_pieces_as_well() {
 }
 
 #[test]
-fn reordered_segments_are_tried_on_one_cpu_and_lost_ones_with_another_congestion_control() {
+fn remedy_for_retransmits_depends_on_reordering() {
     let mut run = made::retransmitting(1000);
     run.each(made::UPPER, |trial| {
         let workload::Measurement::Stream(data) = &mut trial.measurement else { return };
@@ -226,7 +226,7 @@ fn reordered_segments_are_tried_on_one_cpu_and_lost_ones_with_another_congestion
 }
 
 #[test]
-fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
+fn retransmits_in_a_log_without_reordering_counts_are_not_losses() {
     let mut run = made::retransmitting(10_000);
     let of_plumb = only(&run, "retransmits");
     run.each(made::UPPER, |trial| {
@@ -242,13 +242,13 @@ fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
 }
 
 #[test]
-fn a_congestion_control_is_not_blamed_for_the_rate_of_a_link() {
+fn link_rate_is_not_attributed_to_congestion_control() {
     let blamed = |rate: f64| claims(&made::steady(rate), "slow-congestion-control").len();
     assert_eq!([8.5e8, 9.49e8].map(blamed), [1, 0]);
 }
 
 #[test]
-fn a_quiet_run_has_no_claim() {
+fn undisturbed_run_has_no_claims() {
     for run in [made::pinged(), made::nested(10e9)] {
         let said = crate::analyse(&run.record).findings;
         assert_eq!(said, [], "{said:#?}");
@@ -268,7 +268,7 @@ fn jumped(after: &[f64]) -> Fixture {
 }
 
 #[test]
-fn a_jump_is_told_with_the_average_of_its_own_trial_which_is_counted_from_one() {
+fn reports_level_shift_with_mean_and_number_of_its_trial() {
     let run = jumped(&[10e9, 20e9]);
     let trial = run.record.trials.iter().find(|trial| trial.block == 3 && trial.result == "plain/bulk");
     let number = trial.expect("it has four").index + 1;
@@ -281,20 +281,20 @@ fn a_jump_is_told_with_the_average_of_its_own_trial_which_is_counted_from_one() 
 }
 
 #[test]
-fn a_rate_that_comes_back_is_not_said_to_have_stayed() {
+fn temporary_level_shift_is_reported_with_its_duration() {
     let said = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
     assert!(said.claim.contains(", for 5.00 s. "), "{said:#?}");
 }
 
 #[test]
-fn bimodal_that_a_jump_explains_are_told_once() {
+fn bimodality_explained_by_a_level_shift_is_reported_once() {
     let run = jumped(&[10e9, 20e9]);
     only(&run, "level-shift");
     assert_eq!(claims(&run, "bimodal"), []);
 }
 
 #[test]
-fn a_beginning_that_a_log_has_is_told_with_what_to_omit() {
+fn reports_warm_up_in_a_log_with_the_time_to_omit() {
     let rates: Vec<f64> =
         (0..30).map(|at| if at < 4 { 2e9 } else { 9e9 + 1e7 * f64::from(at % 3) }).collect();
     let mut run = Fixture::new(1);
@@ -315,19 +315,19 @@ fn a_beginning_that_a_log_has_is_told_with_what_to_omit() {
 }
 
 #[test]
-fn soft_interrupts_that_a_probe_told_apart_count_in_place_of_ticks() {
+fn traced_softirq_time_takes_precedence_over_ticks() {
     let says = ["CPU 1", "90.0 %", "The times come from probed trials"];
     check(&watched::traced_softirq(900), "softirq-bound", Severity::Warning, &says);
     assert_eq!(claims(&watched::traced_softirq(700), "softirq-bound"), []);
 }
 
 #[test]
-fn a_cost_that_may_be_none_is_not_complained_of() {
+fn insignificant_cost_is_not_reported() {
     assert_eq!(claims(&watched::slowed(0.08, 0.2), "probe-cost"), []);
 }
 
 #[test]
-fn a_wake_up_is_named_and_no_warning() {
+fn wake_up_is_named_without_a_warning() {
     let mut run = watched::tunnelled(2);
     run.seen("plain/ping", |_, seen| {
         let Some(latency_breakdown) = &mut seen.latency_breakdown else { return };
@@ -339,13 +339,13 @@ fn a_wake_up_is_named_and_no_warning() {
 }
 
 #[test]
-fn few_drops_are_a_note() {
+fn few_drops_give_a_note() {
     check(&watched::dropping(0, 2), "qdisc-drops", Severity::Note, &["dropped 12 packets"]);
     check(&watched::dropping(2, 0), "backlog-drops", Severity::Note, &["12 packets dropped"]);
 }
 
 #[test]
-fn packets_that_no_device_of_the_path_misses_may_be_anothers() {
+fn drops_without_device_losses_may_be_of_other_traffic() {
     let mut run = watched::dropping(20, 0);
     run.each(made::UPPER, |trial| {
         trial.counters.as_mut().expect("they were read").devices[0].rx_dropped = 0;

@@ -140,7 +140,7 @@ pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
 }
 
 #[test]
-fn a_queueing_discipline_that_limits_a_rate_is_not_replaced_and_another_one_is() {
+fn replaces_only_queueing_disciplines_without_rate_limit() {
     for (kind, replaced) in [("tbf", false), ("htb", false), ("pfifo_fast", true), ("fq_codel", true)] {
         let mut run = dropping(0, 20);
         run.each(super::made::UPPER, |trial| {
@@ -156,7 +156,7 @@ fn a_queueing_discipline_that_limits_a_rate_is_not_replaced_and_another_one_is()
 }
 
 #[test]
-fn an_offload_that_is_off_tells_where_it_cut_packets() {
+fn offload_off_names_the_segmenting_device() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[("offload", "off")], 5e9).stream("plain", &[("offload", "on")], 20e9);

@@ -84,7 +84,7 @@ fn said(facts: &VmFacts) -> VmSummary {
 }
 
 #[test]
-fn roles_add_up_their_threads_and_name_the_busiest() {
+fn sums_threads_by_role_and_names_the_busiest() {
     let summary = said(&sound());
     let roles: Vec<_> = summary.roles.iter().map(|it| (it.role, it.threads)).collect();
     assert_eq!(roles, [(VmRole::Cpu, 2), (VmRole::Vhost, 1), (VmRole::Main, 1)]);
@@ -108,12 +108,12 @@ fn check(change: impl Fn(&mut VmFacts), id: &str, severity: Severity, words: &[&
 }
 
 #[test]
-fn of_a_sound_machine_nothing_is_claimed() {
+fn correctly_configured_machine_has_no_claims() {
     assert_eq!(said(&sound()).findings, []);
 }
 
 #[test]
-fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
+fn each_wrong_setting_causes_only_its_own_claim() {
     use Severity::{Note, Warning};
     check(|vm| vm.accelerator = Some(VmAccelerator::Emulation), "emulated", Warning, &["-accel kvm"]);
     let off = |vm: &mut VmFacts| vm.devices[0].vhost = Some(false);
@@ -183,7 +183,7 @@ fn features(vm: &mut VmFacts) -> &mut BTreeMap<String, bool> {
 }
 
 #[test]
-fn what_is_not_known_is_not_claimed() {
+fn unknown_settings_cause_no_claims() {
     let mut facts = sound();
     (facts.accelerator, facts.cpus) = (None, None);
     facts.devices = vec![VmDevice {

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shape_has_the_same_scale_whatever_it_holds() {
+    fn all_sparklines_have_the_same_scale() {
         let drawn = |counts: &[(usize, u64)]| {
             let mut times = vec![0; 40];
             counts.iter().for_each(|(place, count)| times[*place] = *count);
