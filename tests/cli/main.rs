@@ -9,6 +9,7 @@ use std::{
 
 use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 
+mod agreement;
 mod compare;
 mod config;
 mod ends;
@@ -109,6 +110,11 @@ const CASES: &[Case] = &[
         name: "trial_rows_result_rows_and_report_agree",
         needs: &[],
         test: stored_runs::trial_rows_result_rows_and_report_agree,
+    },
+    Case {
+        name: "numbers_agree_in_every_format",
+        needs: &[],
+        test: agreement::numbers_agree_in_every_format,
     },
     Case {
         name: "row_has_the_assessed_value_and_no_unknown_values",

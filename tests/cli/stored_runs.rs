@@ -40,9 +40,15 @@ fn with_import(logs: &[&str]) -> Sandbox {
     sandbox
 }
 
-struct Csv {
+/// Sandboxes with one run or import each.
+pub(crate) fn every_run() -> impl Iterator<Item = Sandbox> {
+    let measured = [KINDS, DIRECTIONS, GOLDEN].into_iter().map(with_run);
+    measured.chain(IMPORTS.into_iter().map(with_import))
+}
+
+pub(crate) struct Csv {
     head: Vec<String>,
-    rows: Vec<Vec<String>>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Csv {
@@ -51,11 +57,11 @@ impl Csv {
         Self { head: lines.next().expect("a head"), rows: lines.collect() }
     }
 
-    fn reported(sandbox: &Sandbox, format: &str) -> Self {
+    pub(crate) fn reported(sandbox: &Sandbox, format: &str) -> Self {
         Self::read(&sandbox.succeed(&["report", "latest", "--format", format]).out)
     }
 
-    fn field(&self, row: usize, column: &str) -> &str {
+    pub(crate) fn field(&self, row: usize, column: &str) -> &str {
         let place = self.head.iter().position(|name| name == column);
         place.map_or("", |place| &self.rows[row][place])
     }
@@ -77,8 +83,7 @@ fn fields(line: &str) -> Vec<String> {
 
 pub(crate) fn trial_rows_result_rows_and_report_agree() {
     let mut metrics = std::collections::BTreeSet::new();
-    let measured = [KINDS, DIRECTIONS, GOLDEN].into_iter().map(with_run);
-    for sandbox in measured.chain(IMPORTS.into_iter().map(with_import)) {
+    for sandbox in every_run() {
         let [results, trials] = ["csv", "csv-trials"].map(|format| Csv::reported(&sandbox, format));
         let findings = sandbox.findings("latest");
         let run = &findings["run"]["id"];
@@ -91,13 +96,13 @@ pub(crate) fn trial_rows_result_rows_and_report_agree() {
             let own = findings["results"].as_array().expect("results").iter().find(|own| own["id"] == result);
             let own = own.expect("the same results");
             assert_eq!(serde_json::json!(values), own["values"], "{run}: {result}");
-            let median: f64 = results.field(row, "median").parse().expect("a median");
-            assert_eq!(Some(median), own["value"]["median"].as_f64(), "{run}: {result}");
+            let value: f64 = results.field(row, "value").parse().expect("a value");
+            assert_eq!(Some(value), own["value"]["estimate"].as_f64(), "{run}: {result}");
             // The value is a robust location, so it need not equal any single trial.
             let (least, most) = extremes(&values);
             assert!(
-                (least..=most).contains(&median) || is_near(median, least),
-                "{run}: {result}: {median} of {least} to {most}"
+                (least..=most).contains(&value) || is_near(value, least),
+                "{run}: {result}: {value} of {least} to {most}"
             );
             metrics.insert(results.field(row, "metric").to_owned());
         }

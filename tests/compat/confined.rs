@@ -45,11 +45,34 @@ pub(crate) const CASES: &[Case] = &[
         test: || alone(killed_helper),
     },
     Case {
+        name: "client_names_the_setting_that_limits_a_confined_servers_congestion_control",
+        needs: &[ROOT],
+        test: || alone(congestion),
+    },
+    Case {
         name: "server_names_the_user_that_it_cannot_become",
         needs: &[ROOT],
         test: || alone(no_such_user),
     },
 ];
+
+fn congestion() {
+    let list = |name: &str| {
+        let list = fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{name}_congestion_control"));
+        list.expect("every kernel has it").split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let (available, allowed) = (list("available"), list("allowed"));
+    let sandbox = sandbox();
+    for name in &available {
+        let port = free_port();
+        let _server = Running::start(sandbox.command(&["server", "-p", &port.to_string()]));
+        await_listener(port);
+        let ended = client_of(&sandbox, &format!("client -t 1 -R -C {name}"), port).finish();
+        let names_setting = ended.err.contains("net.ipv4.tcp_allowed_congestion_control");
+        let is_allowed = allowed.contains(name);
+        assert_eq!((ended.status == Some(0), names_setting), (is_allowed, !is_allowed), "{name}: {ended:?}");
+    }
+}
 
 /// Entries that consist only of flags are for stock iperf3. The caller adds the address and port.
 const CLIENTS: &[&str] = &[

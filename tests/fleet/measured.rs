@@ -5,7 +5,7 @@ use plumb_tests::{Network, first_two, pair, trials};
 fn rate(network: &Network) -> f64 {
     let findings = network.sandbox.findings("latest");
     let result = &findings["results"][0];
-    result["value"]["median"].as_f64().unwrap_or_else(|| panic!("no rate in {result}")) / 1e6
+    result["value"]["estimate"].as_f64().unwrap_or_else(|| panic!("no rate in {result}")) / 1e6
 }
 
 pub(crate) fn rate_of_their_link() {

@@ -26,15 +26,15 @@ pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     assert!(run.out.contains("Up to 3 pairs at the same time: "), "{}", run.out);
     let claims = |id: &str| -> Vec<String> {
         let all = findings["findings"].as_array().expect("a list").iter().filter(|claim| claim["id"] == id);
-        all.map(|claim| claim["claim"].as_str().unwrap_or_default().to_owned()).collect()
+        all.map(|claim| claim["lead"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let slow = claims("slow-host");
     assert!(
-        slow.len() == 1 && slow[0].starts_with("Host c is slow with every peer when sending and receiving:"),
+        slow.len() == 1 && slow[0].starts_with("Host c is slow with every peer when sending and receiving"),
         "{slow:?}"
     );
     let pair = claims("slow-pair");
-    assert!(pair.len() == 1 && pair[0].starts_with("The path from b to e is slow:"), "{pair:?}");
+    assert!(pair.len() == 1 && pair[0].starts_with("The path from b to e is slow"), "{pair:?}");
     let head = run.out.lines().position(|line| line.contains("From \\ to")).expect("the matrix is shown");
     let rows: Vec<&str> = run.out.lines().skip(head + 2).take(6).collect();
     for (row, name) in rows.iter().zip(["a", "b", "c", "d", "e", "f"]) {

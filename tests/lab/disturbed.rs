@@ -76,7 +76,7 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
     let by = disturbers(trials(&sandbox.record()).iter().flat_map(warnings));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
     assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");
-    assert!(is_named(first["claim"].as_str().expect("text")), "{first}");
+    assert!(is_named(first["detail"].as_str().expect("text")), "{first}");
     for result in findings["results"].as_array().expect("results") {
         let cpus = |part: &str| result["cpu"][part].as_f64().expect("a number");
         assert!(cpus("others") > 0.2 && cpus("busy") + cpus("others") < cpus("cpus") + 0.2, "{result}");

@@ -35,7 +35,7 @@ fn watched() {
     let (output, first) = once(&sandbox, &file);
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
     let bytes = first["bytes"].as_u64().expect("bytes are counted");
-    let median = first["results"][0]["value"]["median"].as_f64().expect("a rate");
+    let median = first["results"][0]["value"]["estimate"].as_f64().expect("a rate");
     // Trials last 400 ms including the warm-up, and repeated trials count too.
     let record = sandbox.record();
     let trials = record["trials"].as_array().expect("a list");
@@ -129,7 +129,7 @@ fn serves_metrics(sandbox: &Sandbox, plan: &str, latest: &Value, used: u64) {
             text.lines().find_map(|line| line.strip_prefix(name)?.rsplit(' ').next()?.parse::<f64>().ok());
         found.unwrap_or_else(|| panic!("no {name} in\n{text}"))
     };
-    let median = latest["results"][0]["value"]["median"].as_f64().expect("a rate");
+    let median = latest["results"][0]["value"]["estimate"].as_f64().expect("a rate");
     assert!((value("plumb_watch_result_median_bits_per_second{") / median - 1.0).abs() < 1e-9, "{text}");
     assert_eq!(value("plumb_watch_regression{scenario=\"two-hosts\"}"), 1.0);
     assert_eq!(value("plumb_watch_bytes_used"), used as f64);

@@ -91,7 +91,7 @@ pub(crate) fn quick_under_loops() {
     let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
     let findings = sandbox.findings("latest");
     let first = &findings["findings"][0];
-    println!("  {}", first["claim"]);
+    println!("  {}: {}", first["lead"], first["detail"]);
     assert_eq!(first["id"], "disturbed", "{first}");
     let answer = printed.lines().take(24).collect::<Vec<_>>().join("\n");
     assert!(answer.contains(OtherWork::NAME), "the first screen names who it was:\n{answer}");

@@ -77,8 +77,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "machines are independent of links and measurements; of the protocol they use only the channel of an agent \
               and the handshake between an image and its first process; fleet starts a member's agent" },
     CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
-        why: "reads memory statistics from a guest's agent and moves memory through a machine's monitor and its guest, independent of the owner of the \
-              guest and of the clock" },
+        why: "samples the memory of running guests, moves it as policy decides, and records and replays this; it reads statistics from a guest's \
+              agent and moves memory through the machine's monitor and its guest, independent of the owner of the guest" },
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
         why: "traffic uses sockets and orders and is independent of the experiment; datagram headers and refusals follow \
               iperf3, for compatibility with its clients and servers" },
@@ -95,6 +95,10 @@ pub(crate) const CRATES: &[CrateRule] = &[
         may_use: &["scenario", "workload", "samples", "protocol", "topology", "fleet", "machine", "memory", "stats", "units"],
         why: "lab writes results to a sink and sends orders to agents; it does not store, analyse or send traffic itself" },
 
+    CrateRule { name: "watch", level: Orchestration,
+        may_use: &["analysis", "findings", "lab", "protocol", "report", "samples", "scenario", "store", "sys", "units", "workload"],
+        why: "follows runs by their events and by what is stored; the command line loads scenarios, starts runs and prints" },
+
     CrateRule { name: "agent", level: Interfaces,
         may_use: &["fleet", "machine", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys",
             "units"],
@@ -106,7 +110,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
               reports" },
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
-            "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "sys", "lab", "fleet", "web"],
+            "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "sys", "lab", "fleet", "watch", "web"],
         why: "the command line connects the crates; it starts agents as processes; of sys it uses only trusted \
               file access" },
 
@@ -187,7 +191,7 @@ pub(crate) const RESTRICTED: &[Restricted] = &[
         why: "terminal output belongs to the command line" },
     Restricted { krate: "signal-hook", crates: &["cli"],
         why: "signals are converted to stop requests in one place" },
-    Restricted { krate: "anyhow", crates: &["lab", "agent", "cli", "web", "plumb", "plumb-benches", "xtask"],
+    Restricted { krate: "anyhow", crates: &["lab", "watch", "agent", "cli", "web", "plumb", "plumb-benches", "xtask"],
         why: "in lower crates, an error is an enum that contains the operation and the object" },
     Restricted { krate: "cargo_metadata", crates: &["xtask"],
         why: "the product does not depend on the tools that build it" },

@@ -92,8 +92,8 @@ fn observe(
         }
         let is_host = source == AccessSourceKind::Referenced;
         let hits = seen.dram_hits().filter(|_| !is_host);
-        let of_host = seen.host_cost.map(|cost| Share(cost.seconds() / INTERVAL.as_secs_f64()));
-        let cost = if is_host { of_host } else { seen.cost };
+        let of_host = seen.telemetry_host_cpu.map(|cost| Share(cost.seconds() / INTERVAL.as_secs_f64()));
+        let cost = if is_host { of_host } else { seen.telemetry_cpu };
         let extra = cost.map(|cost| ("% of a CPU", cost.0 * 100.0)).into_iter().collect();
         let quarter = |classes: &[AccessClass]| served(classes, PROGRAM.0 as f64 / 4.0);
         taken[0].rounds.push(measured(quarter(&classes), hits, extra));

@@ -1,14 +1,9 @@
 //! The network devices of the agent's host.
 
-use std::{
-    collections::BTreeMap,
-    io,
-    net::Ipv4Addr,
-    sync::{Mutex, MutexGuard, PoisonError},
-    thread,
-};
+use std::{collections::BTreeMap, io, net::Ipv4Addr, thread};
 
 use fleet::{Occupied, Presence, Reservation};
+use parking_lot::Mutex;
 use protocol::Reply;
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab};
 use sys::netns::NetNs;
@@ -33,7 +28,7 @@ impl Network {
         if let Some(missing) = topology.missing().first() {
             return Err(Refusal { reason: missing.to_string(), unsupported: true });
         }
-        lock(&self.known).insert(0, topology);
+        self.known.lock().insert(0, topology);
         Ok(Reply::Done)
     }
 
@@ -43,7 +38,7 @@ impl Network {
         work: impl FnOnce() -> Result<T, Refusal> + Send,
     ) -> Result<T, Refusal> {
         let there = |topology: &Topology| topology.namespace_of(address).map(NetNs::try_clone);
-        let namespace = lock(&self.known).iter().find_map(there).transpose()?;
+        let namespace = self.known.lock().iter().find_map(there).transpose()?;
         match namespace {
             Some(namespace) if namespace != NetNs::current()? => namespace.run_in(work)?,
             _ => work(),
@@ -63,19 +58,19 @@ impl Network {
         let found = Topology::existing(host, address, interface);
         let (topology, FoundInterface { end, mtu }) =
             found.map_err(|error| Refusal::new(error.to_string()))?;
-        *lock(&self.known) = vec![topology];
-        *lock(&self.interface) = Some(end.device.device.clone());
+        *self.known.lock() = vec![topology];
+        *self.interface.lock() = Some(end.device.device.clone());
         Ok(Reply::Interface { end, mtu })
     }
 
     pub(crate) fn reserve(&self, by: &str) -> Result<Reply, Refusal> {
-        let interface = lock(&self.interface).clone();
+        let interface = self.interface.lock().clone();
         let interface = interface
             .ok_or_else(|| Refusal::new("no interface has been found; send find-interface first"))?;
         match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
             Ok(reservation) => {
                 // If this fails, the run still measures, but other runs do not learn about it.
-                *lock(&self.reservation) = Some((reservation, Presence::announce(by)));
+                *self.reservation.lock() = Some((reservation, Presence::announce(by)));
                 Ok(Reply::Reserved { others: Presence::others(by) })
             }
             Err(Occupied { by }) => Ok(Reply::Occupied { by }),
@@ -83,12 +78,12 @@ impl Network {
     }
 
     pub(crate) fn release(&self) -> Result<Reply, Refusal> {
-        *lock(&self.reservation) = None;
+        *self.reservation.lock() = None;
         Ok(Reply::Done)
     }
 
     pub(crate) fn configure(&self, devices: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<Reply, Refusal> {
-        let known = lock(&self.known);
+        let known = self.known.lock();
         let topology = known.first().ok_or_else(unknown)?;
         topology.configure(devices).map_err(|error| Refusal {
             unsupported: matches!(error, ConfigureError::Unsupported { .. }),
@@ -113,7 +108,7 @@ impl Network {
         devices: &[DeviceRef],
         read: impl Fn(&Topology, &[DeviceRef]) -> Result<Vec<T>, ReadError>,
     ) -> Result<Vec<T>, Refusal> {
-        let known = lock(&self.known);
+        let known = self.known.lock();
         let (last, others) = known.split_last().ok_or_else(unknown)?;
         let (mut left, mut found) = (devices.to_vec(), Vec::new());
         for topology in others {
@@ -137,10 +132,6 @@ fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
         ),
         _ => Refusal::new(error.to_string()),
     })
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[expect(clippy::disallowed_methods, reason = "sshd sets it for its child process")]

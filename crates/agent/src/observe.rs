@@ -1,7 +1,6 @@
 //! Handles `observe` and `observed`. Probes are loaded on first use and are only active during a trial.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use probe::{Probe, ProbeError, ProcessTimes, Watch};
 use protocol::{Observation, ObserveOrder, Observing, Reply, Subject, Token};
 use samples::{MissingProbe, ProbeKind};
@@ -40,7 +39,7 @@ impl Probes {
 
     /// Starts the probes. Failed probes are listed in the reply, while the others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.check()?;
         let watch = watch(order);
         let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new(), processes: None };
@@ -62,7 +61,7 @@ impl Probes {
     }
 
     pub(crate) fn observed(&self, token: Token) -> Result<Reply, Refusal> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let Some(watching) = state.watching.take_if(|watching| watching.token == token) else {
             return Err(Refusal::new(format!("trial {token} is not being observed; send observe first")));
         };
@@ -80,21 +79,17 @@ impl Probes {
     }
 
     pub(crate) fn abandon(&self, token: Token) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.watching.take_if(|watching| watching.token == token).is_some() {
             state.stop();
         }
     }
 
     pub(crate) fn close(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.closed = true;
         state.watching = None;
         state.loaded.clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

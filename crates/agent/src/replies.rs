@@ -1,10 +1,8 @@
 //! Sends the replies and progress of all threads, one message at a time.
 
-use std::{
-    io::Write,
-    sync::{Mutex, PoisonError},
-};
+use std::io::Write;
 
+use parking_lot::Mutex;
 use protocol::{FromAgent, Reply, Sender};
 
 use crate::refusal::Refusal;
@@ -18,7 +16,7 @@ impl Replies {
 
     pub(crate) fn send(&self, message: &FromAgent) {
         // If the controller has disconnected, reading its next order fails too.
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(message);
+        let _ = self.0.lock().send(message);
     }
 
     pub(crate) fn answer(&self, id: u64, answer: Result<Reply, Refusal>) {

@@ -1,11 +1,8 @@
 //! The open clients and servers, by trial token.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError, mpsc::Receiver},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::mpsc::Receiver, time::Duration};
 
+use parking_lot::Mutex;
 use protocol::{EndReport, Token};
 use traffic::Stop;
 
@@ -34,7 +31,7 @@ struct Server {
 
 impl Trials {
     pub(crate) fn serve(&self, token: Token, stop: &Stop, outcome: Outcome) -> Result<(), Refusal> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         open.check()?;
         if open.servers.contains_key(&token) {
             return Err(already("server", token));
@@ -44,7 +41,7 @@ impl Trials {
     }
 
     pub(crate) fn collect(&self, token: Token) -> Result<(Stop, Outcome), Refusal> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let server = open.servers.get_mut(&token).ok_or_else(|| Refusal::unknown(token))?;
         let outcome = server.outcome.take();
         let outcome = outcome.ok_or_else(|| Refusal::new("this trial is already being collected"))?;
@@ -52,7 +49,7 @@ impl Trials {
     }
 
     pub(crate) fn forget_server(&self, token: Token) {
-        self.lock().servers.remove(&token);
+        self.open.lock().servers.remove(&token);
     }
 
     pub(crate) fn as_client<T>(
@@ -61,7 +58,7 @@ impl Trials {
         work: impl FnOnce(&Stop) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let stop = Stop::new();
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         open.check()?;
         if open.clients.contains_key(&token) {
             return Err(already("client", token));
@@ -69,12 +66,12 @@ impl Trials {
         open.clients.insert(token, stop.clone());
         drop(open);
         let result = work(&stop);
-        self.lock().clients.remove(&token);
+        self.open.lock().clients.remove(&token);
         result
     }
 
     pub(crate) fn abandon(&self, token: Token) {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let server = open.servers.remove(&token);
         server.iter().for_each(|server| server.stop.ask());
         open.clients.get(&token).iter().for_each(|stop| stop.ask());
@@ -85,14 +82,10 @@ impl Trials {
     }
 
     pub(crate) fn stop_all(&self) {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         open.closed = true;
         open.servers.values().for_each(|server| server.stop.ask());
         open.clients.values().for_each(Stop::ask);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -59,7 +59,7 @@ fn altered_numbers_never_cause_a_panic() {
                 let findings = analyse(&record);
                 assert!(serde_json::to_string(&findings).is_ok());
                 let comparison = comparison(&reference, &record, &[]);
-                let _ = (gate(&comparison, 0.05), run_results(&record));
+                let _ = (gate(&comparison, 0.05, findings::GuardLimits::default()), run_results(&record));
             };
             if catch_unwind(AssertUnwindSafe(judge)).is_err() {
                 failed.push(format!("{} of {} = {number}", places.len(), places[0]));

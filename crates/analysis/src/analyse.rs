@@ -1,6 +1,6 @@
 //! Analyses a run: trials to results, results to comparisons, comparisons to findings.
 
-use findings::{Findings, RunSummary, SCHEMA};
+use findings::{Findings, RunSummary, RunVerdict, SCHEMA};
 use samples::RunRecord;
 
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     fits::Fits,
     limitations, matched_pairs, observations, pair_matrix, probed, ranking, recommendation, results, rule,
     rules::{self, Context},
+    verdict,
 };
 
 /// Analyses a run. Deterministic and infallible: anything the trials cannot support is omitted and listed as a
@@ -20,6 +21,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
     let mut findings = Findings {
         schema: SCHEMA,
         run: head(record),
+        verdict: RunVerdict::default(),
         results: results::summaries(&measured, &fits),
         noise: fits.floors(),
         cost_breakdowns: cost_breakdown::cost_breakdowns(&measured, &fits),
@@ -35,12 +37,13 @@ pub fn analyse(record: &RunRecord) -> Findings {
     };
     findings.matrices = pair_matrix::matrices(&findings, &measured, &fits);
     findings.rankings = ranking::rankings(&findings, &measured, &fits);
-    findings.findings = rule::claims(
+    findings.findings = rule::findings(
         rules::ALL,
         &Context { header: &record.header, findings: &findings, measured: &measured, fits: &fits },
     );
     recommendation::withhold(&mut findings, &Commands::of(&record.header));
     findings.limitations = limitations::limitations(record, &measured, &fits, &findings);
+    findings.verdict = verdict::verdict(&findings, record, &measured, &Commands::of(&record.header));
     findings
 }
 

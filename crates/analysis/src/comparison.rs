@@ -4,6 +4,7 @@ mod between_runs;
 mod environment;
 mod floor;
 mod gate;
+mod guards;
 mod history;
 mod judge;
 mod matching;

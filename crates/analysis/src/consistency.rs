@@ -79,7 +79,7 @@ fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
             let place =
                 |result: &String| Some(ranking.ranks.iter().find(|rank| rank.result == *result)?.place);
             let (one, other) = (place(&claim.results[0])?, place(&claim.results[1])?);
-            (one == other).then(|| format!("place {one} of both: {}", claim.claim))
+            (one == other).then(|| format!("place {one} of both: {}", claim.claim()))
         })
     })
 }

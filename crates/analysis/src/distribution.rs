@@ -1,8 +1,11 @@
 //! A histogram as percentiles and buckets. Percentiles come from the merged histogram and are never averaged.
 
-use findings::{Bucket, Distribution};
+use findings::{Basis, Bucket, Distribution, Percentile};
+use stats::cluster;
 use units::Nanos;
 use workload::LatencyHistogram;
+
+use crate::compare::CONFIDENCE;
 
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 const MOST_BUCKETS: usize = 20;
@@ -12,16 +15,46 @@ const BULK: f64 = 0.999;
 /// Buckets per decade, from the preferred numbers (ISO 3), the finest first.
 const STEPS: [u32; 6] = [40, 20, 10, 5, 3, 1];
 
-pub(crate) fn of(histogram: &LatencyHistogram) -> Option<Distribution> {
+pub(crate) fn of_trials(trials: &[&LatencyHistogram]) -> Option<Distribution> {
+    let histogram = merged(trials.iter().copied());
+    let several = trials.iter().filter(|trial| trial.count() > 0).count() > 1;
     Some(Distribution {
         min: histogram.min()?,
-        percentiles: SHARES.iter().filter_map(|&share| Some((share, histogram.quantile(share)?))).collect(),
+        percentiles: percentiles(&histogram, trials, &SHARES),
+        basis: if several { Basis::Trials } else { Basis::Intervals },
         max: histogram.max()?,
         mean: histogram.mean()?,
         deviation: histogram.standard_deviation()?,
         count: histogram.count(),
         buckets: buckets(&histogram.counts(), histogram.quantile(BULK)?),
     })
+}
+
+/// Percentiles of the merged histogram with their intervals. Trials are clusters, because the messages of a trial
+/// depend on each other.
+pub(crate) fn percentiles(
+    merged: &LatencyHistogram,
+    trials: &[&LatencyHistogram],
+    shares: &[f64],
+) -> Vec<Percentile> {
+    let known = shares.iter().filter_map(|share| Some((*share, merged.quantile(*share)?)));
+    let known: Vec<(f64, Nanos)> = known.collect();
+    let times: Vec<Nanos> = known.iter().map(|(_, time)| *time).collect();
+    let counts: Vec<(Vec<u64>, u64)> =
+        trials.iter().map(|trial| (trial.counts_up_to(&times), trial.count())).collect();
+    let percentile = |(at, (share, time)): (usize, &(f64, Nanos))| {
+        let clusters: Vec<(f64, f64)> =
+            counts.iter().map(|(below, all)| (below[at] as f64, *all as f64)).collect();
+        let bounds = cluster::percentile(*share, &clusters, CONFIDENCE);
+        let end = |share: Option<f64>| share.and_then(|share| merged.quantile(share.min(1.0)));
+        Percentile {
+            share: *share,
+            time: *time,
+            low: end(bounds.and_then(|it| it.low)),
+            high: end(bounds.and_then(|it| it.high)),
+        }
+    };
+    known.iter().enumerate().map(percentile).collect()
 }
 
 pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>) -> LatencyHistogram {
@@ -72,7 +105,7 @@ mod tests {
         for nanos in
             [&[1u64][..], &[40_000, 41_000, 44_000], &[9, 10, 11, 99, 100, 59_000_000_000], &[0, 1, 2]]
         {
-            let shape = of(&times(nanos)).expect("not empty").buckets;
+            let shape = of_trials(&[&times(nanos)]).expect("not empty").buckets;
             assert_eq!(shape.iter().map(|bucket| bucket.count).sum::<u64>(), nanos.len() as u64, "{shape:?}");
             assert!(shape.len() <= MOST_BUCKETS + 1, "{shape:?}");
             assert!(shape.windows(2).all(|two| two[0].to == two[1].from), "{shape:?}");
@@ -81,7 +114,8 @@ mod tests {
 
     #[test]
     fn narrow_distribution_has_narrow_buckets() {
-        let narrow = of(&times(&(40_000..50_000).step_by(10).collect::<Vec<_>>())).expect("not empty");
+        let narrow =
+            of_trials(&[&times(&(40_000..50_000).step_by(10).collect::<Vec<_>>())]).expect("not empty");
         let edges: Vec<(u64, u64)> = narrow.buckets.iter().map(|b| (b.from.0, b.to.0)).collect();
         assert_eq!(edges, [(39_811, 42_170), (42_170, 44_668), (44_668, 47_315), (47_315, 50_119)]);
     }
@@ -91,7 +125,7 @@ mod tests {
         let mut nanos = vec![5_000; 5000];
         nanos.extend([7_000; 4000]);
         nanos.extend([165_000_000; 3]);
-        let shape = of(&times(&nanos)).expect("not empty").buckets;
+        let shape = of_trials(&[&times(&nanos)]).expect("not empty").buckets;
         let last = shape.last().expect("not empty");
         assert_eq!((last.count, shape[0].count), (3, 5000), "{shape:?}");
         assert!(last.to.0 > 164_000_000 && shape.len() > 5, "{shape:?}");
@@ -100,13 +134,35 @@ mod tests {
     #[test]
     fn merged_trials_have_percentiles_of_all_times() {
         let (fast, slow) = (times(&[10_000; 99]), times(&[1_000_000]));
-        let all = of(&merged([&fast, &slow].into_iter())).expect("not empty");
+        let all = of_trials(&[&fast, &slow]).expect("not empty");
         assert_eq!((all.count, all.at(0.99)), (100, Some(Nanos(10_007))));
         assert!(all.max.0 >= 999_000 && all.at(0.42).is_none(), "{all:?}");
     }
 
     #[test]
     fn empty_histogram_has_no_distribution() {
-        assert_eq!(of(&times(&[])), None);
+        assert_eq!(of_trials(&[&times(&[])]), None);
+    }
+
+    #[test]
+    fn percentile_of_unequal_trials_has_a_wider_interval_than_of_equal_ones() {
+        let trial = |micros: u64| times(&(0..500).map(|at| (micros * 1000) + at * 40).collect::<Vec<_>>());
+        let of = |micros: [u64; 6]| {
+            let trials = micros.map(trial);
+            let all = of_trials(&trials.iter().collect::<Vec<_>>()).expect("not empty");
+            let tail = *all.percentile(0.9).expect("always included");
+            (tail.low.expect("3000 times").0, tail.time.0, tail.high.map(|time| time.0))
+        };
+        let (equal, unequal) = (of([50; 6]), of([40, 60, 45, 55, 42, 58]));
+        assert!(equal.0 > 66_000 && equal.2.is_some_and(|high| high < 70_000), "{equal:?}");
+        assert!(unequal.0 < 66_000 && unequal.2.is_none_or(|high| high > 74_000), "{unequal:?}");
+    }
+
+    #[test]
+    fn few_messages_leave_a_high_percentile_without_an_upper_end() {
+        let few =
+            of_trials(&[&times(&(1..=250).map(|at| at * 1000).collect::<Vec<_>>())]).expect("not empty");
+        let tail = few.percentile(0.999).expect("always included");
+        assert!(tail.high.is_none() && tail.low.is_some() && few.basis == Basis::Intervals, "{tail:?}");
     }
 }

@@ -5,6 +5,7 @@ use stats::{Fit, Level, fit::BASELINE};
 
 use crate::{
     compare::{self, CONFIDENCE},
+    disturbance,
     observations::{self, Observations},
     single_trial,
 };
@@ -59,8 +60,19 @@ impl Fits {
         }
     }
 
-    /// Compares `this` with `that`. `None` if nothing arrived in any trial of either.
+    /// Compares `this` with `that`. The verdict is unclear if either is disturbed. `None` if nothing arrived in any
+    /// trial of either.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
+        let comparison = self.judged(this, that)?;
+        let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);
+        Some(if is_disturbed {
+            Comparison { verdict: Difference::Unclear, ..comparison }
+        } else {
+            comparison
+        })
+    }
+
+    fn judged(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         if single_trial::is_told(this) || single_trial::is_told(that) {
             return single_trial::compare((this, &self.level(this)?), (that, &self.level(that)?));
         }

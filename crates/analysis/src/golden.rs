@@ -156,7 +156,7 @@ proptest! {
     fn unusual_runs_have_finite_comparisons((a, b) in (odd_run(), odd_run())) {
         let comparison = comparison(&a, &b, &[]);
         prop_assert!(is_finite(&comparison), "{comparison:?}");
-        let gate = gate(&comparison, 0.05);
+        let gate = gate(&comparison, 0.05, findings::GuardLimits::default());
         prop_assert!(gate.regressions.len() + gate.undecided.len() <= comparison.results.len() + comparison.only_a.len());
         prop_assert!((gate.outcome == findings::GateOutcome::Regressed) != gate.regressions.is_empty());
     }

@@ -2,12 +2,17 @@
 
 use findings::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 use samples::RunRecord;
-use stats::levels;
+use stats::{Course, levels};
 
-use crate::{fits::Fits, observations};
+use crate::{
+    compare::{self, CONFIDENCE},
+    disturbance,
+    fits::Fits,
+    observations,
+};
 
-/// Minimum number of runs for detecting a level shift. Each level needs half of them.
-pub const FEWEST_RUNS: usize = 2 * levels::FEWEST;
+/// Minimum number of runs for detecting a level shift.
+pub const FEWEST_RUNS: usize = stats::history::FEWEST_RUNS;
 
 /// Values of all results, without findings. Suitable for many runs or an unfinished one.
 #[must_use]
@@ -24,6 +29,7 @@ pub fn run_results(record: &RunRecord) -> RunResults {
             levels: it.levels.clone(),
             metric: result.metric,
             value: fits.value(result)?,
+            disturbed: disturbance::is_mostly_disturbed(result),
         })
     };
     RunResults {
@@ -43,16 +49,44 @@ pub fn history<R: AsRef<RunResults>>(runs: &[R]) -> Vec<ResultHistory> {
 
 fn of_result<R: AsRef<RunResults>>(newest: &RunResult, runs: &[R]) -> ResultHistory {
     let same = |it: &&RunResult| it.result == newest.result && it.metric == newest.metric;
-    let point = |(at, run): (usize, &R)| Some((at, run.as_ref().results.iter().find(same)?.value));
-    let points: Vec<_> = runs.iter().enumerate().filter_map(point).collect();
-    let medians: Vec<f64> = points.iter().map(|(_, value)| value.estimate).collect();
-    let found = levels::levels(&medians).unwrap_or_default();
-    let levels = found.iter().map(|level| RunLevel {
-        first: points[level.start].0,
-        last: points[level.end - 1].0,
-        value: level.value,
+    let found = |(at, run): (usize, &R)| Some((at, run.as_ref().results.iter().find(same)?.clone()));
+    let found: Vec<(usize, RunResult)> = runs.iter().enumerate().filter_map(found).collect();
+    let points = found.iter().map(|(at, result)| (*at, result.value)).collect();
+    let usable: Vec<(usize, f64)> = found
+        .iter()
+        .filter(|(_, result)| !result.disturbed)
+        .map(|(at, result)| (*at, result.value.estimate))
+        .collect();
+    let values: Vec<f64> = usable.iter().map(|(_, value)| *value).collect();
+    let course = stats::history::course(&values);
+    let (levels, drift) = match course {
+        Some(Course::Levels(levels)) => (levels, None),
+        Some(Course::Drift { first, last }) => (whole(&values), Some(last / first)),
+        None => (Vec::new(), None),
+    };
+    let expected = levels.last().filter(|_| drift.is_none()).and_then(|level| {
+        let is_earlier = |(at, _): &&(usize, f64)| at + 1 < runs.len();
+        let earlier: Vec<f64> =
+            usable[level.start..level.end].iter().filter(is_earlier).map(|(_, value)| *value).collect();
+        stats::history::next(&earlier, CONFIDENCE)?.interval.map(compare::named)
     });
-    ResultHistory { newest: newest.clone(), levels: levels.collect(), points }
+    let level = |it: &levels::Level| RunLevel {
+        first: usable[it.start].0,
+        last: usable[it.end - 1].0,
+        value: it.value,
+    };
+    ResultHistory {
+        newest: newest.clone(),
+        points,
+        levels: levels.iter().map(level).collect(),
+        drift,
+        expected,
+    }
+}
+
+fn whole(values: &[f64]) -> Vec<levels::Level> {
+    let value = stats::describe::median(values);
+    value.map(|value| levels::Level { start: 0, end: values.len(), value }).into_iter().collect()
 }
 
 /// Returns level shifts for the worse that were first detected with the last of these runs, in chronological order.
@@ -138,6 +172,40 @@ mod tests {
         assert!(shifts.iter().all(|shift| shift.metric.more_is_better() == Some(true)), "{shifts:?}");
         assert!(shifts.iter().all(|shift| (shift.after / shift.before - 0.7).abs() < 0.02), "{shifts:?}");
         assert!(newly_worse::<Arc<RunResults>>(&[]).is_empty());
+    }
+
+    #[test]
+    fn disturbed_runs_make_no_level() {
+        let shares: Vec<f64> = (0..18).map(|at| jittered(at, if at < 12 { 1.0 } else { 0.6 })).collect();
+        let mut all = runs(&shares);
+        assert!(history(&all).iter().all(|it| it.levels.len() == 2));
+        for run in &mut all[12..] {
+            Arc::make_mut(run).results.iter_mut().for_each(|result| result.disturbed = true);
+        }
+        assert!(history(&all).iter().all(|it| it.levels.len() == 1 && it.points.len() == 18));
+        assert!((13..=18).all(|so_far| newly_worse(&all[..so_far]).is_empty()));
+    }
+
+    #[test]
+    fn loss_of_five_percent_is_new_within_five_runs() {
+        let shares: Vec<f64> = (0..30).map(|at| jittered(at, if at < 25 { 1.0 } else { 0.95 })).collect();
+        let all = runs(&shares);
+        assert!((26..=30).any(|so_far| !newly_worse(&all[..so_far]).is_empty()));
+    }
+
+    #[test]
+    fn newest_run_has_an_expected_range_and_a_drift_has_none() {
+        let steady: Vec<f64> = (0..12).map(|at| jittered(at, 1.0)).collect();
+        for it in history(&runs(&steady)) {
+            let (expected, value) = (it.expected.expect("eleven earlier runs"), it.newest.value.estimate);
+            assert!(expected.low < value && value < expected.high, "{expected:?} {value}");
+            assert!(expected.high / expected.low < 1.15, "{expected:?}");
+        }
+        let drifting: Vec<f64> = (0..30).map(|at| jittered(at, 1.0 - 0.01 * at as f64)).collect();
+        for it in history(&runs(&drifting)) {
+            let drift = it.drift.expect("it falls by a third");
+            assert!((drift - 0.7).abs() < 0.06 && it.levels.len() == 1 && it.expected.is_none(), "{it:?}");
+        }
     }
 
     fn jittered(at: usize, share: f64) -> f64 {

@@ -48,6 +48,7 @@ mod sockets;
 mod steadiness;
 mod syscalls;
 mod trace;
+mod verdict;
 mod warnings;
 mod words;
 mod workload_summary;

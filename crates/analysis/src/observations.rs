@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use findings::{NO_PATH, result_label};
 use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
 use workload::{Metric, StreamSettings};
 
@@ -16,6 +17,8 @@ pub(crate) struct Point<'a> {
 #[derive(Debug)]
 pub(crate) struct Observations<'a> {
     pub(crate) record: &'a ResultRecord,
+    /// Name for texts.
+    pub(crate) label: String,
     pub(crate) path: Option<&'a PathRecord>,
     pub(crate) metric: Metric,
     /// Measuring trials by block.
@@ -82,12 +85,17 @@ pub(crate) fn gather(record: &RunRecord) -> Vec<Observations<'_>> {
     let paths: HashMap<&str, &PathRecord> =
         record.header.paths.iter().map(|path| (path.name.as_str(), path)).collect();
     let path_of = |result: &ResultRecord| paths.get(result.path.as_str()).copied();
-    record
-        .header
-        .results
-        .iter()
-        .filter_map(|result| of(result, path_of(result), of_result(result), record))
-        .collect()
+    let results = record.header.results.iter();
+    let mut measured: Vec<Observations<'_>> =
+        results.filter_map(|result| of(result, path_of(result), of_result(result), record)).collect();
+    let first = measured.first().map(|first| first.record.workload.as_str());
+    let several = measured.iter().any(|result| Some(result.record.workload.as_str()) != first);
+    for Observations { record, label, .. } in &mut measured {
+        let nameless = record.path == NO_PATH && record.levels.is_empty();
+        let workload = (several || nameless).then_some(record.workload.as_str());
+        *label = result_label(&record.path, &record.levels, workload);
+    }
+    measured
 }
 
 fn of<'a>(
@@ -99,6 +107,7 @@ fn of<'a>(
     let metric = metric(result, trials.first()?);
     let mut measured = Observations {
         record: result,
+        label: String::new(),
         path,
         metric,
         points: BTreeMap::new(),

@@ -6,6 +6,7 @@ use findings::{Contamination, Findings, HostPair, PairMatrix, ResultSummary};
 use samples::PathRecord;
 
 use crate::{
+    disturbance,
     fits::Fits,
     observations::{self, Observations, Point},
 };
@@ -56,8 +57,9 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits:
 
 /// Effect of measuring pairs simultaneously, compared within blocks.
 fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], fits: &Fits) -> Option<Contamination> {
-    let results =
-        measured.iter().filter(|result| matrix.pairs.iter().any(|pair| pair.result == result.record.id));
+    let is_of_matrix = |id: &str| matrix.pairs.iter().any(|pair| pair.result == id);
+    let results = measured.iter().filter(|result| is_of_matrix(&result.record.id));
+    let results = results.filter(|result| !disturbance::is_mostly_disturbed(result));
     let (mut pairs, mut simultaneous) = (Vec::new(), 0);
     for result in results {
         let accompanied: BTreeMap<u32, Point<'_>> = result

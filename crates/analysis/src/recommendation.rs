@@ -61,7 +61,7 @@ fn withheld(claim: &Finding, commands: &Commands<'_>, path: &str, workload: &str
         || "Repeat the measurement several times.".to_owned(),
         |command| format!("Repeat it: `{command}`."),
     );
-    format!("{} {again}", claim.claim)
+    format!("{} {again}", claim.claim())
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn effects(own: &Findings, remedy: &RemedyTrial) -> Option<RemedyEffect> {
 mod tests {
     use super::*;
     use crate::fixtures::Fixture;
-    use findings::{Change, Difference, Finding, Remedy, Severity};
+    use findings::{Change, Difference, Finding, Remedy, Role, Severity};
     use samples::RemedyTrials;
 
     fn remedy_trials(of: &Findings) -> RunRecord {
@@ -68,13 +68,9 @@ mod tests {
         let mut findings = analyse(&run.record);
         let change = Some(Change::OffloadsOn { devices: vec!["left:eth0".into()] });
         findings.findings = vec![Finding {
-            id: "offload-off".into(),
-            severity: Severity::Warning,
-            claim: String::new(),
             results: vec!["plain/bulk".into()],
-            evidence: Vec::new(),
-            limitations: Vec::new(),
-            remedy: Some(Remedy { change, ..Remedy::manual(String::new(), Vec::new()) }),
+            remedy: Some(Remedy { change, ..Remedy::manual("", Vec::new()) }),
+            ..Finding::new("offload-off", Role::Cause, Severity::Warning, "")
         }];
         findings
     }

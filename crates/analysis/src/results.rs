@@ -21,6 +21,7 @@ fn summary(result: &Observations<'_>, all: &[Observations<'_>], fits: &Fits) -> 
     let sockets = sockets::ends(result.trials().map(|trial| &trial.measurement));
     Some(ResultSummary {
         id: record.id.clone(),
+        label: result.label.clone(),
         path: record.path.clone(),
         layers: result.layers().to_vec(),
         workload: record.workload.clone(),
@@ -151,9 +152,8 @@ mod tests {
         let result = only(&run);
         let latency = LatencySummary::of(&result).cloned().expect("it is a ping-pong");
         let at = |share: f64| {
-            let found =
-                latency.round_trips.percentiles.iter().find(|(known, _)| (known - share).abs() < 1e-9);
-            found.expect("the share is shown").1.0
+            let found = latency.round_trips.at(share);
+            found.expect("the share is shown").0
         };
         assert!(at(0.75) < 12_000 && at(0.9) > 80_000, "{:?}", latency.round_trips.percentiles);
         assert_eq!((latency.round_trips.count, latency.round_trips.percentiles.len()), (5000, 6));

@@ -2,31 +2,134 @@
 
 use std::cmp::Reverse;
 
-use findings::Finding;
+use findings::{Evidence, Finding, Remedy, Role, Severity};
 
 /// The subject of a rule: a run, a single trial or a virtual machine.
 pub(crate) trait Subject {
     type Of<'a>;
 }
 
-/// Returns a rule's claims about its subject, the strongest first. Their `id` is still empty.
-pub(crate) type Look<S> = for<'a> fn(&<S as Subject>::Of<'a>) -> Vec<Finding>;
+/// Returns a rule's claims about its subject, the strongest first.
+pub(crate) type Look<S> = for<'a> fn(&<S as Subject>::Of<'a>) -> Vec<Claim>;
 
 pub(crate) struct Rule<S: Subject> {
     pub(crate) id: &'static str,
-    pub(crate) look: Look<S>,
+    role: Role,
+    supersedes: &'static [&'static str],
+    look: Look<S>,
+}
+
+/// A finding without the properties of its rule.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    pub(crate) severity: Severity,
+    pub(crate) lead: String,
+    pub(crate) detail: String,
+    pub(crate) further: String,
+    pub(crate) results: Vec<String>,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) limitations: Vec<String>,
+    pub(crate) remedy: Option<Remedy>,
+    /// Whether facts of the run establish the claim. Otherwise, a note lacks evidence.
+    pub(crate) factual: bool,
 }
 
 impl<S: Subject> Rule<S> {
-    pub(crate) fn named(&self, mut claims: Vec<Finding>) -> Vec<Finding> {
-        claims.iter_mut().for_each(|claim| self.id.clone_into(&mut claim.id));
-        claims
+    pub(crate) const fn cause(id: &'static str, look: Look<S>) -> Self {
+        Self { id, role: Role::Cause, supersedes: &[], look }
+    }
+
+    pub(crate) const fn symptom(id: &'static str, look: Look<S>) -> Self {
+        Self { role: Role::Symptom, ..Self::cause(id, look) }
+    }
+
+    pub(crate) const fn measurement(id: &'static str, look: Look<S>) -> Self {
+        Self { role: Role::Measurement, ..Self::cause(id, look) }
+    }
+
+    pub(crate) const fn limit(id: &'static str, look: Look<S>) -> Self {
+        Self { role: Role::Limit, ..Self::cause(id, look) }
+    }
+
+    /// Names the rules whose claims about the same results this rule's claims explain.
+    pub(crate) const fn over(self, supersedes: &'static [&'static str]) -> Self {
+        Self { supersedes, ..self }
+    }
+
+    pub(crate) fn findings(&self, claims: Vec<Claim>) -> Vec<Finding> {
+        let finding = |claim: Claim| Finding {
+            established: claim.factual || claim.severity > Severity::Note,
+            detail: claim.detail,
+            further: claim.further,
+            results: claim.results,
+            evidence: claim.evidence,
+            limitations: claim.limitations,
+            remedy: claim.remedy,
+            ..Finding::new(self.id, self.role, claim.severity, claim.lead)
+        };
+        claims.into_iter().map(finding).collect()
     }
 }
 
-/// Returns the claims of all rules, the most severe first and otherwise in the order of the rules.
-pub(crate) fn claims<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Vec<Finding> {
-    let mut claims: Vec<Finding> = rules.iter().flat_map(|rule| rule.named((rule.look)(subject))).collect();
-    claims.sort_by_key(|claim| Reverse(claim.severity));
-    claims
+impl Claim {
+    pub(crate) fn new(severity: Severity, lead: impl Into<String>) -> Self {
+        Self {
+            severity,
+            lead: lead.into(),
+            detail: String::new(),
+            further: String::new(),
+            results: Vec::new(),
+            evidence: Vec::new(),
+            limitations: Vec::new(),
+            remedy: None,
+            factual: false,
+        }
+    }
+
+    pub(crate) fn detail(self, detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), ..self }
+    }
+
+    pub(crate) fn further(self, further: impl Into<String>) -> Self {
+        Self { further: further.into().trim().to_owned(), ..self }
+    }
+
+    pub(crate) fn factual(self) -> Self {
+        Self { factual: true, ..self }
+    }
+
+    pub(crate) fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    pub(crate) fn with_limits<C: Into<String>>(mut self, limitations: impl IntoIterator<Item = C>) -> Self {
+        self.limitations.extend(limitations.into_iter().map(Into::into));
+        self
+    }
+
+    pub(crate) fn with_remedy(self, remedy: Remedy) -> Self {
+        Self { remedy: Some(remedy), ..self }
+    }
+}
+
+/// Returns the findings of all rules, the most severe first and otherwise in the order of the rules.
+pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> =
+        rules.iter().flat_map(|rule| rule.findings((rule.look)(subject))).collect();
+    let superseded: Vec<Option<String>> =
+        findings.iter().map(|finding| superseding(finding, &findings, rules)).collect();
+    findings.iter_mut().zip(superseded).for_each(|(finding, by)| finding.superseded_by = by);
+    findings.sort_by_key(|finding| Reverse(finding.severity));
+    findings
+}
+
+/// Returns the rule with an established finding about all results of a finding that it supersedes.
+fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
+    let by = |rule: &&Rule<S>| {
+        let mut others = all.iter().filter(|other| other.id == rule.id && other.established);
+        rule.supersedes.contains(&finding.id.as_str())
+            && others.any(|other| finding.results.iter().all(|result| other.results.contains(result)))
+    };
+    rules.iter().find(by).map(|rule| rule.id.to_owned())
 }

@@ -1,6 +1,6 @@
 //! Analyses one trial without a baseline, noise floor or other trials.
 
-use findings::{SINGLE_SCHEMA, SingleLevels, SingleMeasurement};
+use findings::{SINGLE_SCHEMA, SingleLevels, SingleMeasurement, SingleOutcome, SingleVerdict};
 use samples::{CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
 use workload::{Measurement, Placement, WorkloadSettings};
 
@@ -9,7 +9,7 @@ use crate::{
     hints::{self, SingleTrial},
     kind, modality, rule,
     series::{self, Series},
-    sockets, steadiness, workload_summary,
+    sockets, steadiness, verdict, workload_summary,
 };
 
 /// With more shifts than this, the trial alternates between two levels.
@@ -35,6 +35,10 @@ pub struct Single<'a> {
 pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
     let shifts = steadiness::shifts(&series(single));
     let sockets = sockets::ends([single.measurement].into_iter());
+    let metric = single.measurement.kind().metric();
+    let outcome = kind::of(single.measurement).alone(&series(single));
+    let interval = outcome.as_ref().and_then(SingleOutcome::spread).map(|spread| spread.interval);
+    let value = single.measurement.value(metric).filter(|_| outcome.is_some());
     let mut summary = SingleMeasurement {
         schema: SINGLE_SCHEMA,
         tool: single.tool.to_owned(),
@@ -43,7 +47,8 @@ pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
         load: single.load.clone(),
         words: workload_summary::in_words(single.load, &single.placement.to_string(), &sockets),
         environment: single.environment.cloned(),
-        outcome: kind::of(single.measurement).alone(&series(single)),
+        verdict: SingleVerdict { metric, value, interval, limit: None, next: None, warnings: 0 },
+        outcome,
         cpu: cpu::of_one(single.measurement, single.cpu),
         sockets,
         bimodal: bimodal(single).filter(|_| shifts.is_empty() || shifts.len() > FEW_SHIFTS),
@@ -51,7 +56,12 @@ pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
         warnings: single.warnings.to_vec(),
         hints: Vec::new(),
     };
-    summary.hints = rule::claims(hints::ALL, &SingleTrial { single, summary: &summary });
+    summary.hints = rule::findings(hints::ALL, &SingleTrial { single, summary: &summary });
+    let hint = summary.hints.iter().find(|hint| hint.superseded_by.is_none());
+    summary.verdict.limit = hint.filter(|hint| hint.established).map(Into::into);
+    summary.verdict.next = hint.and_then(|hint| verdict::suggested(hint, false));
+    let warnings = summary.warnings.len() + summary.shifts.len() + usize::from(summary.bimodal.is_some());
+    summary.verdict.warnings = u32::try_from(warnings).unwrap_or(u32::MAX);
     summary
 }
 

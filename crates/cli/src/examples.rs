@@ -103,6 +103,13 @@ const EXAMPLES: &[Examples] = &[
     ("runs", &[("plumb runs", "list stored runs"), ("plumb runs list --json", "as JSON")]),
     ("runs list", &[("plumb runs list", "newest first"), ("plumb runs list --json", "as JSON")]),
     (
+        "runs history",
+        &[
+            ("plumb runs history quick", "level shifts, drifts and the newest run"),
+            ("plumb runs history quick --json", "as JSON"),
+        ],
+    ),
+    (
         "runs remove",
         &[
             ("plumb runs remove quick-20261121-113015", "one run"),

@@ -8,6 +8,7 @@ use machine::{FirecrackerError, GuestError, MachineError, MonitorError, QemuErro
 use memory::MemoryError;
 use probe::ProbeError;
 use scenario::Diagnosis;
+use watch::causes;
 
 use crate::{commands::iperf3_flags, exit::Exit, misread::Misread, output};
 
@@ -141,7 +142,9 @@ fn status(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunError>() {
         Some(error) if error.is_interrupted() => Exit::Interrupted,
         _ if matches!(error.downcast_ref(), Some(MonitorError::Interrupted)) => Exit::Interrupted,
-        _ if matches!(error.downcast_ref(), Some(MemoryError::Interrupted)) => Exit::Interrupted,
+        _ if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(MemoryError::Interrupted))) => {
+            Exit::Interrupted
+        }
         Some(RunError::Lacks { .. }) => Exit::Unable,
         _ if error.is::<Misuse>() => Exit::Misuse,
         _ if error.is::<CheckFailure>() => Exit::NotChecked,
@@ -166,18 +169,6 @@ fn missing_for_guests(error: &anyhow::Error) -> bool {
             error.downcast_ref(),
             Some(FirecrackerError::NotInstalled { .. } | FirecrackerError::NoKvm(_))
         )
-}
-
-/// Formats the error and its causes on one line, without repetitions.
-pub(crate) fn causes(error: &anyhow::Error) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    for cause in error.chain() {
-        let text = cause.to_string();
-        if !causes.iter().any(|earlier| earlier.contains(&text)) {
-            causes.push(text);
-        }
-    }
-    causes.join(": ")
 }
 
 fn hint(error: &anyhow::Error) -> Option<String> {
@@ -256,6 +247,11 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
             let known = fs::read_to_string(CONGESTION_CONTROLS).ok()?;
             Some(format!("this kernel supports {}", known.split_whitespace().collect::<Vec<_>>().join(", ")))
         }
+        traffic::Error::Iperf3(failure) if failure.to_string().contains("TCP_CONGESTION") => Some(
+            "a server without CAP_NET_ADMIN, e.g. `plumb server`, may only use the algorithms in its \
+                net.ipv4.tcp_allowed_congestion_control; extend the list there with `sysctl -w`"
+                .to_owned(),
+        ),
         traffic::Error::Silent { .. } => {
             let hint = "a firewall may drop packets, or the server may be a different program";
             Some(if is_command("ping") { format!("{hint}: {ROUND_TRIPS}") } else { hint.to_owned() })

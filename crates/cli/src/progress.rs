@@ -7,7 +7,9 @@ use lab::{DesignDecision, Event};
 use samples::{Trial, ValidityWarning};
 use units::Nanos;
 
-use crate::{live_view::mark, output};
+use watch::mark;
+
+use crate::output;
 
 const NAMED: usize = 3;
 

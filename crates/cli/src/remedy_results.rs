@@ -2,20 +2,8 @@
 
 use anyhow::Context;
 use findings::Findings;
-use samples::{RunId, RunRecord};
-use store::Store;
-
-const SUFFIX: &str = "-remedies";
-
-/// The name of the run that tests the remedies. A number may be added to it.
-pub(crate) fn name(run: &RunId) -> String {
-    format!("{run}{SUFFIX}")
-}
-
-/// Finds the stored run that recommended the remedies tested by `run`.
-pub(crate) fn parent<'a>(run: &RunId, stored: impl Iterator<Item = &'a RunId>) -> Option<&'a RunId> {
-    stored.filter(|other| *other != run && run.0.starts_with(&name(other))).max_by_key(|other| other.0.len())
-}
+use samples::RunRecord;
+use store::{Store, remedies_name};
 
 /// Returns the run to report and its findings. A run that tests remedies is reported as part of the run that
 /// recommended them.
@@ -35,7 +23,7 @@ pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunR
         return Ok((main, findings));
     }
     let mut findings = analysis::analyse(&record);
-    let name = name(&record.header.id);
+    let name = remedies_name(&record.header.id);
     // The newest run comes first, so a repeated test replaces an earlier one.
     let tried = store.runs()?.into_iter().find(|run| run.id.0.starts_with(&name));
     if let Some(run) = tried {

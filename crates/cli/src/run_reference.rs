@@ -9,14 +9,11 @@ use std::{
 use anyhow::{Context, anyhow};
 use samples::{ReadError, RunRecord};
 use serde::{Deserialize, de::IgnoredAny};
-use store::{RunListing, Store, StoreError};
+use store::{Store, StoreError};
 
 use crate::{
     bounded_file, commands::import::reading, evidence, failure::Misuse, global_flags::GlobalFlags, store_path,
 };
-
-/// The maximum number of other runs used to estimate noise. Older runs may predate changes to the machine.
-const MOST_OTHERS: usize = 10;
 
 pub(crate) struct References<'a> {
     shared: &'a GlobalFlags,
@@ -67,7 +64,8 @@ impl<'a> References<'a> {
     ///
     /// Unreadable runs are skipped, because these runs only improve the noise estimate.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
-        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| others(store, a, b, |_| true))
+        let others = self.store.as_ref().map(|store| store.others(a, b, |_| true)).transpose()?;
+        Ok(others.unwrap_or_default())
     }
 
     fn store(&mut self) -> anyhow::Result<&mut Store> {
@@ -76,22 +74,6 @@ impl<'a> References<'a> {
             none => none.insert(store_path::open(self.shared.db.as_deref())?),
         })
     }
-}
-
-/// Like [`References::others`], for a store that may not contain the two runs. Only valid runs are considered.
-pub(crate) fn others(
-    store: &Store,
-    a: &RunRecord,
-    b: &RunRecord,
-    counts: impl Fn(&RunListing) -> bool,
-) -> anyhow::Result<Vec<RunRecord>> {
-    let digest = &a.header.scenario.digest;
-    if digest.is_empty() || a.header.origin.imported().is_some() {
-        return Ok(Vec::new());
-    }
-    let listed = store.runs_of(digest)?;
-    let others = listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id) && counts(run));
-    Ok(others.filter_map(|run| store.load(&run.id).ok()).take(MOST_OTHERS).collect())
 }
 
 /// Returns `None` if `text` is the name of a stored run.

@@ -15,9 +15,7 @@ pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
 }
 
 pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store>> {
-    let is_there =
-        |path: &PathBuf| !matches!(Location::parse(path), Ok(Location::File(file)) if !file.is_file());
-    Ok(path(named).ok().filter(is_there).map(Store::open).transpose()?)
+    Ok(path(named).ok().map(Store::open_existing).transpose()?.flatten())
 }
 
 /// Formats the location without passwords.

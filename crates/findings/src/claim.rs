@@ -17,116 +17,96 @@ pub enum Severity {
     Serious,
 }
 
+/// What a rule's findings are about, which decides how the verdict uses them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// A setting, device or bottleneck that makes a result slow.
+    Cause,
+    /// A difference whose cause is unknown.
+    Symptom,
+    /// The reliability of the measured values.
+    Measurement,
+    /// The smallest difference that can be resolved. Established differences remain valid.
+    Limit,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// Identifier of the rule, e.g. `offload-off`; documented in docs/findings/ID.md.
     pub id: String,
+    pub role: Role,
     pub severity: Severity,
-    /// The claim. Its first sentence is used on its own in summaries.
-    pub claim: String,
+    /// Whether the evidence is sufficient. A note usually lacks evidence.
+    pub established: bool,
+    /// The claim in one clause.
+    pub lead: String,
+    /// Continues the lead after a colon, usually with numbers.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Further sentences.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub further: String,
     /// Identifiers of the affected results.
     pub results: Vec<String>,
     pub evidence: Vec<Evidence>,
     /// When the claim could be wrong.
     pub limitations: Vec<String>,
     pub remedy: Option<Remedy>,
+    /// The rule whose finding about the same results explains this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
 }
 
 impl Finding {
-    /// Rules about the reliability of the measurement as opposed to the path.
-    pub const OF_THE_MEASUREMENT: [&str; 13] = [
-        "bimodal",
-        "cpu-unexplained",
-        "disturbed",
-        "emulated",
-        "imported",
-        "level-shift",
-        "noisy-host",
-        "probe-cost",
-        "too-noisy-to-say",
-        "trend",
-        "unsteady",
-        "wait-mistaken-for-work",
-        "warm-up-too-short",
-    ];
-
-    /// Rules that do not name a cause.
-    const RESTATING: [&str; 4] = ["direction-asymmetry", "tail-latency", "vhost-slower", "vxlan-cost"];
-
-    /// Rules about differences that are too small to resolve. Significant differences remain valid.
-    const HIDING: [&str; 2] = ["noisy-host", "too-noisy-to-say"];
-
     #[must_use]
-    pub fn leaves_what_is_established(&self) -> bool {
-        Self::HIDING.contains(&self.id.as_str())
-    }
-
-    #[must_use]
-    pub fn restates(&self) -> bool {
-        Self::RESTATING.contains(&self.id.as_str())
-    }
-
-    const EXPLAINING: [&str; 2] = ["cpu-per-byte", "link-rate"];
-
-    #[must_use]
-    pub fn explains(&self) -> bool {
-        let is_seen = self.severity > Severity::Note || Self::EXPLAINING.contains(&self.id.as_str());
-        is_seen && !self.restates()
-    }
-
-    #[must_use]
-    pub fn lead(&self) -> &str {
-        first_sentence(&self.claim)
-    }
-
-    #[must_use]
-    pub fn is_of_the_measurement(&self) -> bool {
-        Self::OF_THE_MEASUREMENT.contains(&self.id.as_str())
-    }
-
-    #[must_use]
-    pub fn distrusts(&self) -> bool {
-        self.severity == Severity::Serious && self.is_of_the_measurement()
-    }
-
-    /// The rule registry fills in the identifier.
-    #[must_use]
-    pub fn new(severity: Severity, claim: impl Into<String>) -> Self {
-        let claim = claim.into();
+    pub fn new(id: &str, role: Role, severity: Severity, lead: impl Into<String>) -> Self {
         Self {
-            id: String::new(),
+            id: id.to_owned(),
+            role,
             severity,
-            claim,
-            results: vec![],
-            evidence: vec![],
-            limitations: vec![],
+            established: severity > Severity::Note,
+            lead: lead.into(),
+            detail: String::new(),
+            further: String::new(),
+            results: Vec::new(),
+            evidence: Vec::new(),
+            limitations: Vec::new(),
             remedy: None,
+            superseded_by: None,
         }
     }
 
+    /// The lead with its detail, without a full stop.
     #[must_use]
-    pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
-        self.evidence.extend(evidence);
-        self
+    pub fn sentence(&self) -> String {
+        let separator = if self.detail.is_empty() { "" } else { ": " };
+        format!("{}{separator}{}", self.lead, self.detail)
     }
 
     #[must_use]
-    pub fn with_limits<C: Into<String>>(mut self, limitations: impl IntoIterator<Item = C>) -> Self {
-        self.limitations.extend(limitations.into_iter().map(Into::into));
-        self
+    pub fn claim(&self) -> String {
+        sentences(&self.sentence(), &self.further)
     }
 
+    /// Whether the values of its results are unreliable.
     #[must_use]
-    pub fn with_remedy(mut self, action: impl Into<String>, commands: Vec<String>) -> Self {
-        self.remedy = Some(Remedy::manual(action.into(), commands));
-        self
+    pub fn distrusts(&self) -> bool {
+        self.severity == Severity::Serious && matches!(self.role, Role::Measurement | Role::Limit)
     }
+}
+
+fn sentences(first: &str, further: &str) -> String {
+    format!("{first}. {further}").trim_end().to_owned()
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Remedy {
-    /// What to do, in words.
+    /// What to do, in one sentence without a full stop.
     pub action: String,
+    /// Further sentences.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub explanation: String,
     /// Commands to run on the host of the device.
     pub commands: Vec<String>,
     /// The change for the lab to apply. `None` if only the user can make it.
@@ -139,24 +119,20 @@ pub struct Remedy {
 
 impl Remedy {
     #[must_use]
-    pub const fn manual(action: String, commands: Vec<String>) -> Self {
-        Self { action, commands, change: None, effects: Vec::new() }
+    pub fn manual(action: impl Into<String>, commands: Vec<String>) -> Self {
+        let explanation = String::new();
+        Self { action: action.into(), explanation, commands, change: None, effects: Vec::new() }
     }
 
     #[must_use]
-    pub fn lead(&self) -> &str {
-        first_sentence(&self.action)
+    pub fn explained(self, explanation: impl Into<String>) -> Self {
+        Self { explanation: explanation.into(), ..self }
     }
-}
 
-/// A full stop after digits (`3. Results`) does not end the sentence.
-fn first_sentence(text: &str) -> &str {
-    let ends = |(at, _): &(usize, &str)| {
-        let word = text[..*at].rsplit(' ').next().unwrap_or_default();
-        !word.chars().all(|letter| letter.is_ascii_digit())
-    };
-    let end = text.match_indices(". ").find(ends).map_or(text.len(), |(at, _)| at);
-    text[..end].trim_end_matches('.')
+    #[must_use]
+    pub fn text(&self) -> String {
+        sentences(&self.action, &self.explanation)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use samples::RunId;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workload::Metric;
+use workload::{GuardedMetric, Metric};
 
 use crate::{
     document::RunSummary,
@@ -79,6 +79,63 @@ pub struct ResultComparison {
     pub verdict: Verdict,
     /// One sentence that explains an unknown verdict, or a `same` with a wide interval.
     pub reason: Option<String>,
+    /// The metrics that are guarded in addition to `metric`, as far as both runs recorded them.
+    #[serde(default)]
+    pub guards: Vec<GuardComparison>,
+}
+
+/// A guarded metric of a result in both runs. Lower is better.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GuardComparison {
+    pub metric: GuardedMetric,
+    pub a: BoundedValue,
+    pub b: BoundedValue,
+    /// B relative to A: the ratio of times, or the difference of fractions.
+    pub change: BoundedValue,
+    /// For `same`, the change is within the default limits of a gate, which does not rule out a larger one.
+    pub verdict: Verdict,
+    /// The change in one sentence.
+    pub summary: String,
+}
+
+/// A value with an interval at 95 % confidence. An end is `None` if there are too few trials or messages.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct BoundedValue {
+    pub value: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// The largest changes of guarded metrics that a gate allows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct GuardLimits {
+    /// Relative increase of a 99th percentile (0.5 is 50 %).
+    pub p99: f64,
+    /// Increase of packet loss, the retransmit rate or failed connections (0.005 is half a percentage point).
+    pub packet_loss: f64,
+    /// Increase of the time without traffic (0.01 is one percentage point). A trial without any traffic is never
+    /// allowed.
+    pub outage: f64,
+}
+
+impl Default for GuardLimits {
+    fn default() -> Self {
+        Self { p99: 0.5, packet_loss: 0.005, outage: 0.01 }
+    }
+}
+
+impl GuardLimits {
+    /// Returns the largest allowed change, as in [`GuardComparison::change`].
+    #[must_use]
+    pub const fn of(&self, metric: GuardedMetric) -> f64 {
+        match metric {
+            GuardedMetric::P99 => 1.0 + self.p99,
+            GuardedMetric::PacketLoss | GuardedMetric::RetransmitRate | GuardedMetric::ConnectionFailures => {
+                self.packet_loss
+            }
+            GuardedMetric::Outage => self.outage,
+        }
+    }
 }
 
 /// Noise between runs of one scenario, for one result.
@@ -106,11 +163,37 @@ pub enum Verdict {
 pub struct Gate {
     /// Regressions beyond this fraction fail (0.05 is 5 %).
     pub threshold: f64,
+    /// Larger changes of guarded metrics fail.
+    pub guard_limits: GuardLimits,
     pub outcome: GateOutcome,
     /// Results with an established regression beyond the threshold.
     pub regressions: Vec<String>,
+    /// Results with a guarded metric that is clearly worse than its limit allows.
+    pub violations: Vec<GuardViolation>,
     /// Undecided results with the reasons.
     pub undecided: Vec<OpenQuestion>,
+}
+
+impl Gate {
+    /// All results that failed, by their own metric or by a guarded one.
+    #[must_use]
+    pub fn failed(&self) -> Vec<String> {
+        let mut failed = self.regressions.clone();
+        for violation in &self.violations {
+            if !failed.contains(&violation.result) {
+                failed.push(violation.result.clone());
+            }
+        }
+        failed
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GuardViolation {
+    pub result: String,
+    pub metric: GuardedMetric,
+    /// The change and its limit, in one sentence.
+    pub reason: String,
 }
 
 /// A result for which the gate is undecided.

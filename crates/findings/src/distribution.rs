@@ -4,12 +4,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::Nanos;
 
+use crate::estimate::Basis;
+
 /// A distribution of times, merged over trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
     pub min: Nanos,
-    /// Percentiles at 25, 50, 75, 90, 99 and 99.9 %, each as a fraction and a time.
-    pub percentiles: Vec<(f64, Nanos)>,
+    /// Percentiles at 25, 50, 75, 90, 99 and 99.9 %.
+    pub percentiles: Vec<Percentile>,
+    /// Whether the intervals of the percentiles include the variation between trials.
+    #[serde(default)]
+    pub basis: Basis,
     pub max: Nanos,
     /// Mean, in nanoseconds.
     pub mean: f64,
@@ -25,8 +30,26 @@ impl Distribution {
     /// Returns `None` if the fraction is not in [`Self::percentiles`].
     #[must_use]
     pub fn at(&self, share: f64) -> Option<Nanos> {
-        self.percentiles.iter().find(|(other, _)| (other - share).abs() < 1e-9).map(|(_, time)| *time)
+        self.percentile(share).map(|it| it.time)
     }
+
+    /// Returns `None` if the fraction is not in [`Self::percentiles`].
+    #[must_use]
+    pub fn percentile(&self, share: f64) -> Option<&Percentile> {
+        self.percentiles.iter().find(|it| (it.share - share).abs() < 1e-9)
+    }
+}
+
+/// A percentile with its interval at 95 % confidence, in which messages of one trial depend on each other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Percentile {
+    /// E.g. 0.99.
+    pub share: f64,
+    pub time: Nanos,
+    /// `None` if there are too few messages.
+    pub low: Option<Nanos>,
+    /// `None` if there are too few messages.
+    pub high: Option<Nanos>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]

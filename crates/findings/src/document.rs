@@ -12,6 +12,7 @@ use crate::{
     pair_matrix::PairMatrix,
     probed::RunProbes,
     result::ResultSummary,
+    verdict::RunVerdict,
 };
 use samples::{
     BootedMachine, Design, Environment, MachineChange, Origin, PathRecord, RunId, RunState, SkippedResult,
@@ -26,6 +27,8 @@ pub struct Findings {
     /// [`SCHEMA`] at the time of writing.
     pub schema: u32,
     pub run: RunSummary,
+    /// The answer, made from the parts below.
+    pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
     /// Noise floor of each workload with enough trials.

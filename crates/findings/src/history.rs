@@ -6,7 +6,7 @@ use samples::{RunId, UnixMillis};
 use serde::Serialize;
 use workload::Metric;
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Interval};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResults {
@@ -27,14 +27,20 @@ pub struct RunResult {
     pub levels: BTreeMap<String, String>,
     pub metric: Metric,
     pub value: Estimate,
+    /// Other work used the CPUs during most trials, so the value is not compared with other runs.
+    pub disturbed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultHistory {
     pub newest: RunResult,
     pub points: Vec<(usize, Estimate)>,
-    /// Levels separated by level shifts. There is at least one.
+    /// Levels separated by level shifts. Disturbed runs belong to no level.
     pub levels: Vec<RunLevel>,
+    /// For a steady change instead of level shifts: the last value relative to the first, by the fitted line.
+    pub drift: Option<f64>,
+    /// Prediction interval of the newest value, from the earlier runs at its level. `None` with too few of them.
+    pub expected: Option<Interval>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -19,17 +19,18 @@ mod result;
 mod single;
 mod stream;
 mod trace;
+mod verdict;
 mod vm;
 
 pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
-pub use claim::{Change, Finding, Remedy, RemedyEffect, Severity};
+pub use claim::{Change, Finding, Remedy, RemedyEffect, Role, Severity};
 pub use comparison::{
-    BetweenRuns, COMPARISON_SCHEMA, CheckReport, EnvironmentChange, Gate, GateOutcome, OpenQuestion,
-    ResultComparison, RunComparison, Verdict,
+    BetweenRuns, BoundedValue, COMPARISON_SCHEMA, CheckReport, EnvironmentChange, Gate, GateOutcome,
+    GuardComparison, GuardLimits, GuardViolation, OpenQuestion, ResultComparison, RunComparison, Verdict,
 };
 pub use cost_breakdown::{CostBreakdown, CostStep, FactorEffect};
-pub use distribution::{Bucket, Distribution};
+pub use distribution::{Bucket, Distribution, Percentile};
 pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{
     Basis, Comparison, Difference, Estimate, FEWEST_TO_ESTABLISH, Interval, NoiseFloor, SEVERAL, change,
@@ -56,5 +57,6 @@ pub use trace::{
     CallComparison, ConsumerComparison, PtraceCost, TRACE_COMPARISON_SCHEMA, TraceComparison, TraceSummary,
     TracedCall, TracedCpu, TracedPace, TracedShare,
 };
+pub use verdict::*;
 pub use vm::{VM_SCHEMA, VmRoleCpu, VmSummary};
-pub use workload::Metric;
+pub use workload::{GuardedMetric, Metric};

@@ -20,6 +20,8 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultSummary {
     pub id: String,
+    /// Name for texts: the path, the levels and, if the run has several, the workload.
+    pub label: String,
     pub path: String,
     pub layers: Vec<String>,
     pub workload: String,
@@ -64,6 +66,17 @@ pub struct ResultSummary {
     pub path_mtu: Option<u32>,
     /// Warnings of the trials: the strongest of each kind, and the number of trials that have it.
     pub warnings: Vec<(ValidityWarning, u32)>,
+}
+
+/// The path of a result if its log does not contain one.
+pub const NO_PATH: &str = "unknown";
+
+/// Names a result by its path, unless unknown, its levels and its workload.
+#[must_use]
+pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: Option<&str>) -> String {
+    let path = Some(path.to_owned()).filter(|path| path != NO_PATH);
+    let levels = levels.iter().map(|(factor, level)| format!("{factor}={level}"));
+    path.into_iter().chain(levels).chain(workload.map(str::to_owned)).collect::<Vec<_>>().join(", ")
 }
 
 impl ResultSummary {

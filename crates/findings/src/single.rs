@@ -13,6 +13,7 @@ use crate::{
     latency::{ConnectSummary, LatencySummary},
     result::{CpuCost, EndSocket, LevelShift},
     stream::{DatagramSummary, TcpSummary},
+    verdict::SingleVerdict,
 };
 
 /// Version of the format. Readers reject other versions.
@@ -34,6 +35,7 @@ pub struct SingleMeasurement {
     pub words: String,
     /// The machine at this end, if known.
     pub environment: Option<Environment>,
+    pub verdict: SingleVerdict,
     /// The measurement. `None` if no data arrived.
     pub outcome: Option<SingleOutcome>,
     /// CPU cost. Zero for a peer on another machine.
@@ -56,6 +58,18 @@ pub enum SingleOutcome {
     Stream(SingleStream),
     PingPong(LatencySummary),
     Connect(SingleConnect),
+}
+
+impl SingleOutcome {
+    /// Uncertainty of the mean rate. `None` for times or with too few intervals.
+    #[must_use]
+    pub const fn spread(&self) -> Option<&Spread> {
+        match self {
+            Self::Stream(stream) => stream.received.spread.as_ref(),
+            Self::Connect(connect) => connect.rate.spread.as_ref(),
+            Self::PingPong(_) => None,
+        }
+    }
 }
 
 /// A single stream. Rates are in bits per second and exclude the warm-up.

@@ -3,10 +3,10 @@
 use std::{
     io::{Read, Write},
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
     thread,
 };
 
+use parking_lot::Mutex;
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, Receiver, RunEvent, Sender, ToNestedRun};
 use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, Trial};
 use scenario::Scenario;
@@ -95,7 +95,7 @@ struct Outside<W> {
 
 impl<W: Write> Outside<W> {
     fn send(&self, message: &FromNestedRun) -> Result<(), ChannelError> {
-        self.lock().send(message)
+        self.to.lock().send(message)
     }
 
     /// Sends an event. Errors are ignored, because a broken channel also fails the sink, which ends the run.
@@ -103,10 +103,6 @@ impl<W: Write> Outside<W> {
         if let Some(event) = run_event(event) {
             let _ = self.send(&FromNestedRun::Event(event));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Sender<W>> {
-        self.to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

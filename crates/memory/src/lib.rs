@@ -1,28 +1,41 @@
-//! Takes memory from running virtual machines. Each method has its own file.
+//! Samples the memory of running virtual machines, and moves it between them. Each method has its own file.
 
 mod agent;
 mod agent_link;
+mod attached;
 mod balloon;
+mod config;
 mod error;
 mod layout;
 mod limits;
 mod lock;
 mod ownership;
 mod rebalance;
+mod recording;
+mod replay;
 mod resident;
 mod running;
+mod sample;
+mod sampler;
+mod saved_state;
 mod telemetry;
 mod virtio_balloon;
 mod virtio_mem;
 
 pub use agent::frees_behind_guests;
 pub use agent_link::AgentLink;
+pub use attached::{AttachedVm, AttachedVms, Seen};
 pub use balloon::{Balloon, GuestAgent, Resize, resize};
+pub use config::{ConfigError, VmsConfig};
 pub use error::MemoryError;
-pub use limits::MOST_MEMORY;
-pub use rebalance::{AttachedVm, Rebalance, Round, guest_report, look_at_all};
+pub use rebalance::{Rebalance, Round, Rounds};
+pub use recording::{Recorder, parse_recording};
+pub use replay::{Replay, ReplayError};
 pub use resident::Resident;
-pub use running::{GuestMemory, RunningVm, TierMemory, VmAccess};
+pub use running::{GuestMemory, RunningVm, VmAccess};
+pub use sample::MemorySample;
+pub use sampler::Sampler;
+pub use saved_state::SavedState;
 pub use telemetry::{AccessSource, Accesses, GuestTelemetry, Look, ReferencedBits};
 
 use machine::Monitor;

@@ -5,7 +5,7 @@ use units::Bytes;
 
 /// The physical address space of x86-64 and arm64 (Intel SDM, volume 3A, section 4.1.4; Arm `FEAT_LPA`). A
 /// thousand of these can be added without overflow.
-pub const MOST_MEMORY: Bytes = Bytes(1 << 52);
+pub(crate) const MOST_MEMORY: Bytes = Bytes(1 << 52);
 
 pub(crate) fn bytes(value: &Value) -> Option<Bytes> {
     value.as_u64().map(Bytes).filter(|size| *size <= MOST_MEMORY)

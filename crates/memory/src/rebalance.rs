@@ -1,22 +1,23 @@
 //! Rounds of the rebalancer over running virtual machines. The decisions are made by `policy`.
 
 use std::{
-    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use policy::{Decision, GuestReport, HeatClass, Move, Observation, Rebalancer, Tiers};
-use protocol::AccessClass;
-use units::{Bytes, Share};
-use workload::BalloonMethod;
+use policy::{Decision, Move, Observation, Rebalancer, State};
 
 use crate::{
+    attached::{AttachedVms, Seen, look_at_all, wait},
+    config::{ConfigError, VmsConfig, extents},
     error::MemoryError,
-    running::{GuestMemory, RunningVm, VmAccess},
+    sample::MemorySample,
 };
 
-const STALE: u32 = 3;
 /// A quarter of the interval, because released memory is given to other machines within the same interval.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
@@ -24,118 +25,63 @@ const GLANCE: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Rebalance {
     rebalancer: Rebalancer,
-    vms: BTreeMap<String, AttachedVm>,
+    vms: AttachedVms,
     interval: Duration,
-}
-
-#[derive(Debug)]
-pub struct AttachedVm {
-    access: VmAccess,
-    vm: Option<RunningVm>,
-    has: Tiers,
-    /// If set, unaccessed memory requires a slow tier.
-    by_accesses: bool,
 }
 
 #[derive(Debug)]
 pub struct Round {
-    pub seen: BTreeMap<String, Result<GuestMemory, MemoryError>>,
+    pub seen: Seen,
     pub decision: Decision,
     pub failed: Vec<(Move, MemoryError)>,
 }
 
-impl AttachedVm {
-    /// With `by_accesses`, needs are derived from accesses, otherwise from memory in use.
-    pub fn open(access: VmAccess, by_accesses: bool, interval: Duration) -> Result<Self, MemoryError> {
-        let vm = RunningVm::open(&access, interval)?;
-        Self::of(vm, access, by_accesses, interval)
-    }
-
-    pub fn of(
-        mut vm: RunningVm,
-        access: VmAccess,
-        by_accesses: bool,
-        interval: Duration,
-    ) -> Result<Self, MemoryError> {
-        let seen = vm.look(interval * STALE)?;
-        Ok(Self { access, has: tiers(&seen), vm: Some(vm), by_accesses })
-    }
-
-    pub fn whole(&mut self) -> Result<Bytes, MemoryError> {
-        self.vm.as_mut().map_or(Ok(self.has.fast), RunningVm::whole)
-    }
-
-    #[must_use]
-    pub fn has(&self) -> Tiers {
-        self.has
-    }
-
-    #[must_use]
-    pub fn method(&self) -> Option<BalloonMethod> {
-        self.vm.as_ref().map(RunningVm::method)
-    }
-
-    pub fn look(&mut self, interval: Duration) -> Result<GuestMemory, MemoryError> {
-        let mut vm = match self.vm.take() {
-            Some(vm) => vm,
-            None => RunningVm::open(&self.access, interval)?,
-        };
-        let seen = vm.look(interval * STALE)?;
-        self.has = tiers(&seen);
-        self.vm = Some(vm);
-        Ok(seen)
-    }
-
-    fn sizes(&mut self) -> Result<Tiers, MemoryError> {
-        if let Some(vm) = &mut self.vm {
-            let (fast, slow) = vm.sizes()?;
-            self.has = Tiers { fast, slow };
-        }
-        Ok(self.has)
-    }
-
-    pub fn resize(&mut self, fast: Bytes) -> Result<(), MemoryError> {
-        self.vm.as_mut().map_or(Ok(()), |vm| vm.resize(fast))
-    }
-}
-
-/// Returns `None` if there is no data from the guest.
-#[must_use]
-pub fn guest_report(memory: &GuestMemory, by_accesses: bool) -> Option<GuestReport> {
-    let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
-    let accesses: Vec<HeatClass> = memory.classes().map(class).collect();
-    let known = by_accesses && !accesses.is_empty();
-    Some(GuestReport {
-        available: Some(memory.available?),
-        psi: memory.psi,
-        refaults: memory.refaults,
-        accesses: known.then_some(accesses),
-        dram_hits: memory.dram_hits().filter(|_| known).map(|Share(hits)| Share(hits.clamp(0.0, 1.0))),
-        idle: known.then(|| memory.idle()),
-    })
-}
-
-/// Queries all machines concurrently, so that a silent agent does not delay the others.
-pub fn look_at_all(
-    vms: &mut BTreeMap<String, AttachedVm>,
-    interval: Duration,
-) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
-    let failed = |_| Err(MemoryError::Guest("internal error; please report this".to_owned()));
-    thread::scope(|scope| {
-        let look = |vm| scope.spawn(move || AttachedVm::look(vm, interval));
-        let looks: Vec<_> = vms.iter_mut().map(|(name, vm)| (name.clone(), look(vm))).collect();
-        looks.into_iter().map(|(name, look)| (name, look.join().unwrap_or_else(failed))).collect()
-    })
-}
-
-fn tiers(seen: &GuestMemory) -> Tiers {
-    Tiers { fast: seen.size, slow: seen.slow }
+/// How [`Rebalance::run`] runs rounds, and when it ends.
+#[derive(Debug, Default)]
+pub struct Rounds {
+    /// Decide, but do not move memory.
+    pub dry: bool,
+    pub most: Option<u64>,
+    pub stop: Arc<AtomicBool>,
 }
 
 impl Rebalance {
     #[must_use]
-    pub fn new(rebalancer: Rebalancer, vms: BTreeMap<String, AttachedVm>, interval: Duration) -> Self {
+    pub fn new(rebalancer: Rebalancer, vms: AttachedVms, interval: Duration) -> Self {
         Self { rebalancer, vms, interval }
+    }
+
+    /// Continues from the state of an earlier rebalancer.
+    pub fn resume(config: &VmsConfig, vms: AttachedVms, state: State) -> Result<Self, ConfigError> {
+        let settings = config.settings(&extents(&vms))?;
+        Ok(Self::new(Rebalancer::resume(settings, state)?, vms, config.interval()))
+    }
+
+    /// Runs a round per interval, and returns their number.
+    pub fn run<E>(
+        &mut self,
+        rounds: &Rounds,
+        mut report: impl FnMut(&Self, &Round) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut finished = 0;
+        while !rounds.stop.load(Ordering::Relaxed) {
+            let next = Instant::now() + self.interval;
+            let round = self.round(rounds.dry);
+            report(self, &round)?;
+            finished += 1;
+            if rounds.most == Some(finished) {
+                break;
+            }
+            wait(next, &rounds.stop);
+        }
+        Ok(finished)
+    }
+
+    /// The round as a sample, with the moves that were ordered.
+    #[must_use]
+    pub fn sample(&self, round: &Round, dry: bool) -> MemorySample {
+        let moves = if dry { &[][..] } else { &round.decision.moves };
+        MemorySample::new(&round.seen, &self.vms, self.interval, moves)
     }
 
     #[must_use]
@@ -144,7 +90,7 @@ impl Rebalance {
     }
 
     #[must_use]
-    pub fn into_vms(self) -> BTreeMap<String, AttachedVm> {
+    pub fn into_vms(self) -> AttachedVms {
         self.vms
     }
 
@@ -152,15 +98,7 @@ impl Rebalance {
     /// reserved.
     pub fn round(&mut self, dry: bool) -> Round {
         let seen = look_at_all(&mut self.vms, self.interval);
-        let observations: Vec<Observation> = self
-            .vms
-            .iter()
-            .map(|(name, vm)| Observation {
-                vm: name.clone(),
-                has: vm.has,
-                guest: seen[name].as_ref().ok().and_then(|seen| guest_report(seen, vm.by_accesses)),
-            })
-            .collect();
+        let observations: Vec<_> = self.vms.iter().map(|(name, vm)| vm.observation(name, &seen)).collect();
         let mut decision = self.rebalancer.decide(&observations);
         if dry {
             self.rebalancer.withdraw(&decision.moves);

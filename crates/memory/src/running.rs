@@ -11,7 +11,8 @@ use std::{
 };
 
 use machine::Monitor;
-use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry};
+use policy::{GuestReport, HeatClass};
+use protocol::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeMemory};
 use serde_json::json;
 use units::{Bytes, Nanos, Share};
 use workload::BalloonMethod;
@@ -62,55 +63,34 @@ pub struct GuestMemory {
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
     /// Refaults per second, or major faults and swap-ins if there is no agent.
-    pub refaults: Option<f64>,
+    pub refaults_per_second: Option<f64>,
     /// The fraction of time in which some task was stalled on memory (PSI).
-    pub psi: Option<Share>,
+    pub pressure: Option<Share>,
     /// Where the access data comes from, and the reason if there is none.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
-    pub tiers: Vec<TierMemory>,
+    pub nodes: Vec<NodeMemory>,
     /// The CPU time used in the guest, as a fraction of one CPU.
-    pub cost: Option<Share>,
-    pub host_cost: Option<Nanos>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TierMemory {
-    pub node: u32,
-    pub is_slow: bool,
-    pub size: Bytes,
-    pub free: Bytes,
-    pub accesses: Vec<AccessClass>,
-}
-
-impl TierMemory {
-    #[must_use]
-    pub fn accessed(&self) -> Bytes {
-        self.accesses.iter().filter(|class| class.accesses > 0).map(|class| class.bytes).sum()
-    }
-
-    #[must_use]
-    pub fn accesses(&self) -> u64 {
-        self.accesses.iter().map(|class| class.accesses).sum()
-    }
+    pub telemetry_cpu: Option<Share>,
+    pub telemetry_host_cpu: Option<Nanos>,
 }
 
 impl GuestMemory {
-    /// Returns `None` if there is only one tier, or if accesses per tier are unknown.
+    /// Returns `None` if there is no slow memory, or if accesses per node are unknown.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {
-            self.tiers.iter().filter(|tier| tier.is_slow == slow).map(TierMemory::accesses).sum()
+            self.nodes.iter().filter(|node| node.slow == slow).map(NodeMemory::accesses).sum()
         };
         let (fast, all) = (count(false), count(false) + count(true));
-        (all > 0 && self.tiers.iter().any(|tier| tier.is_slow)).then(|| Share(fast as f64 / all as f64))
+        (all > 0 && self.nodes.iter().any(|node| node.slow)).then(|| Share(fast as f64 / all as f64))
     }
 
     /// Memory that is neither free nor accessed, such as that of the kernel.
     #[must_use]
     pub fn idle(&self) -> Bytes {
-        let fast = self.tiers.iter().filter(|tier| !tier.is_slow);
-        let other: u64 = fast.map(|tier| tier.free.0 + tier.accessed().0).sum();
+        let fast = self.nodes.iter().filter(|node| !node.slow);
+        let other: u64 = fast.map(|node| node.free.0 + node.accessed().0).sum();
         Bytes(self.size.0.saturating_sub(other))
     }
 
@@ -121,7 +101,23 @@ impl GuestMemory {
     }
 
     pub fn classes(&self) -> impl Iterator<Item = &AccessClass> {
-        self.tiers.iter().flat_map(|tier| &tier.accesses)
+        self.nodes.iter().flat_map(|node| &node.accesses)
+    }
+
+    /// The policy's input, or `None` if there is no data from the guest. With `by_accesses`, it includes accesses.
+    #[must_use]
+    pub fn report(&self, by_accesses: bool) -> Option<GuestReport> {
+        let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
+        let accesses: Vec<HeatClass> = self.classes().map(class).collect();
+        let known = by_accesses && !accesses.is_empty();
+        Some(GuestReport {
+            available: Some(self.available?),
+            psi: self.pressure,
+            refaults: self.refaults_per_second,
+            accesses: known.then_some(accesses),
+            dram_hits: self.dram_hits().filter(|_| known).map(|Share(hits)| Share(hits.clamp(0.0, 1.0))),
+            idle: known.then(|| self.idle()),
+        })
     }
 
     /// `machine` is the VM's total memory. On the first impossible number, an error is returned and nothing
@@ -129,27 +125,21 @@ impl GuestMemory {
     fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = telemetry.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
-        let tier = |node: protocol::NodeTelemetry| TierMemory {
-            node: node.node,
-            is_slow: slow.contains(&node.node),
-            size: node.size,
-            free: node.free,
-            accesses: node.accesses,
-        };
+        let node = |node: NodeMemory| NodeMemory { slow: slow.contains(&node.node), ..node };
         let mut seen = Self {
             free: None,
             available: Some(telemetry.available),
             swap_used: Some(telemetry.swap_used),
-            refaults: (seconds > 0.0).then(|| telemetry.refaults as f64 / seconds),
-            psi: telemetry.stalled.and_then(share),
-            cost: share(telemetry.cost),
+            refaults_per_second: (seconds > 0.0).then(|| telemetry.refaults as f64 / seconds),
+            pressure: telemetry.stalled.and_then(share),
+            telemetry_cpu: share(telemetry.cost),
             source: telemetry.source,
             no_accesses_reason: telemetry.no_accesses_reason,
-            tiers: telemetry.nodes.into_iter().map(tier).collect(),
+            nodes: telemetry.nodes.into_iter().map(node).collect(),
             ..self.clone()
         };
         seen.check(machine)?;
-        seen.free = Some(seen.tiers.iter().map(|tier| tier.free).sum());
+        seen.free = Some(seen.nodes.iter().map(|node| node.free).sum());
         *self = seen;
         Ok(())
     }
@@ -267,14 +257,14 @@ impl RunningVm {
                 seen.source = AccessSourceKind::Referenced;
                 seen.no_accesses_reason = None;
                 let classes: Vec<AccessClass> = accesses.into_values().flatten().collect();
-                match seen.tiers.first_mut() {
-                    Some(tier) => tier.accesses = classes,
-                    None => seen.tiers.push(TierMemory { accesses: classes, ..TierMemory::default() }),
+                match seen.nodes.first_mut() {
+                    Some(node) => node.accesses = classes,
+                    None => seen.nodes.push(NodeMemory { accesses: classes, ..NodeMemory::default() }),
                 }
             }
             Err(reason) => seen.no_accesses_reason = Some(reason),
         }
-        seen.host_cost = Some(Nanos(sys::clock::thread_cpu() - begun));
+        seen.telemetry_host_cpu = Some(Nanos(sys::clock::thread_cpu() - begun));
     }
 }
 

@@ -108,7 +108,7 @@ fn gives_up_flooding_agent_and_manages_other_machines() {
         let grown = resident().saturating_sub(before);
         assert!(grown < MOST_GROWTH, "{case}: memory grew by {grown} bytes");
         let hostile = seen["hostile"].as_ref().expect("the monitor replies");
-        assert!(hostile.tiers.is_empty(), "{case}: {hostile:?}");
+        assert!(hostile.nodes.is_empty(), "{case}: {hostile:?}");
         let reason = hostile.no_accesses_reason.as_deref().unwrap_or_default();
         assert!(reason.contains("unrequested messages"), "{case}: {reason}");
         let honest = seen["honest"].as_ref().expect("the monitor replies");
@@ -181,10 +181,10 @@ fn refuses_impossible_telemetry_with_reason() {
             let access =
                 VmAccess { agent: Some(at), slow: vec![1], ..access(folder.path(), "hostile", None) };
             let seen = attach(access).and_then(|mut vm| vm.look(INTERVAL)).expect("the monitor replies");
-            let _ = (seen.idle(), seen.dram_hits(), memory::guest_report(&seen, true));
+            let _ = (seen.idle(), seen.dram_hits(), seen.report(true));
             seen
         });
-        assert!(seen.tiers.is_empty(), "{case}: {seen:?}");
+        assert!(seen.nodes.is_empty(), "{case}: {seen:?}");
         let reason = seen.no_accesses_reason.unwrap_or_default();
         assert!(reason.contains("impossible"), "{case}: {reason}");
     }
@@ -223,7 +223,7 @@ fn refuses_impossible_numbers_from_monitor() {
                 let slow = if method.is_none() { vec![1] } else { Vec::new() };
                 let access = VmAccess { slow, method, ..access(folder.path(), "hostile", Some(lie)) };
                 let mut vm = attach(access)?;
-                let whole = vm.whole()?;
+                let whole = vm.whole();
                 vm.resize(Bytes(GIB))?;
                 let seen = vm.look(INTERVAL)?;
                 Ok::<_, MemoryError>((whole, seen))

@@ -10,7 +10,7 @@ mod observe;
 mod token;
 
 pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
-pub use memory::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeTelemetry};
+pub use memory::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeMemory};
 pub use message::{
     ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
     ToAgent, VERSION,

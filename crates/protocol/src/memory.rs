@@ -84,7 +84,7 @@ pub struct MemoryTelemetry {
     /// The source of the accesses, or `None` if there is none.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
-    pub nodes: Vec<NodeTelemetry>,
+    pub nodes: Vec<NodeMemory>,
     pub available: Bytes,
     pub swap_used: Bytes,
     /// Pages that were read back from files and swap after being evicted.
@@ -94,12 +94,27 @@ pub struct MemoryTelemetry {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeTelemetry {
+pub struct NodeMemory {
     pub node: u32,
+    /// Whether the host stores the node in slow memory. A guest does not know this, and its value is ignored.
+    #[serde(default)]
+    pub slow: bool,
     pub size: Bytes,
     pub free: Bytes,
-    /// Memory by access frequency. Empty if unknown.
+    /// Memory by number of accesses, in the source's unit. Empty if unknown.
     pub accesses: Vec<AccessClass>,
+}
+
+impl NodeMemory {
+    #[must_use]
+    pub fn accessed(&self) -> Bytes {
+        self.accesses.iter().filter(|class| class.accesses > 0).map(|class| class.bytes).sum()
+    }
+
+    #[must_use]
+    pub fn accesses(&self) -> u64 {
+        self.accesses.iter().map(|class| class.accesses).sum()
+    }
 }
 
 /// Memory that is accessed at about the same frequency.

@@ -3,6 +3,7 @@
 mod answer;
 mod environment;
 mod full;
+mod guards;
 mod head;
 mod limitations;
 mod results;
@@ -28,7 +29,9 @@ const ORDER: &[Build] = &[
     environment::build,
     limitations::build,
     results::build,
+    guards::changed,
     full::build,
+    guards::all,
     unmatched::build,
     answer::build,
 ];

@@ -8,8 +8,8 @@ mod reported;
 mod stream;
 mod time_series;
 
-use findings::{Distribution, ResultSummary, SingleOutcome, Spread, WorkloadSummary};
-use workload::{Column, Measurement, Metric, WorkloadKind};
+use findings::{Distribution, ResultSummary, SingleOutcome, WorkloadSummary};
+use workload::{Column, Measurement, WorkloadKind};
 
 use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, text::Text};
 
@@ -50,14 +50,9 @@ pub(crate) const fn of(result: &ResultSummary) -> &dyn KindReport {
 }
 
 pub(crate) trait ShownAlone {
-    fn metric(&self) -> Metric;
-
     fn lines(&self) -> Vec<(&'static str, Text)>;
 
     fn is_mean(&self) -> bool;
-
-    /// Returns the uncertainty of the mean, or `None` if there is no mean or too few intervals.
-    fn spread(&self) -> Option<&Spread>;
 
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         None

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Finding, Findings, ResultComparison, ResultSummary, RunComparison};
+use findings::{Findings, NO_PATH, ResultComparison, ResultSummary, RunComparison};
 use samples::CpuConsumer;
-
-/// The path of a result if its log does not contain one.
-const NO_PATH: &str = "unknown";
 
 fn is_placed(path: &str) -> bool {
     path != NO_PATH
@@ -20,42 +17,12 @@ pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
     paths.any(is_placed)
 }
 
-/// `pod-to-target, offload=off`, with the workload's name if the run has several.
-pub(crate) fn result(findings: &Findings, result: &ResultSummary) -> String {
-    let several = workloads(findings).len() > 1 || is_nameless(&result.path, &result.levels);
-    joined(&result.path, &result.levels, several.then_some(&result.workload))
-}
-
 pub(crate) fn result_in_workload(result: &ResultSummary) -> String {
     joined(
         &result.path,
         &result.levels,
         is_nameless(&result.path, &result.levels).then_some(&result.workload),
     )
-}
-
-pub(crate) fn finding(findings: &Findings, finding: &Finding) -> Finding {
-    let named = |text: &String| named(findings, text);
-    let evidence = finding.evidence.iter().map(|it| Evidence {
-        label: named(&it.label),
-        value: named(&it.value),
-        ..it.clone()
-    });
-    Finding {
-        claim: named(&finding.claim),
-        evidence: evidence.collect(),
-        limitations: finding.limitations.iter().map(named).collect(),
-        ..finding.clone()
-    }
-}
-
-/// Replaces result IDs in a text with labels.
-pub(crate) fn named(findings: &Findings, text: &str) -> String {
-    let mut told: Vec<&ResultSummary> =
-        findings.results.iter().filter(|result| text.contains(&result.id)).collect();
-    // Replace longer IDs first, because one may be a prefix of another.
-    told.sort_by_key(|result| std::cmp::Reverse(result.id.len()));
-    told.into_iter().fold(text.to_owned(), |text, it| text.replace(&it.id, &result(findings, it)))
 }
 
 pub(crate) fn comparison(comparison: &RunComparison, result: &ResultComparison) -> String {
@@ -146,16 +113,14 @@ pub(crate) fn consumers<'a>(results: impl IntoIterator<Item = &'a ResultSummary>
     consumers
 }
 
-/// Labels a result without its findings, as [`result`] does in a run with several workloads.
+/// Labels a result in a run with several workloads.
 #[must_use]
 pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
     joined(path, levels, Some(&workload.to_owned()))
 }
 
 fn joined(path: &str, levels: &BTreeMap<String, String>, workload: Option<&String>) -> String {
-    let path = is_placed(path).then(|| path.to_owned());
-    let parts = path.into_iter().chain(self::levels(levels)).chain(workload.cloned());
-    parts.collect::<Vec<_>>().join(", ")
+    findings::result_label(path, levels, workload.map(String::as_str))
 }
 
 pub(crate) fn distinct<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {

@@ -2,7 +2,7 @@
 
 use findings::{Comparison, Difference, Findings, Interval, ResultSummary, SEVERAL, Severity};
 
-use crate::{harmless::in_a_line, labels, phrases, quantity::Scale, text::Tone};
+use crate::{harmless::in_a_line, phrases, quantity::Scale, text::Tone};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveResult {
@@ -50,10 +50,9 @@ pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
 
 #[must_use]
 pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
-    let phrase = |claim: &findings::Finding| {
-        let text = in_a_line(&labels::named(findings, &claim.claim));
-        let first = text.split_once(". ").map_or(text.as_str(), |(first, _)| first);
-        LiveFinding { severity: claim.severity, text: first.trim_end_matches('.').to_owned() }
+    let phrase = |finding: &findings::Finding| LiveFinding {
+        severity: finding.severity,
+        text: in_a_line(&finding.sentence()),
     };
     findings.findings.iter().map(phrase).collect()
 }

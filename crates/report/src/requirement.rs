@@ -92,15 +92,37 @@ impl fmt::Display for Requirement {
     }
 }
 
+/// The ends of a value's interval. An end is `None` if it is unknown because there are too few trials or messages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ends {
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+}
+
+impl Ends {
+    /// For values that do not vary between trials.
+    pub(crate) const fn exact(value: f64) -> Self {
+        Self { low: Some(value), high: Some(value) }
+    }
+
+    /// Adds [`ALLOWANCE`], for values of which the variation between trials is unknown.
+    pub(crate) fn widened(self) -> Self {
+        let by = 1.0 + ALLOWANCE;
+        Self { low: self.low.map(|low| low / by), high: self.high.map(|high| high * by) }
+    }
+}
+
+/// Successive trials at the same setting often differ by up to this much.
+pub(crate) const ALLOWANCE: f64 = 0.25;
+
 impl Requirement {
-    pub(crate) fn judge(&self, value: f64, interval: Option<(f64, f64)>) -> Compliance {
-        let (low, high) = interval.unwrap_or((value, value));
+    pub(crate) fn judge(&self, ends: Ends) -> Compliance {
+        let Ends { low, high } = ends;
         let (worst, best) = if self.quantity.more_is_better() { (low, high) } else { (high, low) };
-        match (self.is_within(worst), self.is_within(best)) {
-            (true, _) => Compliance::Met,
-            (false, true) => Compliance::Unclear,
-            (false, false) => Compliance::Missed,
+        if worst.is_some_and(|worst| self.is_within(worst)) {
+            return Compliance::Met;
         }
+        if best.is_some_and(|best| !self.is_within(best)) { Compliance::Missed } else { Compliance::Unclear }
     }
 
     fn is_within(&self, value: f64) -> bool {
@@ -185,11 +207,16 @@ mod tests {
     #[test]
     fn interval_across_the_bound_is_undecided() {
         let least: Requirement = "throughput>10Gbit/s".parse().expect("a bound");
-        assert_eq!(least.judge(11e9, Some((10.5e9, 12e9))), Compliance::Met);
-        assert_eq!(least.judge(11e9, Some((9.5e9, 12e9))), Compliance::Unclear);
-        assert_eq!(least.judge(9e9, Some((8e9, 9.5e9))), Compliance::Missed);
+        let between = |low, high| Ends { low: Some(low), high: Some(high) };
+        assert_eq!(least.judge(between(10.5e9, 12e9)), Compliance::Met);
+        assert_eq!(least.judge(between(9.5e9, 12e9)), Compliance::Unclear);
+        assert_eq!(least.judge(between(8e9, 9.5e9)), Compliance::Missed);
+        assert_eq!(least.judge(Ends::exact(12e9).widened()), Compliance::Unclear);
+        assert_eq!(least.judge(Ends::exact(13e9).widened()), Compliance::Met);
         let most: Requirement = "p50<50us".parse().expect("a bound");
-        assert_eq!(most.judge(49e3, Some((48e3, 51e3))), Compliance::Unclear);
-        assert_eq!(most.judge(50e3, None), Compliance::Missed);
+        assert_eq!(most.judge(between(48e3, 51e3)), Compliance::Unclear);
+        assert_eq!(most.judge(Ends::exact(50e3)), Compliance::Missed);
+        assert_eq!(most.judge(Ends { low: Some(20e3), high: None }), Compliance::Unclear, "too few messages");
+        assert_eq!(most.judge(Ends { low: Some(60e3), high: None }), Compliance::Missed);
     }
 }

@@ -5,11 +5,13 @@
 
 pub mod ab;
 pub mod bimodal;
+pub mod cluster;
 pub mod contest;
 pub mod curve;
 pub mod describe;
 mod distribution;
 pub mod fit;
+pub mod history;
 pub mod interval;
 pub mod levels;
 pub mod location;
@@ -25,9 +27,11 @@ pub mod warmup;
 
 pub use ab::AbResult;
 pub use bimodal::TwoLevels;
+pub use cluster::Bounds;
 pub use contest::Contest;
 pub use curve::Plateau;
 pub use fit::Fit;
+pub use history::Course;
 pub use interval::{Estimate, Interval};
 pub use location::{Blocks, Level};
 pub use noise::{BetweenRuns, NoiseFloor};

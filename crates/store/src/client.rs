@@ -3,6 +3,7 @@
 
 use std::{
     future::{self, Future},
+    iter,
     pin::{Pin, pin},
     task::Poll,
     time::Duration,
@@ -14,12 +15,23 @@ use tokio::{
     time,
 };
 use tokio_postgres::{
-    Config, Error, Row, Socket,
+    Config, Error, Row,
+    config::TargetSessionAttrs,
     tls::MakeTlsConnect,
     types::{ToSql, Type},
 };
 
-use crate::database_error::DatabaseError;
+use crate::{
+    database_error::DatabaseError,
+    socket::{Allowance, Socket, Target},
+};
+
+/// The maximum number of bytes that the server may send during the handshake.
+const HANDSHAKE: usize = 1 << 20;
+/// The maximum size of a value in bytes.
+pub(crate) const LONGEST: usize = 64 << 20;
+/// The maximum size of a row in bytes, including what the server sends after it.
+const REPLY: usize = LONGEST + (1 << 20);
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
@@ -32,16 +44,17 @@ pub(crate) struct Client {
 struct Polled {
     connection: Option<Connection>,
     limit: Duration,
+    allowance: Allowance,
 }
 
 impl Client {
     /// Connects. `reach` is the timeout for connecting, including the handshakes, and `limit` is the timeout
     /// for each reply.
     pub(crate) fn connect<T>(
+        (target, host): (Target, &str),
         settings: &Config,
-        tls: T,
-        reach: Duration,
-        limit: Duration,
+        mut tls: T,
+        [reach, limit]: [Duration; 2],
     ) -> Result<Self, DatabaseError>
     where
         T: MakeTlsConnect<Socket>,
@@ -49,9 +62,34 @@ impl Client {
     {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| DatabaseError::Away(error.to_string()))?;
-        let connected = runtime.block_on(async { time::timeout(reach, settings.connect(tls)).await });
+        let tls =
+            tls.make_tls_connect(host).map_err(|error| DatabaseError::Denied(error.into().to_string()))?;
+        let allowance = Allowance::new(HANDSHAKE);
+        let connect = async {
+            let socket = Socket::connect(target, settings, allowance.clone()).await;
+            let socket = socket.map_err(|error| DatabaseError::Away(error.to_string()))?;
+            Ok::<_, DatabaseError>(settings.connect_raw(socket, tls).await?)
+        };
+        let connected = runtime.block_on(async { time::timeout(reach, connect).await });
         let (client, connection) = connected.map_err(|_| silent(reach))??;
-        Ok(Self { client, connection: Polled { connection: Some(Box::pin(connection)), limit }, runtime })
+        let connection = Polled { connection: Some(Box::pin(connection)), limit, allowance };
+        let mut client = Self { client, connection, runtime };
+        client.check_session(settings.get_target_session_attrs())?;
+        Ok(client)
+    }
+
+    fn check_session(&mut self, wanted: TargetSessionAttrs) -> Result<(), DatabaseError> {
+        let refused = match wanted {
+            TargetSessionAttrs::ReadWrite => ("on", "the server does not allow writes"),
+            TargetSessionAttrs::ReadOnly => ("off", "the server is not read-only"),
+            _ => return Ok(()),
+        };
+        let mut is_refused = false;
+        self.ask("SELECT current_setting('transaction_read_only')", iter::empty(), &mut |row| {
+            is_refused = row.try_get::<_, &str>(0)? == refused.0;
+            Ok(())
+        })?;
+        if is_refused { Err(DatabaseError::Away(refused.1.to_owned())) } else { Ok(()) }
     }
 
     pub(crate) const fn limit(&mut self, limit: Duration) {
@@ -86,6 +124,7 @@ impl Polled {
         &mut self,
         request: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, DatabaseError> {
+        self.allowance.renew(REPLY);
         let mut request = pin!(request);
         let reply = future::poll_fn(|cx| {
             let ended = self.connection.as_mut().map(|connection| connection.as_mut().poll(cx));

@@ -1,14 +1,15 @@
 //! Connects to a PostgreSQL server. This is independent of the queries.
 
-use std::{net::ToSocketAddrs, time::Duration};
+use std::{net::ToSocketAddrs, path::Path, time::Duration};
 
-use tokio_postgres::{Config, NoTls, Socket, config::SslMode, tls::MakeTlsConnect};
+use tokio_postgres::{Config, NoTls, config::SslMode, tls::MakeTlsConnect};
 
 use crate::{
     certificates,
-    client::Client,
+    client::{Client, LONGEST},
     database_error::{DatabaseError, is_away, message},
     location::{Certificate, ServerAddress},
+    socket::{Socket, Target},
     value::{Row, Value},
 };
 
@@ -19,14 +20,14 @@ const ANSWER: Duration = Duration::from_secs(30);
 
 pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<Client, DatabaseError> {
     let reach = address.settings.get_connect_timeout().copied().unwrap_or(patience.max(LEAST_PATIENCE));
-    let limits = (reach, patience + ANSWER);
-    let attempts = address.hosts.iter().map(|(host, port)| {
-        let mut settings = address.settings.clone();
-        settings.port(*port);
-        match host.starts_with('/') {
-            true => connect(settings.host_path(host).ssl_mode(SslMode::Disable), NoTls, limits),
-            false => connected_to(&settings, host, *port, &address.certificate, limits),
+    let limits = [reach, patience + ANSWER];
+    let attempts = address.hosts.iter().map(|(host, port)| match host.starts_with('/') {
+        true => {
+            let target = Target::Unix(Path::new(host).join(format!(".s.PGSQL.{port}")));
+            let mut settings = address.settings.clone();
+            connect((target, host), settings.ssl_mode(SslMode::Disable), NoTls, limits)
         }
+        false => connected_to(&address.settings, (host, *port), &address.certificate, limits),
     });
     let mut client = first(attempts)?;
     client.batch(&session_settings(patience))?;
@@ -37,20 +38,15 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
 /// several threads cannot enter a user namespace.
 fn connected_to(
     settings: &Config,
-    host: &str,
-    port: u16,
+    (host, port): (&str, u16),
     certificate: &Certificate,
-    limits: (Duration, Duration),
+    limits: [Duration; 2],
 ) -> Result<Client, DatabaseError> {
     let addresses = (host, port).to_socket_addrs().map_err(|error| DatabaseError::Away(error.to_string()))?;
     let encryption = certificates::encryption(certificate).map_err(DatabaseError::Denied)?;
-    first(addresses.map(|address| {
-        let mut settings = settings.clone();
-        settings.host(host).hostaddr(address.ip());
-        match settings.get_ssl_mode() {
-            SslMode::Disable => connect(&settings, NoTls, limits),
-            _ => connect(&settings, encryption.clone(), limits),
-        }
+    first(addresses.map(|address| match settings.get_ssl_mode() {
+        SslMode::Disable => connect((Target::Tcp(address), host), settings, NoTls, limits),
+        _ => connect((Target::Tcp(address), host), settings, encryption.clone(), limits),
     }))
 }
 
@@ -66,15 +62,16 @@ fn first(attempts: impl Iterator<Item = Result<Client, DatabaseError>>) -> Resul
 }
 
 fn connect<T>(
+    target: (Target, &str),
     settings: &Config,
     tls: T,
-    (reach, limit): (Duration, Duration),
+    limits: [Duration; 2],
 ) -> Result<Client, DatabaseError>
 where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
-    Client::connect(settings, tls, reach, limit).map_err(|error| match error {
+    Client::connect(target, settings, tls, limits).map_err(|error| match error {
         DatabaseError::Server(error) if is_away(&error) => DatabaseError::Away(message(&error)),
         DatabaseError::Server(error) => DatabaseError::Denied(message(&error)),
         other => other,
@@ -98,5 +95,9 @@ pub(crate) fn ask(
     values: &[Value<'_>],
     read: &mut dyn FnMut(&Row<'_>) -> Result<(), DatabaseError>,
 ) -> Result<u64, DatabaseError> {
+    let longest = values.iter().map(Value::length).max().unwrap_or(0);
+    if longest > LONGEST {
+        return Err(DatabaseError::TooLong(longest));
+    }
     client.ask(&sql.replace('?', "$"), values.iter().map(Value::typed), &mut |row| read(&Row::Server(row)))
 }

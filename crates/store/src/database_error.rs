@@ -19,6 +19,8 @@ pub(crate) enum DatabaseError {
     Denied(String),
     #[error("{0} is out of range")]
     OutOfRange(i64),
+    #[error("a record of {0} bytes is longer than the 64 MiB that a PostgreSQL store accepts")]
+    TooLong(usize),
     #[error(transparent)]
     Refused(Box<StoreError>),
 }
@@ -74,7 +76,7 @@ impl Place {
                 DatabaseError::Server(error) => self.of_server(doing, &error),
                 DatabaseError::Away(reason) => StoreError::Away { place, reason },
                 DatabaseError::Denied(reason) => StoreError::Denied { place, reason },
-                DatabaseError::OutOfRange(_) => {
+                DatabaseError::OutOfRange(_) | DatabaseError::TooLong(_) => {
                     StoreError::Failed { doing, place, reason: error.to_string() }
                 }
                 DatabaseError::Refused(error) => *error,

@@ -40,6 +40,14 @@ impl Store {
         Self::open_with_patience(place, PATIENCE)
     }
 
+    /// Returns `None` if there is no such file. Nothing is created.
+    pub fn open_existing(place: impl AsRef<Path>) -> Result<Option<Self>, StoreError> {
+        match Location::parse(place.as_ref()) {
+            Ok(Location::File(file)) if !file.is_file() => Ok(None),
+            _ => Self::open(place).map(Some),
+        }
+    }
+
     pub fn open_with_patience(place: impl AsRef<Path>, patience: Duration) -> Result<Self, StoreError> {
         Self::open_at(Place { location: Location::parse(place.as_ref())?, patience })
     }

@@ -27,6 +27,10 @@ impl Value<'_> {
             Self::Flag(flag) => (flag, Type::BOOL),
         }
     }
+
+    pub(crate) fn length(&self) -> usize {
+        if let Self::Text(text) = self { text.len() } else { 0 }
+    }
 }
 
 impl rusqlite::ToSql for Value<'_> {

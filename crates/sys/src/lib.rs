@@ -5,6 +5,7 @@ pub mod affinity;
 pub mod allocation;
 pub mod anonymous_memory;
 pub mod boot;
+pub mod bounded_file;
 pub mod bpf;
 pub mod child;
 pub mod clock;

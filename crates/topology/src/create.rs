@@ -5,11 +5,9 @@
 mod verdict;
 mod verify;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Mutex,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
+use parking_lot::Mutex;
 use scenario::{Gateway, HostName, Lab, Link};
 
 use crate::{

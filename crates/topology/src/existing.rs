@@ -3,10 +3,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::Ipv4Addr,
-    sync::Mutex,
 };
 
 use ipnet::Ipv4Net;
+use parking_lot::Mutex;
 use scenario::{DeviceName, DeviceRef, HostName, PathEnd};
 
 use crate::{

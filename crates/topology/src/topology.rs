@@ -2,13 +2,9 @@
 //!
 //! Calls block. They may come from any thread, but not from an async runtime.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    net::Ipv4Addr,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
+use parking_lot::Mutex;
 use samples::{DeviceState, PathCounters};
 use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Link};
 use sys::netns::NetNs;
@@ -94,11 +90,11 @@ impl Topology {
     /// creation. Missing devices are skipped.
     pub fn configure(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<(), ConfigureError> {
         let settings = configure::settings_of_existing(settings, &self.missing);
-        configure::configure(&self.namespaces, &self.devices, &mut self.lock(), &settings)
+        configure::configure(&self.namespaces, &self.devices, &mut self.originals.lock(), &settings)
     }
 
     pub fn device_states(&self, devices: &[DeviceRef]) -> Result<Vec<DeviceState>, ReadError> {
-        let _lock = self.lock();
+        let _lock = self.originals.lock();
         read_back::states(&self.namespaces, &self.devices, devices)
     }
 
@@ -111,13 +107,8 @@ impl Topology {
     }
 
     pub fn reading(&self, devices: &[DeviceRef]) -> Result<PathCounters, ReadError> {
-        let _lock = self.lock();
+        let _lock = self.originals.lock();
         path_counters::read(&self.namespaces, &self.devices, &self.gateways, devices)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Originals> {
-        // A panic cannot leave the state inconsistent, because the originals are recorded before any change.
-        self.originals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -82,6 +82,13 @@ impl LatencyHistogram {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
+    /// Number of times up to each bound, to the histogram's resolution.
+    #[must_use]
+    pub fn counts_up_to(&self, bounds: &[Nanos]) -> Vec<u64> {
+        let histogram = self.read();
+        bounds.iter().map(|bound| histogram.count_between(0, bound.0)).collect()
+    }
+
     /// Exact to the histogram's resolution, or `None` if it is empty.
     #[must_use]
     pub fn min(&self) -> Option<Nanos> {

@@ -22,6 +22,7 @@ use self::{
 };
 use crate::{
     column::Column,
+    guarded::{GuardedMetric, GuardedSample},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
     work::Work,
@@ -306,6 +307,10 @@ pub trait KindMeasurement {
     fn is_void(&self) -> bool;
     fn why_no_value(&self) -> &'static str;
     fn in_a_word(&self) -> String;
+    /// The guarded metrics of this kind that the trial recorded.
+    fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
+        Vec::new()
+    }
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {
         Vec::new()
     }

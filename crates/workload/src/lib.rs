@@ -1,6 +1,7 @@
 //! Workloads and their measurements, with one module per kind.
 
 mod column;
+mod guarded;
 mod histogram;
 mod kind;
 mod metric;
@@ -9,6 +10,7 @@ mod socket;
 mod work;
 
 pub use column::Column;
+pub use guarded::{GuardedMetric, GuardedSample};
 pub use histogram::LatencyHistogram;
 pub use kind::balloon::{BalloonData, BalloonInterval, BalloonMethod, BalloonMove, BalloonSettings};
 pub use kind::connect::{ConnectData, ConnectEnd, ConnectInterval, ConnectSettings};

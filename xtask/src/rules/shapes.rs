@@ -68,10 +68,10 @@ fn violations(exceptions: &[&'static str], source: &Source) -> Vec<String> {
             used.extend(excepted);
         }
     }
-    let idle = exceptions.iter().filter(|exception| !used.contains(*exception));
-    lines.extend(idle.map(|exception| {
-        format!("the table has an exception for {exception}, but no other type has its shape")
-    }));
+    let idle = exceptions.iter().filter(|path| !used.contains(*path));
+    lines.extend(
+        idle.map(|path| format!("the table has an exception for {path}, but no other type has its shape")),
+    );
     lines
 }
 

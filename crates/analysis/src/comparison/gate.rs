@@ -1,34 +1,68 @@
 //! Decides whether a run lost more than it may.
 
-use findings::{Gate, GateOutcome, OpenQuestion, ResultComparison, RunComparison, Verdict};
+use findings::{
+    Gate, GateOutcome, GuardComparison, GuardLimits, GuardViolation, GuardedMetric, OpenQuestion,
+    ResultComparison, RunComparison, Verdict,
+};
 use stats::{Estimate, Interval, ab, verdict};
 
-use super::{environment, outage};
+use super::{environment, guards};
 use crate::words::percent;
 
 /// Checks run B against run A for regressions beyond `threshold` (0.05 is 5 %). The gate fails if the interval of a
-/// result's ratio, widened by the noise, is beyond the threshold, or if no data arrives any more. It passes if the
-/// intervals of all results of A are within the threshold. Otherwise, and for different machines or scenarios, it is
-/// undecided.
+/// result's ratio, widened by the noise, is beyond the threshold, if the interval of a guarded metric is beyond its
+/// limit, or if no data arrives any more. It passes if the intervals of all results of A are within the threshold and
+/// no guarded metric exceeds its limit. Otherwise, and for different machines or scenarios, it is undecided.
 #[must_use]
-pub fn gate(comparison: &RunComparison, threshold: f64) -> Gate {
+pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimits) -> Gate {
     let apart = incomparable(comparison);
     let missing = comparison.only_a.iter().map(|result| undecided(result, "B has no such result."));
     let (mut regressions, mut open) = (Vec::new(), missing.collect::<Vec<_>>());
+    let mut violations = Vec::new();
     for result in &comparison.results {
+        if apart.is_none() && result.disturbed.is_none() {
+            for guard in &result.guards {
+                match guarded(guard, &guard_limits) {
+                    Loss::Established(reason) => violations.push(violation(result, guard, reason)),
+                    Loss::Open(reason) => open.push(undecided(&result.result, &reason)),
+                    Loss::Excluded => {}
+                }
+            }
+        }
         match (Loss::of(result, threshold), apart) {
             (Loss::Open(reason), None) => open.push(undecided(&result.result, &reason)),
             (_, Some(reason)) => open.push(undecided(&result.result, reason)),
-            (Loss::Established, None) => regressions.push(result.result.clone()),
+            (Loss::Established(_), None) => regressions.push(result.result.clone()),
             (Loss::Excluded, None) => {}
         }
     }
-    let outcome = match (regressions.is_empty(), open.is_empty() && !comparison.results.is_empty()) {
+    let is_clean = regressions.is_empty() && violations.is_empty();
+    let outcome = match (is_clean, open.is_empty() && !comparison.results.is_empty()) {
         (false, _) => GateOutcome::Regressed,
         (true, true) => GateOutcome::Passed,
         (true, false) => GateOutcome::Undecided,
     };
-    Gate { threshold, outcome, regressions, undecided: open }
+    Gate { threshold, guard_limits, outcome, regressions, violations, undecided: open }
+}
+
+fn violation(result: &ResultComparison, guard: &GuardComparison, reason: String) -> GuardViolation {
+    GuardViolation { result: result.result.clone(), metric: guard.metric, reason }
+}
+
+/// Judges a guarded metric. Its interval is usually wide, so equal runs only pass because the change itself counts.
+fn guarded(guard: &GuardComparison, limits: &GuardLimits) -> Loss {
+    let limit = limits.of(guard.metric);
+    if guard.metric == GuardedMetric::Outage && guard.verdict != Verdict::Same {
+        return match guard.verdict {
+            Verdict::Worse => Loss::Established(guard.summary.clone()),
+            Verdict::Unknown => Loss::Open(guard.summary.clone()),
+            Verdict::Better | Verdict::Same => Loss::Excluded,
+        };
+    }
+    if guard.change.low.is_some_and(|low| low > limit) {
+        return Loss::Established(guards::beyond(guard, limit));
+    }
+    if guard.change.value > limit { Loss::Open(guards::beyond(guard, limit)) } else { Loss::Excluded }
 }
 
 fn undecided(result: &str, reason: &str) -> OpenQuestion {
@@ -43,7 +77,8 @@ fn incomparable(comparison: &RunComparison) -> Option<&'static str> {
 }
 
 enum Loss {
-    Established,
+    /// The reason is empty if it is the change of the result itself.
+    Established(String),
     Excluded,
     Open(String),
 }
@@ -53,17 +88,14 @@ impl Loss {
         if let Some(reason) = &result.disturbed {
             return Self::Open(reason.clone());
         }
-        if let Some(reason) = outage::more(result.metric, &result.a, &result.b) {
-            return Self::Open(reason);
-        }
         // Complete outages have no ratio.
         if result.verdict == Verdict::Worse && result.comparison.is_none() {
-            return Self::Established;
+            return Self::Established(String::new());
         }
         let Some(change) = change(result) else { return Self::Open(without_a_change(result)) };
         let least = 1.0 - threshold;
         if result.verdict == Verdict::Worse && change.high < least {
-            Self::Established
+            Self::Established(String::new())
         } else if change.low >= least {
             Self::Excluded
         } else {

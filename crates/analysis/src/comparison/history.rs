@@ -9,6 +9,7 @@ use stats::{BetweenRuns, noise};
 use super::{environment, matching};
 use crate::{
     compare::{self, CONFIDENCE},
+    disturbance,
     observations::{self, Observations},
 };
 
@@ -66,7 +67,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     }
     let gathered = observations::gather(other);
     let pairs = matching::matched(results, &gathered).pairs;
-    // Disturbances are part of the noise between runs.
+    // A higher load on the machine does not exclude a run, only trials that were disturbed by it.
     let differs =
         |change: &EnvironmentChange| change.important && change.property != environment::LOAD_AVERAGE;
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))
@@ -86,7 +87,8 @@ fn values(pairs: Vec<matching::Pair<'_, '_>>) -> Values {
     let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();
         let enough = values.len() as f64 >= ENOUGH_TRIALS * result.points.len() as f64;
-        let value = compare::estimate(&values).filter(|_| enough && result.metric == other.metric)?.estimate;
+        let is_usable = enough && result.metric == other.metric && !disturbance::is_mostly_disturbed(other);
+        let value = compare::estimate(&values).filter(|_| is_usable)?.estimate;
         Some((result.record.id.clone(), value))
     };
     pairs.into_iter().filter_map(value).collect()

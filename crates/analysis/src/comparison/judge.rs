@@ -5,7 +5,14 @@
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, BetweenRuns, Level, ab, noise, sweep, verdict};
 
-use super::{between_runs, floor::floor, history::History, matching::Pair, outage};
+use super::{
+    between_runs,
+    floor::floor,
+    guards,
+    history::History,
+    matching::Pair,
+    outage::{self, SilentTrials},
+};
 use crate::{
     compare, disturbance,
     fits::Fits,
@@ -103,6 +110,10 @@ impl<'m> Look<'m> {
             Some(reason) => (Verdict::Unknown, Some(reason.clone())),
             None => self.verdict(comparison.as_ref(), p),
         };
+        let mut guards = guards::between(self.a, self.b);
+        if disturbed.is_some() {
+            guards.iter_mut().for_each(|guard| guard.verdict = Verdict::Unknown);
+        }
         Some(ResultComparison {
             result: record.id.clone(),
             result_b: (self.b.record.id != record.id).then(|| self.b.record.id.clone()),
@@ -119,6 +130,7 @@ impl<'m> Look<'m> {
             disturbed,
             verdict,
             reason,
+            guards,
         })
     }
 
@@ -188,8 +200,9 @@ impl<'m> Look<'m> {
                 self.b.metric.name()
             ));
         }
+        let silent = outage::more(&SilentTrials::of(self.a), &SilentTrials::of(self.b));
         let Some(comparison) = comparison else {
-            if let Some((verdict, reason)) = outage::between(self.a, self.b) {
+            if let Some((verdict, reason)) = outage::between(self.a, self.b).or(silent) {
                 return (verdict, Some(reason));
             }
             return unknown(
@@ -205,10 +218,8 @@ impl<'m> Look<'m> {
             (Difference::Higher, Some(more)) => (if more { Verdict::Better } else { Verdict::Worse }, None),
             (Difference::Lower, Some(more)) => (if more { Verdict::Worse } else { Verdict::Better }, None),
         };
-        let [a, b] = &self.values;
-        let outages = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| outage::more(self.a.metric, a, b));
-        match outages {
-            Some(reason) if judged.0 != Verdict::Worse => unknown(reason),
+        match silent {
+            Some((verdict, reason)) if judged.0 != Verdict::Worse => (verdict, Some(reason)),
             _ => judged,
         }
     }

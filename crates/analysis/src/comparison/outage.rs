@@ -1,17 +1,42 @@
-//! Results that received data in only one of the runs. They have no ratio, but must not go unnoticed.
+//! Trials in which no data arrived. They have no ratio, but must not go unnoticed.
 
 use findings::{Basis, Estimate, ResultComparison, Verdict};
 use samples::{Arm, RunRecord};
-use workload::Metric;
+use stats::{ab::MOST_P, cluster};
 
 use crate::{compare, observations::Observations, words::count};
 
 /// With fewer trials, an outage may be chance.
 const ENOUGH: usize = 4;
 
+/// The number of trials in which no data arrived, and of all trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SilentTrials {
+    pub(super) silent: u64,
+    pub(super) trials: u64,
+}
+
+impl SilentTrials {
+    pub(super) fn of(result: &Observations<'_>) -> Self {
+        // A duration of zero is not an outage.
+        let is_silent = |value: &f64| *value == 0.0 && result.metric.more_is_better() == Some(true);
+        let values = result.values();
+        let silent = values.iter().filter(|value| is_silent(value)).count();
+        let unanswered = result
+            .unusable
+            .iter()
+            .filter(|trial| trial.arm == Arm::Measure && trial.measurement.kind().metric() == result.metric);
+        let unanswered = unanswered.count();
+        Self { silent: (silent + unanswered) as u64, trials: (values.len() + unanswered) as u64 }
+    }
+
+    const fn counts(self) -> (u64, u64) {
+        (self.silent, self.trials)
+    }
+}
+
 /// Returns a verdict if all trials of one run received data and no trial of the other did.
 pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Verdict, String)> {
-    // A duration of zero is not an outage.
     a.metric.more_is_better().filter(|more| *more)?;
     let (a, b) = (a.values(), b.values());
     if passes(&a) && is_silent(&b) {
@@ -20,12 +45,19 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Ver
     (is_silent(&a) && passes(&b)).then(|| (Verdict::Better, words("A", a.len(), "B", b.len())))
 }
 
-/// Returns a reason if a larger fraction of B's trials than of A's received no data, but not all of them.
-pub(super) fn more(metric: Metric, a: &Estimate, b: &Estimate) -> Option<String> {
-    metric.more_is_better().filter(|more| *more)?;
-    let is_more = u64::from(b.outages) * u64::from(a.trials) > u64::from(a.outages) * u64::from(b.trials);
-    (is_more && b.outages < b.trials)
-        .then(|| format!("Nothing arrived in {} of {} trials of B.", b.outages, b.trials))
+/// Returns a verdict if a larger fraction of B's trials than of A's received no data: worse if that is unlikely to
+/// be chance, otherwise unknown.
+pub(super) fn more(a: &SilentTrials, b: &SilentTrials) -> Option<(Verdict, String)> {
+    if b.silent * a.trials <= a.silent * b.trials {
+        return None;
+    }
+    let is_sure = cluster::more_in_b(a.counts(), b.counts()) <= MOST_P;
+    let verdict = if is_sure { Verdict::Worse } else { Verdict::Unknown };
+    let reason = format!(
+        "No data arrived in {} of {} trials of B, compared with {} of {} in A.",
+        b.silent, b.trials, a.silent, a.trials
+    );
+    Some((verdict, reason))
 }
 
 /// Returns the results of A for which B received no data in enough attempts.
@@ -67,6 +99,7 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
         disturbed: None,
         verdict: Verdict::Worse,
         reason: Some(words("B", trials, "A", values.len())),
+        guards: Vec::new(),
     })
 }
 

@@ -2,9 +2,10 @@
 
 mod between_runs;
 mod disturbed;
+mod guarded;
 mod imported;
 
-use findings::{Basis, GateOutcome, ResultComparison, Verdict};
+use findings::{Basis, Gate, GateOutcome, GuardLimits, ResultComparison, Verdict};
 use samples::ValidityWarning;
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement, PingPongData, Quantity};
@@ -14,6 +15,10 @@ use crate::fixtures::{Fixture, device, ping_of, reported_of, stream_at, stream_o
 
 fn compare(a: &RunRecord, b: &RunRecord) -> RunComparison {
     super::comparison(a, b, &[])
+}
+
+fn gate(comparison: &RunComparison, threshold: f64) -> Gate {
+    super::gate(comparison, threshold, GuardLimits::default())
 }
 
 /// Relative noise of a run's values.

@@ -1,15 +1,15 @@
 //! `generator-limited` and `receiver-limited`: one of our threads used all of its CPU.
 
-use findings::{Evidence, Finding, Severity};
+use findings::{Evidence, Remedy, Severity};
 use samples::ValidityWarning;
 
-use super::{Rule, SingleTrial};
+use super::{Claim, Rule, SingleTrial};
 use crate::words::percent;
 
-pub(super) const GENERATOR: Rule = Rule { id: "generator-limited", look: sending };
-pub(super) const RECEIVER: Rule = Rule { id: "receiver-limited", look: receiving };
+pub(super) const GENERATOR: Rule = Rule::cause("generator-limited", sending);
+pub(super) const RECEIVER: Rule = Rule::cause("receiver-limited", receiving);
 
-fn sending(trial: &SingleTrial<'_>) -> Vec<Finding> {
+fn sending(trial: &SingleTrial<'_>) -> Vec<Claim> {
     let limited = trial.single.warnings.iter().find_map(|warning| match warning {
         ValidityWarning::GeneratorLimited { end, busy } => Some(finding("sending", end, *busy)),
         _ => None,
@@ -17,7 +17,7 @@ fn sending(trial: &SingleTrial<'_>) -> Vec<Finding> {
     limited.into_iter().collect()
 }
 
-fn receiving(trial: &SingleTrial<'_>) -> Vec<Finding> {
+fn receiving(trial: &SingleTrial<'_>) -> Vec<Claim> {
     let limited = trial.single.warnings.iter().find_map(|warning| match warning {
         ValidityWarning::ReceiverLimited { end, busy } => Some(finding("receiving", end, *busy)),
         _ => None,
@@ -25,15 +25,16 @@ fn receiving(trial: &SingleTrial<'_>) -> Vec<Finding> {
     limited.into_iter().collect()
 }
 
-fn finding(doing: &str, end: &str, busy: f64) -> Finding {
-    let claim =
-        format!("The {end}'s {doing} thread was busy {} of the time and may be the limit.", percent(busy));
-    Finding::new(Severity::Note, claim)
-        .with_evidence([Evidence::new(format!("busiest {doing} thread")).share(busy).text(" of one CPU")])
-        .with_limits(["With virtual devices the kernel does much of the path's work on the thread's time."])
-        .with_remedy(
-            "Try more parallel streams (-P 2), or limit mode (--mode limit) to see what the path could carry \
-             without copies.",
-            vec![],
-        )
+fn finding(doing: &str, end: &str, busy: f64) -> Claim {
+    Claim::new(
+        Severity::Note,
+        format!("The {end}'s {doing} thread was busy {} of the time and may be the limit", percent(busy)),
+    )
+    .with_evidence([Evidence::new(format!("busiest {doing} thread")).share(busy).text(" of one CPU")])
+    .with_limits(["With virtual devices the kernel does much of the path's work on the thread's time."])
+    .with_remedy(Remedy::manual(
+        "Try more parallel streams (-P 2), or limit mode (--mode limit) to see what \
+             the path could carry without copies",
+        vec![],
+    ))
 }

@@ -15,7 +15,7 @@ pub use offload_off::offloads_off;
 use findings::{SingleMeasurement, SingleStream, TcpSummary};
 
 use crate::{
-    rule::{self, Subject},
+    rule::{self, Claim, Subject},
     single_measurement::Single,
 };
 

@@ -1,12 +1,12 @@
 //! `offload-off`: a device on the path does not build or accept large packets.
 
-use findings::{Evidence, Finding, Severity};
+use findings::{Evidence, Finding, Remedy, Severity};
 use samples::DeviceState;
 
-use super::{Rule, SingleTrial};
+use super::{Claim, Rule, SingleTrial};
 use crate::{rules::ethtool, single_measurement::Single, words::list};
 
-pub(super) const RULE: Rule = Rule { id: "offload-off", look };
+pub(super) const RULE: Rule = Rule::cause("offload-off", look);
 
 /// Offloads that matter for streams.
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
@@ -14,10 +14,10 @@ const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx
 /// The finding for a single device, for use by a server.
 #[must_use]
 pub fn offloads_off(device: &DeviceState) -> Option<Finding> {
-    RULE.named(of_devices(std::slice::from_ref(device))).pop()
+    RULE.findings(of_devices(std::slice::from_ref(device))).pop()
 }
 
-fn look(trial: &SingleTrial<'_>) -> Vec<Finding> {
+fn look(trial: &SingleTrial<'_>) -> Vec<Claim> {
     if trial.summary.outcome.is_none() || !sends_many(trial.single) {
         return vec![];
     }
@@ -29,23 +29,25 @@ fn sends_many(single: &Single<'_>) -> bool {
     single.load.kind().fills_packets_of(packet)
 }
 
-fn of_devices(devices: &[DeviceState]) -> Vec<Finding> {
+fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
     let lacking: Vec<(&DeviceState, Vec<&str>)> =
         devices.iter().map(|device| (device, off(device))).filter(|(_, off)| !off.is_empty()).collect();
     if lacking.is_empty() {
         return vec![];
     }
     let names: Vec<&str> = lacking.iter().map(|(device, _)| device.device.as_str()).collect();
-    let claim =
-        format!("Offloads of {} are off: each packet of a stream is processed individually.", list(&names));
     let seen = |(device, off): &(&DeviceState, Vec<&str>)| {
         Evidence::new(format!("off on {}", device.device)).text(off.join(", "))
     };
     let commands = lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect();
-    let finding = Finding::new(Severity::Warning, claim)
+    let finding = Claim::new(Severity::Warning, format!("Offloads of {} are off", list(&names)))
+        .detail("each packet of a stream is processed individually")
         .with_evidence(lacking.iter().map(seen))
         .with_limits(["Only a comparison shows the cost, e.g. a scenario with an `offload` factor."])
-        .with_remedy("Turn them on and check with ethtool -k: a driver may refuse one.", commands);
+        .with_remedy(Remedy::manual(
+            "Turn them on and check with ethtool -k: a driver may refuse one",
+            commands,
+        ));
     vec![finding]
 }
 

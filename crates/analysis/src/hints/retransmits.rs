@@ -1,25 +1,27 @@
 //! `retransmits`: many segments were retransmitted.
 
-use findings::{Evidence, Finding, SingleStream};
+use findings::{Evidence, SingleStream};
 
-use super::{Rule, SingleTrial};
+use super::{Claim, Rule, SingleTrial};
 use crate::{
     rules::retransmits::{FEWEST, Kind, WORTH_A_WARNING, severity, share_of},
     words::percent,
 };
 
-pub(super) const RULE: Rule = Rule { id: "retransmits", look: |trial| look(trial).into_iter().collect() };
+pub(super) const RULE: Rule = Rule::cause("retransmits", |trial| look(trial).into_iter().collect());
 
-fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
+fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
     let stream = SingleStream::of(trial.summary)?;
     let tcp = stream.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let bytes = stream.sent.as_ref().unwrap_or(&stream.received).rate / 8.0 * stream.elapsed.seconds();
     let share = share_of(&tcp, &trial.summary.sockets, bytes).filter(|share| *share >= WORTH_A_WARNING)?;
     let kind = Kind::of(&tcp);
-    let claim = format!("{} of the segments were retransmitted; {}.", percent(share), kind.in_words(&tcp));
-    let finding = Finding::new(severity(share, kind), claim)
-        .with_evidence([Evidence::new("segments retransmitted").count(tcp.retransmits)])
-        .with_limits(["The share assumes full-sized segments; with smaller ones it is lower."])
-        .with_remedy(kind.remedy(), vec!["ip -s link".into(), "tc -s qdisc".into()]);
+    let finding = Claim::new(
+        severity(share, kind),
+        format!("{} of the segments were retransmitted; {}", percent(share), kind.in_words(&tcp)),
+    )
+    .with_evidence([Evidence::new("segments retransmitted").count(tcp.retransmits)])
+    .with_limits(["The share assumes full-sized segments; with smaller ones it is lower."])
+    .with_remedy(kind.remedy(vec!["ip -s link".into(), "tc -s qdisc".into()]));
     Some(finding)
 }

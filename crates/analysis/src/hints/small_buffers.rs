@@ -1,17 +1,17 @@
 //! `small-buffers`: the sender was limited by a socket buffer rather than the path.
 
-use findings::{Evidence, Finding, Severity, SingleMeasurement};
+use findings::{Evidence, Remedy, Severity, SingleMeasurement};
 use units::Bytes;
 
-use super::{Rule, SingleTrial};
+use super::{Claim, Rule, SingleTrial};
 use crate::{
     rules::buffer_limited::{Buffer, MUCH, receivers_had_time},
     words::percent,
 };
 
-pub(super) const RULE: Rule = Rule { id: "small-buffers", look: |trial| look(trial).into_iter().collect() };
+pub(super) const RULE: Rule = Rule::cause("small-buffers", |trial| look(trial).into_iter().collect());
 
-fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
+fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
     let tcp = trial.tcp()?;
     let fixed = trial.single.load.kind().socket()?.window;
     let (held, share) = Buffer::that_holds(&tcp, fixed.is_some())?;
@@ -22,20 +22,23 @@ fn look(trial: &SingleTrial<'_>) -> Option<Finding> {
     }
     let given = buffer(trial.summary, end);
     let setting = fixed.map(|size| format!(" ({size} requested, {given} granted)")).unwrap_or_default();
-    let (action, commands) = match fixed {
-        Some(_) => {
-            ("Leave the window unset so that it autotunes, or set it to rate times round trip.", vec![])
-        }
-        None => (
-            "Raise the autotuning limit on the receiver's machine:",
+    let remedy = match fixed {
+        Some(_) => Remedy::manual(
+            "Leave the window unset so that it autotunes, or set it to rate times round trip",
+            vec![],
+        ),
+        None => Remedy::manual(
+            "Raise the autotuning limit on the receiver's machine",
             vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
         ),
     };
-    let claim = format!("The {which}{setting} limited the sender for {} of the time.", percent(share));
-    let finding = Finding::new(Severity::Warning, claim)
-        .with_evidence([Evidence::new(format!("the {end}'s buffer as reported by the kernel")).text(given)])
-        .with_limits(["A slow reader also fills its window: check its CPU first."])
-        .with_remedy(action, commands);
+    let finding = Claim::new(
+        Severity::Warning,
+        format!("The {which}{setting} limited the sender for {} of the time", percent(share)),
+    )
+    .with_evidence([Evidence::new(format!("the {end}'s buffer as reported by the kernel")).text(given)])
+    .with_limits(["A slow reader also fills its window: check its CPU first."])
+    .with_remedy(remedy);
     Some(finding)
 }
 

@@ -174,7 +174,7 @@ fn retransmits_with_reordering_are_not_losses() {
     let trial = Trial::new(|trial| trial.tcp(|tcp| (tcp.retransmits, tcp.reorderings) = (5_000, 1)));
     let hint = trial.hints().into_iter().find(|hint| hint.id == "retransmits").expect("it is given");
     assert_eq!(hint.severity, Severity::Warning, "{hint:#?}");
-    assert!(hint.claim.contains("late, not lost"), "{hint:#?}");
+    assert!(hint.claim().contains("late, not lost"), "{hint:#?}");
 }
 
 #[test]

@@ -47,8 +47,8 @@ pub(crate) fn summary(result: &Observations<'_>) -> Option<ConnectSummary> {
 
 pub(crate) fn together(all: &[&ConnectData]) -> Option<ConnectSummary> {
     Some(ConnectSummary {
-        connects: distribution::of(&distribution::merged(all.iter().map(|data| &data.connects)))?,
-        exchanges: distribution::of(&distribution::merged(all.iter().map(|data| &data.exchanges)))?,
+        connects: distribution::of_trials(&all.iter().map(|data| &data.connects).collect::<Vec<_>>())?,
+        exchanges: distribution::of_trials(&all.iter().map(|data| &data.exchanges).collect::<Vec<_>>())?,
         failed: all.iter().fold(0, |sum, data| sum.saturating_add(data.failed)),
     })
 }

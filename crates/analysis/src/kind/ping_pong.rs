@@ -42,7 +42,7 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
     let histogram = distribution::merged(all.iter().map(|data| &data.round_trips));
     let answered = all.iter().filter(|data| data.round_trips.count() > 0);
     let elapsed: Nanos = answered.map(|data| data.elapsed).sum();
-    let round_trips = distribution::of(&histogram)?;
+    let round_trips = distribution::of_trials(&all.iter().map(|data| &data.round_trips).collect::<Vec<_>>())?;
     Some(LatencySummary {
         rate: (elapsed.0 > 0).then(|| round_trips.count as f64 / elapsed.seconds()),
         round_trips,
@@ -66,7 +66,7 @@ fn all_of(all: &[&PingPongData], count: fn(&PingPongData) -> Option<u64>) -> Opt
 fn open_loop(all: &[&PingPongData]) -> Option<OpenLoopSummary> {
     let open: Vec<&OpenLoopData> = all.iter().filter_map(|data| data.open_loop.as_ref()).collect();
     let of = |times: fn(&OpenLoopData) -> &_| {
-        distribution::of(&distribution::merged(open.iter().map(|data| times(data))))
+        distribution::of_trials(&open.iter().map(|data| times(data)).collect::<Vec<_>>())
     };
     Some(OpenLoopSummary {
         since_intended: of(|data| &data.since_intended)?,

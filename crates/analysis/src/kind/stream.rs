@@ -118,7 +118,7 @@ pub(crate) fn datagrams(trials: &[&[Flow]]) -> Option<DatagramSummary> {
 
 pub(crate) fn lateness(trials: &[&[Flow]]) -> Option<Distribution> {
     let late = flows_of(trials).filter_map(|flow| flow.sender.lateness.as_ref());
-    distribution::of(&distribution::merged(late))
+    distribution::of_trials(&late.collect::<Vec<_>>())
 }
 
 fn received_per_second(flows: &[Flow]) -> Option<f64> {

@@ -18,9 +18,8 @@ pub(super) fn together(result: &Observations<'_>, watched: &[ProbedTrial<'_>]) -
     let most = most_taken(&all)?;
     let (taken, others): (Vec<TracedTrial<'_>>, Vec<TracedTrial<'_>>) =
         all.iter().partition(|(_, latency_breakdown)| is_same(latency_breakdown, most));
-    let whole = distribution::of(&distribution::merged(
-        taken.iter().map(|(_, latency_breakdown)| &latency_breakdown.round_trip),
-    ))?;
+    let followed: Vec<&LatencyHistogram> = taken.iter().map(|(_, it)| &it.round_trip).collect();
+    let whole = distribution::of_trials(&followed)?;
     let engine = distribution::merged(taken.iter().filter_map(|(trial, _)| round_trips(trial)));
     let engine = engine.quantile(0.5);
     let reference = engine.or(whole.at(0.5))?;

@@ -1,19 +1,19 @@
 //! `backlog-drops`: packets were dropped because a CPU's backlog queue was full.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::SoftnetCounters;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::words::{count, percent, so_in};
 
-pub(crate) const RULE: Rule = Rule { id: "backlog-drops", look };
+pub(crate) const RULE: Rule = Rule::cause("backlog-drops", look).over(&["retransmits", "datagram-loss"]);
 
 /// Fraction of lost packets at which it becomes worth acting on.
 const MUCH: f64 = 1e-4;
 
 type BacklogDrops<'a> = (&'a ResultSummary, SoftnetCounters);
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let counted = context
         .findings
         .results
@@ -34,17 +34,9 @@ fn is_on_path(result: &ResultSummary) -> bool {
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)
 }
 
-fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Finding {
+fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Claim {
     let others = so_in(found.len());
-    Finding {
-        id: String::new(),
-        severity: if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "CPU backlog queues overflowed: {} dropped, {} of all packets queued there, in {}.{others}",
-            count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
-            percent(share(softnet)),
-            result.id
-        ),
+    Claim {
         results: found.iter().map(|(result, _)| result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec![
@@ -53,23 +45,37 @@ fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> 
             } else {
                 "No device of the path counted a drop, so the packets may belong to another program.".into()
             },
-            "A sender without congestion control fills any queue; a longer one drops later and adds delay.".into(),
-        ],
-        remedy: Some(Remedy::manual(
-            "Lengthen the backlog queue so that it holds the packets arriving between two softirqs. If the softirq \
-             budget runs out, raise it, and spread packets over more CPUs."
+            "A sender without congestion control fills any queue; a longer one drops later and adds delay."
                 .into(),
-            vec![
-                "sysctl -w net.core.netdev_max_backlog=10000".into(),
-                "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
-                "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
-            ],
-        )),
+        ],
+        remedy: Some(
+            Remedy::manual(
+                "Lengthen the backlog queue so that it holds the packets arriving between \
+             two softirqs",
+                vec![
+                    "sysctl -w net.core.netdev_max_backlog=10000".into(),
+                    "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
+                    "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
+                ],
+            )
+            .explained("If the softirq budget runs out, raise it, and spread packets over more CPUs."),
+        ),
+        ..Claim::new(
+            if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
+            "CPU backlog queues overflowed",
+        )
+        .detail(format!(
+            "{} dropped, {} of all packets queued there, in {}",
+            count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
+            percent(share(softnet)),
+            result.label
+        ))
+        .further(others)
     }
 }
 
 fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {
-    Evidence::new(format!("softnet_stat during {}", result.id))
+    Evidence::new(format!("softnet_stat during {}", result.label))
         .count(softnet.dropped)
         .text(" of ")
         .count(softnet.processed.saturating_add(softnet.dropped))

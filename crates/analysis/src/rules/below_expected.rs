@@ -1,11 +1,11 @@
 //! `below-expected`: the baseline itself is too slow, so everything compared with it looks too good.
 
-use findings::{CostBreakdown, CostStep, Evidence, Finding, Interval, Remedy, ResultSummary, Severity};
+use findings::{CostBreakdown, CostStep, Evidence, Interval, Remedy, ResultSummary, Severity};
 use units::{BitRate, Nanos};
 use workload::{PingPongSettings, Quantity, Schedule, Waiting};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     significance::{self, Side},
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     words::{count, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "below-expected", look };
+pub(crate) const RULE: Rule = Rule::symptom("below-expected", look);
 
 /// Minimum fraction of the requested rate that should arrive.
 const OF_ASKED: f64 = 0.95;
@@ -35,7 +35,7 @@ struct Short {
     limitation: Option<&'static str>,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let baselines = context.results().filter(|(result, _)| result.baseline);
     let mut found: Vec<Short> = baselines
         .flat_map(|(result, measured)| {
@@ -70,8 +70,8 @@ fn short_of(result: &ResultSummary, wanted: BitRate, share: f64, has: &str, what
         .is_some_and(|Interval { high, confidence, .. }| high < least && confidence >= 0.9);
     below.then(|| Short {
         result: result.id.clone(),
-        claim: format!("{} carries {} of {wanted} {has}", result.id, value(result.metric, result.value.estimate)),
-        evidence: Evidence::new(format!("{what}, {}", result.id))
+        claim: format!("{} carries {} of {wanted} {has}", result.label, value(result.metric, result.value.estimate)),
+        evidence: Evidence::new(format!("{what}, {}", result.label))
             .text(format!("{wanted}; "))
             .metric(result.metric, result.value.estimate)
             .text(" arrived"),
@@ -92,7 +92,7 @@ fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Conte
         result: result.id.clone(),
         claim: format!(
             "a round trip of {} takes {}, {} times the cost of two wake-ups and four system calls",
-            result.id,
+            result.label,
             value(result.metric, result.value.estimate),
             units::significant(result.value.estimate / floor, 2)
         ),
@@ -110,6 +110,7 @@ fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
     };
     let Some(lowest) = breakdown.steps.first().filter(is_baseline) else { return Vec::new() };
     let better = if breakdown.metric.more_is_better() == Some(true) { Side::Higher } else { Side::Lower };
+    let label = |id: &str| context.measured_of(id).map(|result| result.label.as_str()).unwrap_or_default();
     let short = |step: &CostStep| {
         let cost = step.cost.as_ref().filter(|_| step.below.as_ref() == Some(&lowest.path))?;
         let weighed = significance::weigh(cost).filter(|weighed| weighed.side == better)?;
@@ -117,10 +118,12 @@ fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
         Some(Short {
             result: lowest.result.clone(),
             claim: format!(
-                "{} has {layers} more than {} but performs better ({})",
-                step.result, lowest.result, cost
+                "{} has {layers} more than {} but performs better ({cost})",
+                label(&step.result),
+                label(&lowest.result)
             ),
-            evidence: Evidence::new(format!("{} against {}", step.result, lowest.result)).ratio(cost),
+            evidence: Evidence::new(format!("{} against {}", label(&step.result), label(&lowest.result)))
+                .ratio(cost),
             sure: weighed.sure,
             limitation: Some("The path with more layers may also differ in hosts, CPUs or placement."),
         })
@@ -128,22 +131,25 @@ fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
     breakdown.steps.iter().filter_map(short).collect()
 }
 
-fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Finding {
+fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
     let mut results: Vec<String> = found.iter().map(|short| short.result.clone()).collect();
     results.dedup();
-    Finding {
-        id: String::new(),
-        severity: if worst.sure { Severity::Warning } else { Severity::Note },
-        claim: format!("The baseline is too slow: {}. Everything compared with it looks better than it \
-             is.", worst.claim),
+    Claim {
         results,
         evidence: found.iter().map(|short| short.evidence.clone()).collect(),
         limitations: worst.limitation.map(str::to_owned).into_iter().collect(),
-        remedy: Some(Remedy::manual(
-            "Fix the baseline first, then measure the layers again. Check its own findings: a busy sender or \
-             receiver, retransmits, offloads, placement."
-                .into(),
-            commands.probed("--mode limit"),
-        )),
+        remedy: Some(
+            Remedy::manual(
+                "Fix the baseline first, then measure the layers again",
+                commands.probed("--mode limit"),
+            )
+            .explained(
+                "Check its own findings: a busy sender or receiver, retransmits, offloads, \
+             placement.",
+            ),
+        ),
+        ..Claim::new(if worst.sure { Severity::Warning } else { Severity::Note }, "The baseline is too slow")
+            .detail(&worst.claim)
+            .further("Everything compared with it looks better than it is.")
     }
 }

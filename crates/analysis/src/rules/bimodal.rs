@@ -1,22 +1,22 @@
 //! `bimodal`: a result has two levels, so its median describes one of them or neither.
 
-use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Change, Evidence, Remedy, ResultSummary, Severity};
 use samples::RunId;
 use workload::Metric;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     modality::{Modality, SamplingUnit, modality},
     observations::Observations,
     words::{count, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "bimodal", look };
+pub(crate) const RULE: Rule = Rule::measurement("bimodal", look);
 
 /// With more jumps than this, a trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let found: Vec<(&Observations<'_>, Modality)> = context
         .results()
         .filter_map(|(told, result)| Some((result, unexplained(told, modality(result)?)?)))
@@ -41,25 +41,19 @@ fn finding(
     (widest, modality): &(&Observations<'_>, Modality),
     found: &[(&Observations<'_>, Modality)],
     run: &RunId,
-) -> Finding {
+) -> Claim {
     let (low, high) = levels(widest, modality);
-    let id = &widest.record.id;
-    let claim = match found {
-        [_] => format!(
-            "The {} of {id} are bimodal ({low} and {high}): do not use {}.",
-            modality.of,
-            shown(widest, "its median", "its average")
-        ),
-        several => format!(
-            "{} are bimodal, most of all {id} ({low} and {high}): do not use {}.",
-            count(several.len(), "result"),
-            shown(widest, "their medians", "their averages")
+    let id = &widest.label;
+    let (what, number) = match found {
+        [_] => {
+            (format!("The {} of {id} are bimodal", modality.of), shown(widest, "its median", "its average"))
+        }
+        several => (
+            format!("{} are bimodal, most of all {id}", count(several.len(), "result")),
+            shown(widest, "their medians", "their averages"),
         ),
     };
-    Finding {
-        id: String::new(),
-        severity: Severity::Serious,
-        claim,
+    Claim {
         results: found.iter().map(|(result, _)| result.record.id.clone()).collect(),
         evidence: found.iter().map(|(result, modality)| evidence(result, modality)).collect(),
         limitations: vec![
@@ -71,6 +65,8 @@ fn finding(
             found.iter().any(|(result, _)| result.record.placement == "free"),
             (widest.metric == Metric::Throughput).then_some(run),
         )),
+        ..Claim::new(Severity::Serious, format!("{what} ({low} and {high})"))
+            .detail(format!("do not use {number}"))
     }
 }
 
@@ -86,7 +82,7 @@ fn levels(result: &Observations<'_>, modality: &Modality) -> (String, String) {
 fn evidence(result: &Observations<'_>, modality: &Modality) -> Evidence {
     let (low, high) = levels(result, modality);
     let share = modality.levels.share_high;
-    Evidence::new(format!("{} of {}", modality.of, result.record.id))
+    Evidence::new(format!("{} of {}", modality.of, result.label))
         .share(1.0 - share)
         .text(format!(" at {low}, "))
         .share(share)
@@ -95,15 +91,14 @@ fn evidence(result: &Observations<'_>, modality: &Modality) -> Evidence {
 
 fn remedy(free: bool, run: Option<&RunId>) -> Remedy {
     let action = if free {
-        "Fix the placement of both ends (`placement` in a scenario, `-A` of `plumb client`) and measure again. \
-         Until then, study the levels separately."
+        "Fix the placement of both ends (`placement` in a scenario, `-A` of `plumb client`) and measure again"
     } else {
-        "Use the time series of the trials to find what switches between the levels. Until then, study the levels \
-         separately."
+        "Use the time series of the trials to find what switches between the levels"
     };
     let series = run.map(|run| format!("plumb plot {run} --kind time-series -o series.svg"));
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
-        ..Remedy::manual(action.into(), series.into_iter().collect())
+        ..Remedy::manual(action, series.into_iter().collect())
+            .explained("Until then, study the levels separately.")
     }
 }

@@ -1,11 +1,11 @@
 //! `buffer-limited`: the senders were limited by a socket buffer rather than the path.
 
-use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
+use findings::{Change, Evidence, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 use samples::{CpuUsage, ThreadRole, WorkloadSource};
 use units::{Bytes, Nanos};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     significance::{self, Above},
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     words::{count, percent},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "buffer-limited", look };
+pub(crate) const RULE: Rule = Rule::cause("buffer-limited", look);
 
 /// Minimum fraction of the time that is significant.
 pub(crate) const MUCH: f64 = 0.1;
@@ -74,7 +74,7 @@ struct LimitedResult<'a> {
     in_time: Option<bool>,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<LimitedResult<'_>> =
         context.results().filter_map(|(result, measured)| held(result, measured)).collect();
     found.sort_by(|one, other| {
@@ -110,7 +110,7 @@ fn receivers(measured: &Observations<'_>) -> Option<bool> {
     (!told.is_empty()).then_some(2 * in_time >= told.len())
 }
 
-fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Finding {
+fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Claim {
     let setting = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
     let others = if found.len() > 1 {
         format!(
@@ -121,29 +121,29 @@ fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Finding {
     } else {
         String::new()
     };
-    Finding {
-        id: String::new(),
-        // If its CPU time is unknown, the receiver may be the cause unless the window was set explicitly.
-        severity: if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
-            Severity::Warning
-        } else {
-            Severity::Note
-        },
-        claim: format!(
-            "The {}{setting} limited the senders of {} for {} of the time{others}. {}",
-            worst.buffer.in_words(),
-            worst.result.id,
-            percent(worst.share.estimate),
-            if worst.share.estimate >= HALF {
-                "The path is not the bottleneck."
-            } else {
-                "During that time, the path was not the bottleneck."
-            }
-        ),
+    Claim {
         results: found.iter().map(|held| held.result.id.clone()).collect(),
         evidence: found.iter().flat_map(evidence).collect(),
         limitations: limitations(worst),
         remedy: Some(remedy(worst)),
+        ..Claim::new(
+            if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
+                Severity::Warning
+            } else {
+                Severity::Note
+            },
+            format!(
+                "The {}{setting} limited the senders of {} for {} of the time{others}",
+                worst.buffer.in_words(),
+                worst.result.label,
+                percent(worst.share.estimate)
+            ),
+        )
+        .further(if worst.share.estimate >= HALF {
+            "The path is not the bottleneck."
+        } else {
+            "During that time, the path was not the bottleneck."
+        })
     }
 }
 
@@ -155,7 +155,7 @@ fn limitations(worst: &LimitedResult<'_>) -> Vec<String> {
 }
 
 fn evidence(held: &LimitedResult<'_>) -> Vec<Evidence> {
-    let share = Evidence::new(format!("{} limited by the {}", held.result.id, held.buffer.in_words()))
+    let share = Evidence::new(format!("{} limited by the {}", held.result.label, held.buffer.in_words()))
         .share(held.share.estimate)
         .text(" of the time");
     let end = held.buffer.end();
@@ -165,7 +165,8 @@ fn evidence(held: &LimitedResult<'_>) -> Vec<Evidence> {
         Buffer::Send => socket.send_buffer,
     });
     let size = size.map(|size| {
-        Evidence::new(format!("the {end}'s buffer as reported by the kernel, {}", held.result.id)).size(size)
+        Evidence::new(format!("the {end}'s buffer as reported by the kernel, {}", held.result.label))
+            .size(size)
     });
     [share].into_iter().chain(size).collect()
 }
@@ -173,13 +174,13 @@ fn evidence(held: &LimitedResult<'_>) -> Vec<Evidence> {
 fn remedy(worst: &LimitedResult<'_>) -> Remedy {
     if worst.fixed.is_some() {
         let action =
-            "Leave the window unset so that buffers autotune, or set it to at least rate times round trip.";
-        return Remedy { change: Some(Change::GrowingBuffers), ..Remedy::manual(action.into(), Vec::new()) };
+            "Leave the window unset so that buffers autotune, or set it to at least rate times round trip";
+        return Remedy { change: Some(Change::GrowingBuffers), ..Remedy::manual(action, Vec::new()) };
     }
     Remedy::manual(
-        "Raise the autotuning limit on the receiver's machine to at least rate times round trip. If its CPU is \
-         busy, a larger buffer only hides the problem."
-            .into(),
+        "Raise the autotuning limit on the receiver's machine to at least rate times \
+             round trip",
         vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
     )
+    .explained("If its CPU is busy, a larger buffer only hides the problem.")
 }

@@ -1,46 +1,48 @@
 //! `contamination`: pairs of hosts got less when measured simultaneously than separately.
 
-use findings::{Contamination, Evidence, Finding, PairMatrix, Remedy, Severity};
+use findings::{Contamination, Evidence, PairMatrix, Remedy, Severity};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     significance::{self, Side, WeighedDifference},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "contamination", look };
+pub(crate) const RULE: Rule = Rule::measurement("contamination", look);
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     context.findings.matrices.iter().filter_map(finding).collect()
 }
 
-fn finding(matrix: &PairMatrix) -> Option<Finding> {
+fn finding(matrix: &PairMatrix) -> Option<Claim> {
     let contamination = matrix.contamination.as_ref()?;
     let Contamination { change, trials, at_once } = contamination;
     let weighed = significance::weigh(change).filter(|weighed| is_worse(matrix, weighed))?;
     let what = matrix.metric.name();
-    Some(Finding {
-        id: String::new(),
-        severity: if weighed.sure { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "Pairs measured at the same time disturbed each other: {what} of {} is {change} compared with the same \
-             pairs alone.",
-            matrix.workload
-        ),
+    Some(Claim {
         results: matrix.pairs.iter().map(|pair| pair.result.clone()).collect(),
         evidence: vec![
             Evidence::new(format!("{trials} pairs of trials, up to {at_once} pairs of hosts at once"))
                 .ratio(change),
         ],
         limitations: weighed.limitation.map(str::to_owned).into_iter().collect(),
-        remedy: Some(Remedy::manual(
-            "They share a switch, an uplink or a hypervisor's CPUs. Declare it so that no two pairs use it at the \
-             same time, or measure one pair at a time."
-                .to_owned(),
-            vec![
-                "uplink = \"NAME\"  # in [hosts.NAME] of all hosts behind it".to_owned(),
-                "at_once = false  # in [schedule]".to_owned(),
-            ],
-        )),
+        remedy: Some(
+            Remedy::manual(
+                "They share a switch, an uplink or a hypervisor's CPUs",
+                vec![
+                    "uplink = \"NAME\"  # in [hosts.NAME] of all hosts behind it".to_owned(),
+                    "at_once = false  # in [schedule]".to_owned(),
+                ],
+            )
+            .explained(
+                "Declare it so that no two pairs use it at the same time, or measure one \
+             pair at a time.",
+            ),
+        ),
+        ..Claim::new(
+            if weighed.sure { Severity::Warning } else { Severity::Note },
+            "Pairs measured at the same time disturbed each other",
+        )
+        .detail(format!("{what} of {} is {change} compared with the same pairs alone", matrix.workload))
     })
 }
 

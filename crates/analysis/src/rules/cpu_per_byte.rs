@@ -1,14 +1,15 @@
 //! `cpu-per-byte`: a path is slower than the one below it because each byte costs more CPU time, and the CPU is full
 //! on both.
 
-use findings::{CostStep, CpuCost, Difference, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
+use findings::{CostStep, CpuCost, Difference, Evidence, Remedy, ResultSummary, Severity, Unit};
 use samples::ValidityWarning;
 use workload::{Metric, Work};
 
-use super::{Context, Rule, limited};
+use super::{Claim, Context, Rule, limited};
 use crate::words::percent;
 
-pub(crate) const RULE: Rule = Rule { id: "cpu-per-byte", look };
+pub(crate) const RULE: Rule =
+    Rule::cause("cpu-per-byte", look).over(&["generator-limited", "receiver-limited"]);
 
 /// Minimum fraction of the loss, on a logarithmic scale, that the higher CPU cost per byte explains.
 const MOST: f64 = 0.75;
@@ -31,7 +32,7 @@ impl DearStep<'_> {
 }
 
 /// One finding per workload, for the most expensive step. The others are evidence.
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let cost_breakdowns = &context.findings.cost_breakdowns;
     let first = |workload: &str| cost_breakdowns.iter().find(|breakdown| breakdown.workload == workload);
     let mut workloads: Vec<&str> =
@@ -74,19 +75,9 @@ fn full(result: &ResultSummary) -> Option<f64> {
     .map(|(_, _, busy)| busy)
 }
 
-fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>) -> Finding {
+fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>) -> Claim {
     let [over, under] = dearest.seconds.map(|seconds| units::significant(seconds, 3));
-    Finding {
-        id: String::new(),
-        severity: Severity::Note,
-        claim: format!(
-            "{} needs {over} CPU-s per GB, {} {under}: both are CPU-bound, and one thread of {} is busy {} of the \
-             time.",
-            dearest.result.path,
-            dearest.below.path,
-            dearest.result.id,
-            percent(dearest.busy)
-        ),
+    Claim {
         // For the other steps, the added layer cannot be distinguished from the layers below.
         results: vec![dearest.result.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
@@ -94,11 +85,21 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
             "CPU time is that of the whole machine, for both ends, without known other programs.".into(),
         ],
         remedy: Some(remedy(dearest, context)),
+        ..Claim::new(
+            Severity::Note,
+            format!("{} needs {over} CPU-s per GB, {} {under}", dearest.result.path, dearest.below.path),
+        )
+        .detail(format!(
+            "both are CPU-bound, and one thread of {} is busy {} of the time",
+            dearest.result.label,
+            percent(dearest.busy)
+        ))
+        .factual()
     }
 }
 
 fn evidence(step: &DearStep<'_>) -> Evidence {
-    Evidence::new(format!("{} vs {}", step.result.id, step.below.path))
+    Evidence::new(format!("{} vs {}", step.result.label, step.below.path))
         .rounded(step.seconds[0], Unit::Count)
         .text(" CPU-s/GB instead of ")
         .rounded(step.seconds[1], Unit::Count)
@@ -111,21 +112,16 @@ fn evidence(step: &DearStep<'_>) -> Evidence {
 
 fn remedy(step: &DearStep<'_>, context: &Context<'_>) -> Remedy {
     let idle = f64::from(step.cpu.cpus) - step.cpu.busy - step.cpu.others;
-    let cheaper = "Reduce CPU per byte: enable TSO, GRO and checksum offload on every layer, or raise the MTU. The \
-         whole path has to carry the larger MTU.";
+    let cheaper =
+        "Reduce CPU per byte: enable TSO, GRO and checksum offload on every layer, or raise the MTU";
+    let whole = "The whole path has to carry the larger MTU.";
     match limited::more_streams(&step.result.id, context).filter(|_| idle >= IDLE) {
         Some(more) => Remedy {
             change: Some(more),
-            ..Remedy::manual(
-                format!(
-                    "Use the idle CPUs with more parallel streams. A single stream uses one or two CPUs. \
-                         {cheaper}"
-                ),
-                Vec::new(),
-            )
+            ..Remedy::manual("Use the idle CPUs with more parallel streams", Vec::new())
+                .explained(format!("A single stream uses one or two CPUs. {cheaper}. {whole}"))
         },
-        None => {
-            Remedy::manual(cheaper.into(), context.commands().section("environment").into_iter().collect())
-        }
+        None => Remedy::manual(cheaper, context.commands().section("environment").into_iter().collect())
+            .explained(whole),
     }
 }

@@ -1,9 +1,9 @@
 //! `cpu-unexplained`: the owners' CPU time does not add up to the kernel's busy time.
 
-use findings::{CpuAttribution, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
+use findings::{CpuAttribution, Evidence, Remedy, ResultSummary, Severity, Unit};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     significance::{self, Above},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     words::{percent, so_in},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "cpu-unexplained", look };
+pub(crate) const RULE: Rule = Rule::measurement("cpu-unexplained", look);
 
 /// Fraction of busy time that wake-ups from idle and rounding can explain.
 const MOST: f64 = 0.05;
@@ -23,7 +23,7 @@ struct Open<'a> {
     rest: Above,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Open<'_>> = context
         .results()
         .filter_map(|(result, measured)| {
@@ -36,19 +36,11 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
-fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Finding {
+fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Claim {
     let others = so_in(found.len());
     let which = if worst.cpu.unexplained < 0.0 { "more than" } else { "less than" };
     let is_sure = found.iter().any(|open| open.rest.sure);
-    Finding {
-        id: String::new(),
-        severity: if is_sure { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
-             precise than that.{others}",
-            worst.result.id,
-            percent(worst.rest.estimate)
-        ),
+    Claim {
         results: found.iter().map(|open| open.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec![
@@ -60,17 +52,25 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Fin
              tens of thousands of wake-ups per second, this adds up to a few percent."
                 .into(),
         ],
-        remedy: Some(Remedy::manual(
-            "Run longer trials so that rounding matters less. Check whether a probe lost events, and stop other \
-             work on the machine."
-                .into(),
-            commands.again("--probe cpu", ""),
-        )),
+        remedy: Some(
+            Remedy::manual("Run longer trials so that rounding matters less", commands.again("--probe cpu", ""))
+                .explained("Check whether a probe lost events, and stop other work on the machine."),
+        ),
+        ..Claim::new(
+            if is_sure { Severity::Warning } else { Severity::Note },
+            format!(
+                "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
+                 precise than that",
+                worst.result.label,
+                percent(worst.rest.estimate)
+            ),
+        )
+        .further(others)
     }
 }
 
 fn evidence(open: &Open<'_>) -> Evidence {
-    Evidence::new(format!("CPUs busy in {}", open.result.id))
+    Evidence::new(format!("CPUs busy in {}", open.result.label))
         .rounded(open.cpu.busy, Unit::Cpus)
         .text(" according to the kernel, ")
         .rounded(open.cpu.attributed, Unit::Cpus)

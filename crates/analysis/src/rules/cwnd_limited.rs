@@ -1,13 +1,13 @@
 //! `cwnd-limited`: the rate is limited by the congestion window rather than the path.
 
-use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
+use findings::{Change, Evidence, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 use samples::Trial;
 use stats::describe;
 use units::Nanos;
 use workload::{Flow, Interval, TcpSample};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     buffer_limited::MUCH,
     significance::{self, Above},
 };
@@ -18,7 +18,7 @@ use crate::{
     words::{count, percent},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "cwnd-limited", look };
+pub(crate) const RULE: Rule = Rule::cause("cwnd-limited", look);
 
 /// The window counts as full if at least this fraction of it is in flight.
 const FULL: f64 = 0.8;
@@ -36,7 +36,7 @@ struct Full<'a> {
     queued: Option<f64>,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Full<'_>> =
         context.results().filter_map(|(result, measured)| full(result, measured)).collect();
     found.sort_by(|one, other| {
@@ -79,7 +79,7 @@ fn is_sure(full: &Full<'_>) -> bool {
     full.fill.sure && full.queued.is_some()
 }
 
-fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Finding {
+fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Claim {
     let others =
         if found.len() > 1 { format!(" ({} in total)", count(found.len(), "result")) } else { String::new() };
     let mut limitations = vec![
@@ -94,19 +94,19 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Fin
                 .into(),
         );
     }
-    Finding {
-        id: String::new(),
-        severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "The congestion window limits {}: {} of it is always in flight, and no queue on the path is \
-             full{others}.",
-            worst.result.id,
-            percent(worst.fill.estimate.min(1.0))
-        ),
+    Claim {
         results: found.iter().map(|full| full.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations,
         remedy: Some(remedy(worst, commands)),
+        ..Claim::new(
+            if is_sure(worst) { Severity::Warning } else { Severity::Note },
+            format!("The congestion window limits {}", worst.result.label),
+        )
+        .detail(format!(
+            "{} of it is always in flight, and no queue on the path is full{others}",
+            percent(worst.fill.estimate.min(1.0))
+        ))
     }
 }
 
@@ -116,7 +116,7 @@ fn evidence(full: &Full<'_>) -> Evidence {
     let times = full.queued.map_or("minimum unknown".into(), |times| {
         format!("{} times the minimum", units::significant(times, 3))
     });
-    Evidence::new(format!("window of {}", full.result.id))
+    Evidence::new(format!("window of {}", full.result.label))
         .text(format!("{window}, "))
         .share(full.fill.estimate)
         .text(format!(" of it in flight; round trip {rtt}, {times}; "))
@@ -126,11 +126,11 @@ fn evidence(full: &Full<'_>) -> Evidence {
 
 fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
     if worst.tcp.retransmits > 0 {
-        let action = "Find the drops first (`retransmits`): each loss shrinks the window. Or use a congestion \
-             control that does not treat every loss as congestion.";
+        let action = "Find the drops first (`retransmits`): each loss shrinks the window";
         return Remedy {
             change: Some(Change::Congestion { name: "bbr".into() }),
-            ..Remedy::manual(action.into(), commands.again("--try-remedies", "-C bbr"))
+            ..Remedy::manual(action, commands.again("--try-remedies", "-C bbr"))
+                .explained("Or use a congestion control that does not treat every loss as congestion.")
         };
     }
     let streams = worst
@@ -141,10 +141,9 @@ fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
     Remedy {
         change: streams.map(|streams| Change::Streams { streams }),
         ..Remedy::manual(
-            "Run longer tests, start with a larger window, or use more connections. Nothing was lost, so the window \
-             was still growing or is capped."
-                .into(),
+            "Run longer tests, start with a larger window, or use more connections",
             commands.again("--try-remedies", "-P 4"),
         )
+        .explained("Nothing was lost, so the window was still growing or is capped.")
     }
 }

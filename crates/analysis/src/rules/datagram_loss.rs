@@ -1,14 +1,14 @@
 //! `datagram-loss`: many datagrams of a UDP stream did not arrive.
 
-use findings::{DatagramSummary, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary};
+use findings::{DatagramSummary, Evidence, Remedy, ResultSummary, Severity, StreamSummary};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     commands::Commands,
     words::{count, percent, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "datagram-loss", look };
+pub(crate) const RULE: Rule = Rule::cause("datagram-loss", look);
 
 /// A loss of 1 % is audible in a call and halves the rate of a loss-based congestion control.
 const WORTH_A_WARNING: f64 = 0.01;
@@ -23,7 +23,7 @@ struct Lossy<'a> {
     datagrams: DatagramSummary,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let lossy = |result: &'_ &ResultSummary| {
         let summary = StreamSummary::of(result).and_then(|stream| stream.datagrams);
         summary.is_some_and(|it| it.lost >= FEWEST && it.loss >= WORTH_A_WARNING)
@@ -39,21 +39,13 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
 }
 
-fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> Finding {
+fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> Claim {
     let others = if found.len() > 1 {
         format!(" {} lose datagrams.", count(found.len(), "result"))
     } else {
         String::new()
     };
-    Finding {
-        id: String::new(),
-        severity: if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
-        claim: format!(
-            "{} lost {} of its datagrams: {}.{others}",
-            worst.result.id,
-            percent(worst.datagrams.loss),
-            rates(worst)
-        ),
+    Claim {
         results: found.iter().map(|lossy| lossy.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec![
@@ -61,17 +53,25 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> F
              rate is then the path's capacity under that load."
                 .into(),
         ],
-        remedy: Some(Remedy::manual(
-            format!(
-                "Send at a rate that the path can carry and raise it until losses occur. Check for full queues and \
-                 small receive buffers on {}.",
+        remedy: Some(
+            Remedy::manual(
+                "Send at a rate that the path can carry and raise it until losses occur",
+                commands.at_sender(
+                    &worst.result.path,
+                    &["nstat -az UdpRcvbufErrors UdpInErrors", "ip -s -s link", "tc -s qdisc"],
+                ),
+            )
+            .explained(format!(
+                "Check for full queues and small receive buffers on {}.",
                 worst.result.path
-            ),
-            commands.at_sender(
-                &worst.result.path,
-                &["nstat -az UdpRcvbufErrors UdpInErrors", "ip -s -s link", "tc -s qdisc"],
-            ),
-        )),
+            )),
+        ),
+        ..Claim::new(
+            if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
+            format!("{} lost {} of its datagrams", worst.result.label, percent(worst.datagrams.loss)),
+        )
+        .detail(rates(worst))
+        .further(others)
     }
 }
 
@@ -86,7 +86,7 @@ fn rates(lossy: &Lossy<'_>) -> String {
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let DatagramSummary { received, lost, loss, .. } = lossy.datagrams;
-    Evidence::new(format!("datagrams lost, {}", lossy.result.id))
+    Evidence::new(format!("datagrams lost, {}", lossy.result.label))
         .count(lost)
         .text(" of ")
         .count(received.saturating_add(lost))

@@ -1,19 +1,19 @@
 //! `direction-asymmetry`: one direction carries less than the other.
 
-use findings::{Change, Evidence, Finding, Number, Remedy, ResultSummary, Severity, Unit};
+use findings::{Change, Evidence, Number, Remedy, ResultSummary, Severity, Unit};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     direction_pairs::{self, DirectionPair},
     significance::{self, LEAST_RATIO},
 };
 use crate::words::{capital, percent, value};
 
-pub(crate) const RULE: Rule = Rule { id: "direction-asymmetry", look };
+pub(crate) const RULE: Rule = Rule::symptom("direction-asymmetry", look);
 
 const MUCH: f64 = 0.5;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let all = direction_pairs::ways(context);
     let looked = all.len();
     let mut found: Vec<DirectionPair<'_>> =
@@ -28,29 +28,28 @@ fn finding(
     found: &[DirectionPair<'_>],
     looked: usize,
     context: &Context<'_>,
-) -> Finding {
+) -> Claim {
     let metric = worst.slower.metric;
     let others = match found.len() - 1 {
         0 => String::new(),
         1 => " One more pair of directions differs.".into(),
         more => format!(" {more} more pairs of directions differ."),
     };
-    Finding {
-        id: String::new(),
-        severity: severity(worst),
-        claim: format!(
-            "{} is asymmetric: {} gets {}, {} of what {} gets ({}).{others}",
-            capital(metric.name()),
-            worst.slower_way,
-            value(metric, worst.slower_value),
-            percent(worst.keeps),
-            worst.faster_way,
-            value(metric, worst.faster_value),
-        ),
+    Claim {
         results: results(found),
         evidence: found.iter().map(evidence).collect(),
         limitations: limitations(worst, looked),
         remedy: Some(remedy(worst.slower, context)),
+        ..Claim::new(severity(worst), format!("{} is asymmetric", capital(metric.name())))
+            .detail(format!(
+                "{} gets {}, {} of what {} gets ({})",
+                worst.slower_way,
+                value(metric, worst.slower_value),
+                percent(worst.keeps),
+                worst.faster_way,
+                value(metric, worst.faster_value)
+            ))
+            .further(others)
     }
 }
 
@@ -92,11 +91,13 @@ fn remedy(slower: &ResultSummary, context: &Context<'_>) -> Remedy {
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(
-            "Compare both ends: offloads and queues of their devices, CPU and NUMA node of their threads, other \
-             work. Then swap the ends: a difference that moves with them comes from the ends, otherwise from the \
-             path."
-                .into(),
+            "Compare both ends: offloads and queues of their devices, CPU and NUMA node \
+             of their threads, other work",
             vec!["ethtool -k DEVICE".into(), "ethtool -l DEVICE".into(), "taskset -cp THREAD".into()],
+        )
+        .explained(
+            "Then swap the ends: a difference that moves with them comes from the ends, \
+             otherwise from the path.",
         )
     }
 }

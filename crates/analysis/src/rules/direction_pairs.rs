@@ -113,8 +113,8 @@ fn pair<'a>(
     worse.then(|| DirectionPair {
         slower: slower.0,
         faster: faster.0,
-        slower_way: slower.0.id.clone(),
-        faster_way: faster.0.id.clone(),
+        slower_way: slower.0.label.clone(),
+        faster_way: faster.0.label.clone(),
         slower_value: slower.0.value.estimate,
         faster_value: faster.0.value.estimate,
         keeps: keeps(&change),
@@ -139,8 +139,8 @@ fn at_once(result: &ResultSummary) -> Option<DirectionPair<'_>> {
     (slower.estimate > 0.0).then(|| DirectionPair {
         slower: result,
         faster: result,
-        slower_way: format!("{} {slower_name}", result.id),
-        faster_way: format!("{} {faster_name}", result.id),
+        slower_way: format!("{} {slower_name}", result.label),
+        faster_way: format!("{} {faster_name}", result.label),
         slower_value: slower.estimate,
         faster_value: faster.estimate,
         keeps: slower.estimate / faster.estimate,

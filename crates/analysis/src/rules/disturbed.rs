@@ -1,19 +1,27 @@
 //! `disturbed`: other processes or the hypervisor used the CPUs during trials that the numbers are based on.
 
-use findings::{Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Remedy, Severity};
 use samples::Trial;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     disturbance::{self, by},
     observations::is_disturbed,
-    words::{capital, count},
+    words::count,
 };
 
-pub(crate) const RULE: Rule = Rule { id: "disturbed", look };
+pub(crate) const RULE: Rule = Rule::measurement("disturbed", look).over(&[
+    "noisy-host",
+    "too-noisy-to-say",
+    "bimodal",
+    "level-shift",
+    "trend",
+    "unsteady",
+    "warm-up-too-short",
+]);
 
 /// One finding per run. Trials that were repeated or excluded do not affect any number.
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let disturbed: Vec<&Trial> = context
         .measured
         .iter()
@@ -24,23 +32,17 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     if disturbed.is_empty() { Vec::new() } else { vec![finding(context, &disturbed, all)] }
 }
 
-fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
+fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
     let of = |id: &str| disturbed.iter().filter(|trial| trial.result == id).count();
     let results = || context.results().filter(|(result, _)| of(&result.id) > 0);
     let serious = results().any(|(_, trials)| disturbance::is_mostly_disturbed(trials));
     let trials = by_workload(context, disturbed)
         .unwrap_or_else(|| format!("{} of {}", disturbed.len(), count(all, "trial")));
-    Finding {
-        id: String::new(),
-        severity: if serious { Severity::Serious } else { Severity::Warning },
-        claim: format!(
-            "The machine was busy with other work in {trials}, so these numbers are for a shared machine. {}.",
-            capital(&by(disturbed.iter().flat_map(|trial| &trial.warnings)))
-        ),
+    Claim {
         results: results().map(|(result, _)| result.id.clone()).collect(),
         evidence: results()
             .map(|(result, trials)| {
-                Evidence::new(format!("Disturbed, {}", result.id))
+                Evidence::new(format!("Disturbed, {}", result.label))
                     .count(of(&result.id) as u64)
                     .text(format!(" of {}", count(trials.points.len(), "trial")))
             })
@@ -50,12 +52,16 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Finding {
              path uses."
                 .into(),
         ],
-        remedy: Some(Remedy {
-            action: "Stop the other work, or pin the ends to dedicated CPUs, and repeat the run.".into(),
-            commands: Vec::new(),
-            change: None,
-            effects: Vec::new(),
-        }),
+        remedy: Some(
+            Remedy::manual("Measure again when the machine is idle", Vec::new())
+                .explained("Stop the other work, or pin the ends to dedicated CPUs."),
+        ),
+        ..Claim::new(
+            if serious { Severity::Serious } else { Severity::Warning },
+            format!("The machine was busy with other work in {trials}"),
+        )
+        .detail(by(disturbed.iter().flat_map(|trial| &trial.warnings)))
+        .further("These numbers are for a shared machine.")
     }
 }
 

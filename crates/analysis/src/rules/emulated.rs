@@ -1,13 +1,13 @@
 //! `emulated`: the processor is emulated, so counts are valid but times and rates cannot be compared with real
 //! hardware.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
+use findings::{Evidence, Remedy, ResultSummary, Severity, Unit};
 use samples::{Environment, ValidityWarning};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::words::{count, list};
 
-pub(crate) const RULE: Rule = Rule { id: "emulated", look };
+pub(crate) const RULE: Rule = Rule::measurement("emulated", look);
 
 /// QEMU's generic CPU models, which are rarely used with hardware virtualization.
 const MODELS: [&str; 3] = ["tcg", "qemu virtual cpu", "bochs"];
@@ -24,7 +24,7 @@ struct Sign {
     results: Vec<String>,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let environment = context.findings.run.environment.as_ref();
     let mut signs: Vec<Sign> =
         environment.into_iter().flat_map(|it| [model(it), slow(it)]).flatten().collect();
@@ -81,8 +81,9 @@ fn named(context: &Context<'_>) -> Option<Sign> {
 }
 
 fn of_results<'a>(what: &str, results: impl Iterator<Item = &'a ResultSummary>) -> Option<Sign> {
-    let results: Vec<String> = results.map(|result| result.id.clone()).collect();
-    let evidence = Evidence::new(what).text(list(&results));
+    let (results, labels): (Vec<String>, Vec<&str>) =
+        results.map(|result| (result.id.clone(), result.label.as_str())).unzip();
+    let evidence = Evidence::new(what).text(list(&labels));
     (!results.is_empty()).then_some(Sign { evidence, sure: true, results })
 }
 
@@ -94,17 +95,10 @@ fn results(signs: &[Sign], context: &Context<'_>) -> Vec<String> {
     context.findings.results.iter().map(|result| result.id.clone()).filter(concerned).collect()
 }
 
-fn finding(signs: &[Sign], results: Vec<String>) -> Finding {
+fn finding(signs: &[Sign], results: Vec<String>) -> Claim {
     let sure = signs.iter().any(|sign| sign.sure);
-    Finding {
-        id: String::new(),
-        severity: if sure { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "The processor {} emulated in {}: times and rates are not comparable with hardware. Counts and their \
-             ratios are valid.",
-            if sure { "was" } else { "may have been" },
-            count(results.len(), "result")
-        ),
+    let affected = count(results.len(), "result");
+    Claim {
         results,
         evidence: signs.iter().map(|sign| sign.evidence.clone()).collect(),
         limitations: vec![
@@ -113,8 +107,15 @@ fn finding(signs: &[Sign], results: Vec<String>) -> Finding {
             "A machine can hide that it is emulated; the absence of this finding proves nothing.".into(),
         ],
         remedy: Some(Remedy::manual(
-            "Repeat the run with hardware virtualization (KVM) before quoting any time or rate.".into(),
+            "Repeat the run with hardware virtualization (KVM) before quoting any time \
+             or rate",
             vec!["plumb doctor".into(), "systemd-detect-virt".into()],
         )),
+        ..Claim::new(
+            if sure { Severity::Warning } else { Severity::Note },
+            format!("The processor {} emulated in {affected}", if sure { "was" } else { "may have been" }),
+        )
+        .detail("times and rates are not comparable with hardware")
+        .further("Counts and their ratios are valid.")
     }
 }

@@ -1,16 +1,16 @@
 //! `fragmentation`: packets are larger than the path MTU and get fragmented.
 
-use findings::{Change, Evidence, Finding, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary};
+use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary};
 use samples::WorkloadSource;
 use workload::Transport;
 
-use super::{Context, Rule, ethtool::typed_at};
+use super::{Claim, Context, Rule, ethtool::typed_at};
 use crate::{
     observations::Observations,
     words::{count, percent, so_in},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "fragmentation", look };
+pub(crate) const RULE: Rule = Rule::cause("fragmentation", look);
 
 /// IPv4 header without options (RFC 791).
 const IP: u64 = 20;
@@ -38,7 +38,7 @@ impl Pieces<'_> {
     }
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Pieces<'_>> =
         context.results().filter_map(|(result, measured)| pieces(result, measured)).collect();
     found.sort_by_key(|pieces| std::cmp::Reverse((pieces.probed, pieces.number())));
@@ -70,7 +70,7 @@ fn segment(result: &ResultSummary) -> Option<u64> {
     sender.socket.mss.map(u64::from)
 }
 
-fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
+fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
     let others = so_in(found.len());
     let mut limitations = vec![
         "Only a result with smaller messages or a larger MTU shows the cost in throughput or time."
@@ -84,22 +84,20 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Finding {
             "Segmentation offload and path MTU discovery may have made them smaller on the path.".into(),
         );
     }
-    Finding {
-        id: String::new(),
-        severity: if worst.probed { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "The {} of {} make packets of {} bytes, but the path carries {}: each is sent in {} fragments. Losing \
-             one fragment loses the whole packet.{others}",
-            worst.of,
-            worst.result.id,
-            worst.packet,
-            worst.carried,
-            worst.number()
-        ),
+    Claim {
         results: found.iter().map(|pieces| pieces.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations,
         remedy: Some(remedy(worst)),
+        ..Claim::new(
+            if worst.probed { Severity::Warning } else { Severity::Note },
+            format!(
+                "The {} of {} make packets of {} bytes, but the path carries {}",
+                worst.of, worst.result.label, worst.packet, worst.carried
+            ),
+        )
+        .detail(format!("each is sent in {} fragments", worst.number()))
+        .further(format!("Losing one fragment loses the whole packet.{others}"))
     }
 }
 
@@ -111,7 +109,7 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
         (None, Some(lost)) => format!("; {} lost", count(lost as usize, "message")),
         (None, None) => String::new(),
     };
-    Evidence::new(format!("{} of {}", pieces.of, pieces.result.id)).text(format!(
+    Evidence::new(format!("{} of {}", pieces.of, pieces.result.label)).text(format!(
         "{} bytes over a path MTU of {}: {} fragments{lost}",
         pieces.packet,
         pieces.carried,
@@ -131,8 +129,8 @@ fn remedy(worst: &Pieces<'_>) -> Remedy {
         change: one_size.then(|| Change::Mtu { devices: names.clone(), mtu }),
         ..Remedy::manual(
             format!(
-                "Send at most {} bytes of payload in each of the {}, or set the MTU of every device on the path to \
-                 {} or more.",
+                "Send at most {} bytes of payload in each of the {}, or set the MTU of every \
+             device on the path to {} or more",
                 worst.carried.saturating_sub(headers),
                 worst.of,
                 worst.packet

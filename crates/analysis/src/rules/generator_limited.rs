@@ -1,14 +1,14 @@
 //! `generator-limited`: a sending thread was saturated, so a faster path would not show.
 
-use findings::{Finding, Remedy};
+use findings::Remedy;
 use samples::ValidityWarning;
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     limited::{self, Words},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "generator-limited", look };
+pub(crate) const RULE: Rule = Rule::cause("generator-limited", look);
 
 const WORDS: Words = Words {
     doing: "sending",
@@ -16,21 +16,18 @@ const WORDS: Words = Words {
              can be the cost of the path.",
 };
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let found = limited::look(context, &WORDS, |warning| match warning {
         ValidityWarning::GeneratorLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });
-    found.map(|finding| Finding { remedy: Some(remedy(&finding, context)), ..finding }).into_iter().collect()
+    found.map(|finding| Claim { remedy: Some(remedy(&finding, context)), ..finding }).into_iter().collect()
 }
 
-fn remedy(finding: &Finding, context: &Context<'_>) -> Remedy {
+fn remedy(finding: &Claim, context: &Context<'_>) -> Remedy {
     Remedy {
         change: limited::relief(finding, context),
-        ..Remedy::manual(
-            "Use more parallel streams, larger messages or limit mode. If the rate rises, the sender was the limit."
-                .into(),
-            Vec::new(),
-        )
+        ..Remedy::manual("Use more parallel streams, larger messages or limit mode", Vec::new())
+            .explained("If the rate rises, the sender was the limit.")
     }
 }

@@ -1,22 +1,22 @@
 //! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host, which bounds the gain from
 //! faster freeing.
 
-use findings::{BalloonSummary, Evidence, Finding, ResultSummary, Severity};
+use findings::{BalloonSummary, Evidence, ResultSummary, Severity};
 use samples::SyscallCount;
 use units::{Nanos, significant};
 use workload::Work;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::words::{percent, value};
 
-pub(crate) const RULE: Rule = Rule { id: "host-freeing", look };
+pub(crate) const RULE: Rule = Rule::symptom("host-freeing", look);
 
 /// System calls that QEMU uses to free guest memory (ram_block_discard_range in softmmu/physmem.c).
 const FREEING: [&str; 2] = ["fallocate", "madvise"];
 /// Smaller fractions are not worth mentioning.
 const LEAST: f64 = 0.1;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let parts = context.findings.results.iter().filter_map(FreeingShare::of);
     let largest = parts.max_by(|one, other| one.share.total_cmp(&other.share));
     largest.map(|largest| largest.finding()).into_iter().collect()
@@ -44,24 +44,12 @@ impl<'a> FreeingShare<'a> {
         (LEAST..1.0).contains(&share).then_some(Self { result, balloon, time, calls, share })
     }
 
-    fn finding(&self) -> Finding {
+    fn finding(&self) -> Claim {
         let Self { result, balloon, time, calls, share } = self;
         let rate = |rate: f64| value(result.metric, rate);
         let gain = (1.0 - share).recip();
         let each = Nanos(time.0 / calls.max(&1));
-        Finding {
-            id: String::new(),
-            severity: Severity::Note,
-            claim: format!(
-                "Freeing on the host takes {} of the time that {} needs to take memory from {}. Without it, memory \
-                 would move at {} instead of {}, so faster freeing can gain at most {}x.",
-                percent(*share),
-                balloon.method.word(),
-                result.path,
-                rate(result.value.estimate * gain),
-                rate(result.value.estimate),
-                significant(gain, 3),
-            ),
+        Claim {
             results: vec![result.id.clone()],
             evidence: vec![
                 Evidence::new("share of the time").share(*share),
@@ -75,6 +63,23 @@ impl<'a> FreeingShare<'a> {
                 "The times come from probed trials and include the probe's cost per call.".to_owned(),
             ],
             remedy: None,
+            ..Claim::new(
+                Severity::Note,
+                format!(
+                    "Freeing on the host takes {} of the time that {} needs to take memory from \
+             {}",
+                    percent(*share),
+                    balloon.method.word(),
+                    result.path
+                ),
+            )
+            .further(format!(
+                "Without it, memory would move at {} instead of {}, so faster freeing can \
+             gain at most {}x.",
+                rate(result.value.estimate * gain),
+                rate(result.value.estimate),
+                significant(gain, 3)
+            ))
         }
     }
 }

@@ -1,37 +1,36 @@
 //! `imported`: the numbers come from another tool, and anything missing in its logs is unknown.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::{ImportRecord, ImportedFile};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::words::{count, list};
 
-pub(crate) const RULE: Rule = Rule { id: "imported", look };
+pub(crate) const RULE: Rule = Rule::measurement("imported", look);
 
 /// Maximum number of notes. The report lists all of them.
 const MOST_NOTES: usize = 3;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let results = !context.findings.results.is_empty();
     let record = context.findings.run.origin.imported().filter(|_| results);
     record.map(|record| finding(record, context)).into_iter().collect()
 }
 
-fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
+fn finding(record: &ImportRecord, context: &Context<'_>) -> Claim {
     let unknown = unknown(context);
     let results = context.findings.results.len();
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
     let told_of = count(results, "result");
     let told = unknown.iter().map(|(subject, told)| Evidence::new(*subject).text(told));
     let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").text(note));
-    Finding {
-        id: String::new(),
-        severity: Severity::Note,
-        claim: if subjects.is_empty() {
-            format!("The logs of {told_of} contain everything that the rules need.")
-        } else {
-            format!("Not checked because the logs of {told_of} lack it: {}.", list(&subjects))
-        },
+    let lead = if subjects.is_empty() {
+        Claim::new(Severity::Note, format!("The logs of {told_of} contain everything that the rules need"))
+    } else {
+        Claim::new(Severity::Note, format!("Not checked because the logs of {told_of} lack it"))
+            .detail(list(&subjects))
+    };
+    Claim {
         results: context.findings.results.iter().map(|result| result.id.clone()).collect(),
         evidence: record.files.iter().map(file).chain(told).chain(notes).collect(),
         limitations: vec![
@@ -39,12 +38,16 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Finding {
              plumb.".into(),
             "Trials in a log are sequential, not interleaved: drift looks like a difference.".into(),
         ],
-        remedy: Some(Remedy::manual(
-            "Measure with plumb if you can. Otherwise save the logs of both ends, several repetitions and a \
-             description of the environment."
-                .into(),
-            vec!["plumb client HOST -p 5201  # against the same iperf3 server".into()],
-        )),
+        remedy: Some(
+            Remedy::manual(
+                "Measure with plumb if you can",
+                vec!["plumb client HOST -p 5201  # against the same iperf3 server".into()],
+            )
+            .explained(
+                "Otherwise save the logs of both ends, several repetitions and a description of the environment.",
+            ),
+        ),
+        ..lead
     }
 }
 

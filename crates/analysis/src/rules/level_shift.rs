@@ -1,15 +1,15 @@
 //! `level-shift`: the rate jumped to another level during a trial, so its mean matches neither level.
 
-use findings::{Change, Evidence, Finding, LevelShift, Remedy, ResultShift, ResultSummary, Severity};
+use findings::{Change, Evidence, LevelShift, Remedy, ResultShift, ResultSummary, Severity};
 use units::Nanos;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     words::{capital, count, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "level-shift", look };
+pub(crate) const RULE: Rule = Rule::measurement("level-shift", look);
 
 /// The mean is hardly misleading if the ratio of the levels is smaller than this.
 const MUCH: f64 = 1.25;
@@ -22,7 +22,7 @@ struct Jumpy<'a> {
     average: Option<f64>,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Jumpy<'_>> =
         context.results().filter_map(|(result, measured)| jumpy(result, measured)).collect();
     found.sort_by(|one, other| size(other.widest).total_cmp(&size(one.widest)));
@@ -40,7 +40,7 @@ fn size(shift: &ResultShift) -> f64 {
     if low > 0.0 { high / low } else { f64::MAX }
 }
 
-fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Finding {
+fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Claim {
     let result = worst.result;
     let others = match found.len() {
         1 => String::new(),
@@ -49,16 +49,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
     let free = found.iter().any(|jumpy| {
         context.measured_of(&jumpy.result.id).is_some_and(|measured| measured.record.placement == "free")
     });
-    Finding {
-        id: String::new(),
-        severity: if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "Level shift in {} (trial {} of the run): {}. {}.{others}",
-            result.id,
-            ordinal(worst.widest),
-            jump(result, worst.widest),
-            capital(&average(worst))
-        ),
+    Claim {
         results: found.iter().map(|jumpy| jumpy.result.id.clone()).collect(),
         evidence: found.iter().flat_map(|jumpy| evidence(jumpy.result)).collect(),
         limitations: vec![
@@ -66,6 +57,12 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Fin
             "Drifting rates are reported as `trend`, wandering ones as `unsteady`.".into(),
         ],
         remedy: Some(remedy(free)),
+        ..Claim::new(
+            if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
+            format!("Level shift in {} (trial {} of the run)", result.label, ordinal(worst.widest)),
+        )
+        .detail(jump(result, worst.widest))
+        .further(format!("{}.{others}", capital(&average(worst))))
     }
 }
 
@@ -100,12 +97,12 @@ fn evidence(result: &ResultSummary) -> Vec<Evidence> {
         .iter()
         .take(MOST_TOLD)
         .map(|shift| {
-            Evidence::new(format!("trial {} of {}", ordinal(shift), result.id)).text(jump(result, shift))
+            Evidence::new(format!("trial {} of {}", ordinal(shift), result.label)).text(jump(result, shift))
         })
         .collect();
     if result.shifts.len() > MOST_TOLD {
         let value = count(result.shifts.len() - MOST_TOLD, "more level shift");
-        told.push(Evidence::new(&result.id).text(value));
+        told.push(Evidence::new(&result.label).text(value));
     }
     told
 }
@@ -114,11 +111,14 @@ fn remedy(free: bool) -> Remedy {
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(
-            "Fix the placement of the ends and of the virtual machines' threads, and measure again. Study the \
-             levels separately and check what changed at those times: a thread that moved to another CPU or NUMA \
-             node, the CPU frequency, a noisy neighbour."
-                .into(),
+            "Fix the placement of the ends and of the virtual machines' threads, and \
+             measure again",
             vec!["taskset -cp THREAD".into(), "perf sched record -- sleep 10 && perf sched timehist".into()],
+        )
+        .explained(
+            "Study the levels separately and check what changed at those times: a thread \
+             that moved to another CPU or NUMA node, the CPU frequency, a noisy \
+             neighbour.",
         )
     }
 }

@@ -1,10 +1,10 @@
 //! Common code of the rules about saturated ends: results with the same kind of warning in most trials.
 
-use findings::{Change, Evidence, Finding, ResultSummary, Severity};
+use findings::{Change, Evidence, ResultSummary, Severity};
 use samples::ValidityWarning;
 use workload::Mode;
 
-use super::Context;
+use super::{Claim, Context};
 use crate::words::{count, percent};
 
 pub(crate) struct Words {
@@ -17,31 +17,33 @@ pub(crate) fn look(
     context: &Context<'_>,
     words: &Words,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
-) -> Option<Finding> {
+) -> Option<Claim> {
     let mut doubted: Vec<(&ResultSummary, &str, f64)> =
         context.findings.results.iter().filter_map(|result| mostly(result, busy)).collect();
     doubted.sort_by(|one, other| other.2.total_cmp(&one.2));
     let most = doubted.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
-    (!doubted.is_empty()).then(|| Finding {
-        id: String::new(),
-        severity: Severity::Note,
-        claim: format!(
-            "A {doing} thread was busy up to {} of the time in {}: it may be the limit, not the path.",
-            percent(most),
-            count(doubted.len(), "result")
-        ),
+    (!doubted.is_empty()).then(|| Claim {
         results: doubted.iter().map(|(result, _, _)| result.id.clone()).collect(),
         evidence: doubted
             .iter()
             .map(|(result, end, busy)| {
-                Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.id))
+                Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.label))
                     .share(*busy)
                     .text(" of one CPU")
             })
             .collect(),
         limitations: vec![words.limitation.into()],
         remedy: None,
+        ..Claim::new(
+            Severity::Note,
+            format!(
+                "A {doing} thread was busy up to {} of the time in {}",
+                percent(most),
+                count(doubted.len(), "result")
+            ),
+        )
+        .detail("it may be the limit, not the path")
     })
 }
 
@@ -54,7 +56,7 @@ pub(crate) fn mostly(
     often.filter_map(|(warning, _)| busy(warning)).map(|(end, busy)| (result, end, busy)).next()
 }
 
-pub(crate) fn relief(finding: &Finding, context: &Context<'_>) -> Option<Change> {
+pub(crate) fn relief(finding: &Claim, context: &Context<'_>) -> Option<Change> {
     let result = finding.results.first()?;
     let load = context.measured_of(result)?.asked()?;
     if load.mode == Mode::App { Some(Change::LimitMode) } else { more_streams(result, context) }

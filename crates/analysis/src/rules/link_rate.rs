@@ -1,16 +1,17 @@
 //! `link-rate`: the rate of a path is exactly that of a common link.
 
-use findings::{Evidence, Finding, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use units::BitRate;
 use workload::{Metric, Transport};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     words::{so_in, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "link-rate", look };
+pub(crate) const RULE: Rule =
+    Rule::cause("link-rate", look).over(&["buffer-limited", "cwnd-limited", "retransmits"]);
 
 /// Common rates of links and rate limiters, in bit/s.
 const RATES: [f64; 10] = [1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11];
@@ -32,7 +33,7 @@ struct FullLink<'a> {
     rate: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<FullLink<'_>> = context
         .results()
         .filter_map(|(result, measured)| Some(FullLink { result, rate: of(result, measured)? }))
@@ -62,30 +63,36 @@ pub(super) fn of(result: &ResultSummary, measured: &Observations<'_>) -> Option<
     RATES.into_iter().find(is_filled).filter(|_| is_steady)
 }
 
-fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Finding {
+fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Claim {
     let FullLink { result, rate } = fastest;
     let evidence = |full: &FullLink<'_>| {
-        let of = Evidence::new(format!("{} on a link of {}", full.result.id, BitRate(full.rate)));
+        let of = Evidence::new(format!("{} on a link of {}", full.result.label, BitRate(full.rate)));
         of.metric(full.result.metric, full.result.value.estimate)
             .text(", ")
             .share(full.result.value.estimate / full.rate)
             .text(" of it, in every trial")
     };
-    let claim = format!(
-        "{} reaches the rate of a {} link, {} in every trial: a link, a shaper or a policer sets this rate, not the \
-         ends.{}",
-        result.id,
-        BitRate(*rate),
-        value(result.metric, result.value.estimate),
-        so_in(found.len())
-    );
     let results = found.iter().map(|full| full.result.id.clone()).collect();
-    Finding { results, ..Finding::new(Severity::Note, claim) }
-        .with_evidence(found.iter().map(evidence))
-        .with_limits(["Another limit may be close to a link rate by chance, but it would hardly be as steady."])
-        .with_remedy(
-            "Find what limits the rate on both hosts: the speed of each device, a queueing discipline, a rate limit \
-             of a virtual machine's device.",
-            vec!["ethtool DEVICE  # Speed".into(), "tc -s qdisc show dev DEVICE".into()],
+    Claim {
+        results,
+        ..Claim::new(
+            Severity::Note,
+            format!(
+                "{} reaches the rate of a {} link, {} in every trial",
+                result.label,
+                BitRate(*rate),
+                value(result.metric, result.value.estimate)
+            ),
         )
+        .detail("a link, a shaper or a policer sets this rate, not the ends")
+        .further(so_in(found.len()))
+        .factual()
+    }
+    .with_evidence(found.iter().map(evidence))
+    .with_limits(["Another limit may be close to a link rate by chance, but it would hardly be as steady."])
+    .with_remedy(Remedy::manual(
+        "Find what limits the rate on both hosts: the speed of each device, a \
+             queueing discipline, a rate limit of a virtual machine's device",
+        vec!["ethtool DEVICE  # Speed".into(), "tc -s qdisc show dev DEVICE".into()],
+    ))
 }

@@ -1,13 +1,13 @@
 //! `machine-change`: the run was resumed on another machine or kernel, so its trials are not comparable.
 
-use findings::{Evidence, Finding, Remedy, Severity};
-use samples::{Environment, MachineChange};
+use findings::{Evidence, Remedy, Severity};
+use samples::Environment;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 
-pub(crate) const RULE: Rule = Rule { id: "machine-change", look };
+pub(crate) const RULE: Rule = Rule::measurement("machine-change", look);
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let run = &context.findings.run;
     if run.machine_changes.is_empty() {
         return Vec::new();
@@ -17,33 +17,24 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
         evidence(&format!("after {} trials, continued on", change.trials_before), &change.environment)
     });
     let results = context.findings.results.iter().map(|result| result.id.clone()).collect();
-    vec![Finding {
-        id: String::new(),
-        severity: Severity::Warning,
-        claim: claim(&run.machine_changes),
+    let times = match run.machine_changes.len() {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    vec![Claim {
         results,
         evidence: first.chain(later).collect(),
         limitations: vec![
             "Differences within a block come from one machine; medians and differences from other runs do not."
                 .into(),
         ],
-        remedy: Some(Remedy {
-            action: "Repeat the whole run on one machine before quoting its numbers.".into(),
-            commands: Vec::new(),
-            change: None,
-            effects: Vec::new(),
-        }),
+        remedy: Some(Remedy::manual(
+            "Repeat the whole run on one machine before quoting its numbers",
+            Vec::new(),
+        )),
+        ..Claim::new(Severity::Warning, "The trials come from different machines")
+            .detail(format!("the run was resumed on another machine or kernel {times}"))
     }]
-}
-
-fn claim(changes: &[MachineChange]) -> String {
-    let times = match changes.len() {
-        1 => "once".to_owned(),
-        times => format!("{times} times"),
-    };
-    format!(
-        "The trials come from different machines: the run was resumed on another machine or kernel {times}."
-    )
 }
 
 fn evidence(what: &str, machine: &Environment) -> Evidence {

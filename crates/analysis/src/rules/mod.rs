@@ -62,7 +62,7 @@ use crate::{
     commands::Commands,
     fits::Fits,
     observations::Observations,
-    rule::{self, Subject},
+    rule::{self, Claim, Subject},
 };
 
 pub(crate) struct Context<'a> {

@@ -1,14 +1,14 @@
 //! `mtu-mismatch`: a path carries less than the MTU of its devices, or its MTU varies.
 
-use findings::{Change, Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
+use findings::{Change, Evidence, Remedy, ResultSummary, Severity, Unit};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     words::{list, so_in},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "mtu-mismatch", look };
+pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
 /// Probed MTUs of a path. Trials without a probe are left out.
 struct Mismatch<'a> {
@@ -20,7 +20,7 @@ struct Mismatch<'a> {
     ends: Option<Vec<String>>,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let results = context.findings.results.iter().zip(context.measured);
     let found: Vec<Mismatch<'_>> =
         results.filter_map(|(result, measured)| mismatch(result, measured)).collect();
@@ -38,22 +38,22 @@ fn mismatch<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Optio
     (at_best.is_some() || promised.is_some()).then_some(Mismatch { result, carried, at_best, promised, ends })
 }
 
-fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Finding {
-    let ids: Vec<&str> = found.iter().map(|mismatch| mismatch.result.id.as_str()).collect();
-    Finding {
-        id: String::new(),
-        severity: Severity::Warning,
-        claim: format!(
-            "{} passes only {} bytes unfragmented{}.{}",
-            first.result.path,
-            first.carried,
-            expected(first),
-            so_in(found.len())
-        ),
-        results: ids.iter().map(ToString::to_string).collect(),
+fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Claim {
+    Claim {
+        results: found.iter().map(|mismatch| mismatch.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec!["A probe packet lost for another reason looks like an oversized one.".into()],
         remedy: Some(remedy(first)),
+        ..Claim::new(
+            Severity::Warning,
+            format!(
+                "{} passes only {} bytes unfragmented{}",
+                first.result.path,
+                first.carried,
+                expected(first)
+            ),
+        )
+        .further(so_in(found.len()))
     }
 }
 
@@ -63,12 +63,13 @@ fn remedy(first: &Mismatch<'_>) -> Remedy {
         change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),
         ..Remedy::manual(
             format!(
-                "Set the same MTU on every device of the path of {}, less 50 bytes inside a VXLAN tunnel. Allow \
-                 ICMP 'fragmentation needed'.",
+                "Set the same MTU on every device of the path of {}, less 50 bytes inside a \
+             VXLAN tunnel",
                 list(&[first.result.path.as_str()])
             ),
             vec!["ip -d link".into(), "tracepath -n ADDRESS".into()],
         )
+        .explained("Allow ICMP 'fragmentation needed'.")
     }
 }
 
@@ -81,7 +82,7 @@ fn expected(mismatch: &Mismatch<'_>) -> String {
 }
 
 fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
-    Evidence::new(format!("largest unfragmented packet, {}", mismatch.result.id))
+    Evidence::new(format!("largest unfragmented packet, {}", mismatch.result.label))
         .rounded(f64::from(mismatch.carried), Unit::Bytes)
         .text(format!(" bytes{}", expected(mismatch)))
 }

@@ -1,11 +1,11 @@
 //! `noisy-host`: the baseline varies a lot between repetitions, or the hypervisor took CPU time away.
 
-use findings::{Evidence, Finding, NoiseFloor, Remedy, ResultSummary, Severity};
+use findings::{Evidence, NoiseFloor, Remedy, ResultSummary, Severity};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::words::percent;
 
-pub(crate) const RULE: Rule = Rule { id: "noisy-host", look };
+pub(crate) const RULE: Rule = Rule::limit("noisy-host", look).over(&["too-noisy-to-say"]);
 
 /// Noise floor that hides the cost of a typical layer.
 const LARGE_FLOOR: f64 = 0.05;
@@ -14,7 +14,7 @@ const SERIOUS_FLOOR: f64 = 0.2;
 /// Fraction of the machine's CPU time that is too much steal time.
 const MUCH_STEAL: f64 = 0.02;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let floors: Vec<&NoiseFloor> =
         context.findings.noise.iter().filter(|noise| noise.floor > LARGE_FLOOR).collect();
     let robbed: Vec<&ResultSummary> =
@@ -26,12 +26,9 @@ fn stolen(result: &ResultSummary) -> f64 {
     result.cpu.map_or(0.0, |cpu| cpu.steal / f64::from(cpu.cpus.max(1)))
 }
 
-fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Finding {
+fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Claim {
     let serious = floors.iter().any(|noise| noise.floor > SERIOUS_FLOOR);
-    Finding {
-        id: String::new(),
-        severity: if serious { Severity::Serious } else { Severity::Warning },
-        claim: claim(floors, robbed),
+    Claim {
         results: floors
             .iter()
             .map(|noise| noise.result.clone())
@@ -40,41 +37,40 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Finding {
         evidence: floors
             .iter()
             .map(|noise| {
-                Evidence::new(format!("{} repeated, {} pairs", noise.result, noise.pairs))
+                Evidence::new(format!("baseline of {} repeated, {} pairs", noise.workload, noise.pairs))
                     .text("differences up to ")
                     .share(noise.floor)
             })
-            .chain(
-                robbed.iter().map(|result| {
-                    Evidence::new(format!("stolen CPU time, {}", result.id)).share(stolen(result))
-                }),
-            )
+            .chain(robbed.iter().map(|result| {
+                Evidence::new(format!("stolen CPU time, {}", result.label)).share(stolen(result))
+            }))
             .collect(),
         limitations: vec!["A noise floor from few pairs is wide; more trials narrow it.".into()],
-        remedy: Some(Remedy {
-            action:
-                "Stop other work on the host, fix the placement of the ends, and repeat with more trials."
-                    .into(),
-            commands: Vec::new(),
-            change: None,
-            effects: Vec::new(),
-        }),
+        remedy: Some(Remedy::manual(
+            "Stop other work on the host, fix the placement of the ends, and repeat with more trials",
+            Vec::new(),
+        )),
+        ..Claim::new(if serious { Severity::Serious } else { Severity::Warning }, "Noisy host")
+            .detail(if floors.is_empty() { steal(robbed) } else { floor(floors) })
+            .further(if floors.is_empty() || robbed.is_empty() {
+                String::new()
+            } else {
+                format!("In addition, {}.", steal(robbed))
+            })
     }
 }
 
-fn claim(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> String {
+fn floor(floors: &[&NoiseFloor]) -> String {
     let workloads: Vec<&str> = floors.iter().map(|noise| noise.workload.as_str()).collect();
     let worst = floors.iter().map(|noise| noise.floor).fold(0.0, f64::max);
-    let most = robbed.iter().map(|result| stolen(result)).fold(0.0, f64::max);
-    let floor = format!(
+    format!(
         "the baseline varies by up to {} between trials, so smaller differences cannot be resolved ({})",
         percent(worst),
         workloads.join(", ")
-    );
-    let steal = format!("the hypervisor took up to {} of the CPU time (steal)", percent(most));
-    match (floors.is_empty(), robbed.is_empty()) {
-        (false, false) => format!("Noisy host: {floor}. In addition, {steal}."),
-        (false, true) => format!("Noisy host: {floor}."),
-        (true, _) => format!("Noisy host: {steal}."),
-    }
+    )
+}
+
+fn steal(robbed: &[&ResultSummary]) -> String {
+    let most = robbed.iter().map(|result| stolen(result)).fold(0.0, f64::max);
+    format!("the hypervisor took up to {} of the CPU time (steal)", percent(most))
 }

@@ -2,13 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{Change, Difference, Evidence, FactorEffect, Finding, Remedy, ResultSummary, Severity, Unit};
+use findings::{Change, Difference, Evidence, FactorEffect, Remedy, ResultSummary, Severity, Unit};
 use workload::Metric;
 
-use super::{Context, Rule, ethtool, significance};
+use super::{Claim, Context, Rule, ethtool, significance};
 use crate::words::list;
 
-pub(crate) const RULE: Rule = Rule { id: "offload-off", look };
+pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
+    "vxlan-cost",
+    "cpu-per-byte",
+    "softirq-bound",
+    "generator-limited",
+    "receiver-limited",
+]);
 
 const MUCH: f64 = 0.5;
 /// If the slower side keeps more than this fraction, it is merely a note.
@@ -27,13 +33,13 @@ struct Loss<'a> {
 }
 
 /// One finding for each factor and level, because the same devices on several paths are one problem.
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut groups: BTreeMap<(&str, &str), Vec<Loss<'_>>> = BTreeMap::new();
     for loss in context.findings.effects.iter().filter_map(|effect| loss(effect, context)) {
         groups.entry((&loss.effect.factor, loss.level)).or_default().push(loss);
     }
     let looked = context.findings.effects.iter().filter(|effect| effect.metric == Metric::Throughput).count();
-    let mut claims: Vec<(f64, Finding)> =
+    let mut claims: Vec<(f64, Claim)> =
         groups.values().filter_map(|losses| finding(losses, looked)).collect();
     claims.sort_by(|one, other| one.0.total_cmp(&other.0));
     claims.into_iter().map(|(_, finding)| finding).collect()
@@ -67,16 +73,13 @@ fn switched_off(slower: &ResultSummary, faster: &ResultSummary) -> Off {
     off
 }
 
-fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
+fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Claim)> {
     let worst = losses.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps))?;
     let mut off = Off::new();
     for (device, features) in losses.iter().flat_map(|loss| &loss.off) {
         off.entry(device.clone()).or_default().extend(features.iter().cloned());
     }
-    let claim = Finding {
-        id: String::new(),
-        severity: severity(worst.keeps),
-        claim: claim(worst, &off),
+    let claim = Claim {
         results: losses.iter().map(|loss| loss.slower.id.clone()).collect(),
         evidence: losses
             .iter()
@@ -86,6 +89,7 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Finding)> {
             .collect(),
         limitations: limitations(worst, looked),
         remedy: Some(remedy(&off)),
+        ..claim(worst, &off)
     };
     Some((worst.keeps, claim))
 }
@@ -106,13 +110,13 @@ fn severity(keeps: f64) -> Severity {
     }
 }
 
-fn claim(worst: &Loss<'_>, off: &Off) -> String {
+/// The features are read from the kernel, so even a small loss has an established cause.
+fn claim(worst: &Loss<'_>, off: &Off) -> Claim {
     let devices: Vec<&str> = off.keys().map(String::as_str).collect();
     let FactorEffect { factor, level, reference, path, workload, change, .. } = worst.effect;
-    format!(
-        "Offloads of {} are off with {factor}={level}: {workload} over {path} is {change} compared with {reference}.",
-        list(&devices),
-    )
+    Claim::new(severity(worst.keeps), format!("Offloads of {} are off with {factor}={level}", list(&devices)))
+        .detail(format!("{workload} over {path} is {change} compared with {reference}"))
+        .factual()
 }
 
 fn evidence(effect: &FactorEffect) -> Evidence {
@@ -139,7 +143,7 @@ fn features((device, features): (&String, &BTreeSet<String>)) -> Evidence {
 fn packets(slower: &ResultSummary) -> Option<Evidence> {
     let data = slower.packets.as_ref()?.data.as_ref()?;
     let cut = data.cut.as_ref().map(|cut| format!(", segmented at {}", cut.device)).unwrap_or_default();
-    let evidence = Evidence::new(format!("segments per packet in {}", slower.id))
+    let evidence = Evidence::new(format!("segments per packet in {}", slower.label))
         .rounded(data.first, Unit::Count)
         .text(" at the sender, ")
         .rounded(data.last, Unit::Count)
@@ -152,10 +156,8 @@ fn remedy(off: &Off) -> Remedy {
         ethtool::switch_on(device, &features.iter().map(String::as_str).collect::<Vec<_>>())
     });
     Remedy {
-        action: "Turn the offloads on, each on its host. Check with ethtool -k: a driver may refuse one."
-            .into(),
-        commands: commands.collect(),
         change: Some(Change::OffloadsOn { devices: off.keys().cloned().collect() }),
-        effects: Vec::new(),
+        ..Remedy::manual("Turn the offloads on, each on its host", commands.collect())
+            .explained("Check with ethtool -k: a driver may refuse one.")
     }
 }

@@ -1,17 +1,17 @@
 //! `page-balloon`: memory is taken from a virtual machine page by page, and another method is faster.
 
-use findings::{BalloonSummary, Comparison, Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{BalloonSummary, Comparison, Evidence, Remedy, ResultSummary, Severity};
 use workload::BalloonMethod;
 
-use super::{Context, Rule, significance};
+use super::{Claim, Context, Rule, significance};
 use crate::words::value;
 
-pub(crate) const RULE: Rule = Rule { id: "page-balloon", look };
+pub(crate) const RULE: Rule = Rule::cause("page-balloon", look);
 
 /// Speed-up that is worth switching to another device.
 const MUCH: f64 = 2.0;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let slow = context.results().filter(|(result, _)| method(result) == Some(BalloonMethod::VirtioBalloon));
     let pairs = slow.flat_map(|(result, measured)| {
         let others = context.results().filter(|(other, _)| {
@@ -37,31 +37,23 @@ fn method(result: &ResultSummary) -> Option<BalloonMethod> {
     BalloonSummary::of_shrink(result).map(|balloon| balloon.method)
 }
 
-fn finding(Pair { result, other, change }: &Pair<'_>) -> Finding {
+fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
     let weighed = significance::weigh(change);
     let is_sure = weighed.is_some_and(|weighed| weighed.sure);
     let word = method(other).map_or("another method", BalloonMethod::word);
     let rate = |result: &ResultSummary| value(result.metric, result.value.estimate);
     let calls = [*result, *other].into_iter().filter_map(|result| {
         let calls = result.probed.as_ref()?.calls.as_ref()?.all;
-        Some(Evidence::new(format!("system calls per GiB: {}", result.id)).count(calls.round() as u64))
+        Some(Evidence::new(format!("system calls per GiB: {}", result.label)).count(calls.round() as u64))
     });
-    let against = Evidence::new(format!("{} vs {}", result.id, other.id)).ratio(change);
-    Finding {
-        id: String::new(),
-        severity: if is_sure { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "virtio-balloon returns memory at {}, {word} at {}. It passes single pages of 4 KiB, and QEMU frees \
-             each one with a system call.",
-            rate(result),
-            rate(other),
-        ),
+    let against = Evidence::new(format!("{} vs {}", result.label, other.label)).ratio(change);
+    Claim {
         results: vec![result.id.clone(), other.id.clone()],
         evidence: [against].into_iter().chain(calls).collect(),
         limitations: weighed.and_then(|weighed| weighed.limitation).map(str::to_owned).into_iter().collect(),
         remedy: Some(Remedy::manual(
-            "Start the machine with a virtio-mem device for the memory to be moved, or let its agent use huge pages."
-                .into(),
+            "Start the machine with a virtio-mem device for the memory to be moved, or \
+             let its agent use huge pages",
             vec![
                 "-m BASE,maxmem=ALL".into(),
                 "-object memory-backend-memfd,id=pluggable,size=REST".into(),
@@ -69,5 +61,10 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Finding {
                 "memhp_default_state=online_movable  # on the guest's kernel command line".into(),
             ],
         )),
+        ..Claim::new(
+            if is_sure { Severity::Warning } else { Severity::Note },
+            format!("virtio-balloon returns memory at {}, {word} at {}", rate(result), rate(other)),
+        )
+        .further("It passes single pages of 4 KiB, and QEMU frees each one with a system call.")
     }
 }

@@ -1,16 +1,16 @@
 //! `probe-cost`: probes slow down the measured work so much that the times become less meaningful.
 
-use findings::{Evidence, Finding, Number, ProbeCost, Remedy, Severity, Unit};
+use findings::{Evidence, Number, ProbeCost, Remedy, Severity, Unit};
 use stats::verdict;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::words::{count, list, percent};
 
-pub(crate) const RULE: Rule = Rule { id: "probe-cost", look };
+pub(crate) const RULE: Rule = Rule::measurement("probe-cost", look);
 
 const MUCH: f64 = 0.05;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs = &context.findings.probes.costs;
     let mut dear: Vec<&ProbeCost> =
         costs.iter().filter(|cost| cost.cost >= MUCH && !is_noise(cost)).collect();
@@ -26,7 +26,7 @@ fn is_sure(cost: &ProbeCost) -> bool {
     cost.interval.is_some_and(|interval| interval.low >= MUCH && verdict::is_sure(interval.confidence))
 }
 
-fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Finding {
+fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Claim {
     let probes: Vec<&str> = context.findings.probes.used.iter().map(|probe| probe.word()).collect();
     let of = |result: &&findings::ResultSummary| {
         result.probed.is_some() && dear.iter().any(|cost| cost.workload == result.workload)
@@ -41,24 +41,23 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Fin
          lower."
             .into()
     }));
-    Finding {
-        id: String::new(),
-        severity: if is_sure(worst) { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "Probes cost {} in {}: the times and CPU shares they report are those of the slower trials. Probes \
-             used: {}.",
-            percent(worst.cost),
-            worst.workload,
-            list(&probes)
-        ),
+    Claim {
         results: context.findings.results.iter().filter(of).map(|result| result.id.clone()).collect(),
         evidence: dear.iter().map(|cost| evidence(cost)).collect(),
         limitations,
-        remedy: Some(Remedy::manual(
-            "Use one probe at a time, and follow fewer messages. System-call counts stay valid; times do not."
-                .into(),
-            context.commands().again("--probe cpu", ""),
-        )),
+        remedy: Some(
+            Remedy::manual(
+                "Use one probe at a time, and follow fewer messages",
+                context.commands().again("--probe cpu", ""),
+            )
+            .explained("System-call counts stay valid; times do not."),
+        ),
+        ..Claim::new(
+            if is_sure(worst) { Severity::Warning } else { Severity::Note },
+            format!("Probes cost {} in {}", percent(worst.cost), worst.workload),
+        )
+        .detail("the times and CPU shares they report are those of the slower trials")
+        .further(format!("Probes used: {}.", list(&probes)))
     }
 }
 

@@ -1,12 +1,12 @@
 //! `qdisc-drops`: a device on the path or its queueing discipline dropped packets.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::DeviceCounters;
 
-use super::{Context, Rule, ethtool::typed_at};
+use super::{Claim, Context, Rule, ethtool::typed_at};
 use crate::words::{count, percent, so_in};
 
-pub(crate) const RULE: Rule = Rule { id: "qdisc-drops", look };
+pub(crate) const RULE: Rule = Rule::cause("qdisc-drops", look).over(&["retransmits", "datagram-loss"]);
 
 /// Fraction of dropped packets at which it becomes worth acting on.
 const MUCH: f64 = 1e-4;
@@ -18,7 +18,7 @@ struct Lossy<'a> {
     share: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Lossy<'_>> = context.findings.results.iter().flat_map(of_result).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));
     let mut told: Vec<&str> = Vec::new();
@@ -59,7 +59,7 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
     device.qdisc.as_ref().map_or(0, |qdisc| qdisc.drops)
 }
 
-fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
+fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Claim {
     let Lossy { result, device, dropped, share } = worst;
     let others = so_in(alike.len());
     let dropper = if by_qdisc(device) > 0 {
@@ -68,15 +68,7 @@ fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
     } else {
         device.device.clone()
     };
-    Finding {
-        id: String::new(),
-        severity: if *share >= MUCH { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "{dropper} dropped {} while measuring {}, {} of all its packets.{others}",
-            count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
-            result.id,
-            percent(*share)
-        ),
+    Claim {
         results: alike.iter().map(|lossy| lossy.result.id.clone()).collect(),
         evidence: alike.iter().map(|lossy| evidence(lossy)).collect(),
         limitations: vec![
@@ -84,6 +76,16 @@ fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Finding {
             "With segmentation offload one dropped packet contains many segments.".into(),
         ],
         remedy: Some(remedy(device)),
+        ..Claim::new(
+            if *share >= MUCH { Severity::Warning } else { Severity::Note },
+            format!(
+                "{dropper} dropped {} while measuring {}, {} of all its packets",
+                count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
+                result.label,
+                percent(*share)
+            ),
+        )
+        .further(others)
     }
 }
 
@@ -95,7 +97,7 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
             qdisc.kind, qdisc.drops, qdisc.overlimits, qdisc.requeues
         )
     });
-    Evidence::new(format!("{} during {}", device.device, lossy.result.id))
+    Evidence::new(format!("{} during {}", device.device, lossy.result.label))
         .count(device.rx_dropped)
         .text(" of ")
         .count(device.rx_packets)
@@ -113,18 +115,18 @@ fn remedy(device: &DeviceCounters) -> Remedy {
     let show = typed_at(&device.device, |device| format!("tc -s qdisc show dev {device}"));
     if by_qdisc(device) > 0 {
         if device.qdisc.as_ref().is_some_and(|qdisc| SHAPERS.contains(&qdisc.kind.as_str())) {
-            let action = "It limits the rate: if that is not intended, raise its rate or lengthen its queue.";
-            return Remedy::manual(action.into(), vec![show]);
+            let action = "It limits the rate: if that is not intended, raise its rate or lengthen its queue";
+            return Remedy::manual(action, vec![show]);
         }
         let action =
-            "Make the queue as long as the path needs, or use a fair queueing discipline with early drops.";
+            "Make the queue as long as the path needs, or use a fair queueing discipline with early drops";
         let replace =
             typed_at(&device.device, |device| format!("tc qdisc replace dev {device} root fq_codel"));
-        return Remedy::manual(action.into(), vec![show, replace]);
+        return Remedy::manual(action, vec![show, replace]);
     }
     let action =
-        "Find out why the device drops: a short ring, a peer that is down or full, an oversized packet.";
+        "Find out why the device drops: a short ring, a peer that is down or full, an oversized packet";
     let statistics = typed_at(&device.device, |device| format!("ethtool -S {device}"));
     let ring = typed_at(&device.device, |device| format!("ethtool -g {device}"));
-    Remedy::manual(action.into(), vec![statistics, ring, show])
+    Remedy::manual(action, vec![statistics, ring, show])
 }

@@ -1,10 +1,8 @@
 //! `retransmits`: a stream retransmitted many of its segments.
 
-use findings::{
-    Change, EndSocket, Evidence, Finding, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary,
-};
+use findings::{Change, EndSocket, Evidence, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 
-use super::{Context, Rule, slow_congestion_control::paces};
+use super::{Claim, Context, Rule, slow_congestion_control::paces};
 use crate::{
     commands::Commands,
     kind::stream::flows,
@@ -12,7 +10,7 @@ use crate::{
     words::{capital, count, percent},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "retransmits", look };
+pub(crate) const RULE: Rule = Rule::cause("retransmits", look);
 
 /// One segment in a thousand is enough to slow down a loss-based congestion control.
 pub(crate) const WORTH_A_WARNING: f64 = 0.001;
@@ -53,16 +51,19 @@ impl Kind {
         }
     }
 
-    pub(crate) const fn remedy(self) -> &'static str {
+    pub(crate) fn remedy(self, commands: Vec<String>) -> Remedy {
         match self {
-            Self::Loss | Self::Unknown => {
+            Self::Loss | Self::Unknown => Remedy::manual(
                 "Check for drops on the path: full queues (a rate limit, a small txqueuelen or backlog) and \
-                 mismatched MTUs."
-            }
-            Self::Reordering => {
+                 mismatched MTUs",
+                commands,
+            ),
+            Self::Reordering => Remedy::manual(
                 "First check what can reorder packets: several queues or CPUs for one connection, a bond, data and \
-                 acknowledgements processed on two CPUs. With both ends on one CPU there is no reordering."
-            }
+                 acknowledgements processed on two CPUs",
+                commands,
+            )
+            .explained("With both ends on one CPU there is no reordering."),
         }
     }
 }
@@ -85,7 +86,7 @@ struct Lossy<'a> {
     tcp: TcpSummary,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let results = context.findings.results.iter().zip(context.measured);
     let mut lossy: Vec<Lossy<'_>> = results
         .filter_map(|(result, measured)| lossy(result, measured))
@@ -101,20 +102,15 @@ fn lossy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<L
     Some(Lossy { share: share_of(&tcp, &result.sockets, sent)?, result, tcp })
 }
 
-fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> Finding {
-    let ids: Vec<&str> = lossy.iter().map(|lossy| lossy.result.id.as_str()).collect();
+fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> Claim {
     let kind = Kind::of(&worst.tcp);
-    Finding {
-        id: String::new(),
-        severity: severity(worst.share, kind),
-        claim: format!(
-            "{} retransmitted {} of its segments{}. {}.",
-            worst.result.id,
-            percent(worst.share),
-            if ids.len() > 1 { format!(", the most of {}", count(ids.len(), "result")) } else { String::new() },
-            capital(&kind.in_words(&worst.tcp))
-        ),
-        results: ids.iter().map(ToString::to_string).collect(),
+    let most = if lossy.len() > 1 {
+        format!(", the most of {}", count(lossy.len(), "result"))
+    } else {
+        String::new()
+    };
+    Claim {
+        results: lossy.iter().map(|lossy| lossy.result.id.clone()).collect(),
         evidence: lossy.iter().map(evidence).collect(),
         limitations: vec![
             "The share assumes full-sized segments; with smaller ones it is lower.".into(),
@@ -123,13 +119,18 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> F
                 .into(),
         ],
         remedy: Some(remedy(worst, kind, commands)),
+        ..Claim::new(
+            severity(worst.share, kind),
+            format!("{} retransmitted {} of its segments{most}", worst.result.label, percent(worst.share)),
+        )
+        .further(format!("{}.", capital(&kind.in_words(&worst.tcp))))
     }
 }
 
 fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {
     let softnet = "cat /proc/net/softnet_stat  # second column: dropped at net.core.netdev_max_backlog";
     let look = commands.at_sender(&worst.result.path, &["ip -s link", "tc -s qdisc", softnet]);
-    Remedy { change: change(worst, kind), ..Remedy::manual(kind.remedy().into(), look) }
+    Remedy { change: change(worst, kind), ..kind.remedy(look) }
 }
 
 fn change(worst: &Lossy<'_>, kind: Kind) -> Option<Change> {
@@ -148,7 +149,7 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let late = out_of_order.map(|segments| format!("{segments} segments received out of order"));
     let beside: Vec<String> = seen.into_iter().chain(late).collect();
     let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
-    Evidence::new(format!("segments retransmitted, {}", lossy.result.id))
+    Evidence::new(format!("segments retransmitted, {}", lossy.result.label))
         .count(retransmits)
         .text(", ")
         .share(lossy.share)

@@ -1,15 +1,15 @@
 //! `single-queue-bound`: a single queue is saturated, whatever the number of connections.
 
-use findings::{Evidence, Finding, Remedy, Severity, change};
+use findings::{Evidence, Remedy, Severity, change};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     queues::{self, Point, Sweep},
     significance::{self, LEAST_RATIO, Side},
 };
 use crate::{commands::proxmox_queues, words::value};
 
-pub(crate) const RULE: Rule = Rule { id: "single-queue-bound", look };
+pub(crate) const RULE: Rule = Rule::cause("single-queue-bound", look);
 
 /// If CPUs are busier than this, they may be the bottleneck instead of the queue.
 const BUSY: f64 = 0.9;
@@ -18,7 +18,7 @@ const MUCH_MORE: f64 = 1.25;
 /// The curve is flat if twice the connections gain less than this.
 const FLAT: f64 = 1.15;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let claim = |sweep: &Sweep<'_>| {
         let one = sweep.best(|point| point.queues == 1).filter(|one| one.value() > 0.0)?;
         let idle = queues::busiest(one.result).is_none_or(|busy| busy < BUSY);
@@ -33,7 +33,7 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// More queues help at otherwise equal settings. This is the strongest evidence, with an interval.
-fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
+fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let ones = || sweep.points.iter().filter(|point| point.queues == 1);
     let pairs = ones().flat_map(|one| {
         let more = sweep
@@ -63,7 +63,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding
 }
 
 /// One queue is saturated at any setting, and more queues with more connections carry more.
-fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
+fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Claim> {
     let more =
         sweep.best(|point| point.queues > 1).filter(|more| (more.value() / one.value()).is_finite())?;
     let flat = second_best(sweep, one).is_some_and(|second| one.value() < FLAT * second.value());
@@ -74,7 +74,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
         finding.limitations.push(match best {
             Some(best) => format!(
                 "Other settings differ too: at the settings of {}, {} queues gain only {}.",
-                one.result.id,
+                one.result.label,
                 best.queues,
                 change(best.value() / one.value())
             ),
@@ -85,7 +85,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
 }
 
 /// Only one queue was measured, and more connections gain nothing although CPUs are idle.
-fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Finding> {
+fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Claim> {
     if sweep.points.iter().any(|point| point.queues > 1) || queues::busiest(one.result).is_none() {
         return None;
     }
@@ -108,56 +108,52 @@ fn second_best<'a>(sweep: &Sweep<'a>, one: &Point<'_>) -> Option<Point<'a>> {
     sweep.best(|point| point.queues == 1 && point.result.id != one.result.id)
 }
 
-fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Finding {
+fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Claim {
     let rate = |point: &Point<'_>| value(point.result.metric, point.value());
     let gained = change(more.value() / one.value());
+    let severity = if unsure { Severity::Note } else { Severity::Warning };
     let claim = if more.queues == 1 {
-        format!(
-            "One queue does not scale with more connections: {} with {}, {} with {}.",
+        Claim::new(severity, "One queue does not scale with more connections").detail(format!(
+            "{} with {}, {} with {}",
             rate(one),
-            one.result.id,
+            one.result.label,
             rate(more),
-            more.result.id
-        )
+            more.result.label
+        ))
     } else {
-        format!(
-            "One queue {} the limit: it carries at most {}, {} queues carry {} ({gained}), in {}.",
-            if unsure { "may be" } else { "is" },
-            rate(one),
-            more.queues,
-            rate(more),
-            one.result.workload
+        Claim::new(severity, format!("One queue {} the limit", if unsure { "may be" } else { "is" })).detail(
+            format!(
+                "it carries at most {}, {} queues carry {} ({gained}), in {}",
+                rate(one),
+                more.queues,
+                rate(more),
+                one.result.workload
+            ),
         )
     };
     let told = |point: &Point<'_>| {
-        let rate = Evidence::new(&point.result.id).metric(point.result.metric, point.value());
+        let rate = Evidence::new(&point.result.label).metric(point.result.metric, point.value());
         match queues::busiest(point.result) {
             Some(busy) => rate.text(", the busiest machine at ").share(busy).text(" of its CPUs"),
             None => rate,
         }
     };
     let own = sweep.points.iter().filter(|point| point.queues == 1 || point.result.id == more.result.id);
-    Finding {
-        id: String::new(),
-        severity: if unsure { Severity::Note } else { Severity::Warning },
-        claim,
+    Claim {
         results: own.clone().map(|point| point.result.id.clone()).collect(),
         evidence: own.map(told).collect(),
         limitations: vec![
             "A hash assigns connections to queues, so several may share one while others are idle.".into(),
         ],
         remedy: Some(remedy()),
+        ..claim
     }
 }
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Give the device more queues, up to one per vCPU, and use several connections. Then check where the gain \
-         ends (`too-many-queues`)."
-            .into(),
-        vec![
-            proxmox_queues("VMID", 8),
-            "ethtool -L DEVICE combined 8  # in the guest".into(),
-        ],
+        "Give the device more queues, up to one per vCPU, and use several connections",
+        vec![proxmox_queues("VMID", 8), "ethtool -L DEVICE combined 8  # in the guest".into()],
     )
+    .explained("Then check where the gain ends (`too-many-queues`).")
 }

@@ -1,16 +1,16 @@
 //! `slow-congestion-control`: BBR paces although the path is fast enough for bursts.
 
-use findings::{Change, Evidence, FactorEffect, Finding, Remedy, ResultSummary, Severity};
+use findings::{Change, Evidence, FactorEffect, Remedy, ResultSummary, Severity};
 use samples::WorkloadSource;
 use workload::Metric;
 
 use super::{
-    Context, Rule, link_rate,
+    Claim, Context, Rule, link_rate,
     significance::{self, Side},
 };
 use crate::{observations::Observations, words::so_in};
 
-pub(crate) const RULE: Rule = Rule { id: "slow-congestion-control", look };
+pub(crate) const RULE: Rule = Rule::cause("slow-congestion-control", look);
 
 pub(crate) fn paces(name: &str) -> bool {
     name.starts_with("bbr")
@@ -22,7 +22,7 @@ struct PacingResult<'a> {
     against: Option<(&'a FactorEffect, bool)>,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<PacingResult<'_>> =
         context.results().filter_map(|(result, measured)| paced(result, measured, context)).collect();
     found.sort_by_key(|paced| std::cmp::Reverse(paced.against.map(|(_, sure)| sure)));
@@ -74,7 +74,7 @@ fn other_name(effect: &FactorEffect, result: &ResultSummary) -> bool {
     paces(own) && !paces(other)
 }
 
-fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Finding {
+fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
     let sure = worst.against.is_some_and(|(_, sure)| sure);
     let others = so_in(found.len());
     let cost = match worst.against {
@@ -89,7 +89,7 @@ fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Finding {
     };
     let evidence = found.iter().map(|paced| {
         let name =
-            Evidence::new(format!("sender's congestion control, {}", paced.result.id)).text(&paced.name);
+            Evidence::new(format!("sender's congestion control, {}", paced.result.label)).text(&paced.name);
         match paced.against {
             Some((effect, _)) => name.text(format!("; {} ", effect.result)).ratio(&effect.change),
             None => name,
@@ -100,14 +100,17 @@ fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Finding {
         limitations
             .push("No two results differ only in congestion control, so its cost was not measured.".into());
     }
-    Finding {
-        id: String::new(),
-        severity: if sure { Severity::Warning } else { Severity::Note },
-        claim: format!("The senders of {} used {}: {cost}.{others}", worst.result.id, worst.name),
+    Claim {
         results: found.iter().map(|paced| paced.result.id.clone()).collect(),
         evidence: evidence.collect(),
         limitations,
         remedy: Some(remedy()),
+        ..Claim::new(
+            if sure { Severity::Warning } else { Severity::Note },
+            format!("The senders of {} used {}", worst.result.label, worst.name),
+        )
+        .detail(cost)
+        .further(others)
     }
 }
 
@@ -115,7 +118,8 @@ fn remedy() -> Remedy {
     Remedy {
         change: Some(Change::Congestion { name: "cubic".into() }),
         ..Remedy::manual(
-            "Measure with cubic, and if it is faster, make it the default or set it for one route.".into(),
+            "Measure with cubic, and if it is faster, make it the default or set it for \
+             one route",
             vec![
                 "plumb client HOST -C cubic".into(),
                 "sysctl -w net.ipv4.tcp_congestion_control=cubic".into(),

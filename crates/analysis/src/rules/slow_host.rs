@@ -1,14 +1,14 @@
 //! `slow-host`: a host is slow with every peer when sending, receiving or both.
 
-use findings::{Evidence, Finding, PairMatrix, Remedy, ResultSummary, Severity};
+use findings::{Evidence, PairMatrix, Remedy, ResultSummary, Severity};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     pair_shares::{self, SLOW, Way},
 };
 use crate::words::{percent, value};
 
-pub(crate) const RULE: Rule = Rule { id: "slow-host", look };
+pub(crate) const RULE: Rule = Rule::cause("slow-host", look).over(&["direction-asymmetry"]);
 
 const MUCH: f64 = 0.5;
 
@@ -20,8 +20,8 @@ struct SlowWay<'a> {
     usual: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<(f64, Finding)> = Vec::new();
+fn look(context: &Context<'_>) -> Vec<Claim> {
+    let mut found: Vec<(f64, Claim)> = Vec::new();
     for matrix in &context.findings.matrices {
         for host in &matrix.hosts {
             let slow: Vec<SlowWay<'_>> =
@@ -42,7 +42,7 @@ fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: 
     (keeps < SLOW).then_some(SlowWay { way, best, keeps, usual })
 }
 
-fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
+fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
     let worst = slow.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps)).expect("one is slow");
     let metric = matrix.metric;
     let ways = match slow {
@@ -52,35 +52,40 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Finding {
     let sure = slow.iter().any(|slow| pair_shares::is_apart(matrix, slow.best, slow.usual));
     let pairs = matrix.pairs.iter().filter(|pair| slow.iter().any(|slow| slow.way.host(pair) == host));
     let evidence = |slow: &SlowWay<'_>| {
-        Evidence::new(format!("{}, the best pair of {host} {}", slow.best.id, slow.way.word()))
+        Evidence::new(format!("{}, the best pair of {host} {}", slow.best.label, slow.way.word()))
             .metric(metric, slow.best.value.estimate)
             .text(" vs ")
             .metric(metric, slow.usual)
             .text(" for pairs without it")
     };
-    Finding {
-        id: String::new(),
-        severity: match worst.keeps {
-            _ if !sure => Severity::Note,
-            keeps if keeps < MUCH => Severity::Serious,
-            _ => Severity::Warning,
-        },
-        claim: format!(
-            "Host {host} is slow with every peer when {ways}: at best {}, {} of the rate of pairs without it ({}).",
-            value(metric, worst.best.value.estimate),
-            percent(worst.keeps),
-            value(metric, worst.usual),
-        ),
+    Claim {
         results: pairs.map(|pair| pair.result.clone()).collect(),
         evidence: slow.iter().map(evidence).collect(),
         limitations: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
         remedy: Some(Remedy::manual(
-            format!("Check {host} itself: negotiated link speed, rate limits, offloads and other work."),
+            format!(
+                "Check {host} itself: negotiated link speed, rate limits, offloads and other \
+             work"
+            ),
             vec![
                 format!("ethtool DEVICE  # on {host}"),
                 format!("tc -s qdisc show dev DEVICE  # on {host}"),
                 format!("ethtool -S DEVICE  # on {host}"),
             ],
         )),
+        ..Claim::new(
+            match worst.keeps {
+                _ if !sure => Severity::Note,
+                keeps if keeps < MUCH => Severity::Serious,
+                _ => Severity::Warning,
+            },
+            format!("Host {host} is slow with every peer when {ways}"),
+        )
+        .detail(format!(
+            "at best {}, {} of the rate of pairs without it ({})",
+            value(metric, worst.best.value.estimate),
+            percent(worst.keeps),
+            value(metric, worst.usual)
+        ))
     }
 }

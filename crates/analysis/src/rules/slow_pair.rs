@@ -1,14 +1,14 @@
 //! `slow-pair`: one direction between two hosts is slow, although both are fast with others.
 
-use findings::{Evidence, Finding, HostPair, PairMatrix, Remedy, ResultSummary, Severity};
+use findings::{Evidence, HostPair, PairMatrix, Remedy, ResultSummary, Severity};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     pair_shares::{self, SLOW},
 };
 use crate::words::{percent, value};
 
-pub(crate) const RULE: Rule = Rule { id: "slow-pair", look };
+pub(crate) const RULE: Rule = Rule::cause("slow-pair", look).over(&["direction-asymmetry"]);
 
 const MUCH: f64 = 0.5;
 
@@ -21,7 +21,7 @@ struct SlowPair<'a> {
     keeps: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<SlowPair<'_>> = Vec::new();
     for matrix in &context.findings.matrices {
         found.extend(matrix.pairs.iter().filter_map(|pair| slow(context, matrix, pair)));
@@ -37,7 +37,7 @@ fn slow<'a>(context: &Context<'a>, matrix: &'a PairMatrix, pair: &'a HostPair) -
     (keeps < SLOW).then_some(SlowPair { matrix, pair, result, expected, keeps })
 }
 
-fn finding(found: &[SlowPair<'_>]) -> Finding {
+fn finding(found: &[SlowPair<'_>]) -> Claim {
     let worst = &found[0];
     let (from, to, metric) = (&worst.pair.from, &worst.pair.to, worst.matrix.metric);
     let sure = pair_shares::is_apart(worst.matrix, worst.result, worst.expected);
@@ -58,26 +58,14 @@ fn finding(found: &[SlowPair<'_>]) -> Finding {
             None => evidence,
         }
     };
-    Finding {
-        id: String::new(),
-        severity: match worst.keeps {
-            _ if !sure => Severity::Note,
-            keeps if keeps < MUCH => Severity::Serious,
-            _ => Severity::Warning,
-        },
-        claim: format!(
-            "The path from {from} to {to} is slow: {}, {} of their rate with other hosts ({}).{others}",
-            value(metric, worst.pair.value),
-            percent(worst.keeps),
-            value(metric, worst.expected),
-        ),
+    Claim {
         results: found.iter().map(|slow| slow.pair.result.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
         remedy: Some(Remedy::manual(
             format!(
-                "Check what only this path uses: routes, firewall rules and drops between {from} and {to}, one \
-                 cable or bond port."
+                "Check what only this path uses: routes, firewall rules and drops between \
+             {from} and {to}, one cable or bond port"
             ),
             vec![
                 format!("ip route get ADDRESS-OF-{to}  # on {from}"),
@@ -85,5 +73,20 @@ fn finding(found: &[SlowPair<'_>]) -> Finding {
                 format!("nstat -az TcpRetransSegs  # on {from}"),
             ],
         )),
+        ..Claim::new(
+            match worst.keeps {
+                _ if !sure => Severity::Note,
+                keeps if keeps < MUCH => Severity::Serious,
+                _ => Severity::Warning,
+            },
+            format!("The path from {from} to {to} is slow"),
+        )
+        .detail(format!(
+            "{}, {} of their rate with other hosts ({})",
+            value(metric, worst.pair.value),
+            percent(worst.keeps),
+            value(metric, worst.expected)
+        ))
+        .further(others)
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity, Unit};
+use findings::{Evidence, Remedy, ResultSummary, Severity, Unit};
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, CpuTimes, MachineCpu, Trial};
 use stats::describe;
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     ethtool::typed_at,
     significance::{self, Above},
 };
@@ -17,7 +17,7 @@ use crate::{
     words::{list, percent, so_in},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "softirq-bound", look };
+pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 
 /// At this utilization, a CPU has no capacity for more packets. The remainder is needed by the traffic threads.
 const FULL: f64 = 0.8;
@@ -42,7 +42,7 @@ struct SaturatedCpu<'a> {
     traced: bool,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<SaturatedCpu<'_>> =
         context.results().filter_map(|(result, measured)| bound(result, measured)).collect();
     found.sort_by(|one, other| {
@@ -99,18 +99,9 @@ fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
     })
 }
 
-fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
+fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Claim {
     let others = so_in(found.len());
-    Finding {
-        id: String::new(),
-        severity: if worst.softirq.sure { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "One CPU processes all packets of {}: it spends {} of its time in softirqs while {} CPUs are \
-             idle.{others}",
-            worst.result.id,
-            percent(worst.softirq.estimate),
-            units::significant(worst.idle, 2)
-        ),
+    Claim {
         results: found.iter().map(|bound| bound.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec![
@@ -124,12 +115,22 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Finding {
             },
         ],
         remedy: Some(remedy(worst)),
+        ..Claim::new(
+            if worst.softirq.sure { Severity::Warning } else { Severity::Note },
+            format!("One CPU processes all packets of {}", worst.result.label),
+        )
+        .detail(format!(
+            "it spends {} of its time in softirqs while {} CPUs are idle",
+            percent(worst.softirq.estimate),
+            units::significant(worst.idle, 2)
+        ))
+        .further(others)
     }
 }
 
 fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
     let cpus: Vec<String> = bound.cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
-    Evidence::new(format!("{} of {}", list(&cpus), bound.result.id))
+    Evidence::new(format!("{} of {}", list(&cpus), bound.result.label))
         .share(bound.softirq.estimate)
         .text(" in softirqs; ")
         .rounded(bound.idle, Unit::Cpus)
@@ -139,14 +140,16 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
     let last = worst.result.devices.last().map_or("DEVICE", |device| device.device.as_str());
     Remedy::manual(
-        "Spread receive processing: use more queues if the device has them, otherwise RPS over the idle CPUs (ff is \
-         CPUs 0 to 7). Leave receive offload on to reduce the number of packets, and use more connections, since \
-         each stays on one CPU."
-            .into(),
+        "Spread receive processing: use more queues if the device has them, \
+             otherwise RPS over the idle CPUs (ff is CPUs 0 to 7)",
         vec![
             typed_at(last, |device| format!("ethtool -L {device} combined 4")),
             typed_at(last, |device| format!("echo ff > /sys/class/net/{device}/queues/rx-0/rps_cpus")),
             "cat /proc/softirqs".into(),
         ],
+    )
+    .explained(
+        "Leave receive offload on to reduce the number of packets, and use more \
+             connections, since each stays on one CPU.",
     )
 }

@@ -1,18 +1,19 @@
 //! `stalled`: soon after the start, a connection carried no more data and only retransmitted, e.g. because the path
 //! drops full-size packets.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use units::Nanos;
 use workload::{Flow, Interval};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     kind::stream::flows,
     observations::Observations,
     words::{count, list},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "stalled", look };
+pub(crate) const RULE: Rule =
+    Rule::cause("stalled", look).over(&["retransmits", "datagram-loss", "below-expected"]);
 
 /// Fewer intervals without data may just be the end of a test.
 const FEWEST: usize = 3;
@@ -27,7 +28,7 @@ struct Stall {
     retransmits: u64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let found: Vec<(&ResultSummary, &Observations<'_>, Stall)> = context
         .results()
         .filter_map(|(result, measured)| {
@@ -61,8 +62,8 @@ fn finding(
     (result, measured, stall): &(&ResultSummary, &Observations<'_>, Stall),
     found: &[(&ResultSummary, &Observations<'_>, Stall)],
     context: &Context<'_>,
-) -> Finding {
-    let others: Vec<&str> = found.iter().skip(1).map(|(result, ..)| result.id.as_str()).collect();
+) -> Claim {
+    let others: Vec<&str> = found.iter().skip(1).map(|(result, ..)| result.label.as_str()).collect();
     let others = if others.is_empty() { String::new() } else { format!(" So did {}.", list(&others)) };
     let path = context.header.paths.iter().find(|path| path.name == measured.record.path);
     // The name may come from an imported log, and the commands are copied into a shell.
@@ -71,25 +72,28 @@ fn finding(
     let server = path.map(|path| path.to.as_str()).filter(is_address).unwrap_or("SERVER");
     let evidence = |(result, _, stall): &(&ResultSummary, &Observations<'_>, Stall)| {
         let retransmits = count(stall.retransmits as usize, "retransmit");
-        Evidence::new(&result.id)
+        Evidence::new(&result.label)
             .text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
     };
-    Finding {
-        id: String::new(),
-        severity: Severity::Serious,
-        claim: format!(
-            "{} stopped after {}: no data in the remaining {}, only retransmits. The path probably loses full-size \
-             packets: its MTU is smaller than the sender assumes.{others}",
-            result.id, stall.carried, stall.still
-        ),
+    Claim {
         results: found.iter().map(|(result, ..)| result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec!["A receiver that stopped reading or a path that failed looks the same.".into()],
-        remedy: Some(Remedy::manual(
-            "Find the MTU of the path. If replies stop above a size, lower the MTU of the devices or let ICMP \
-             \"fragmentation needed\" pass."
-                .into(),
-            vec![format!("tracepath -n {server}"), format!("ping -M do -s 1472 {server}")],
-        )),
+        remedy: Some(
+            Remedy::manual(
+                "Find the MTU of the path",
+                vec![format!("tracepath -n {server}"), format!("ping -M do -s 1472 {server}")],
+            )
+            .explained(
+                "If replies stop above a size, lower the MTU of the devices or let ICMP \
+             \"fragmentation needed\" pass.",
+            ),
+        ),
+        ..Claim::new(Severity::Serious, format!("{} stopped after {}", result.label, stall.carried))
+            .detail(format!("no data in the remaining {}, only retransmits", stall.still))
+            .further(format!(
+                "The path probably loses full-size packets: its MTU is smaller than the \
+             sender assumes.{others}"
+            ))
     }
 }

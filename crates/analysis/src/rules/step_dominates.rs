@@ -1,17 +1,15 @@
 //! `step-dominates`: one step of a message's path takes more than a third of the round trip.
 
-use findings::{
-    Evidence, Finding, LatencyBreakdown, Leg, Remedy, ResultSummary, Severity, StepKind, StepSummary,
-};
+use findings::{Evidence, LatencyBreakdown, Leg, Remedy, ResultSummary, Severity, StepKind, StepSummary};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     ethtool::typed_at,
     significance::{self, Above},
 };
 use crate::words::{count, percent, so_in};
 
-pub(crate) const RULE: Rule = Rule { id: "step-dominates", look };
+pub(crate) const RULE: Rule = Rule::cause("step-dominates", look);
 
 const MUCH: f64 = 1.0 / 3.0;
 
@@ -24,7 +22,7 @@ struct DominantStep<'a> {
 
 /// One finding per dominant step, naming the result where it takes longest. Wake-ups at the two ends count as one
 /// step.
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
     found.sort_by(|one, other| other.share.estimate.total_cmp(&one.share.estimate));
     let mut told: Vec<&str> = Vec::new();
@@ -58,7 +56,7 @@ fn dominated(result: &ResultSummary) -> Vec<DominantStep<'_>> {
     found.collect()
 }
 
-fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
+fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     let DominantStep { result, step, share, .. } = worst;
     let beside: Vec<String> = alike
         .iter()
@@ -74,18 +72,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
     let others = so_in(results.len());
     // Wake-ups result from idle CPUs and are not a fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
-    Finding {
-        id: String::new(),
-        severity: if share.sure && is_fault { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "One step takes {} of the round trip of {}: {} ({}). {}{}{others}",
-            percent(share.estimate),
-            result.id,
-            step.label,
-            place(step),
-            meaning(step),
-            beside.concat()
-        ),
+    Claim {
         results,
         evidence: alike.iter().map(|dominated| evidence(dominated)).collect(),
         limitations: vec![
@@ -96,6 +83,12 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Finding {
                 .into(),
         ],
         remedy: Some(remedy(step)),
+        ..Claim::new(
+            if share.sure && is_fault { Severity::Warning } else { Severity::Note },
+            format!("One step takes {} of the round trip of {}", percent(share.estimate), result.label),
+        )
+        .detail(format!("{} ({})", step.label, place(step)))
+        .further(format!("{}{}{others}", meaning(step), beside.concat()))
     }
 }
 
@@ -138,7 +131,7 @@ const fn meaning(step: &StepSummary) -> &'static str {
 
 fn evidence(dominated: &DominantStep<'_>) -> Evidence {
     let DominantStep { result, latency_breakdown, step, share } = dominated;
-    Evidence::new(format!("{} in {}", step.label, result.id))
+    Evidence::new(format!("{} in {}", step.label, result.label))
         .text("median ")
         .time(step.p50)
         .text(", p99 ")
@@ -153,54 +146,61 @@ fn evidence(dominated: &DominantStep<'_>) -> Evidence {
 fn remedy(step: &StepSummary) -> Remedy {
     let device = step.to.device.as_deref().or(step.from.device.as_deref()).unwrap_or("DEVICE");
     let at = |command: fn(&str) -> String| typed_at(device, command);
-    let (action, commands): (&str, Vec<String>) = match step.kind {
+    let (action, explanation, commands): (&str, &str, Vec<String>) = match step.kind {
         StepKind::Wakeup => (
             "Prevent the waiting thread's CPU from sleeping: poll the socket (busy_poll) or disable deep idle \
-             states. Or place both threads on CPUs that are busy anyway.",
+             states",
+            "Or place both threads on CPUs that are busy anyway.",
             vec![
                 "sysctl -w net.core.busy_poll=50 net.core.busy_read=50".into(),
                 "cpupower idle-set --disable-by-latency 10".into(),
             ],
         ),
         StepKind::Queue => (
-            "Check the queueing discipline's backlog, and replace an unwanted shaper or long queue.",
+            "Check the queueing discipline's backlog, and replace an unwanted shaper or long queue",
+            "",
             vec![at(|device| format!("tc -s qdisc show dev {device}"))],
         ),
         StepKind::Crossing => (
-            "Find out which CPU processes the packets and whether it is busy; steer them to an idle one.",
+            "Find out which CPU processes the packets and whether it is busy; steer them to an idle one",
+            "",
             vec![
                 "cat /proc/softirqs".into(),
                 at(|device| format!("cat /sys/class/net/{device}/queues/rx-0/rps_cpus")),
             ],
         ),
         StepKind::Encapsulation | StepKind::Decapsulation => (
-            "Check the tunnel's checksums and offloads. A NIC with tunnel offload relieves the CPU.",
+            "Check the tunnel's checksums and offloads",
+            "A NIC with tunnel offload relieves the CPU.",
             vec![
                 at(|device| format!("ethtool -k {device}")),
                 at(|device| format!("ip -d link show {device}")),
             ],
         ),
         StepKind::Bridge => (
-            "Bypass netfilter for bridged packets unless a rule needs it.",
+            "Bypass netfilter for bridged packets unless a rule needs it",
+            "",
             vec![
                 "sysctl net.bridge.bridge-nf-call-iptables".into(),
                 at(|device| format!("bridge -d link show dev {device}")),
             ],
         ),
         StepKind::Forwarding => (
-            "Shorten the rule path: match established connections first, or use a flow table. Disable connection \
-             tracking if it is not needed.",
+            "Shorten the rule path: match established connections first, or use a flow table",
+            "Disable connection tracking if it is not needed.",
             vec!["nft list ruleset".into(), "conntrack -S".into()],
         ),
         StepKind::Send => (
-            "Check the sender's system call: protocol, socket options and output rules.",
+            "Check the sender's system call: protocol, socket options and output rules",
+            "",
             vec!["perf trace -s -p PID".into()],
         ),
-        StepKind::Program => ("Profile the responding program.", vec!["perf record -g -p PID".into()]),
+        StepKind::Program => ("Profile the responding program", "", vec!["perf record -g -p PID".into()]),
         StepKind::Other => (
-            "Check the path between the two points: tc or XDP programs, other devices, other namespaces.",
+            "Check the path between the two points: tc or XDP programs, other devices, other namespaces",
+            "",
             vec![at(|device| format!("tc filter show dev {device} ingress")), "bpftool net".into()],
         ),
     };
-    Remedy::manual(action.into(), commands)
+    Remedy::manual(action, commands).explained(explanation)
 }

@@ -1,13 +1,13 @@
 //! `tail-latency`: a few messages take far longer than usual.
 
-use findings::{Distribution, Evidence, Finding, LatencySummary, Remedy, ResultSummary, Severity};
+use findings::{Distribution, Evidence, LatencySummary, Remedy, ResultSummary, Severity};
 use samples::Trial;
 use stats::ratio;
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongData, Quantity};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     significance::{self, Above},
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     words::so_in,
 };
 
-pub(crate) const RULE: Rule = Rule { id: "tail-latency", look };
+pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 
 /// Beyond this multiple of the median, the tail is a problem in any case.
 const FAR: f64 = 5.0;
@@ -44,7 +44,7 @@ struct Growth {
     median: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Tail<'_>> = context
         .results()
         .filter_map(|(result, measured)| recorded(result, measured, context).or_else(|| reported(result)))
@@ -163,7 +163,7 @@ fn percentile(name: &str) -> Option<f64> {
     }
 }
 
-fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Finding {
+fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Claim {
     let others = so_in(found.len());
     let grown = worst.against.as_ref().map_or(String::new(), |growth| {
         format!(
@@ -173,25 +173,27 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Fin
             units::significant(growth.median, 3)
         )
     });
-    Finding {
-        id: String::new(),
-        severity: if worst.sure { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "The p99.9 of {} is {}, {}x the median of {}.{grown}{others}",
-            worst.result.id,
-            worst.tail,
-            units::significant(worst.times, 3),
-            worst.median
-        ),
+    Claim {
         results: found.iter().map(|tail| tail.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: limitations(worst),
         remedy: Some(remedy(commands)),
+        ..Claim::new(
+            if worst.sure { Severity::Warning } else { Severity::Note },
+            format!(
+                "The p99.9 of {} is {}, {}x the median of {}",
+                worst.result.label,
+                worst.tail,
+                units::significant(worst.times, 3),
+                worst.median
+            ),
+        )
+        .further(format!("{grown}{others}"))
     }
 }
 
 fn evidence(tail: &Tail<'_>) -> Evidence {
-    let most = Evidence::new(format!("99.9 % of the messages of {}", tail.result.id))
+    let most = Evidence::new(format!("99.9 % of the messages of {}", tail.result.label))
         .text("within ")
         .time(tail.tail)
         .text(", half of them within ")
@@ -216,12 +218,10 @@ fn remedy(commands: &Commands<'_>) -> Remedy {
         "perf sched record -- sleep 10 && perf sched timehist".into(),
         "cat /proc/interrupts".into(),
     ]);
-    Remedy::manual(
-        "Find out what stalls the path for that long. Candidates: a queue filled by a concurrent stream (compare \
-         without it), a CPU in a deep idle state, interrupts or other work on the CPUs of the ends, retransmission \
-         timers."
-            .into(),
-        look,
+    Remedy::manual("Find out what stalls the path for that long", look).explained(
+        "Candidates: a queue filled by a concurrent stream (compare without it), a \
+             CPU in a deep idle state, interrupts or other work on the CPUs of the ends, \
+             retransmission timers.",
     )
 }
 

@@ -1,9 +1,9 @@
 //! `too-many-queues`: more queues cost CPU time and gain hardly anything.
 
-use findings::{Evidence, Finding, Number, Remedy, Severity, Unit, change};
+use findings::{Evidence, Number, Remedy, Severity, Unit, change};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     queues::{self, Point, Sweep},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     words::{count, list},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "too-many-queues", look };
+pub(crate) const RULE: Rule = Rule::cause("too-many-queues", look);
 
 /// Within a tenth counts as being as good as the best.
 const GOOD: f64 = 0.9;
@@ -26,13 +26,13 @@ struct Waste<'a> {
     cost: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     queues::sweeps(context).iter().filter_map(|sweep| claim(sweep, context)).collect()
 }
 
 /// The reference is the smallest number of queues that is as good as the best, at its cheapest setting. Every larger
 /// number is compared with it at its own cheapest setting.
-fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Finding> {
+fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
     let good =
         |point: &&Point<'_>| point.value() >= GOOD * best.value() && queues::cpu(point.result).is_some();
@@ -64,7 +64,7 @@ fn cheapest<'a>(sweep: &Sweep<'a>, wanted: impl Fn(&Point<'a>) -> bool) -> Optio
     known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, point)| point)
 }
 
-fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], context: &Context<'_>) -> Finding {
+fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], context: &Context<'_>) -> Claim {
     let levels: Vec<String> = wastes.iter().map(|waste| waste.point.queues.to_string()).collect();
     let most_gain = wastes.iter().map(|waste| waste.gain).fold(0.0, f64::max);
     let least_cost = wastes.iter().map(|waste| waste.cost).fold(f64::INFINITY, f64::min);
@@ -74,21 +74,22 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         let beside = format!(": {} throughput, {} CPU time", change(waste.gain), change(waste.cost));
         evidence(&waste.point, &beside)
     });
-    Finding {
-        id: String::new(),
-        severity: if sure { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "Beyond {}, {} queues gain at most {} throughput for at least {} CPU time. The cheapest setting is {}.",
-            count(reference.queues as usize, "queue"),
-            list(&levels),
-            change(most_gain),
-            change(least_cost),
-            reference.result.id
-        ),
+    Claim {
         results: points.map(|point| point.result.id.clone()).collect(),
         evidence: [evidence(reference, "")].into_iter().chain(told).collect(),
         limitations: limitations(sweep, reference, wastes, sure),
         remedy: Some(remedy(sweep, reference)),
+        ..Claim::new(
+            if sure { Severity::Warning } else { Severity::Note },
+            format!(
+                "Beyond {}, {} queues gain at most {} throughput for at least {} CPU time",
+                count(reference.queues as usize, "queue"),
+                list(&levels),
+                change(most_gain),
+                change(least_cost)
+            ),
+        )
+        .further(format!("The cheapest setting is {}.", reference.result.label))
     }
 }
 
@@ -134,7 +135,7 @@ fn no_more(waste: &Waste<'_>, reference: &Point<'_>, context: &Context<'_>) -> b
 
 fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
     let cpu = queues::cpu(point.result).unwrap_or(0.0);
-    let rate = Evidence::new(&point.result.id).metric(point.result.metric, point.value());
+    let rate = Evidence::new(&point.result.label).metric(point.result.metric, point.value());
     let with_cpu = match point.result.cpu {
         Some(_) => rate.text(", ").number(Number::new(cpu, Unit::Cpus)).text(" busy"),
         None => rate.text(", total CPU shares ").share(cpu),
@@ -145,10 +146,8 @@ fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
 fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
     let queues = reference.queues;
     Remedy::manual(
-        format!(
-            "Set {}={queues}, as in {}. More queues gain less than a tenth, and the CPU time is free for other work.",
-            sweep.factor, reference.result.id
-        ),
+        format!("Set {}={queues}, as in {}", sweep.factor, reference.result.label),
         vec![proxmox_queues("VMID", queues), format!("ethtool -L DEVICE combined {queues}  # in the guest")],
     )
+    .explained("More queues gain less than a tenth, and the CPU time is free for other work.")
 }

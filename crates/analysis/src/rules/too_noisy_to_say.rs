@@ -1,13 +1,13 @@
 //! `too-noisy-to-say`: intervals are too wide to answer the question that the run asks.
 
-use findings::{Comparison, Difference, Evidence, Finding, Interval, Remedy, ResultSummary, Severity};
+use findings::{Comparison, Difference, Evidence, Interval, Remedy, ResultSummary, Severity};
 use samples::EndReason;
 use stats::verdict::is_sure;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::words::{count, percent};
 
-pub(crate) const RULE: Rule = Rule { id: "too-noisy-to-say", look };
+pub(crate) const RULE: Rule = Rule::limit("too-noisy-to-say", look);
 
 /// Narrower intervals show that there is hardly any difference.
 const NARROW: f64 = 1.1;
@@ -33,7 +33,7 @@ impl NoisyComparison<'_> {
     }
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let asked = asked(context);
     let mut wide: Vec<(f64, &NoisyComparison<'_>)> =
         asked.iter().filter_map(|asked| Some((asked.width()?, asked))).collect();
@@ -50,15 +50,16 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
 /// Effects of factors and costs of layers. If there are none, every result is compared with the baseline.
 fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     let findings = context.findings;
+    let label = |id: &str| context.measured_of(id).map(|result| result.label.as_str()).unwrap_or_default();
     let effects = findings.effects.iter().map(|effect| NoisyComparison {
-        what: format!("{} vs {}", effect.result, effect.reference_result),
+        what: format!("{} vs {}", label(&effect.result), label(&effect.reference_result)),
         result: &effect.result,
         change: &effect.change,
     });
     let steps = findings.cost_breakdowns.iter().flat_map(|breakdown| &breakdown.steps).filter_map(|step| {
         let below = step.below.as_deref().unwrap_or("the path below");
         Some(NoisyComparison {
-            what: format!("{} vs {below}", step.result),
+            what: format!("{} vs {below}", label(&step.result)),
             result: &step.result,
             change: step.cost.as_ref()?,
         })
@@ -68,7 +69,7 @@ fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
         let against = findings.results.iter().filter_map(|result| {
             let change = result.against_baseline.as_ref()?;
             Some(NoisyComparison {
-                what: format!("{} vs the baseline", result.id),
+                what: format!("{} vs the baseline", result.label),
                 result: &result.id,
                 change,
             })
@@ -91,7 +92,7 @@ fn finding(
     asked: usize,
     cut: &[(&ResultSummary, f64)],
     context: &Context<'_>,
-) -> Finding {
+) -> Claim {
     let mostly = !wide.is_empty() && 2 * wide.len() >= asked;
     let mut results: Vec<String> = wide.iter().map(|(_, asked)| asked.result.to_owned()).collect();
     results.extend(cut.iter().map(|(result, _)| result.id.clone()));
@@ -100,14 +101,12 @@ fn finding(
     let comparisons =
         wide.iter().take(MOST_TOLD).map(|(_, asked)| Evidence::new(&asked.what).ratio(asked.change));
     let budgets = cut.iter().take(MOST_TOLD).map(|(result, reach)| {
-        Evidence::new(format!("{} when the time budget was used up", result.id))
+        Evidence::new(format!("{} when the time budget was used up", result.label))
             .text("interval of ±")
             .share(*reach)
     });
-    Finding {
-        id: String::new(),
-        severity: if mostly { Severity::Warning } else { Severity::Note },
-        claim: claim(wide, cut, context),
+    let severity = if mostly { Severity::Warning } else { Severity::Note };
+    Claim {
         results,
         evidence: comparisons.chain(budgets).collect(),
         limitations: vec![
@@ -117,31 +116,32 @@ fn finding(
                 .into(),
         ],
         remedy: Some(remedy(wide, context)),
+        ..claim(severity, wide, cut, context)
     }
 }
 
 fn claim(
+    severity: Severity,
     wide: &[(f64, &NoisyComparison<'_>)],
     cut: &[(&ResultSummary, f64)],
     context: &Context<'_>,
-) -> String {
+) -> Claim {
     let precision = context.findings.run.design.precision.map(percent).unwrap_or_default();
     let budget = || {
         let one = cut.len() == 1;
         let (results, their) = (count(cut.len(), "result"), if one { "its" } else { "their" });
         format!("the time budget was used up before {results} had {their} interval within {precision}")
     };
-    match (wide.first(), cut.is_empty()) {
-        (Some((_, widest)), empty) => format!(
-            "Too noisy to decide for {}: {} too wide{}. The widest is {}: {}.",
-            count(wide.len(), "comparison"),
+    let Some((_, widest)) = wide.first() else {
+        return Claim::new(severity, "Too noisy for the requested precision").detail(budget());
+    };
+    Claim::new(severity, format!("Too noisy to decide for {}", count(wide.len(), "comparison")))
+        .detail(format!(
+            "{} too wide{}",
             if wide.len() == 1 { "its interval is" } else { "their intervals are" },
-            if empty { String::new() } else { format!("; {}", budget()) },
-            widest.what,
-            widest.change
-        ),
-        (None, _) => format!("Too noisy for the requested precision: {}.", budget()),
-    }
+            if cut.is_empty() { String::new() } else { format!("; {}", budget()) }
+        ))
+        .further(format!("The widest is {}: {}.", widest.what, widest.change))
 }
 
 fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy {
@@ -150,16 +150,15 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
         Some((f64::from(result.value.trials) * times).ceil())
     });
-    let quieter = "Reduce noise on the host and fix the placement of the ends (`noisy-host`).";
+    let quieter = "Reduce noise on the host and fix the placement of the ends (`noisy-host`)";
     match trials {
-        Some(trials) if trials <= MOST_TRIALS => Remedy::manual(
-            format!(
-                "{quieter} Intervals narrow with the square root of the number of trials: about {trials} of each \
-                 would bring the widest to within ±{}.",
+        Some(trials) if trials <= MOST_TRIALS => {
+            Remedy::manual(quieter, context.commands().again("--precision 2%", "--repeat 20")).explained(format!(
+                "Intervals narrow with the square root of the number of trials: about {trials} of each would bring \
+                 the widest to within ±{}.",
                 percent(WANTED)
-            ),
-            context.commands().again("--precision 2%", "--repeat 20"),
-        ),
-        _ => Remedy::manual(format!("{quieter} More trials will hardly help."), Vec::new()),
+            ))
+        }
+        _ => Remedy::manual(quieter, Vec::new()).explained("More trials will hardly help."),
     }
 }

@@ -1,9 +1,9 @@
 //! `trend`: the rate rose or fell throughout a trial, so its mean depends on the trial's length.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use units::Nanos;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     series,
@@ -11,7 +11,7 @@ use crate::{
     words::{count, percent, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "trend", look };
+pub(crate) const RULE: Rule = Rule::measurement("trend", look);
 
 /// A change of a quarter is large, as for jumps.
 const MUCH: f64 = 0.25;
@@ -25,7 +25,7 @@ struct Drift<'a> {
     lasted: Nanos,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Drift<'_>> =
         context.results().flat_map(|(result, measured)| drifts(result, measured)).collect();
     found.sort_by(|one, other| other.size().total_cmp(&one.size()));
@@ -60,7 +60,7 @@ impl Drift<'_> {
     }
 }
 
-fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
+fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
     let mut results: Vec<String> = Vec::new();
     for drift in found {
         if !results.contains(&drift.result.id) {
@@ -74,31 +74,38 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Finding {
         let value = count(found.len() - MOST_TOLD, "more drift");
         evidence.push(Evidence::new("in the other trials").text(value));
     }
-    Finding {
-        id: String::new(),
-        severity: if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "The rate of {} drifted {} (trial {} of the run), so its average depends on the test duration.{others}",
-            widest.result.id,
-            widest.in_words(),
-            widest.trial.saturating_add(1)
-        ),
+    Claim {
         results,
         evidence,
         limitations: vec![
             "Up to 5 of 100 steady series appear to drift if neighbouring samples are very similar.".into(),
             "The start and end values come from a fitted line; the actual rate may be curved.".into(),
         ],
-        remedy: Some(Remedy::manual(
-            "Run a longer test to see where it settles. Check for slow changes: temperature and CPU frequency, a \
-             token bucket or cache that fills, memory pressure, a noisy neighbour."
-                .into(),
-            vec!["turbostat --interval 1".into()],
-        )),
+        remedy: Some(
+            Remedy::manual(
+                "Run a longer test to see where it settles",
+                vec!["turbostat --interval 1".into()],
+            )
+            .explained(
+                "Check for slow changes: temperature and CPU frequency, a token bucket or \
+             cache that fills, memory pressure, a noisy neighbour.",
+            ),
+        ),
+        ..Claim::new(
+            if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
+            format!(
+                "The rate of {} drifted {} (trial {} of the run), so its average depends on \
+             the test duration",
+                widest.result.label,
+                widest.in_words(),
+                widest.trial.saturating_add(1)
+            ),
+        )
+        .further(others)
     }
 }
 
 fn evidence(drift: &Drift<'_>) -> Evidence {
-    let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.result.id);
+    let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.result.label);
     Evidence::new(what).text(drift.in_words())
 }

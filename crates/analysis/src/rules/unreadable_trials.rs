@@ -1,14 +1,14 @@
 //! `unreadable-trials`: a stored part of the run cannot be read, so its numbers come from the remaining ones.
 
-use findings::{Evidence, Finding, Remedy, Severity};
+use findings::{Evidence, Remedy, Severity};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 
-pub(crate) const RULE: Rule = Rule { id: "unreadable-trials", look };
+pub(crate) const RULE: Rule = Rule::measurement("unreadable-trials", look);
 
 const NAMED: usize = 5;
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let run = &context.findings.run;
     let lost = &run.unreadable;
     if lost.is_empty() {
@@ -16,23 +16,21 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     }
     let parts = if lost.len() == 1 { "1 part".to_owned() } else { format!("{} parts", lost.len()) };
     let named = lost.iter().take(NAMED).map(|part| Evidence::new(&part.part).text(&part.reason));
-    vec![Finding {
-        id: String::new(),
-        severity: Severity::Warning,
-        claim: format!("{parts} of the run cannot be read; all numbers come from the rest."),
+    vec![Claim {
         results: context.findings.results.iter().map(|result| result.id.clone()).collect(),
         evidence: named.collect(),
         limitations: vec!["The rest is intact; medians of fewer trials have wider intervals.".into()],
-        remedy: Some(Remedy {
-            action: "Check the file for other damage, repair it, and run the missing trials again.".into(),
-            commands: [
+        remedy: Some(Remedy::manual(
+            "Check the file for other damage, repair it, and run the missing trials again",
+            vec![
                 "plumb runs check".to_owned(),
                 "plumb runs repair".to_owned(),
                 format!("plumb run --resume {}", run.id),
-            ]
-            .into(),
-            change: None,
-            effects: Vec::new(),
-        }),
+            ],
+        )),
+        ..Claim::new(
+            Severity::Warning,
+            format!("{parts} of the run cannot be read; all numbers come from the rest"),
+        )
     }]
 }

@@ -1,8 +1,8 @@
 //! `unsteady`: the rate wandered as far as a jump during a trial, without distinct levels.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     series,
@@ -10,7 +10,7 @@ use crate::{
     words::{count, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "unsteady", look };
+pub(crate) const RULE: Rule = Rule::measurement("unsteady", look);
 
 const MOST_TOLD: usize = 6;
 
@@ -21,7 +21,7 @@ struct Wander<'a> {
     high: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Wander<'_>> =
         context.results().flat_map(|(result, measured)| wanders(result, measured)).collect();
     found.sort_by(|one, other| (other.high / other.low).total_cmp(&(one.high / one.low)));
@@ -39,7 +39,7 @@ fn wanders<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Wa
 
 impl Wander<'_> {
     fn place(&self) -> String {
-        format!("trial {} of {}", self.trial.saturating_add(1), self.result.id)
+        format!("trial {} of {}", self.trial.saturating_add(1), self.result.label)
     }
 
     fn in_words(&self) -> String {
@@ -48,7 +48,7 @@ impl Wander<'_> {
     }
 }
 
-fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
+fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
     let mut results: Vec<String> = Vec::new();
     for wander in found {
         if !results.contains(&wander.result.id) {
@@ -65,22 +65,22 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Finding {
         let low = Evidence::new(wander.place()).text("between ").metric(metric, wander.low);
         low.text(" and ").metric(metric, wander.high)
     };
-    Finding {
-        id: String::new(),
-        severity: Severity::Note,
-        claim: format!(
-            "The rate of {} is unsteady: it wandered {}, without stable levels.{others}",
-            widest.place(),
-            widest.in_words()
-        ),
+    Claim {
         results,
         evidence: found.iter().take(MOST_TOLD).map(evidence).collect(),
         limitations: vec!["A level shift that is small compared with the noise looks the same.".into()],
-        remedy: Some(Remedy::manual(
-            "Run several trials, or much longer ones, before comparing. A sawtooth comes from the congestion \
-             control; check the queue before the bottleneck and other traffic."
-                .into(),
-            vec!["ss -tin".into()],
-        )),
+        remedy: Some(
+            Remedy::manual(
+                "Run several trials, or much longer ones, before comparing",
+                vec!["ss -tin".into()],
+            )
+            .explained(
+                "A sawtooth comes from the congestion control; check the queue before the \
+             bottleneck and other traffic.",
+            ),
+        ),
+        ..Claim::new(Severity::Note, format!("The rate of {} is unsteady", widest.place()))
+            .detail(format!("it wandered {}, without stable levels", widest.in_words()))
+            .further(others)
     }
 }

@@ -1,16 +1,16 @@
 //! `vhost-off`: a virtual machine's packets pass through its process in user space, which has a cost.
 
-use findings::{Finding, Remedy, Severity};
+use findings::{Remedy, Severity};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     vhost_pairs::{self, MUCH, VhostPair, shown},
 };
 use crate::words::count;
 
-pub(crate) const RULE: Rule = Rule { id: "vhost-off", look };
+pub(crate) const RULE: Rule = Rule::cause("vhost-off", look);
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let pairs = vhost_pairs::all(context);
     let costly = pairs.iter().filter(|pair| pair.gains());
     let worst =
@@ -18,30 +18,28 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     worst.map(|worst| finding(worst, &pairs)).into_iter().collect()
 }
 
-fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
+fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
     let costly: Vec<&VhostPair<'_>> = pairs.iter().filter(|pair| pair.gains()).collect();
     let against =
         pairs.iter().filter(|pair| pair.loses()).min_by(|one, other| one.gain.total_cmp(&other.gain));
     let against = against.map(|pair| {
-        format!(" Except in {}: {} with vhost, {} without.", pair.on.id, shown(pair.on), shown(pair.off))
+        format!(" Except in {}: {} with vhost, {} without.", pair.on.label, shown(pair.on), shown(pair.off))
     });
-    Finding {
-        id: String::new(),
-        severity: severity(worst),
-        claim: format!(
-            "vhost is off in {}, which costs performance: {} instead of {} with vhost ({}), in {} of {}.{}",
-            worst.off.id,
-            shown(worst.off),
-            shown(worst.on),
-            worst.change(false),
-            costly.len(),
-            count(pairs.len(), "comparison"),
-            against.unwrap_or_default()
-        ),
+    Claim {
         results: costly.iter().map(|pair| pair.off.id.clone()).collect(),
         evidence: pairs.iter().map(VhostPair::evidence).collect(),
         limitations: worst.limitations(pairs.len()),
         remedy: Some(remedy()),
+        ..Claim::new(severity(worst), format!("vhost is off in {}, which costs performance", worst.off.label))
+            .detail(format!(
+                "{} instead of {} with vhost ({}), in {} of {}",
+                shown(worst.off),
+                shown(worst.on),
+                worst.change(false),
+                costly.len(),
+                count(pairs.len(), "comparison")
+            ))
+            .further(against.unwrap_or_default())
     }
 }
 
@@ -55,12 +53,12 @@ fn severity(worst: &VhostPair<'_>) -> Severity {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Let the kernel move the packets: enable vhost for the tap of each virtual machine. The CPU time then \
-         appears in the vhost-PID threads instead of the VMM."
-            .into(),
+        "Let the kernel move the packets: enable vhost for the tap of each virtual \
+             machine",
         vec![
             "modprobe vhost_net && ls -l /dev/vhost-net".into(),
             "qemu-system-x86_64 … -netdev tap,id=net0,ifname=TAP,script=no,vhost=on".into(),
         ],
     )
+    .explained("The CPU time then appears in the vhost-PID threads instead of the VMM.")
 }

@@ -62,7 +62,7 @@ impl VhostPair<'_> {
             Quantity::Time => "time, off vs on",
             _ => "off vs on",
         };
-        Evidence::new(format!("{what}: {} vs {}", self.off.id, self.on.id)).ratio(&self.change)
+        Evidence::new(format!("{what}: {} vs {}", self.off.label, self.on.label)).ratio(&self.change)
     }
 
     pub(super) fn limitations(&self, pairs: usize) -> Vec<String> {

@@ -1,16 +1,16 @@
 //! `vhost-slower`: a path is slower with vhost than without.
 
-use findings::{Finding, Remedy, Severity};
+use findings::{Remedy, Severity};
 
 use super::{
-    Context, Rule,
+    Claim, Context, Rule,
     vhost_pairs::{self, MUCH, VhostPair, shown},
 };
 use crate::words::count;
 
-pub(crate) const RULE: Rule = Rule { id: "vhost-slower", look };
+pub(crate) const RULE: Rule = Rule::symptom("vhost-slower", look);
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let pairs = vhost_pairs::all(context);
     let slower = pairs.iter().filter(|pair| pair.loses());
     let worst =
@@ -18,27 +18,24 @@ fn look(context: &Context<'_>) -> Vec<Finding> {
     worst.map(|worst| finding(worst, &pairs)).into_iter().collect()
 }
 
-fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Finding {
+fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
     let slower: Vec<&VhostPair<'_>> = pairs.iter().filter(|pair| pair.loses()).collect();
     let mut limitations = worst.limitations(pairs.len());
     limitations
         .push("Rates do not show the reason; check the CPU of the vhost thread and its other load.".into());
-    Finding {
-        id: String::new(),
-        severity: severity(worst),
-        claim: format!(
-            "{} is slower with vhost: {} with it, {} without ({}), in {} of {}.",
-            worst.on.id,
-            shown(worst.on),
-            shown(worst.off),
-            worst.change(true),
-            slower.len(),
-            count(pairs.len(), "comparison"),
-        ),
+    Claim {
         results: slower.iter().flat_map(|pair| [pair.on.id.clone(), pair.off.id.clone()]).collect(),
         evidence: pairs.iter().map(VhostPair::evidence).collect(),
         limitations,
         remedy: Some(remedy()),
+        ..Claim::new(severity(worst), format!("{} is slower with vhost", worst.on.label)).detail(format!(
+            "{} with it, {} without ({}), in {} of {}",
+            shown(worst.on),
+            shown(worst.off),
+            worst.change(true),
+            slower.len(),
+            count(pairs.len(), "comparison")
+        ))
     }
 }
 
@@ -52,13 +49,13 @@ fn severity(worst: &VhostPair<'_>) -> Severity {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Give each vhost thread a dedicated CPU on the NUMA node of its guest's memory, and measure again. Also \
-         compare the offloads of both guests' devices."
-            .into(),
+        "Give each vhost thread a dedicated CPU on the NUMA node of its guest's \
+             memory, and measure again",
         vec![
             "ps -eLo tid,comm,psr,pcpu | grep vhost-".into(),
             "taskset -cp CPU THREAD".into(),
             "ethtool -k DEVICE  # in each guest".into(),
         ],
     )
+    .explained("Also compare the offloads of both guests' devices.")
 }

@@ -1,12 +1,12 @@
 //! `vxlan-cost`: the cost of the VXLAN layer at the best measured settings, and how to reduce it.
 
-use findings::{Comparison, CostBreakdown, CostStep, Difference, Evidence, Finding, Remedy, Severity};
+use findings::{Comparison, CostBreakdown, CostStep, Difference, Evidence, Remedy, Severity};
 use workload::Metric;
 
-use super::{Context, Rule, significance};
+use super::{Claim, Context, Rule, significance};
 use crate::words::list;
 
-pub(crate) const RULE: Rule = Rule { id: "vxlan-cost", look };
+pub(crate) const RULE: Rule = Rule::symptom("vxlan-cost", look);
 
 const LAYER: &str = "vxlan";
 struct Cost<'a> {
@@ -18,7 +18,7 @@ struct Cost<'a> {
 
 /// One finding per workload, for the setting with the lowest cost. Additional losses elsewhere are caused by the
 /// settings.
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs: Vec<Cost<'_>> = context
         .findings
         .cost_breakdowns
@@ -40,7 +40,7 @@ fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>
     Some(Cost { breakdown, step, cost, worse })
 }
 
-fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Finding> {
+fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Claim> {
     let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.breakdown.workload == workload).collect();
     let least = own.iter().min_by(|one, other| one.worse.total_cmp(&other.worse))?;
     let others: Vec<&str> =
@@ -52,15 +52,14 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         _ => format!("costs {} of {workload}", least.cost.loss()),
     };
     let below = least.step.below.as_deref().unwrap_or("the path below");
-    let settings = if own.len() > 1 { settings(least) } else { String::new() };
-    Some(Finding {
-        id: String::new(),
-        severity: Severity::Note,
-        claim: format!("The VXLAN layer{together} {change}: {} vs {below}{settings}.", least.step.path),
+    let settings = settings(least, own.len());
+    Some(Claim {
         results: own.iter().map(|cost| cost.step.result.clone()).collect(),
         evidence: own.iter().map(|cost| evidence(cost)).collect(),
         limitations: limitations(&own),
         remedy: Some(remedy(context)),
+        ..Claim::new(Severity::Note, format!("The VXLAN layer{together} {change}"))
+            .detail(format!("{} vs {below}{settings}", least.step.path))
     })
 }
 
@@ -71,11 +70,14 @@ fn limitations(own: &[&Cost<'_>]) -> Vec<String> {
     [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
 }
 
-/// Formats the settings: `, at the settings where it costs least (offload=on)`.
-fn settings(cost: &Cost<'_>) -> String {
-    let levels: Vec<String> =
+/// Formats the settings: ` (offload=on)`, or ` (offload=on, the cheapest of 2 settings)`.
+fn settings(cost: &Cost<'_>, settings: usize) -> String {
+    let mut parts: Vec<String> =
         cost.breakdown.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
-    format!(", at the settings where it costs least ({})", levels.join(", "))
+    if settings > 1 {
+        parts.push(format!("the cheapest of {settings} settings"));
+    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 fn evidence(cost: &Cost<'_>) -> Evidence {
@@ -89,10 +91,13 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
 /// The devices of the underlay are unknown here. The environment section lists all settings.
 fn remedy(context: &Context<'_>) -> Remedy {
     Remedy::manual(
-        "Check that segmentation, checksum and receive offloads are on for the VXLAN device and its underlay. A NIC \
-         needs tx-udp_tnl-segmentation to segment inside the tunnel. If every switch supports it, raise the \
-         underlay's MTU, so that fewer packets cross the tunnel."
-            .into(),
+        "Check that segmentation, checksum and receive offloads are on for the VXLAN \
+             device and its underlay",
         context.commands().section("environment").into_iter().collect(),
+    )
+    .explained(
+        "A NIC needs tx-udp_tnl-segmentation to segment inside the tunnel. If every \
+             switch supports it, raise the underlay's MTU, so that fewer packets cross \
+             the tunnel.",
     )
 }

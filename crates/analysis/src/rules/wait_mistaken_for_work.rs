@@ -1,14 +1,14 @@
 //! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not the cost
 //! of the calls.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::SyscallCount;
 use units::Nanos;
 
-use super::{Context, Rule, waiting::Kind};
+use super::{Claim, Context, Rule, waiting::Kind};
 use crate::words::{list, percent, so_in};
 
-pub(crate) const RULE: Rule = Rule { id: "wait-mistaken-for-work", look };
+pub(crate) const RULE: Rule = Rule::measurement("wait-mistaken-for-work", look);
 
 /// Smaller fractions are not misleading.
 const LEAST: f64 = 0.1;
@@ -25,7 +25,7 @@ struct Unsplit<'a> {
     total: Nanos,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Unsplit<'_>> = context.findings.results.iter().filter_map(unsplit).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
@@ -51,7 +51,7 @@ fn is_unsplit(count: &SyscallCount) -> bool {
     !split && count.total.is_some_and(|total| total.0 > 0)
 }
 
-fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
+fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
     let mut calls: Vec<&str> = Vec::new();
     for call in worst.idle.iter().map(|count| count.call.as_str()) {
         if !calls.contains(&call) {
@@ -59,17 +59,7 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
         }
     }
     let others = so_in(found.len());
-    Finding {
-        id: String::new(),
-        severity: if worst.share >= MOST { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "{} of the {} in system calls of {} may not be work. These calls wait or run a guest ({}), so their \
-             total time is not their cost.{others}",
-            percent(worst.share),
-            worst.total,
-            worst.result.id,
-            list(&calls)
-        ),
+    Claim {
         results: found.iter().map(|unsplit| unsplit.result.id.clone()).collect(),
         evidence: found.iter().flat_map(evidence).collect(),
         limitations: vec![
@@ -79,6 +69,20 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Finding {
             "Times from enter to exit include the tracer's cost per call.".into(),
         ],
         remedy: Some(remedy()),
+        ..Claim::new(
+            if worst.share >= MOST { Severity::Warning } else { Severity::Note },
+            format!(
+                "{} of the {} in system calls of {} may not be work",
+                percent(worst.share),
+                worst.total,
+                worst.result.label
+            ),
+        )
+        .further(format!(
+            "These calls wait or run a guest ({}), so their total time is not their \
+             cost.{others}",
+            list(&calls)
+        ))
     }
 }
 
@@ -96,12 +100,12 @@ fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
             .text(" each")
     };
     let idle = unsplit.idle.iter().take(MOST_TOLD).map(|count| {
-        seen(format!("{} of {}: {}", who(count), unsplit.result.id, Kind::of(count).in_words()), count)
+        seen(format!("{} of {}: {}", who(count), unsplit.result.label, Kind::of(count).in_words()), count)
     });
     let work = unsplit.result.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);
     let most = work.max_by_key(|count| count.total).filter(|count| count.total.is_some());
-    let most =
-        most.map(|count| seen(format!("most possible work in {}: {}", unsplit.result.id, who(count)), count));
+    let most = most
+        .map(|count| seen(format!("most possible work in {}: {}", unsplit.result.label, who(count)), count));
     idle.chain(most).collect()
 }
 
@@ -123,13 +127,15 @@ fn who(count: &SyscallCount) -> String {
 
 fn remedy() -> Remedy {
     Remedy::manual(
-        "Compare the threads' running time, not their time in calls. For a vCPU, count exits and their reasons: a \
-         long KVM_RUN means that the guest is running or idle."
-            .into(),
+        "Compare the threads' running time, not their time in calls",
         vec![
             "perf stat -e task-clock,context-switches -p PID --per-thread".into(),
             "perf kvm stat live -p PID".into(),
             "perf sched record -- sleep 10 && perf sched timehist -p PID".into(),
         ],
+    )
+    .explained(
+        "For a vCPU, count exits and their reasons: a long KVM_RUN means that the \
+             guest is running or idle.",
     )
 }

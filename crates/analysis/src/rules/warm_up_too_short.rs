@@ -1,18 +1,18 @@
 //! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity};
 use stats::{describe, warmup};
 use units::Nanos;
 use workload::WorkloadSettings;
 
-use super::{Context, Rule};
+use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     series,
     words::{count, so_in, value},
 };
 
-pub(crate) const RULE: Rule = Rule { id: "warm-up-too-short", look };
+pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
 
 /// Smaller effects are not misleading.
 const LEAST: f64 = 0.01;
@@ -38,7 +38,7 @@ struct Slow<'a> {
     ratio: f64,
 }
 
-fn look(context: &Context<'_>) -> Vec<Finding> {
+fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Slow<'_>> =
         context.results().filter_map(|(result, measured)| slow(result, measured)).collect();
     found.sort_by(|one, other| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
@@ -75,21 +75,10 @@ fn late(rates: &[f64], length: Nanos) -> Option<Late> {
         .then(|| Late { after: Nanos(length.0 * first as u64), ratio: rest / all })
 }
 
-fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
+fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
     let others = so_in(found.len());
     let much = (worst.ratio - 1.0).abs() >= MUCH;
-    Finding {
-        id: String::new(),
-        severity: if much { Severity::Warning } else { Severity::Note },
-        claim: format!(
-            "In {} of {} the rate settled up to {} after {}: {} including that phase, {} without it.{others}",
-            of_trials(worst),
-            worst.result.id,
-            worst.after,
-            if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" },
-            value(worst.result.metric, worst.result.value.estimate),
-            value(worst.result.metric, worst.result.value.estimate * worst.ratio),
-        ),
+    Claim {
         results: found.iter().map(|slow| slow.result.id.clone()).collect(),
         evidence: found.iter().map(evidence).collect(),
         limitations: vec![
@@ -99,6 +88,22 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
             "Only the first fifth of a trial is examined; later changes are level shifts.".into(),
         ],
         remedy: Some(remedy(found)),
+        ..Claim::new(
+            if much { Severity::Warning } else { Severity::Note },
+            format!(
+                "In {} of {} the rate settled up to {} after {}",
+                of_trials(worst),
+                worst.result.label,
+                worst.after,
+                if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" }
+            ),
+        )
+        .detail(format!(
+            "{} including that phase, {} without it",
+            value(worst.result.metric, worst.result.value.estimate),
+            value(worst.result.metric, worst.result.value.estimate * worst.ratio)
+        ))
+        .further(others)
     }
 }
 
@@ -113,7 +118,7 @@ fn of_trials(slow: &Slow<'_>) -> String {
 fn evidence(slow: &Slow<'_>) -> Evidence {
     let change = slow.ratio - 1.0;
     let more = if change < 0.0 { "less" } else { "more" };
-    Evidence::new(&slow.result.id)
+    Evidence::new(&slow.result.label)
         .text("settles after ")
         .time(slow.after)
         .text(format!(" in {}; without it ", of_trials(slow)))
@@ -133,12 +138,13 @@ fn remedy(found: &[Slow<'_>]) -> Remedy {
     let seconds = most.seconds().ceil();
     if found.iter().all(|slow| slow.load.is_none()) {
         return Remedy::manual(
-            format!("Omit at least {most} at the start, e.g. with iperf3's --omit, and measure again."),
+            format!("Omit at least {most} at the start, e.g"),
             vec![format!("iperf3 --client HOST --omit {seconds}")],
-        );
+        )
+        .explained("with iperf3's --omit, and measure again.");
     }
     Remedy::manual(
-        format!("Set the workload's `warmup` to {most} or more and measure again."),
+        format!("Set the workload's `warmup` to {most} or more and measure again"),
         vec![format!("warmup = \"{}ms\"", most.0.div_ceil(1_000_000))],
     )
 }

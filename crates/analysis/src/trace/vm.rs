@@ -22,7 +22,7 @@ pub fn vm(vm: &VmFacts, seen: &Trace, by: CallGrouping) -> VmSummary {
         trace: trace(seen, by),
         findings: Vec::new(),
     };
-    summary.findings = rule::claims(claims::ALL, &summary);
+    summary.findings = rule::findings(claims::ALL, &summary);
     summary
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
-use findings::GateOutcome;
+use findings::{GateOutcome, GuardLimits};
 use units::Share;
 
 use super::compare::{History, Rendering};
@@ -19,13 +19,20 @@ pub(crate) struct CheckArgs {
     /// Fail on a regression larger than this
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = loss, allow_hyphen_values = true)]
     max_loss: Share,
+    /// Fail on a 99th percentile that increases by more than this
+    #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = increase, allow_hyphen_values = true)]
+    max_p99: Share,
+    /// Fail on packet loss, retransmissions or failed connections that increase by more than this, in percentage
+    /// points
+    #[arg(long, value_name = "SHARE", default_value = "0.5%", value_parser = loss, allow_hyphen_values = true)]
+    max_packet_loss: Share,
     #[command(flatten)]
     history: History,
     #[command(flatten)]
     shown: Rendering,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the limit; 1 at least one did; \
+const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the limits; 1 at least one did; \
     2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";
 
 pub(crate) fn run(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
@@ -38,7 +45,9 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let mut references = References::new(shared);
     let (baseline, run) = (references.baseline(&args.against)?, references.load(&args.run)?);
     let comparison = args.history.compare(&references, &baseline, &run)?;
-    let gate = analysis::gate(&comparison, args.max_loss.0);
+    let limits =
+        GuardLimits { p99: args.max_p99.0, packet_loss: args.max_packet_loss.0, ..GuardLimits::default() };
+    let gate = analysis::gate(&comparison, args.max_loss.0, limits);
     show.write(&comparison, Some(&gate))?;
     Ok(match gate.outcome {
         GateOutcome::Passed => Exit::Success,
@@ -47,11 +56,20 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     })
 }
 
+/// Parses an increase, which may exceed 100 %.
+fn increase(text: &str) -> Result<Share, String> {
+    share(text)
+        .filter(|share| share.0 >= 0.0)
+        .ok_or_else(|| format!("invalid share `{text}`: use a percentage, e.g. 50% or 200%"))
+}
+
+fn share(text: &str) -> Option<Share> {
+    let bare = || text.parse().ok().map(Share);
+    text.parse().ok().or_else(bare).filter(|share| share.0.is_finite())
+}
+
 pub(super) fn loss(text: &str) -> Result<Share, String> {
-    let bare = || text.parse().ok().filter(|share: &f64| share.is_finite()).map(Share);
-    text.parse()
-        .ok()
-        .or_else(bare)
+    share(text)
         .filter(|share| (0.0..1.0).contains(&share.0))
         .ok_or_else(|| format!("invalid share `{text}`: use a percentage from 0 to below 100, e.g. 5%"))
 }
@@ -68,5 +86,7 @@ mod tests {
         for text in ["5", "100%", "-5%", "-0.1", "nan", "much", ""] {
             assert!(loss(text).is_err_and(|message| message.contains("5%")), "{text}");
         }
+        assert!(increase("200%").is_ok_and(|read| (read.0 - 2.0).abs() < 1e-12));
+        assert!(increase("-5%").is_err_and(|message| message.contains("50%")));
     }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     exit::Exit,
-    failure::{self, Misuse, NoRights},
+    failure::{Misuse, NoRights},
     global_flags::GlobalFlags,
     interrupt,
     list_format::{self, ListFormat},
@@ -118,7 +118,7 @@ fn keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Res
     let result = try_keep(registry, args, shared);
     if let Err(error) = &result {
         // The parent command reads one line of standard output.
-        output::line(failure::causes(error))?;
+        output::line(watch::causes(error))?;
     }
     result
 }

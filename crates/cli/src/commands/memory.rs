@@ -1,7 +1,6 @@
 //! `plumb memory`: shows how much memory virtual machines use and access.
 
-pub(crate) mod document;
-pub(crate) mod record;
+pub(crate) mod recording;
 mod report;
 mod summary;
 mod table;

@@ -1,35 +1,24 @@
 //! `plumb rebalance`: moves memory between running virtual machines, from those that have more than they
 //! need to those that need more.
 
-pub(crate) mod config;
 pub(crate) mod metrics;
-mod replay;
 mod table;
 
 use std::{
-    env,
+    env, mem,
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
 };
 
 use anyhow::{Context, anyhow};
 use clap::Args;
 use jiff::Timestamp;
-use lab::Stop;
-use memory::{Rebalance, Round};
-use policy::{Rebalancer, State};
-use serde::{Deserialize, Serialize};
+use memory::{ConfigError, Rebalance, Recorder, Replay, ReplayError, Round, Rounds, SavedState, VmsConfig};
+use policy::State;
 
-use self::config::Config;
-use super::memory::{
-    document::{self, Document},
-    record::Recorder,
+use super::memory::recording;
+use crate::{
+    bounded_file, destination::replace_text, exit::Exit, failure::Misuse, interrupt, output, program::TOOL,
 };
-use crate::{bounded_file, destination::replace_text, exit::Exit, interrupt, output};
-
-/// How often to check for Ctrl-C.
-const GLANCE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -78,54 +67,71 @@ Each machine needs a virtio-balloon device, whose guest driver also reports memo
 Exit status: 0 success; 1 no machine could be reached; 64 usage error; 130 interrupted before the first \
     round.";
 
-#[derive(Debug, Serialize, Deserialize)]
-struct StateFile {
-    schema: u32,
-    state: State,
-}
-
-impl StateFile {
-    const SCHEMA: u32 = 1;
-}
-
 pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
-    let config = Config::read(&args.config)?;
+    let config = read_config(&args.config)?;
     if let Some(record) = &args.replay {
-        return replay::run(&config, record, args.rounds);
+        return replay(args, &config, record);
     }
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
-    let stop = Stop::new();
-    interrupt::set_on_signal(&stop.flag())?;
-    let mut vms = config.attach((!args.dry_run).then(lock_folder).as_deref(), &stop)?;
-    let settings = config.settings(&config.extents(&mut vms)?)?;
-    let facts = document::facts(&mut vms);
+    let rounds = Rounds { dry: args.dry_run, most: args.rounds, ..Rounds::default() };
+    interrupt::set_on_signal(&rounds.stop)?;
+    let vms = config.attach((!args.dry_run).then(lock_folder).as_deref(), TOOL, &rounds.stop)?;
     let state = args.state.as_deref().map(read_state).transpose()?.unwrap_or_default();
-    let rebalancer = Rebalancer::resume(settings, state).map_err(|error| config.misuse(&error))?;
-    let mut rebalance = Rebalance::new(rebalancer, vms, config.interval());
-    let mut finished = 0;
-    while !stop.is_asked() {
-        let next = Instant::now() + config.interval();
-        let round = rebalance.round(args.dry_run);
-        print_round(&round, if args.dry_run { "would move " } else { "" }, finished == 0, Timestamp::now())?;
+    let mut rebalance =
+        Rebalance::resume(&config, vms, state).map_err(|error| misuse(&args.config, &error))?;
+    let (mut first, verb) = (true, if args.dry_run { "would move " } else { "" });
+    let finished = rebalance.run(&rounds, |rebalance, round| {
+        print_round(round, verb, mem::take(&mut first), Timestamp::now())?;
         if let Some(recorder) = &mut recorder {
-            let moves = if args.dry_run { &[][..] } else { &*round.decision.moves };
-            recorder.keep(&Document::of(&round.seen, &facts, config.interval(), moves))?;
+            recorder.append(&rebalance.sample(round, args.dry_run))?;
         }
         if let Some(file) = &args.metrics {
             replace_text(file, &metrics::text(&round.seen, Some(&round.decision)))?;
         }
         if let Some(file) = args.state.as_deref().filter(|_| !args.dry_run) {
-            save_state(file, rebalance.rebalancer().state().clone())?;
+            let saved = SavedState::new(rebalance.rebalancer().state().clone());
+            replace_text(file, &(serde_json::to_string(&saved)? + "\n"))?;
         }
-        finished += 1;
-        if args.rounds == Some(finished) {
-            return Ok(Exit::Success);
-        }
-        while !stop.is_asked() && Instant::now() < next {
-            thread::sleep(GLANCE);
-        }
-    }
+        anyhow::Ok(())
+    })?;
     Ok(if finished == 0 { Exit::Interrupted } else { Exit::Success })
+}
+
+pub(crate) fn read_config(file: &Path) -> anyhow::Result<VmsConfig> {
+    let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(VmsConfig::parse(&text).map_err(|error| misuse(file, &error))?)
+}
+
+fn misuse(file: &Path, error: &ConfigError) -> Misuse {
+    let misuse = Misuse::new(format!("{}: {error}", file.display()));
+    match error.hint() {
+        Some(hint) => misuse.hint(hint),
+        None => misuse,
+    }
+}
+
+/// Simulates the decisions for a recording.
+fn replay(args: &RebalanceArgs, config: &VmsConfig, path: &Path) -> anyhow::Result<Exit> {
+    let samples = recording::read(path)?;
+    let mut replay = Replay::new(config, &samples).map_err(|error| match error {
+        ReplayError::Config(error) => misuse(&args.config, &error).into(),
+        ReplayError::UnknownVm { .. } => Misuse::new(format!("{} has {error}", path.display()))
+            .hint("use the machine names of the recording's configuration")
+            .into(),
+        ReplayError::NeverResponded { .. } => anyhow!("{} has {error}", path.display()),
+    })?;
+    let most = args.rounds.and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(usize::MAX);
+    let mut moves = 0;
+    for (number, sample) in samples.iter().take(most).enumerate() {
+        let round = replay.round(sample);
+        print_round(&round, "would move ", number == 0, sample.moment())?;
+        moves += round.decision.moves.len();
+    }
+    output::line(format_args!("{} samples, {moves} moves; on average:", samples.len().min(most)))?;
+    for (name, average) in replay.averages() {
+        output::line(format_args!("{}: {average}", output::harmless(name)))?;
+    }
+    Ok(Exit::Success)
 }
 
 fn lock_folder() -> PathBuf {
@@ -133,28 +139,17 @@ fn lock_folder() -> PathBuf {
     machine::runtime_folder(named, &env::temp_dir()).join("plumb")
 }
 
-fn save_state(file: &Path, state: State) -> anyhow::Result<()> {
-    let saved = StateFile { schema: StateFile::SCHEMA, state };
-    replace_text(file, &(serde_json::to_string(&saved)? + "\n"))
-}
-
 fn read_state(file: &Path) -> anyhow::Result<State> {
     if !file.exists() {
         return Ok(State::default());
     }
     let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let wrong = |what: String| {
+    SavedState::parse(&text).map_err(|mismatch| {
         anyhow!(
-            "{} is not a state file of this version of `plumb rebalance`: {what}; \
-            remove it",
+            "{} is not a state file of this version of `plumb rebalance`: {mismatch}; remove it",
             file.display()
         )
-    };
-    let saved: StateFile = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    match saved.schema {
-        StateFile::SCHEMA => Ok(saved.state),
-        other => Err(wrong(format!("its version is {other}, expected {}", StateFile::SCHEMA))),
-    }
+    })
 }
 
 fn print_round(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result<()> {

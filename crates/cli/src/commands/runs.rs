@@ -1,6 +1,7 @@
 //! `plumb runs`: lists stored runs. Removal, checks and transfer are in submodules.
 
 mod health;
+mod history;
 mod removal;
 mod transfer;
 
@@ -9,13 +10,13 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use jiff::{Timestamp, tz::TimeZone};
 use samples::{RunState, UnixMillis};
 use serde_json::json;
-use store::{Baseline, RunListing, Store};
+use store::{Baseline, RunListing, Store, remedies_parent};
 
 use crate::{
     exit::Exit,
     global_flags::GlobalFlags,
     list_format::{self, ListFormat},
-    output, remedy_results, store_path, width,
+    output, store_path, width,
 };
 
 #[derive(Debug, Args)]
@@ -30,6 +31,8 @@ pub(crate) struct RunsArgs {
 enum RunsCommand {
     /// List stored runs, newest first
     List(ListFormat),
+    /// Show the results of a scenario over its runs: level shifts, drifts and the expected range
+    History(history::HistoryArgs),
     /// Remove runs and all their trials
     Remove(removal::RemoveArgs),
     /// Check that all stored trials are readable and intact
@@ -47,6 +50,7 @@ pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     match args.command.as_ref().unwrap_or(&RunsCommand::List(args.format)) {
         RunsCommand::List(ListFormat { json: true }) => list_json(&store)?,
         RunsCommand::List(_) => list(&store)?,
+        RunsCommand::History(args) => history::run(args, &store)?,
         RunsCommand::Remove(args) => removal::run(args, &mut store)?,
         RunsCommand::Check(args) => return health::check(args, &store),
         RunsCommand::Repair => return health::repair(store),
@@ -106,7 +110,7 @@ fn list_json(store: &Store) -> anyhow::Result<()> {
             "planned": run.planned,
             "imported": run.imported,
             "baselines": names.collect::<Vec<_>>(),
-            "remedies_of": remedy_results::parent(&run.id, runs.iter().map(|other| &other.id)),
+            "remedies_of": remedies_parent(&run.id, runs.iter().map(|other| &other.id)),
         })
     };
     list_format::json(runs.iter().map(entry))
@@ -138,7 +142,7 @@ fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String;
         RunState::Complete => (run.completed.to_string(), "complete"),
         RunState::Unfinished => (format!("{}/{}", run.completed, run.planned), "unfinished"),
     };
-    let parent = remedy_results::parent(&run.id, all.iter().map(|other| &other.id));
+    let parent = remedies_parent(&run.id, all.iter().map(|other| &other.id));
     let state = parent.map_or_else(|| state.to_owned(), |of| format!("{state}, remedies of {of}"));
     let state = if run.imported { format!("{state}, imported") } else { state };
     let names: Vec<&str> =
@@ -193,7 +197,7 @@ mod tests {
     fn recognises_remedy_tests_by_name() {
         let stored = ["quick-1", "quick-1-remedies", "quick-1-2"].map(|name| samples::RunId(name.into()));
         let parent = |name: &str| {
-            remedy_results::parent(&samples::RunId(name.into()), stored.iter()).map(|run| run.0.clone())
+            remedies_parent(&samples::RunId(name.into()), stored.iter()).map(|run| run.0.clone())
         };
         assert_eq!(parent("quick-1-remedies").as_deref(), Some("quick-1"));
         assert_eq!(parent("quick-1-remedies-2").as_deref(), Some("quick-1"));

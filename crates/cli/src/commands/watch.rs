@@ -2,20 +2,15 @@
 //! regressions. This file contains the flags and the setup of the main loop.
 
 mod alert;
-mod archive;
-mod budget;
 mod forecast;
+mod host;
 mod metrics;
 mod plan;
-mod report;
 mod run_process;
-mod schedule;
-mod session;
-mod state;
 
 use std::{
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -24,16 +19,12 @@ use clap::Args;
 use jiff::Timestamp;
 use lab::Stop;
 use samples::UnixMillis;
-use store::StoreError;
+use store::{Location, StoreError};
 use units::Nanos;
+use watch::{Against, Archive, Measure, Session, Verdict, WatchEnd, WatchState, Watched};
 use web::MetricsEndpoint;
 
-use self::{
-    archive::Archive,
-    plan::{Against, Measure, Plan},
-    session::Session,
-    state::WatchState,
-};
+use self::{host::Program, plan::Plan};
 use crate::{
     amount,
     exit::Exit,
@@ -90,13 +81,6 @@ Exit status: 0 success; with --once the worst verdict's, like `plumb check`: 1 r
     failed or the database cannot be read, 2 inconclusive; 64 usage error; 130 interrupted during a run \
     (finished trials are stored).";
 
-#[derive(Debug)]
-struct Watched {
-    measure: Measure,
-    name: String,
-    digest: String,
-}
-
 pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let plan = Plan::read(&args.plan)?;
     let watched = watched(&plan.measures, shared)?;
@@ -105,7 +89,8 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit
         require_baseline(&archive, measure)?;
     }
     if args.dry_run {
-        forecast::print(&watched, plan.budget, archive, &args.plan, now(), args.json)?;
+        let state = state_path(archive.path(), &args.plan).ok();
+        forecast::print(&watched, plan.budget, archive, state.as_deref(), now(), args.json)?;
         return Ok(Exit::Success);
     }
     let measured = measured(args, shared, &plan, watched, archive);
@@ -120,7 +105,8 @@ fn measured(
     watched: Vec<Watched>,
     archive: Archive,
 ) -> anyhow::Result<Exit> {
-    let Some(state) = WatchState::open(archive.path(), &args.plan)? else {
+    let path = state_path(archive.path(), &args.plan)?;
+    let Some(state) = WatchState::open(&path)? else {
         let name = args.plan.display();
         if args.once {
             output::aside(format_args!("another watch of {name} is already running"));
@@ -128,19 +114,54 @@ fn measured(
         }
         bail!("another watch of {name} is already running with these runs");
     };
+    if state.is_damaged {
+        output::aside(format_args!("note: {} is damaged; alerts may be repeated", path.display()));
+    }
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
     let listen = args.metrics.or(plan.listen.filter(|_| !args.once));
-    let mut session = Session::new(plan, watched, archive, state, shared, &stop, args.json);
+    let host = Program { plan, shared, store: archive.path().to_owned(), stop: &stop, is_json: args.json };
+    let mut session = Session::new(host, watched, plan.budget, archive, state, &stop);
     let metrics = session.metrics();
-    let endpoint =
-        listen.map(|listen| MetricsEndpoint::listen(listen, move || metrics.text())).transpose()?;
+    let endpoint = listen
+        .map(|listen| MetricsEndpoint::listen(listen, move || metrics::text(&metrics.lock())))
+        .transpose()?;
     if let Some(endpoint) = &endpoint {
         output::aside(format_args!("metrics at http://{}/metrics", endpoint.address()));
         session.load_stored_runs();
     }
     let until = args.length.map(|length| Instant::now() + Duration::from(length));
-    if args.once { session.once() } else { session.run_until(until) }
+    let end = if args.once { session.once()? } else { session.run_until(until)? };
+    if args.once && end == WatchEnd::Finished(None) {
+        output::aside("no measurement is due");
+    }
+    Ok(match end {
+        WatchEnd::Interrupted => Exit::Interrupted,
+        WatchEnd::Finished(None | Some(Verdict::First | Verdict::Passed | Verdict::Skipped)) => Exit::Success,
+        WatchEnd::Finished(Some(Verdict::Undecided)) => Exit::CannotTell,
+        WatchEnd::Finished(Some(Verdict::Failed)) => Exit::NotChecked,
+        WatchEnd::Finished(Some(Verdict::Regressed)) => Exit::Lost,
+    })
+}
+
+fn state_path(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
+    Ok(match Location::parse(store)? {
+        Location::File(file) => state_file(&file, plan),
+        // The state is at the default location of runs, because a plan is watched by a single machine.
+        server @ Location::Server(_) => {
+            let name = server.to_string().replace('/', "_");
+            state_file(&store_path::default_path()?.with_file_name(name), plan)
+        }
+    })
+}
+
+/// Returns a path such as `runs.db.nightly.watch`.
+fn state_file(store: &Path, plan: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".");
+    name.push(plan.file_stem().unwrap_or_default());
+    name.push(".watch");
+    name.into()
 }
 
 fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Watched>> {
@@ -165,14 +186,23 @@ fn require_baseline(archive: &Archive, measure: &Measure) -> anyhow::Result<()> 
     let missing = match archive.baseline(name) {
         Ok(Some(_)) => return Ok(()),
         Ok(None) => format!("there is no baseline `{name}`, because no runs are stored yet"),
-        Err(error) if matches!(error.downcast_ref(), Some(StoreError::NoBaseline { .. })) => {
-            error.to_string()
-        }
-        Err(error) => return Err(error),
+        Err(error @ StoreError::NoBaseline { .. }) => error.to_string(),
+        Err(error) => return Err(error.into()),
     };
     Err(Misuse::new(missing).hint(format!("create it with `plumb baseline set {name} RUN`")).into())
 }
 
 fn now() -> UnixMillis {
     UnixMillis(Timestamp::now().as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_file_depends_on_store_and_plan() {
+        let path = state_file(Path::new("/data/runs.db"), Path::new("/etc/plumb/nightly.toml"));
+        assert_eq!(path, Path::new("/data/runs.db.nightly.watch"));
+    }
 }

@@ -17,7 +17,7 @@ use web::{Config, Documents, Rendition, Tls, TlsError, Token};
 use super::report::FormatName;
 use crate::{
     bounded_file, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, interrupt, output,
-    remedy_results, run_reference, store_path,
+    remedy_results, store_path,
 };
 
 const ABOUT: &str = "Serves web pages about stored runs until Ctrl-C: a searchable list, reports, \
@@ -150,7 +150,7 @@ impl Documents for Reports {
 
     fn comparison(&self, store: &Store, a: &RunId, b: &RunId, format: Format) -> anyhow::Result<String> {
         let (a, b) = (store.load(a)?, store.load(b)?);
-        let others = run_reference::others(store, &a, &b, |_| true)?;
+        let others = store.others(&a, &b, |_| true)?;
         let comparison = analysis::comparison(&a, &b, &others);
         Ok(render_comparison(&comparison, None, format, &destination::in_a_file()))
     }

@@ -11,13 +11,12 @@ use ratatui::{
     widgets::Paragraph,
 };
 use units::Nanos;
+use watch::{Boot, Current, Left, State, Tone, mark, one_line};
 
 use super::{
     colours::Colours,
-    pace::Left,
     path::{self, columns},
     results::{self, padded},
-    state::{Boot, Current, State, Tone, mark, one_line},
 };
 use crate::{sparkline::sparkline, width};
 
@@ -56,7 +55,7 @@ fn top(state: &State, width: usize, height: usize, colours: Colours, now: Instan
     let mut lines = vec![title(state, width, colours, now), progress(state, width, colours)];
     let name = state.path().map(|path| format!("path {}", path.name)).unwrap_or_default();
     lines.push(rule(&name, width, colours));
-    let hops = state.hops();
+    let hops = path::hops(state);
     lines.extend(
         path::drawn(&hops, width, height / PARTS.0).into_iter().map(|line| Line::raw(one_line(&line))),
     );

@@ -1,6 +1,7 @@
 //! Draws the path of a trial: the hosts and the devices that packets pass through.
 
-use scenario::{DeviceRef, HostName, Path};
+use scenario::{DeviceRef, HostName};
+use watch::State;
 
 const LINK: &str = "──";
 const WITHIN: &str = " ─ ";
@@ -11,7 +12,8 @@ pub(super) struct Hop {
     devices: Vec<String>,
 }
 
-pub(super) fn hops(path: &Path, is_vm: impl Fn(&HostName) -> bool) -> Vec<Hop> {
+pub(super) fn hops(state: &State) -> Vec<Hop> {
+    let Some(path) = state.path() else { return Vec::new() };
     let mut hops: Vec<(&HostName, Vec<String>)> = Vec::new();
     let devices: Vec<&DeviceRef> = match &path.devices[..] {
         [] => vec![&path.from.device],
@@ -24,7 +26,7 @@ pub(super) fn hops(path: &Path, is_vm: impl Fn(&HostName) -> bool) -> Vec<Hop> {
         }
     }
     let named = |(host, devices): (&HostName, _)| {
-        let name = if is_vm(host) { format!("{host} (VM)") } else { host.to_string() };
+        let name = if state.is_vm(host) { format!("{host} (VM)") } else { host.to_string() };
         Hop { name, devices }
     };
     hops.into_iter().map(named).collect()

@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use ::report::{Judgement, LiveResult, LiveStep};
 use ratatui::text::{Line, Span};
 use scenario::{FactorName, PlannedResult};
+use watch::{State, one_line};
 
-use super::{
-    colours::Colours,
-    path::columns,
-    state::{State, one_line},
-};
+use super::{colours::Colours, path::columns};
 
 const GAP: usize = 2;
 const TRIALS: usize = 3;

@@ -24,12 +24,9 @@ use ratatui::{
         execute, terminal,
     },
 };
+use watch::{Message, State, cpu_time};
 
-use super::{
-    colours::Colours,
-    draw::draw,
-    state::{Message, State},
-};
+use super::{colours::Colours, draw::draw};
 
 const FRAME: Duration = Duration::from_millis(250);
 /// Large enough to write a frame with one system call.
@@ -140,14 +137,6 @@ fn handle_keys(wait: Duration, state: &mut State, stop: &Stop) {
 fn is_end(key: KeyEvent) -> bool {
     let is_interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
     is_interrupt || matches!(key.code, KeyCode::Char('q' | 'Q'))
-}
-
-/// The CPU time of this thread (proc_pid_schedstat, first field in nanoseconds), or 0 if the kernel does not record
-/// it.
-pub(super) fn cpu_time() -> Duration {
-    let schedstat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = schedstat.split(' ').next().and_then(|first| first.parse().ok());
-    Duration::from_nanos(nanos.unwrap_or(0))
 }
 
 /// A background process would be stopped if it accessed the terminal (proc_pid_stat(5): `pgrp`, `tpgid`).

@@ -7,6 +7,7 @@ use workload::Quantity;
 use crate::{
     options::Options,
     quantity::{Amount, amount},
+    statistic,
     unit::{Unit, unit},
 };
 
@@ -138,7 +139,9 @@ enum Kind {
 impl Looks {
     fn of<'a>(heading: &str, cells: impl Iterator<Item = &'a String>) -> Self {
         let (name, unit) = heading_unit(heading);
-        let filled: Vec<&String> = cells.filter(|cell| !is_blank(cell)).collect();
+        let repeats = counts_repetitions(&name);
+        let is_summary = |cell: &String| repeats && statistic::statistic(cell).is_some();
+        let filled: Vec<&String> = cells.filter(|cell| !is_blank(cell) && !is_summary(cell)).collect();
         let amounts: Vec<Amount> = filled.iter().filter_map(|cell| cell_amount(cell)).collect();
         let with_unit: Vec<Quantity> =
             amounts.iter().filter_map(|amount| Some(amount.unit?.quantity)).collect();

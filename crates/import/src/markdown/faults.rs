@@ -15,6 +15,7 @@ pub(super) struct Faults {
     wrong: BTreeMap<String, (String, Places)>,
     approximate: Places,
     halves: Places,
+    summaries: Places,
     without_values: bool,
     without_factors: bool,
     words: Vec<String>,
@@ -29,6 +30,7 @@ impl Faults {
             wrong: BTreeMap::new(),
             approximate: Places::NONE,
             halves: Places::NONE,
+            summaries: Places::NONE,
             without_values: false,
             without_factors: false,
             words: Vec::new(),
@@ -38,7 +40,8 @@ impl Faults {
     pub(super) fn columns(&mut self, columns: &[Column]) {
         let has = |wanted: fn(&Column) -> bool| columns.iter().any(wanted);
         self.without_values = !has(|column| column.scale().is_some());
-        self.without_factors = !self.without_values && !has(|column| column.role == Role::Factor);
+        self.without_factors =
+            !self.without_values && !has(|column| matches!(column.role, Role::Factor | Role::Repeat));
         let words = columns.iter().filter(|column| column.role == Role::Words);
         self.words = words.map(|column| column.name.clone()).collect();
     }
@@ -65,6 +68,11 @@ impl Faults {
     /// Records a row in which time and rate match only if each round trip took twice the time.
     pub(super) fn half(&mut self, line: u64) {
         self.halves.add(line);
+    }
+
+    /// Records a row that summarizes trials, or has a cell that does.
+    pub(super) fn summary(&mut self, line: u64) {
+        self.summaries.add(line);
     }
 
     pub(super) fn report(self, out: &mut Out) {
@@ -95,6 +103,12 @@ impl Faults {
         for (column, (shown, places)) in &self.wrong {
             out.note_on_table(format!(
                 "In {table}, `{column}` is not a valid number at {places} (`{shown}`); treated as unknown."
+            ));
+        }
+        if !self.summaries.is_empty() {
+            out.note_on_table(format!(
+                "In {table}, skipped averages and other statistics of the trials: {}.",
+                self.summaries
             ));
         }
         if !self.halves.is_empty() {

@@ -130,6 +130,7 @@ impl Table {
                 Role::Factor => {
                     found.levels.insert(column.name.clone(), text.clone());
                 }
+                Role::Repeat if statistic::statistic(text).is_some() => return self.faults.summary(line),
                 Role::Repeat | Role::Words => {}
                 Role::Interval => values.extend(ends(&values, text)),
                 Role::Value(scale) => match cell::read(column, scale, text) {
@@ -157,6 +158,11 @@ impl Table {
             found.warnings.push(ValidityWarning::HalfRoundTrips);
         }
         let repeats = self.levels.as_ref().is_some_and(|levels| levels.repeats);
+        let is_statistic = |value: &ReportedValue| statistic::statistic(&value.name).is_some();
+        if repeats && values.iter().any(is_statistic) {
+            values.retain(|value| !is_statistic(value));
+            self.faults.summary(line);
+        }
         for (factor, level, value) in apart {
             let mut found = found.clone();
             if repeats {
@@ -166,7 +172,7 @@ impl Table {
             }
             out.found(with(found, vec![value]));
         }
-        if values.first().is_some_and(|value| statistic::statistic(&value.name).is_some()) {
+        if values.first().is_some_and(is_statistic) {
             values.sort_by_key(|value| {
                 statistic::statistic(&value.name).map_or(3, |name| statistic::rank(&name))
             });

@@ -209,3 +209,18 @@ fn truncated_file_yields_only_numbers_in_it() {
         }
     }
 }
+
+#[test]
+fn averages_of_trials_are_not_trials() {
+    for text in [
+        "| Path | Run 1 | Run 2 | Average |\n|---|---|---|---|\n| veth | 9.4 Gbit/s | 9.2 Gbit/s | 9.3 Gbit/s |\n",
+        "| Run | veth (Gbit/s) |\n|---|---|\n| 1 | 9.4 |\n| 2 | 9.2 |\n| **Average** | 9.3 |\n",
+        "| Run | veth (Gbit/s) |\n|---|---|\n| 1 | 9.4 |\n| 2 | 9.2 |\n| Mean | 9.3 |\n| Std dev | 0.1 |\n",
+    ] {
+        let (found, report) = found("runs.md", text);
+        let rates: Vec<f64> = found.iter().map(|trial| values(trial)[0].value).collect();
+        assert_eq!(rates, [9.4e9, 9.2e9], "{text}");
+        let notes = report.table_notes.join("\n");
+        assert!(notes.contains("skipped averages") && !notes.contains("names a setting"), "{notes}");
+    }
+}

@@ -25,28 +25,28 @@ impl GuestMemory {
                 return Err(format!("impossible {what}: {size} of {most}"));
             }
         }
-        for (what, share) in [("pressure", self.psi), ("CPU time of telemetry", self.cost)] {
+        for (what, share) in [("pressure", self.pressure), ("CPU time of telemetry", self.telemetry_cpu)] {
             if let Some(Share(share)) = share.filter(|share| !(0.0..=1.0).contains(&share.0)) {
                 return Err(format!("impossible {what}: {share} is not from 0 to 1"));
             }
         }
-        if let Some(rate) = self.refaults.filter(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+        if let Some(rate) = self.refaults_per_second.filter(|rate| !(rate.is_finite() && *rate >= 0.0)) {
             return Err(format!("impossible refaults: {rate} per second"));
         }
         self.check_nodes(machine)
     }
 
     fn check_nodes(&self, machine: Bytes) -> Result<(), String> {
-        if self.tiers.len() > MOST_NODES {
-            return Err(format!("impossible number of NUMA nodes: {}", self.tiers.len()));
+        if self.nodes.len() > MOST_NODES {
+            return Err(format!("impossible number of NUMA nodes: {}", self.nodes.len()));
         }
-        if let Some(tier) = self.tiers.iter().find(|tier| tier.free > tier.size) {
+        if let Some(node) = self.nodes.iter().find(|node| node.free > node.size) {
             return Err(format!(
                 "impossible free memory of node {}: {} of {}",
-                tier.node, tier.free, tier.size
+                node.node, node.free, node.size
             ));
         }
-        let all = sum(self.tiers.iter().map(|tier| tier.size));
+        let all = sum(self.nodes.iter().map(|node| node.size));
         if all.is_none_or(|all| all > machine) {
             return Err(format!("impossible sizes of NUMA nodes: together more than {machine}"));
         }

@@ -59,7 +59,8 @@ impl DriverStatistics {
         let counted = number("stat-major-faults")
             .zip(number("stat-swap-in"))
             .map(|(major_faults, swapped_in)| Counted { at, major_faults, swapped_in });
-        seen.refaults = counted.zip(self.counted).and_then(|(now, before)| now.rate_since(&before));
+        seen.refaults_per_second =
+            counted.zip(self.counted).and_then(|(now, before)| now.rate_since(&before));
         self.counted = counted.or(self.counted);
         let possible = |size: &Bytes| *size <= machine;
         [seen.free, seen.available] = ["stat-free-memory", "stat-available-memory"]

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use protocol::{AccessSourceKind, MemoryTelemetry, NodeTelemetry};
+use protocol::{AccessSourceKind, MemoryTelemetry, NodeMemory};
 use sys::clock::{monotonic, thread_cpu};
 use units::{Bytes, Nanos};
 
@@ -109,7 +109,7 @@ impl Numbers {
     }
 }
 
-fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
+fn nodes(accesses: &mut Accesses) -> Vec<NodeMemory> {
     let entries = fs::read_dir(NODES).into_iter().flatten().filter_map(Result::ok);
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok());
     let mut numbers: Vec<u32> = numbers.collect();
@@ -121,7 +121,8 @@ fn nodes(accesses: &mut Accesses) -> Vec<NodeTelemetry> {
         let memory = Numbers::parse(&lines.join("\n"));
         let size = Bytes(memory.kilobytes("MemTotal"));
         let free = Bytes(memory.kilobytes("MemFree"));
-        Some(NodeTelemetry { node, size, free, accesses: accesses.remove(&node).unwrap_or_default() })
+        let accesses = accesses.remove(&node).unwrap_or_default();
+        Some(NodeMemory { node, slow: false, size, free, accesses })
     };
     numbers.into_iter().filter_map(telemetry).filter(|node| node.size.0 > 0).collect()
 }

@@ -41,10 +41,13 @@ fn block(block: &Block) -> String {
         }
         Block::List(items) => lines(items.iter().map(|item| format!("- {}", inline(item)))),
         Block::KeyValues(pairs) => {
-            let pair = |(key, value): &(String, Text)| {
-                format!("- **{}**: {}", inline(&key.as_str().into()), inline(value))
-            };
-            lines(pairs.iter().map(pair))
+            // A line without a label continues the one above.
+            let mut label = "";
+            let lines_of_pairs = pairs.iter().map(|(key, value)| {
+                label = if key.is_empty() { label } else { key };
+                format!("- **{}**: {}", inline(&label.into()), inline(value))
+            });
+            lines(lines_of_pairs)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! States the verdict in one sentence, followed by the result of the gate if one was requested.
 
-use findings::{Gate, GateOutcome, OpenQuestion, ResultComparison, RunComparison, Verdict};
+use findings::{Gate, GateOutcome, GuardComparison, ResultComparison, RunComparison, Verdict};
 
 use super::Source;
 use crate::{
@@ -16,10 +16,20 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = Vec::new();
     if let Some(gate) = source.gate {
         blocks.push(Block::Paragraph(passed_or_not(source.comparison, gate)));
-        let open: Vec<Text> = reasons(source.comparison, &gate.undecided);
+        let violations = gate.violations.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
+        let violations = reasons(source.comparison, violations);
+        blocks.extend((!violations.is_empty()).then_some(Block::List(violations)));
+        if gate.outcome == GateOutcome::Regressed && !gate.undecided.is_empty() {
+            blocks.push(Block::Paragraph("Undecided:".into()));
+        }
+        let open = gate.undecided.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
+        let open = reasons(source.comparison, open);
         blocks.extend((!open.is_empty()).then_some(Block::List(open)));
     }
     blocks.push(Block::Paragraph(sentence(source.comparison)));
+    if source.gate.is_none() {
+        blocks.extend(worse_guards(source.comparison).map(Block::Paragraph));
+    }
     Some(section("Verdict", blocks))
 }
 
@@ -44,6 +54,20 @@ fn sentence(comparison: &RunComparison) -> Text {
         (worse, better, _) => (overall(worse, better), counted(comparison)),
     };
     Text::of(tone, capital(&phrase)).and(Tone::Plain, extremes(comparison)).and(Tone::Plain, ".")
+}
+
+/// Names the guarded metrics that are worse, because the sentence covers only the metrics that results are judged by.
+fn worse_guards(comparison: &RunComparison) -> Option<Text> {
+    let guards = comparison.results.iter().flat_map(|it| it.guards.iter().map(move |guard| (it, guard)));
+    let worse: Vec<(&ResultComparison, &GuardComparison)> =
+        guards.filter(|(_, guard)| guard.verdict == Verdict::Worse).collect();
+    let (result, guard) = worse.first()?;
+    let more = match worse.len() {
+        1 => String::new(),
+        all => format!(" {} more got worse.", all - 1),
+    };
+    let phrase = format!("{}: {}{more}", labels::comparison(comparison, result), guard.summary);
+    Some(Text::of(Tone::Bad, "A guarded metric got worse. ").and(Tone::Plain, phrase))
 }
 
 fn overall(worse: usize, better: usize) -> Tone {
@@ -111,12 +135,22 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
     let most = phrases::percent(gate.threshold);
     match gate.outcome {
         GateOutcome::Passed => Text::of(Tone::Good, "Passed: ")
-            .and(Tone::Plain, format!("a regression of more than {most} is ruled out for every result."))
+            .and(
+                Tone::Plain,
+                format!(
+                    "a regression of more than {most} is ruled out for every result, and guarded metrics are \
+                     within their limits."
+                ),
+            )
             .and(Tone::Plain, below(comparison)),
         GateOutcome::Regressed => {
-            let others = if gate.undecided.is_empty() { "" } else { " Undecided:" };
             let lost = names(comparison, &gate.regressions);
-            let phrase = format!("a regression of more than {most} is established in {lost}.{others}");
+            let lost = format!("a regression of more than {most} is established in {lost}");
+            let phrase = match (gate.regressions.is_empty(), gate.violations.is_empty()) {
+                (_, true) => format!("{lost}."),
+                (true, false) => "a guarded metric exceeds its limit.".to_owned(),
+                (false, false) => format!("{lost}, and a guarded metric exceeds its limit."),
+            };
             Text::of(Tone::Bad, "Failed: ").and(Tone::Plain, phrase)
         }
         GateOutcome::Undecided if gate.undecided.is_empty() => Text::of(Tone::Doubtful, "Undecided: ").and(
@@ -126,7 +160,8 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
         GateOutcome::Undecided => Text::of(Tone::Doubtful, "Undecided: ").and(
             Tone::Plain,
             format!(
-                "a regression of more than {most} is neither established nor excluded for these results."
+                "a regression of more than {most}, or of a guarded metric beyond its limit, is neither \
+                 established nor excluded for these results."
             ),
         ),
     }
@@ -142,12 +177,12 @@ fn below(comparison: &RunComparison) -> String {
     format!(" Worse, but within that threshold: {}.", names(comparison, &worse))
 }
 
-fn reasons(comparison: &RunComparison, unknown: &[OpenQuestion]) -> Vec<Text> {
+fn reasons<'a>(comparison: &RunComparison, questions: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Text> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for open in unknown {
-        match reasons.iter_mut().find(|(reason, _)| *reason == open.reason) {
-            Some((_, results)) => results.push(open.result.clone()),
-            None => reasons.push((&open.reason, vec![open.result.clone()])),
+    for (result, reason) in questions {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, results)) => results.push(result.to_owned()),
+            None => reasons.push((reason, vec![result.to_owned()])),
         }
     }
     let phrase = |(reason, results): &(&str, Vec<String>)| {

@@ -50,7 +50,7 @@ fn noise(floor: f64) -> String {
     phrases::rough(floor)
 }
 
-const fn tone(verdict: Verdict) -> Tone {
+pub(super) const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Better => Tone::Good,
         Verdict::Worse => Tone::Bad,

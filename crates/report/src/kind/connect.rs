@@ -2,7 +2,7 @@
 
 mod intervals;
 
-use findings::{ConnectSummary, Distribution, SingleConnect, Spread};
+use findings::{ConnectSummary, Distribution, SingleConnect};
 use workload::{Column, ConnectData, ConnectInterval, Metric};
 
 pub(super) use intervals::tables as intervals;
@@ -45,10 +45,6 @@ impl KindReport for ConnectSummary {
 }
 
 impl ShownAlone for SingleConnect {
-    fn metric(&self) -> Metric {
-        Metric::ConnectionRate
-    }
-
     fn lines(&self) -> Vec<(&'static str, Text)> {
         let ConnectSummary { connects, exchanges, failed } = &self.times;
         vec![
@@ -62,10 +58,6 @@ impl ShownAlone for SingleConnect {
 
     fn is_mean(&self) -> bool {
         true
-    }
-
-    fn spread(&self) -> Option<&Spread> {
-        self.rate.spread.as_ref()
     }
 
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {

@@ -2,7 +2,7 @@
 
 mod intervals;
 
-use findings::{Distribution, LatencySummary, Spread};
+use findings::{Distribution, LatencySummary};
 use units::significant;
 use workload::{Column, LatencyHistogram, Metric, PingPongData, PingPongInterval};
 
@@ -80,10 +80,6 @@ impl KindReport for LatencySummary {
 }
 
 impl ShownAlone for LatencySummary {
-    fn metric(&self) -> Metric {
-        Metric::RoundTrip
-    }
-
     fn lines(&self) -> Vec<(&'static str, Text)> {
         let times = &self.round_trips;
         let mut lines = vec![("Round trip", Text::of(Tone::Strong, phrases::middle_and_tail(times)))];
@@ -105,10 +101,6 @@ impl ShownAlone for LatencySummary {
 
     fn is_mean(&self) -> bool {
         false
-    }
-
-    fn spread(&self) -> Option<&Spread> {
-        None
     }
 
     /// With an open loop, the first distribution is relative to the intended times.

@@ -83,10 +83,6 @@ impl KindReport for StreamSummary {
 }
 
 impl ShownAlone for SingleStream {
-    fn metric(&self) -> Metric {
-        Metric::Throughput
-    }
-
     fn lines(&self) -> Vec<(&'static str, Text)> {
         let rate = |value| Text::from(phrases::value(Metric::Throughput, value));
         let carried = format!("{} in {}", glued(&self.bytes.to_string()), glued(&self.elapsed.to_string()));
@@ -106,11 +102,6 @@ impl ShownAlone for SingleStream {
 
     fn is_mean(&self) -> bool {
         true
-    }
-
-    fn spread(&self) -> Option<&Spread> {
-        let sent = self.sent.as_ref().and_then(|sent| sent.spread.as_ref());
-        self.received.spread.as_ref().or(sent)
     }
 }
 

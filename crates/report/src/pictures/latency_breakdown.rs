@@ -7,7 +7,7 @@ use workload::Metric;
 use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
-    labels, phrases,
+    phrases,
     sections::Source,
     text::{GLUE, Text, Tone},
 };
@@ -19,16 +19,10 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     let mut ways: Vec<(&ResultSummary, &LatencyBreakdown)> =
         source.findings.results.iter().filter_map(latency_breakdown).collect();
     ways.sort_by_key(|(_, latency_breakdown)| std::cmp::Reverse(latency_breakdown.steps.len()));
-    ways.into_iter()
-        .filter_map(|(result, latency_breakdown)| chart(source, result, latency_breakdown))
-        .collect()
+    ways.into_iter().filter_map(|(result, latency_breakdown)| chart(result, latency_breakdown)).collect()
 }
 
-pub(crate) fn chart(
-    source: &Source<'_>,
-    result: &ResultSummary,
-    latency_breakdown: &LatencyBreakdown,
-) -> Option<Chart> {
+pub(crate) fn chart(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Option<Chart> {
     let last = latency_breakdown.steps.last()?;
     let whole = whole(latency_breakdown);
     let mut rows: Vec<Row> = Vec::new();
@@ -62,7 +56,7 @@ pub(crate) fn chart(
     let key = |it: Leg| Key::Surface(paint(it), leg(it).replace('-', " "));
     Some(Chart {
         kind: KIND,
-        title: format!("Latency breakdown: {}", labels::result(source.findings, result)),
+        title: format!("Latency breakdown: {}", result.label),
         about: format!(
             "Median time of each step of a round trip of {}. {}",
             phrases::value(Metric::RoundTrip, whole),

@@ -113,7 +113,7 @@ fn phrase((name, times): &TitledDistribution<'_>) -> String {
 
 fn percentiles(times: &Distribution) -> Vec<(f64, f64)> {
     let longest = (1.0 - 1.0 / times.count.max(2) as f64, times.max.0 as f64);
-    let told = times.percentiles.iter().map(|(share, time)| (*share, time.0 as f64));
+    let told = times.percentiles.iter().map(|it| (it.share, it.time.0 as f64));
     told.filter(|(share, _)| *share < longest.0).chain([longest]).collect()
 }
 

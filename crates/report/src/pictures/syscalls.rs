@@ -9,7 +9,7 @@ use workload::Metric;
 use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
-    labels, phrases,
+    phrases,
     sections::Source,
     text::{GLUE, Text, Tone},
 };
@@ -19,10 +19,10 @@ pub(super) const KIND: &str = "system-calls";
 const MOST: usize = 12;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
-    source.findings.results.iter().filter_map(|result| chart(source, result)).collect()
+    source.findings.results.iter().filter_map(|result| chart(result)).collect()
 }
 
-pub(crate) fn chart(source: &Source<'_>, result: &ResultSummary) -> Option<Chart> {
+pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
     if result.syscalls.is_empty() {
         return None;
     }
@@ -77,7 +77,7 @@ pub(crate) fn chart(source: &Source<'_>, result: &ResultSummary) -> Option<Chart
     let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     Some(Chart {
         kind: KIND,
-        title: format!("System calls: {}", labels::result(source.findings, result)),
+        title: format!("System calls: {}", result.label),
         about: phrase.collect::<Vec<_>>().join("; "),
         drawing: Drawing::Rows(Rows { axis, keys: keys(&rows, is_timed), rows, reference: None }),
         data,

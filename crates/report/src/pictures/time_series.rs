@@ -9,7 +9,7 @@ use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Line, LineKind, Mark, Plot, Scale, Stretch, Ticks},
     kind::{self, TimeSample, TimeSeries},
-    labels, phrases,
+    phrases,
     sections::Source,
     text::GLUE,
 };
@@ -19,13 +19,13 @@ pub(super) const KIND: &str = "time-series";
 const COLUMNS: usize = 600;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
-    let of_result = |result| chart(source, source.record?, result);
+    let of_result = |result| chart(source.record?, result);
     source.findings.results.iter().filter_map(of_result).collect()
 }
 
 /// Picks the first trial with a level shift, or else the first trial. Returns `None` if too few intervals were
 /// stored.
-pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
+pub(crate) fn chart(record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
     let trial = trial(record, result)?;
     let series = kind::series(&trial.measurement)?;
     if series.samples.len() < 3 {
@@ -36,7 +36,7 @@ pub(crate) fn chart(source: &Source<'_>, record: &RunRecord, result: &ResultSumm
         &Shown {
             result: &result.id,
             trial: trial.index,
-            label: labels::result(source.findings, result),
+            label: result.label.clone(),
             shifts: result.shifts.iter().filter(|shift| shift.trial == trial.index).collect(),
             disturbed: disturbance(trial),
         },

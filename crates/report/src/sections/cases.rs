@@ -5,7 +5,6 @@ use workload::Metric;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, section},
     phrases,
     text::{Text, Tone},
@@ -34,7 +33,7 @@ fn row(findings: &Findings, number: usize, result: &ResultSummary, stream: &Stre
     let both = format!("{sent}{got} receiver");
     vec![
         format!("case{number}").into(),
-        labels::result(findings, result).into(),
+        result.label.as_str().into(),
         Text::of(Tone::Code, both),
         stream
             .received

@@ -5,7 +5,6 @@ use workload::SocketFacts;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, section},
     text::{Text, Tone},
 };
@@ -31,7 +30,7 @@ fn groups(findings: &Findings) -> Vec<(Vec<EndSocket>, Vec<String>)> {
     for result in findings.results.iter().filter(|result| !result.sockets.is_empty()) {
         let mut ends = result.sockets.clone();
         ends.iter_mut().for_each(|end| end.socket.addresses = None);
-        let label = labels::result(findings, result);
+        let label = result.label.clone();
         match groups.iter_mut().find(|(known, _)| *known == ends) {
             Some((_, labels)) => labels.push(label),
             None => groups.push((ends, vec![label])),

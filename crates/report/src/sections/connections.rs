@@ -9,7 +9,6 @@ use super::{
     percentiles::{self, TitledDistribution},
 };
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases,
     text::Text,
@@ -24,10 +23,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if results.is_empty() {
         return None;
     }
-    let named: Vec<TitledDistribution<'_>> = results
-        .iter()
-        .flat_map(|(result, connect)| distributions(&labels::result(findings, result), connect))
-        .collect();
+    let named: Vec<TitledDistribution<'_>> =
+        results.iter().flat_map(|(result, connect)| distributions(&result.label, connect)).collect();
     let mut blocks = vec![Block::Table(rates(findings, &results)), Block::Heading("Percentiles".into())];
     let connects = |result: &ResultSummary| ConnectSummary::of(result).is_some();
     blocks.extend(percentile_pictures(source, connects));
@@ -45,7 +42,7 @@ fn rates(findings: &Findings, results: &[Row<'_>]) -> Table {
     columns.extend(["Connections per second", "Total", "Failed", "Of baseline"].map(right));
     let row = |(result, connect): &Row<'_>| -> Vec<Text> {
         vec![
-            labels::result(findings, result).into(),
+            result.label.as_str().into(),
             phrases::estimate(Metric::ConnectionRate, &result.value).into(),
             connect.exchanges.count.to_string().into(),
             connect.failed.to_string().into(),

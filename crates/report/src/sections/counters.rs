@@ -1,11 +1,10 @@
 //! Drops and other counters of devices and of the host.
 
-use findings::{Findings, ResultSummary};
+use findings::ResultSummary;
 use samples::{DeviceCounters, HostCounters, PathCounters};
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases::{self, grouped},
     text::{Text, Tone},
@@ -22,13 +21,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if counted.is_empty() {
         return None;
     }
-    let mut blocks = vec![devices(findings, &counted)];
-    blocks.extend(backlog(findings, &counted));
-    blocks.push(Block::Folded { title: "All counters".into(), blocks: all(findings, &counted) });
+    let mut blocks = vec![devices(&counted)];
+    blocks.extend(backlog(&counted));
+    blocks.push(Block::Folded { title: "All counters".into(), blocks: all(&counted) });
     Some(section("Drops on the path", blocks))
 }
 
-fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
+fn devices(counted: &[CountedPath<'_>]) -> Block {
     let lossy: Vec<(&ResultSummary, &DeviceCounters)> = counted
         .iter()
         .flat_map(|(result, counters)| counters.devices.iter().map(move |device| (*result, device)))
@@ -49,7 +48,7 @@ fn devices(findings: &Findings, counted: &[CountedPath<'_>]) -> Block {
     let row = |(result, device): &(&ResultSummary, &DeviceCounters)| {
         let qdisc = device.qdisc.as_ref();
         vec![
-            Text::of(Tone::Strong, labels::result(findings, result)),
+            Text::of(Tone::Strong, &result.label),
             device.device.as_str().into(),
             grouped(device.rx_dropped).into(),
             grouped(device.tx_dropped).into(),
@@ -68,13 +67,13 @@ fn is_lossy(device: &DeviceCounters) -> bool {
     [device.rx_dropped, device.tx_dropped, device.rx_errors, device.tx_errors, drops].iter().any(|it| *it > 0)
 }
 
-fn backlog(findings: &Findings, counted: &[CountedPath<'_>]) -> Option<Block> {
+fn backlog(counted: &[CountedPath<'_>]) -> Option<Block> {
     let known = || counted.iter().filter_map(|(result, counters)| Some((*result, counters.softnet?)));
     known().next()?;
     let full: Vec<Text> = known()
         .filter(|(_, softnet)| softnet.dropped > 0)
         .map(|(result, softnet)| {
-            Text::of(Tone::Bad, labels::result(findings, result)).and(
+            Text::of(Tone::Bad, &result.label).and(
                 Tone::Plain,
                 format!(
                     ": the machine's backlog queues dropped {} of {} packets",
@@ -91,9 +90,9 @@ fn backlog(findings: &Findings, counted: &[CountedPath<'_>]) -> Option<Block> {
     })
 }
 
-fn all(findings: &Findings, counted: &[CountedPath<'_>]) -> Vec<Block> {
+fn all(counted: &[CountedPath<'_>]) -> Vec<Block> {
     let of_result = |(result, counters): &CountedPath<'_>| {
-        let heading = Block::Heading(Text::of(Tone::Strong, labels::result(findings, result)));
+        let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
         let mut blocks = vec![heading, Block::Table(device_table(&counters.devices))];
         let mut items: Vec<Text> = counters.hosts.iter().filter_map(host).collect();
         items.extend(counters.softnet.map(|softnet| {

@@ -1,10 +1,9 @@
 //! CPUs used by each result, and CPU time per gigabyte or message.
 
-use findings::{CpuCost, Findings, ResultSummary};
+use findings::{CpuCost, ResultSummary};
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases,
     text::Text,
@@ -31,16 +30,15 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
          threads, without the kernel's interrupt work for them.",
         first.cpus
     );
-    let rows =
-        findings.results.iter().filter_map(|result| row(findings, result, &result.cpu?, others)).collect();
+    let rows = findings.results.iter().filter_map(|result| row(result, &result.cpu?, others)).collect();
     Some(section("CPU", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 
-fn row(findings: &Findings, result: &ResultSummary, cpu: &CpuCost, others: bool) -> Option<Vec<Text>> {
+fn row(result: &ResultSummary, cpu: &CpuCost, others: bool) -> Option<Vec<Text>> {
     let CpuCost { busy, user, system, interrupts, steal, client, server, .. } = *cpu;
     let of_others = others.then_some(cpu.others);
     let cpus = [busy].into_iter().chain(of_others).chain([user, system, interrupts, steal, client, server]);
-    let label = labels::result(findings, result).into();
+    let label = result.label.as_str().into();
     Some(
         [label]
             .into_iter()

@@ -1,6 +1,6 @@
 //! CPU time of each result by owner, and the unattributed remainder.
 
-use findings::{ConsumerPart, CpuAttribution, Findings, ResultSummary};
+use findings::{ConsumerPart, CpuAttribution, ResultSummary};
 use samples::{AttributionSource, CpuConsumer};
 use units::{Share, significant};
 use workload::Work;
@@ -44,7 +44,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.push(Block::Folded { title: more.into(), blocks: folded.into_iter().flatten().collect() });
     }
     blocks.extend(sampled(&attributed).map(|reason| Block::Paragraph(Text::of(Tone::Faint, reason))));
-    let parts = attributed.iter().flat_map(|attributed| parts(findings, attributed)).collect();
+    let parts = attributed.iter().flat_map(|attributed| parts(attributed)).collect();
     blocks.push(Block::Folded { title: "By process, thread and CPU".into(), blocks: parts });
     Some(section("CPU attribution", blocks))
 }
@@ -114,14 +114,14 @@ fn rest(cpu: &CpuAttribution) -> Text {
     glued(&with_minus(&phrase)).into()
 }
 
-fn parts(findings: &Findings, (result, cpu): &CpuRow<'_>) -> Vec<Block> {
+fn parts((result, cpu): &CpuRow<'_>) -> Vec<Block> {
     let columns =
         [left("Owner"), left("Process"), left("Thread"), right("On CPU"), right("CPUs busy")].to_vec();
     let known =
         cpu.consumers.iter().flat_map(|time| time.parts.iter().map(move |part| (time.consumer, part)));
     let rows =
         known.filter(|(_, part)| part.cpus >= LEAST_PART).map(|(consumer, part)| of_part(consumer, part));
-    let heading = Block::Heading(Text::of(Tone::Strong, labels::result(findings, result)));
+    let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
     vec![heading, Block::Table(Table { columns, rows: rows.collect(), caption: None })]
 }
 

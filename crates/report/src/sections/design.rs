@@ -1,12 +1,11 @@
 //! How an adaptive run chose its trials.
 
-use findings::{Findings, Objective, ResultSummary, RunSummary};
+use findings::{Objective, ResultSummary, RunSummary};
 use samples::{EndReason, ResultEnd};
 use units::Share;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases,
     text::{Text, Tone},
@@ -24,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let reasons: Vec<Text> = REASONS.iter().filter_map(|reason| reason.phrase(&ended)).collect();
     blocks.extend((!reasons.is_empty()).then_some(Block::List(reasons)));
     if !ended.is_empty() {
-        let table = Block::Table(table(findings, &ended));
+        let table = Block::Table(table(&ended));
         blocks.push(Block::Folded { title: "All results".into(), blocks: vec![table] });
     }
     Some(section("How trials were chosen", blocks))
@@ -84,13 +83,9 @@ impl Reason {
     }
 }
 
-fn table(findings: &Findings, ended: &[(&ResultSummary, &ResultEnd)]) -> Table {
+fn table(ended: &[(&ResultSummary, &ResultEnd)]) -> Table {
     let row = |(result, end): &(&ResultSummary, &ResultEnd)| -> Vec<Text> {
-        vec![
-            labels::result(findings, result).into(),
-            result.value.trials.to_string().into(),
-            reason(&end.reason).into(),
-        ]
+        vec![result.label.as_str().into(), result.value.trials.to_string().into(), reason(&end.reason).into()]
     };
     Table {
         columns: vec![left("Result"), right("Trials"), left("Reason to stop")],

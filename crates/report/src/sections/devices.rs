@@ -4,7 +4,6 @@ use findings::Findings;
 use samples::{CpuAffinity, DeviceSettingFact, DeviceState};
 
 use crate::{
-    labels,
     page::{Block, Table, left, right},
     text::{Text, Tone},
 };
@@ -13,7 +12,7 @@ use crate::{
 pub(super) fn folded(findings: &Findings) -> Vec<Block> {
     let mut states: Vec<(&[DeviceState], Vec<String>)> = Vec::new();
     for result in findings.results.iter().filter(|result| !result.devices.is_empty()) {
-        let label = labels::result(findings, result);
+        let label = result.label.clone();
         match states.iter_mut().find(|(devices, _)| *devices == result.devices) {
             Some((_, labels)) => labels.push(label),
             None => states.push((&result.devices, vec![label])),

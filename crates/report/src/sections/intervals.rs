@@ -7,7 +7,7 @@ use workload::Measurement;
 
 use super::Source;
 use crate::{
-    kind, labels,
+    kind,
     page::{Block, Section, section},
     pictures::time_series,
     text::{Text, Tone},
@@ -22,13 +22,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .filter_map(|result| Some((result, kind::intervals(first(record, result)?))))
         .filter(|(_, blocks)| !blocks.is_empty())
         .map(|(result, blocks)| {
-            let chart = time_series::chart(source, record, result).map(|chart| Block::Chart(Box::new(chart)));
+            let chart = time_series::chart(record, result).map(|chart| Block::Chart(Box::new(chart)));
             (result, chart.into_iter().chain(blocks).collect())
         })
-        .map(|(result, blocks)| Block::Folded {
-            title: labels::result(source.findings, result).into(),
-            blocks,
-        })
+        .map(|(result, blocks)| Block::Folded { title: result.label.as_str().into(), blocks })
         .collect();
     if folded.is_empty() {
         return None;

@@ -10,7 +10,6 @@ use super::{
 };
 use crate::{
     chart::Chart,
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases::{self, Confidence},
     pictures,
@@ -29,10 +28,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if results.is_empty() {
         return None;
     }
-    let named: Vec<TitledDistribution<'_>> = results
-        .iter()
-        .flat_map(|(result, latency)| distributions(labels::result(findings, result), latency))
-        .collect();
+    let named: Vec<TitledDistribution<'_>> =
+        results.iter().flat_map(|(result, latency)| distributions(result.label.clone(), latency)).collect();
     let mut blocks = vec![Block::Table(averages(findings, &results)), Block::Heading("Percentiles".into())];
     let is_timed = |result: &ResultSummary| LatencySummary::of(result).is_some();
     blocks.extend(percentile_pictures(source, is_timed));
@@ -82,7 +79,7 @@ fn averages(findings: &Findings, results: &[Row<'_>]) -> Table {
             .as_ref()
             .map_or("-".into(), |rate| phrases::estimate(Metric::Throughput, rate).into());
         let mut row = vec![
-            labels::result(findings, result).into(),
+            result.label.as_str().into(),
             phrases::estimate(Metric::RoundTrip, &result.value).into(),
             phrases::value(Metric::RoundTrip, latency.judged().mean).into(),
             phrases::value(Metric::RoundTrip, latency.judged().deviation).into(),

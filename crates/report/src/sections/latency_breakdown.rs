@@ -6,7 +6,6 @@ use units::Share;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases,
     pictures::latency_breakdown,
@@ -24,16 +23,14 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         findings.results.iter().filter_map(latency_breakdown).collect();
     ways.sort_by_key(|(_, latency_breakdown)| std::cmp::Reverse(latency_breakdown.steps.len()));
     let (open, folded) = ways.split_at(OPEN.min(ways.len()));
-    let mut blocks: Vec<Block> = open
-        .iter()
-        .flat_map(|(result, latency_breakdown)| waterfall(source, result, latency_breakdown))
-        .collect();
+    let mut blocks: Vec<Block> =
+        open.iter().flat_map(|(result, latency_breakdown)| waterfall(result, latency_breakdown)).collect();
     if !folded.is_empty() {
         let phrase = format!("The longest of {} paths.", ways.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
         let more = folded
             .iter()
-            .flat_map(|(result, latency_breakdown)| waterfall(source, result, latency_breakdown))
+            .flat_map(|(result, latency_breakdown)| waterfall(result, latency_breakdown))
             .collect();
         let title = phrases::count(folded.len() as u64, "more path", "more paths");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
@@ -41,11 +38,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| section("Latency breakdown", blocks))
 }
 
-fn waterfall(
-    source: &Source<'_>,
-    result: &ResultSummary,
-    latency_breakdown: &LatencyBreakdown,
-) -> Vec<Block> {
+fn waterfall(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Vec<Block> {
     let columns =
         vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
     // If the steps exceed the round trip, the scale grows to fit them.
@@ -55,9 +48,9 @@ fn waterfall(
         rows: latency_breakdown.steps.iter().map(|step| row(step, whole)).collect(),
         caption: None,
     };
-    let heading = Text::of(Tone::Strong, labels::result(source.findings, result));
-    let chart = latency_breakdown::chart(source, result, latency_breakdown)
-        .map(|chart| Block::Chart(Box::new(chart)));
+    let heading = Text::of(Tone::Strong, &result.label);
+    let chart =
+        latency_breakdown::chart(result, latency_breakdown).map(|chart| Block::Chart(Box::new(chart)));
     let told = [
         Block::Table(table),
         Block::Paragraph(sums(latency_breakdown)),

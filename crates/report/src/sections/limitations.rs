@@ -7,7 +7,6 @@ use samples::ValidityWarning;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, section},
     phrases,
     text::{Text, Tone},
@@ -26,13 +25,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut items: Vec<Text> =
         findings.limitations.iter().map(|limitation| limitation.as_str().into()).collect();
     items.extend(has_marks(findings).then(phrases::what_the_mark_means));
-    items.extend(kinds.iter().map(|kind| summary(findings, kind)));
+    items.extend(kinds.iter().map(|kind| summary(kind)));
     if items.is_empty() {
         return None;
     }
     let mut blocks = vec![Block::List(items)];
     if kinds.iter().any(|kind| kind.len() > 1) {
-        let each = doubted.iter().map(|doubted| one(findings, doubted)).collect();
+        let each = doubted.iter().map(|doubted| one(doubted)).collect();
         blocks.push(Block::Folded { title: "Warnings by result".into(), blocks: vec![Block::List(each)] });
     }
     Some(section("Limitations", blocks))
@@ -60,18 +59,18 @@ fn by_kind<'a>(doubted: &[ResultWarning<'a>]) -> Vec<Vec<ResultWarning<'a>>> {
     kinds
 }
 
-fn summary(findings: &Findings, kind: &[ResultWarning<'_>]) -> Text {
-    let first = one(findings, &kind[0]);
+fn summary(kind: &[ResultWarning<'_>]) -> Text {
+    let first = one(&kind[0]);
     match kind.len() {
         1 => first,
         results => Text::of(Tone::Doubtful, format!("{results} results, e.g. ")).then(first),
     }
 }
 
-fn one(findings: &Findings, (result, warning, trials): &ResultWarning<'_>) -> Text {
+fn one((result, warning, trials): &ResultWarning<'_>) -> Text {
     let often =
         format!(" ({trials} of {})", phrases::count(u64::from(result.value.trials), "trial", "trials"));
-    Text::of(Tone::Strong, labels::result(findings, result))
+    Text::of(Tone::Strong, &result.label)
         .and(Tone::Plain, format!(": {}", phrases::warning(warning)))
         .and(Tone::Faint, often)
 }

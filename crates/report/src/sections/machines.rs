@@ -1,11 +1,10 @@
 //! CPU time of virtual machines as seen by the host and by the guest, and the host's work for both machines.
 
-use findings::{Findings, GuestTime, MachineTimes, ResultSummary};
+use findings::{GuestTime, MachineTimes, ResultSummary};
 use samples::PathRecord;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases,
     text::{Text, Tone, glued},
@@ -53,11 +52,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (open, folded) = results.split_at(OPEN.min(results.len()));
     let mut blocks = vec![Block::Table(Table {
         caption: Some(Text::of(Tone::Faint, if of_hosts { HOSTS.to_owned() } else { caption(&results) })),
-        ..table(findings, &columns, open)
+        ..table(&columns, open)
     })];
     if !folded.is_empty() {
         let title = phrases::count(folded.len() as u64, "more result", "more results");
-        let more = vec![Block::Table(table(findings, &columns, folded))];
+        let more = vec![Block::Table(table(&columns, folded))];
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
     let title = if of_hosts { "CPU time of the hosts" } else { "CPU time of virtual machines" };
@@ -76,11 +75,11 @@ fn caption(results: &[&ResultSummary]) -> String {
     ["CPUs busy on average", &of_host, ". ", machines, " ", GUESTS].concat().replace("  ", " ")
 }
 
-fn table(findings: &Findings, columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {
+fn table(columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {
     let heads: Vec<Column> =
         [left("Result")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
     let row = |result: &&ResultSummary| {
-        let label = Text::from(labels::result(findings, result));
+        let label = Text::from(result.label.as_str());
         let phrase =
             columns.iter().map(|(_, of)| of(result).map_or_else(|| Text::of(Tone::Faint, "-"), Text::from));
         [label].into_iter().chain(phrase).collect()

@@ -1,11 +1,10 @@
 //! Packet sizes along the path, and the queues used.
 
-use findings::{DataPackets, DevicePackets, Findings, PacketSize, PacketSummary, ResultSummary};
+use findings::{DataPackets, DevicePackets, PacketSize, PacketSummary, ResultSummary};
 use samples::{DeviceCounters, QueueCounters};
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases::grouped,
     text::{Text, Tone},
@@ -22,13 +21,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if counted.is_empty() {
         return None;
     }
-    let mut blocks: Vec<Block> = data(findings, &counted).into_iter().map(Block::Table).collect();
-    let all = counted.iter().flat_map(|counted| of_result(findings, counted)).collect();
+    let mut blocks: Vec<Block> = data(&counted).into_iter().map(Block::Table).collect();
+    let all = counted.iter().flat_map(|counted| of_result(counted)).collect();
     blocks.push(Block::Folded { title: "Packets by device".into(), blocks: all });
     Some(section("Packets on the path".to_owned(), blocks))
 }
 
-fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
+fn data(counted: &[PacketRow<'_>]) -> Option<Table> {
     let known: Vec<(&ResultSummary, &DataPackets)> =
         counted.iter().filter_map(|(result, packets)| Some((*result, packets.data.as_ref()?))).collect();
     if known.is_empty() {
@@ -37,7 +36,7 @@ fn data(findings: &Findings, counted: &[PacketRow<'_>]) -> Option<Table> {
     let columns = vec![left("Result"), right("At sender"), right("At receiver"), left("Segmented at")];
     let row = |(result, data): &(&ResultSummary, &DataPackets)| {
         vec![
-            Text::of(Tone::Strong, labels::result(findings, result)),
+            Text::of(Tone::Strong, &result.label),
             per_packet(data.first).into(),
             per_packet(data.last).into(),
             cut(data).into(),
@@ -72,8 +71,8 @@ fn per_packet(segments: f64) -> String {
     format!("{segments:.decimals$}")
 }
 
-fn of_result(findings: &Findings, (result, packets): &PacketRow<'_>) -> Vec<Block> {
-    let heading = Block::Heading(Text::of(Tone::Strong, labels::result(findings, result)));
+fn of_result((result, packets): &PacketRow<'_>) -> Vec<Block> {
+    let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
     let devices = result.counters.iter().flat_map(|counters| &counters.devices);
     let rows: Vec<Vec<Text>> = devices.flat_map(queues).collect();
     let mut blocks = vec![heading, Block::Table(sizes(&packets.devices))];

@@ -1,42 +1,73 @@
 //! Distributions side by side, with one percentile per row.
 
-use findings::Distribution;
+use findings::{Basis, Distribution, Percentile};
 use units::Nanos;
+use workload::Metric;
 
 use crate::{
     page::{Block, Column, Table, left, right},
-    text::{Text, Tone},
+    quantity::Scale,
+    text::{Text, Tone, glued},
 };
 
 const ABREAST: usize = 5;
+/// Percentiles with intervals take more space.
+const ABREAST_WITH_INTERVALS: usize = 3;
+const INTERVALS: &str = "In parentheses: the 95 % interval. It is computed from trials, because the messages of a trial \
+     depend on each other.";
 
 pub(crate) type TitledDistribution<'a> = (String, &'a Distribution);
 
 pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
-    named.chunks(ABREAST).map(|named| Block::Table(table(named, left("Percentile"), |_| true))).collect()
+    side_by_side(named, "Percentile", |_| true)
 }
 
 /// Percentiles of all trials' round trips pooled together. Omits the median, which would differ from the result's
 /// value: that is computed from each trial's median.
 pub(crate) fn pooled_tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
-    let column = || left("All round trips pooled");
-    named.chunks(ABREAST).map(|named| Block::Table(table(named, column(), |share| share != 0.5))).collect()
+    side_by_side(named, "All round trips pooled", |share| share != 0.5)
+}
+
+fn side_by_side(named: &[TitledDistribution<'_>], first: &str, shown: fn(f64) -> bool) -> Vec<Block> {
+    let has_intervals = named.iter().any(|(_, times)| times.basis == Basis::Trials);
+    let abreast = if has_intervals { ABREAST_WITH_INTERVALS } else { ABREAST };
+    let mut tables: Vec<Table> =
+        named.chunks(abreast).map(|named| table(named, left(first), shown)).collect();
+    if let Some(last) = tables.last_mut().filter(|_| has_intervals) {
+        last.caption = Some(Text::of(Tone::Faint, INTERVALS));
+    }
+    tables.into_iter().map(Block::Table).collect()
 }
 
 fn table(named: &[TitledDistribution<'_>], first: Column, shown: fn(f64) -> bool) -> Table {
     let mut columns = vec![first];
     columns.extend(named.iter().map(|(name, _)| right(name)));
-    let across = |name: String, time: &dyn Fn(&Distribution) -> Option<Nanos>| {
-        let times =
-            named.iter().map(|(_, times)| time(times).map_or("-".into(), |time| time.to_string().into()));
+    let across = |name: String, time: &dyn Fn(&Distribution) -> Option<String>| {
+        let times = named.iter().map(|(_, times)| time(times).map_or("-".into(), Text::from));
         [Text::of(Tone::Strong, name)].into_iter().chain(times).collect::<Vec<Text>>()
     };
     let shares = named.first().map(|(_, times)| times.percentiles.as_slice()).unwrap_or_default();
-    let mut rows = vec![across("Min".to_owned(), &|times| Some(times.min))];
-    let shares = shares.iter().filter(|(share, _)| shown(*share));
-    rows.extend(shares.map(|(share, _)| across(self::name(*share), &|times| times.at(*share))));
-    rows.push(across("Max".to_owned(), &|times| Some(times.max)));
+    let mut rows = vec![across("Min".to_owned(), &|times| Some(times.min.to_string()))];
+    for share in shares.iter().map(|it| it.share).filter(|share| shown(*share)) {
+        rows.push(across(name(share), &|times| Some(phrase(times.percentile(share)?, times.basis))));
+    }
+    rows.push(across("Max".to_owned(), &|times| Some(times.max.to_string())));
     Table { columns, rows, caption: None }
+}
+
+/// `79.1 µs (75.0 to 84.2)`, or `79.1 µs (from 75.0)` if there are too few messages for the upper end.
+fn phrase(it: &Percentile, basis: Basis) -> String {
+    if basis == Basis::Intervals {
+        return it.time.to_string();
+    }
+    let number = |time: Nanos| Scale::of(Metric::RoundTrip, it.time.0 as f64).number(time.0 as f64);
+    let range = match (it.low, it.high) {
+        (Some(low), Some(high)) => format!(" ({} to {})", number(low), number(high)),
+        (Some(low), None) => format!(" (from {})", number(low)),
+        (None, Some(high)) => format!(" (up to {})", number(high)),
+        (None, None) => String::new(),
+    };
+    format!("{}{}", it.time, glued(&range))
 }
 
 fn name(share: f64) -> String {

@@ -6,7 +6,6 @@ use workload::{Metric, SocketFacts};
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, section},
     phrases,
     text::{Text, Tone},
@@ -21,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let streams: Vec<_> =
         findings.results.iter().filter_map(|result| Some((result, StreamSummary::of(result)?))).collect();
     let summary = |(result, stream): &(&ResultSummary, &StreamSummary)| {
-        let title = Text::from(labels::result(findings, result));
+        let title = Text::from(result.label.as_str());
         let table = Block::Table(table(result, stream));
         if streams.len() > OPEN {
             vec![Block::Folded { title, blocks: vec![table] }]

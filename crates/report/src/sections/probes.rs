@@ -1,12 +1,11 @@
 //! The cost of the probes, the events they lost, and probes that could not run.
 
-use findings::{FailedProbe, Findings, Interval, ProbeCost, ResultSummary};
+use findings::{FailedProbe, Interval, ProbeCost, ResultSummary};
 use samples::ProbeKind;
 use units::Confidence;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, section},
     phrases,
     quantity::Scale,
@@ -19,7 +18,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let probes = &findings.probes;
     let mut items: Vec<Text> = probes.costs.iter().map(cost).collect();
-    items.extend(findings.results.iter().flat_map(|result| overflowed(findings, result)));
+    items.extend(findings.results.iter().flat_map(|result| overflowed(result)));
     items.extend(probes.missing.iter().map(|missing| {
         Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
             .and(Tone::Plain, format!(": {}", missing.reason))
@@ -80,11 +79,11 @@ fn more(value: f64, interval: Option<Interval>) -> String {
     }
 }
 
-fn overflowed(findings: &Findings, result: &ResultSummary) -> Vec<Text> {
+fn overflowed(result: &ResultSummary) -> Vec<Text> {
     let overflowed = result.probed.iter().flat_map(|probed| &probed.overflowed);
     let phrase = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
         let events = phrases::count(overflow.events, "event", "events");
-        Text::of(Tone::Doubtful, format!("{}: ", labels::result(findings, result))).and(
+        Text::of(Tone::Doubtful, format!("{}: ", result.label)).and(
             Tone::Plain,
             format!("{} ran out of space for {events}, missing in its tables", in_words(overflow.probe)),
         )

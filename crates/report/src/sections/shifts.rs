@@ -1,10 +1,9 @@
 //! Lasting level shifts within a trial, for which an average is misleading.
 
-use findings::{Findings, ResultShift, ResultSummary};
+use findings::{ResultShift, ResultSummary};
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     phrases,
     text::{Text, Tone},
@@ -16,7 +15,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let shifts =
         findings.results.iter().flat_map(|result| result.shifts.iter().map(move |shift| (result, shift)));
-    let rows: Vec<Vec<Text>> = shifts.map(|(result, shift)| row(findings, result, shift)).collect();
+    let rows: Vec<Vec<Text>> = shifts.map(|(result, shift)| row(result, shift)).collect();
     if rows.is_empty() {
         return None;
     }
@@ -36,10 +35,10 @@ fn table(rows: &[Vec<Text>]) -> Table {
     Table { columns: columns.to_vec(), rows: rows.to_vec(), caption: None }
 }
 
-fn row(findings: &Findings, result: &ResultSummary, shift: &ResultShift) -> Vec<Text> {
+fn row(result: &ResultSummary, shift: &ResultShift) -> Vec<Text> {
     let value = |value| phrases::value(result.metric, value).into();
     vec![
-        Text::of(Tone::Strong, labels::result(findings, result)),
+        Text::of(Tone::Strong, &result.label),
         // Trials are numbered from one in all output.
         shift.trial.saturating_add(1).to_string().into(),
         shift.shift.at.to_string().into(),

@@ -1,12 +1,13 @@
-//! The answer in at most twelve lines of 80 columns: rates, layer costs, the largest difference and its cause, the
-//! recommendation, and the confidence.
+//! Lays out the verdict in at most twelve lines of 80 columns.
 
-mod difference;
 mod speed;
 mod trust;
 
+use std::collections::BTreeMap;
+
 use findings::{
-    Comparison, CostBreakdown, CostStep, FEWEST_TO_ESTABLISH, Finding, Findings, Objective, Severity,
+    Cause, Conclusion, LargestChange, LayerCost, NextStep, Objective, SettingChoice, Statement,
+    WorkloadVerdict,
 };
 use workload::Metric;
 
@@ -15,10 +16,9 @@ use crate::{
     backends::wrapped_lines,
     labels,
     page::{Block, Section, section},
-    phrases,
+    phrases::{self, Confidence},
     text::{Text, Tone},
 };
-use difference::Difference;
 
 const LINES: usize = 12;
 /// Maximum characters per line after the label, for a total of 80 columns.
@@ -32,42 +32,25 @@ struct Scope {
     cautions: usize,
     room: usize,
     warnings: bool,
+    /// Shows neither the details of findings nor commands.
     brief: bool,
-    command: bool,
 }
 
 /// Ordered from most to least detailed. The first that fits is used, so no sentence is cut off.
-const SCOPES: [Scope; 9] = [
+const SCOPES: [Scope; 6] = [
     Scope { warnings: true, ..MOST },
     MOST,
     Scope { room: LINE, ..MOST },
-    Scope { room: LINE, cautions: 1, ..MOST },
     Scope { room: LINE, cautions: 1, brief: true, ..MOST },
-    Scope { room: LINE, cautions: 1, brief: true, command: false, ..MOST },
-    Scope { room: LINE, cautions: 1, brief: true, command: false, layered: 1, ..MOST },
-    Scope { workloads: 1, layered: 1, cautions: 1, ..MOST },
-    Scope { workloads: 1, layered: 1, cautions: 1, room: LINE, brief: true, command: false, ..MOST },
+    Scope { room: LINE, cautions: 1, brief: true, layered: 1, ..MOST },
+    Scope { workloads: 1, room: LINE, cautions: 1, brief: true, layered: 1, ..MOST },
 ];
 
-impl Scope {
-    const fn gives_way_to_workloads(&self) -> bool {
-        self.layered < MOST.layered
-    }
-}
+const MOST: Scope =
+    Scope { workloads: 2, layered: 2, cautions: 2, room: TWO_LINES, warnings: false, brief: false };
 
-const MOST: Scope = Scope {
-    workloads: 2,
-    layered: 2,
-    cautions: 2,
-    room: TWO_LINES,
-    warnings: false,
-    brief: false,
-    command: true,
-};
-
-const DISPENSABLE: [&str; 4] = ["Each layer", "Why", "Set", "Largest"];
-/// Suggestions are dropped before workloads.
-const NEXT: &str = "Next";
+/// Rows to drop if names are so long that no scope fits.
+const DISPENSABLE: [&str; 5] = ["Next", "Each layer", "Why", "Set", "Answer"];
 
 const REQUIRED: &str = "Required";
 
@@ -76,156 +59,144 @@ type Row = (String, Text);
 pub(super) const TITLE: &str = "Summary";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let findings = source.findings;
-    if findings.results.is_empty() {
+    if source.findings.verdict.workloads.is_empty() {
         return None;
     }
-    let differences = difference::all(findings);
-    let answer = Answer {
-        source,
-        workloads: ranked(findings, &differences),
-        largest: differences
-            .iter()
-            .filter(|it| it.is_established())
-            .max_by(|one, other| one.is_main.cmp(&other.is_main).then(one.cmp_size(other))),
-        distrust: findings.findings.iter().find(|claim| claim.distrusts()),
-        differences: &differences,
-    };
-    let mut rows = answer.rows(SCOPES[0]);
-    for scope in &SCOPES[1..] {
+    let layouts = SCOPES.iter().map(|scope| rows(source, *scope));
+    let mut rows = layouts.reduce(|first, next| if lines(&first) > LINES { next } else { first })?;
+    for dispensable in DISPENSABLE {
         if lines(&rows) > LINES {
-            rows = answer.rows(*scope);
-        }
-        if scope.gives_way_to_workloads() && lines(&rows) > LINES {
-            rows = without(rows, NEXT);
-        }
-    }
-    // Names may have any length, so the text may still be too long.
-    for label in DISPENSABLE {
-        if lines(&rows) > LINES {
-            rows = without(rows, label);
+            rows = without(rows, dispensable);
         }
     }
     Some(section(TITLE, vec![Block::KeyValues(rows)]))
 }
 
 fn without(mut rows: Vec<Row>, label: &str) -> Vec<Row> {
-    let mut of_it = false;
+    let mut dropped = false;
     rows.retain(|(it, _)| {
-        of_it = it == label || (of_it && it.is_empty());
-        !of_it
+        dropped = it == label || (dropped && it.is_empty());
+        !dropped
     });
     rows
 }
 
-struct Answer<'a> {
-    source: &'a Source<'a>,
-    workloads: Vec<&'a str>,
-    differences: &'a [Difference<'a>],
-    largest: Option<&'a Difference<'a>>,
-    distrust: Option<&'a Finding>,
+fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
+    let findings = source.findings;
+    let verdict = &findings.verdict;
+    let shown = || verdict.workloads.iter().take(scope.workloads);
+    let mut rows: Vec<Row> = Vec::new();
+    rows.extend(trade_offs::required(source).map(|answer| row(REQUIRED, answer)));
+    rows.extend(answer(source, scope.brief));
+    rows.extend(setting(source));
+    if verdict.conclusion == Conclusion::Difference {
+        let change = verdict.workloads.first().and_then(|first| first.change.as_ref());
+        rows.extend(change.map(|change| row("Why", cause(&change.cause, scope.brief))));
+    }
+    if verdict.conclusion != Conclusion::Setting {
+        rows.extend(verdict.next.as_ref().map(|next| step(next, scope.brief)));
+    }
+    let counts = shown().all(|workload| workload.metric == Metric::Count);
+    let speeds = shown().map(|workload| speed::of(findings, workload, scope.room).into());
+    rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds));
+    let layered = shown().take(scope.layered).filter(|workload| !workload.layers.is_empty());
+    rows.extend(labelled("Each layer", layered.map(|workload| layers(source, workload, scope.room).into())));
+    let cautions = verdict.cautions.iter().take(scope.cautions);
+    rows.extend(labelled(
+        "Caution",
+        cautions.map(|caution| Text::of(Tone::Bad, statement(caution, scope.brief))),
+    ));
+    let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
+    rows.push(row("Trust", trust::text(findings, scope, marked)));
+    rows.push(row("More", more(source, shown().count())));
+    rows
 }
 
-impl Answer<'_> {
-    fn rows(&self, scope: Scope) -> Vec<Row> {
-        let findings = self.source.findings;
-        let (shown, layered) = (self.shown(scope.workloads), self.shown(scope.layered));
-        let distrusting = findings.findings.iter().filter(|claim| claim.distrusts()).take(scope.cautions);
-        let lead = |claim: &Finding| {
-            let whole = claim.lead();
-            labels::named(findings, if scope.brief { clause(whole) } else { whole })
-        };
-        let caution = |claim: &Finding| Text::of(Tone::Bad, lead(claim));
-        let mut rows = labelled("Caution", distrusting.map(caution));
-        rows.extend(trade_offs::required(self.source).map(|answer| row(REQUIRED, answer)));
-        let speeds = shown.iter().map(|workload| speed::of(findings, workload, scope.room));
-        let counts = findings.results.iter().all(|result| result.metric == Metric::Count);
-        rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds.map(Text::from)));
-        let cost_breakdowns = layered.iter().filter_map(|workload| breakdown(findings, workload));
-        rows.extend(labelled(
-            "Each layer",
-            cost_breakdowns.map(|breakdown| layers(findings, breakdown, scope.room).into()),
-        ));
-        rows.extend(match self.largest {
-            Some(largest) => Some(row("Largest", largest.text(findings))),
-            None => none_established(findings, self.differences),
-        });
-        let (reason, told) = (self.reason(), self.told());
-        rows.extend(reason.map(|claim| row("Why", lead(claim).into())));
-        let open = reason.is_none() && self.largest.is_some();
-        rows.extend(open.then(|| row("Why", Text::of(Tone::Faint, self.unexplained()))));
-        let distrust = self.distrust.filter(|claim| !claim.leaves_what_is_established());
-        let of_largest = told.first().filter(|claim| self.is_of_largest(claim));
-        let others = || self.distrust.or_else(|| told.first().copied());
-        let first = reason.or(distrust.filter(|claim| claim.remedy.is_some()));
-        let told = first.or_else(|| of_largest.copied()).or_else(others);
-        rows.extend(set(self.source, told, (reason.is_some(), scope.command), distrust));
-        let warns = |claim: &&Finding| claim.is_of_the_measurement() && claim.severity == Severity::Warning;
-        let warning =
-            findings.findings.iter().find(warns).filter(|_| scope.warnings && self.distrust.is_none());
-        let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
-        rows.push(row("Trust", trust::text(findings, self.differences, warning, (marked, scope.brief))));
-        rows.push(row("More", more(findings, shown.len())));
-        rows
-    }
+fn statement(statement: &Statement, brief: bool) -> String {
+    let Statement { lead, detail, .. } = statement;
+    if brief || detail.is_empty() { lead.clone() } else { format!("{lead}: {detail}") }
+}
 
-    fn shown(&self, most: usize) -> Vec<&str> {
-        let first = &self.workloads[..most.min(self.workloads.len())];
-        let all = labels::workloads(self.source.findings);
-        all.into_iter().filter(|workload| first.contains(workload)).collect()
-    }
+fn answer(source: &Source<'_>, brief: bool) -> Option<Row> {
+    let verdict = &source.findings.verdict;
+    let largest = || {
+        let first = verdict.workloads.first()?;
+        Some(change(source, first, first.change.as_ref()?))
+    };
+    let text = match &verdict.conclusion {
+        Conclusion::Nothing | Conclusion::Values | Conclusion::Setting => return None,
+        Conclusion::Repeat { reason, action } => {
+            let action = action.as_ref().map(|action| format!("{action}. ")).unwrap_or_default();
+            Text::of(Tone::Bad, format!("{action}{}", statement(reason, brief)))
+        }
+        Conclusion::Difference => largest()?,
+        Conclusion::NoDifference => Text::of(Tone::Doubtful, "no difference beyond the noise"),
+        Conclusion::Undecided { trials, needed } => {
+            let reason = match *trials {
+                0 | 1 => "only one trial each".to_owned(),
+                few if few < *needed => format!("only {few} trials each, and {needed} are needed"),
+                _ => "more trials are needed".to_owned(),
+            };
+            largest()?.and(Tone::Doubtful, format!("; this may be noise: {reason}"))
+        }
+    };
+    Some(row("Answer", text))
+}
 
-    fn unexplained(&self) -> String {
-        let run = &self.source.findings.run;
-        match (run.origin.imported().is_some(), self.source.findings.probes.used.is_empty()) {
-            // Disturbances have to be removed first.
-            _ if self.distrust.is_some() => "no finding explains it".to_owned(),
-            (true, _) | (_, false) => "no finding explains it".to_owned(),
-            (false, true) => {
-                format!("no finding explains it; to investigate: plumb run {} --probe all", run.id)
-            }
+fn change(source: &Source<'_>, workload: &WorkloadVerdict, largest: &LargestChange) -> Text {
+    let lead = speed::lead(source.findings, &workload.workload);
+    let condition = speed::settings(&largest.condition).unwrap_or_default();
+    let gain = phrases::gain(&largest.change, Confidence::Inline);
+    Text::from(format!("{lead}{}{condition} ", largest.what))
+        .and(phrases::tone(workload.metric, &largest.change), gain)
+}
+
+fn cause(cause: &Cause, brief: bool) -> Text {
+    match cause {
+        Cause::Found(cause) => statement(cause, brief).into(),
+        Cause::Unknown { investigate } => {
+            let command = investigate.as_ref().map(|command| format!("; to investigate: {command}"));
+            Text::of(Tone::Faint, format!("no finding explains it{}", command.unwrap_or_default()))
         }
     }
-
-    fn reason(&self) -> Option<&Finding> {
-        self.told().into_iter().find(|claim| claim.explains() && self.explains_largest(claim))
-    }
-
-    fn is_of_largest(&self, claim: &Finding) -> bool {
-        self.largest.is_some_and(|it| it.results.iter().any(|result| is_of(claim, result)))
-    }
-
-    /// Returns whether the finding may explain the largest difference. It cannot if it also applies to
-    /// the better end.
-    fn explains_largest(&self, claim: &Finding) -> bool {
-        self.largest.is_none_or(|it| {
-            let [worse, better] = it.worse_first();
-            is_of(claim, worse) && !is_of(claim, better)
-        })
-    }
-
-    /// Returns findings about the path, starting with those about the largest difference. Skips results with
-    /// unreliable values.
-    fn told(&self) -> Vec<&Finding> {
-        let distrust = self.distrust.filter(|claim| !claim.leaves_what_is_established());
-        let doubted = |claim: &Finding| {
-            distrust.is_some_and(|finding| finding.results.iter().any(|result| is_of(claim, result)))
-        };
-        let claims = self.source.findings.findings.iter();
-        let mut told: Vec<&Finding> =
-            claims.filter(|claim| !claim.is_of_the_measurement() && !doubted(claim)).collect();
-        told.sort_by_key(|claim| !self.is_of_largest(claim));
-        told
-    }
 }
 
-fn is_of(claim: &Finding, result: &str) -> bool {
-    claim.results.iter().any(|its| its == result)
+/// Returns the recommended setting. If the values are unreliable, it is only the best so far.
+fn setting(source: &Source<'_>) -> Option<Row> {
+    let verdict = &source.findings.verdict;
+    let chosen = verdict.settings.iter().find(|setting| setting.objective == source.objective)?;
+    let SettingChoice { metric, result, levels, value, ties, withheld, .. } = chosen;
+    let levels = labels::levels(levels).unwrap_or_else(|| result.clone());
+    let value = phrases::value(*metric, *value);
+    let ties = match ties {
+        0 => String::new(),
+        1 => "; statistically tied with 1 other setting".to_owned(),
+        ties => format!("; statistically tied with {ties} other settings"),
+    };
+    let text = match withheld {
+        Some(reason) => Text::of(Tone::Doubtful, format!("none yet: {reason}")),
+        None if verdict.conclusion != Conclusion::Setting => {
+            Text::of(Tone::Doubtful, format!("none yet; best so far {levels}: {value}{ties}"))
+        }
+        None => {
+            let single = if trust::is_single(verdict) { ", one trial each" } else { "" };
+            let value = format!(": {value}, {}{single}{ties}", objective(source.objective));
+            Text::of(Tone::Good, levels).and(Tone::Plain, value)
+        }
+    };
+    Some(row("Set", text))
 }
 
-/// Returns the part before the details, e.g. `Offloads of a:vxlan0 are off`.
-fn clause(sentence: &str) -> &str {
-    sentence.split_once(": ").map_or(sentence, |(cause, _)| cause)
+fn step(next: &NextStep, brief: bool) -> Row {
+    let NextStep { action, command, explains, .. } = next;
+    let fits =
+        |command: &&String| !brief && action.chars().count() + command.chars().count() + 2 <= TWO_LINES;
+    let text = Text::of(Tone::Good, action);
+    let text = match command.as_ref().filter(fits) {
+        Some(command) => text.and(Tone::Plain, ": ").and(Tone::Code, command),
+        None => text,
+    };
+    row(if *explains { "Set" } else { "Next" }, text)
 }
 
 /// Counts the lines at 80 columns, excluding the answer to requirements.
@@ -241,161 +212,45 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-fn ranked<'a>(findings: &'a Findings, differences: &[Difference<'_>]) -> Vec<&'a str> {
-    let mut ranked = labels::workloads(findings);
-    let size = |workload: &str| {
-        let own = differences.iter().filter(|it| it.workload == workload && it.is_established());
-        own.map(Difference::size).fold(0.0, f64::max)
-    };
-    let judged = |workload: &str| {
-        let mut results = findings.results.iter().filter(|result| result.workload == workload);
-        results.any(|result| result.metric.more_is_better().is_some())
-    };
-    ranked.sort_by(|one, other| judged(other).cmp(&judged(one)).then(size(other).total_cmp(&size(one))));
-    ranked
-}
-
-fn breakdown<'a>(findings: &'a Findings, workload: &str) -> Option<&'a CostBreakdown> {
-    findings.cost_breakdowns.iter().find(|breakdown| breakdown.workload == workload)
-}
-
-struct Step<'a> {
-    step: &'a CostStep,
-    cost: &'a Comparison,
-    judgement: &'static str,
-}
-
-fn steps<'a>(findings: &'a Findings, breakdown: &'a CostBreakdown) -> Vec<Step<'a>> {
-    let warnings =
-        findings.findings.iter().filter(|claim| claim.distrusts() && !claim.leaves_what_is_established());
-    let doubted: Vec<&String> = warnings.flat_map(|claim| &claim.results).collect();
-    let is_doubted = |step: &CostStep| doubted.contains(&&step.result);
-    let all = breakdown.steps.iter().all(is_doubted);
-    let stands_on = |step: &CostStep| breakdown.steps.iter().find(|it| Some(&it.path) == step.below.as_ref());
-    let step = |step: &'a CostStep| {
-        let cost = step.cost.as_ref()?;
-        let is_doubtful = !all && (is_doubted(step) || stands_on(step).is_some_and(is_doubted));
-        let judgement = if is_doubtful { "unreliable: " } else { difference::judgement(cost) };
-        Some(Step { step, cost, judgement })
-    };
-    breakdown.steps.iter().filter_map(step).collect()
-}
-
 /// Lists the layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`. The smallest are omitted
 /// if there is no room.
-fn layers(findings: &Findings, breakdown: &CostBreakdown, room: usize) -> String {
-    let mut steps = steps(findings, breakdown);
-    let (lead, all) = (speed::lead(findings, &breakdown.workload), steps.len());
-    let settings = speed::settings(&breakdown.levels).unwrap_or_default();
-    let whole = format!("{lead}{}{settings}", steps_in_words(&steps, 0));
+fn layers(source: &Source<'_>, workload: &WorkloadVerdict, room: usize) -> String {
+    let lead = speed::lead(source.findings, &workload.workload);
+    let mut layers: Vec<&LayerCost> = workload.layers.iter().collect();
+    // If all are unreliable, the caution covers them.
+    let all_unreliable = layers.iter().all(|layer| layer.unreliable);
+    let settings = speed::settings(&workload.levels).unwrap_or_default();
+    let whole = format!("{lead}{}{settings}", costs(&layers, all_unreliable, 0));
     if whole.chars().count() <= room {
         return whole;
     }
-    let size = |step: &Step<'_>| step.cost.ratio.ln().abs();
+    let size = |layer: &LayerCost| layer.cost.ratio.ln().abs();
     loop {
-        let line = format!("{lead}{}", steps_in_words(&steps, all - steps.len()));
-        let least = steps.iter().enumerate().min_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)));
+        let line = format!("{lead}{}", costs(&layers, all_unreliable, workload.layers.len() - layers.len()));
+        let least =
+            layers.iter().enumerate().min_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)));
         match least.map(|(place, _)| place) {
-            Some(place) if line.chars().count() > room && steps.len() > 1 => drop(steps.remove(place)),
+            Some(place) if line.chars().count() > room && layers.len() > 1 => drop(layers.remove(place)),
             _ => return line,
         }
     }
 }
 
-fn steps_in_words(steps: &[Step<'_>], left_out: usize) -> String {
-    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for Step { step, cost, judgement } in steps {
-        let phrase = format!("{} {}", step.adds.join(" + "), phrases::gain_alone(cost));
-        match groups.iter_mut().find(|(word, _)| word == judgement) {
-            Some((_, group)) => group.push(phrase),
-            None => groups.push((judgement, vec![phrase])),
-        }
-    }
-    groups.sort_by_key(|(judgement, _)| !judgement.is_empty());
-    let mut phrase: Vec<String> =
-        groups.into_iter().map(|(judgement, steps)| format!("{judgement}{}", steps.join(", "))).collect();
-    if left_out > 0 {
-        phrase.push(format!("{left_out} more"));
-    }
-    phrase.join("; ")
-}
-
-fn none_established(findings: &Findings, differences: &[Difference<'_>]) -> Option<Row> {
-    let most = findings.results.iter().map(|result| result.value.trials).max().unwrap_or_default();
-    let phrase = match differences.iter().filter(|it| it.is_open()).count() {
-        _ if differences.is_empty() => return None,
-        0 => "no difference beyond the noise".to_owned(),
-        _ if most <= 1 => "only one trial each: differences may be noise".to_owned(),
-        _ if most < FEWEST_TO_ESTABLISH => {
-            format!("only {most} trials each; at least {FEWEST_TO_ESTABLISH} are needed to compare")
-        }
-        _ => "no significant difference; more trials may show one".to_owned(),
-    };
-    Some(row("Largest", Text::of(Tone::Doubtful, phrase)))
-}
-
-fn has_single_trials(findings: &Findings) -> bool {
-    findings.results.iter().all(|result| result.value.trials <= 1)
-}
-
-/// Returns the recommended setting or a finding's remedy. If values are unreliable, suggests the next step instead.
-fn set(
-    source: &Source<'_>,
-    told: Option<&Finding>,
-    (is_cause, has_command): (bool, bool),
-    distrust: Option<&Finding>,
-) -> Option<Row> {
-    let chosen = source.findings.answers.iter().find_map(|answer| {
-        let of = |objective| answer.recommendations.iter().find(move |it| it.objective == objective);
-        Some((answer, of(source.objective)?))
-    });
-    if let Some((answer, chosen)) = chosen {
-        let levels = labels::levels(&chosen.levels).unwrap_or_else(|| chosen.result.clone());
-        let value = phrases::value(answer.metric, chosen.value);
-        let unsure = if has_single_trials(source.findings) { ", one trial each" } else { "" };
-        let ties = match chosen.ties.len() {
-            0 => String::new(),
-            1 => "; statistically tied with 1 other setting".to_owned(),
-            ties => format!("; statistically tied with {ties} other settings"),
+fn costs(layers: &[&LayerCost], all_unreliable: bool, left_out: usize) -> String {
+    let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for layer in layers {
+        let judgement = match layer.cost.verdict {
+            _ if layer.unreliable && !all_unreliable => "unreliable: ",
+            findings::Difference::Lower | findings::Difference::Higher => "",
+            findings::Difference::None => "not significant: ",
+            findings::Difference::Unclear => "unclear: ",
         };
-        return Some(match (&chosen.withheld, distrust) {
-            (Some(reason), _) => row("Set", Text::of(Tone::Doubtful, format!("none yet: {reason}"))),
-            (None, Some(_)) => {
-                let best = format!("repeat without the disturbance; best so far {levels}: {value}{ties}");
-                row(NEXT, Text::of(Tone::Doubtful, best))
-            }
-            (None, None) => {
-                let value = format!(": {value}, {}{unsure}{ties}", objective(source.objective));
-                row("Set", Text::of(Tone::Good, levels).and(Tone::Plain, value))
-            }
-        });
+        let phrase = format!("{} {}", layer.adds.join(" + "), phrases::gain_alone(&layer.cost));
+        groups.entry(judgement).or_default().push(phrase);
     }
-    let told = told?;
-    let remedy = told.remedy.as_ref()?;
-    let phrase = Text::of(Tone::Good, labels::named(source.findings, remedy.lead()));
-    let command = remedy.commands.first().filter(|command| {
-        has_command
-            && remedy.lead().chars().count() + command.chars().count() + 2 <= TWO_LINES
-            && !has_placeholder(command)
-    });
-    // Without an observed cause, or with single or unreliable measurements, the remedy is only a suggestion.
-    let label = if is_cause && !has_single_trials(source.findings) { "Set" } else { NEXT };
-    Some(row(
-        label,
-        match command {
-            Some(command) => phrase.and(Tone::Plain, ": ").and(Tone::Code, command.clone()),
-            None => phrase,
-        },
-    ))
-}
-
-/// Returns whether the user has to fill in a part of the command, as in `taskset -cp THREAD`.
-fn has_placeholder(command: &str) -> bool {
-    let typed = command.split("  #").next().unwrap_or_default();
-    typed.contains('…')
-        || typed
-            .split_whitespace()
-            .any(|word| word.len() > 2 && word.chars().all(|letter| letter.is_ascii_uppercase()))
+    let more = (left_out > 0).then(|| format!("{left_out} more"));
+    let groups = groups.into_iter().map(|(judgement, costs)| format!("{judgement}{}", costs.join(", ")));
+    groups.chain(more).collect::<Vec<_>>().join("; ")
 }
 
 const fn objective(sought: Objective) -> &'static str {
@@ -406,13 +261,12 @@ const fn objective(sought: Objective) -> &'static str {
     }
 }
 
-fn more(findings: &Findings, shown: usize) -> Text {
-    let others = labels::workloads(findings).len().saturating_sub(shown);
-    let others = match others {
+fn more(source: &Source<'_>, shown: usize) -> Text {
+    let others = match source.findings.verdict.workloads.len() - shown {
         0 => String::new(),
         1 => "1 more workload, ".to_owned(),
-        _ => format!("{others} more workloads, "),
+        others => format!("{others} more workloads, "),
     };
     Text::of(Tone::Faint, format!("{others}all sections: "))
-        .and(Tone::Code, format!("plumb report {} --full", findings.run.id))
+        .and(Tone::Code, format!("plumb report {} --full", source.findings.run.id))
 }

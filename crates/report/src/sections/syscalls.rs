@@ -48,7 +48,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let most = if chosen.is_empty() { OPEN_RESULTS } else { chosen.len().min(OPEN_RESULTS) };
     let (open, folded) = counted.split_at(most.min(counted.len()));
     let mut blocks = totals::tables(findings);
-    blocks.extend(open.iter().flat_map(|result| of_result(source, result)));
+    blocks.extend(open.iter().flat_map(|result| of_result(result)));
     let timed = counted.iter().any(|result| is_timed(result));
     let split = counted.iter().flat_map(|result| &result.syscalls).any(is_split);
     let composed = open.iter().any(|result| rates(result).is_some());
@@ -57,7 +57,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !folded.is_empty() {
         let phrase = format!("{most} of {} results with system-call counts.", counted.len());
         blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
-        let more = folded.iter().flat_map(|result| of_result(source, result)).collect();
+        let more = folded.iter().flat_map(|result| of_result(result)).collect();
         let title = phrases::count(folded.len() as u64, "more result", "more results");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
@@ -70,10 +70,7 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
         let rates = rates(result)?;
         let calls = calls(result, Some(rates));
         let table = Layout::of(&calls, Some(rates), CallColumns::Times).table(&calls);
-        Some(Block::Folded {
-            title: labels::result(findings, result).into(),
-            blocks: vec![Block::Table(table)],
-        })
+        Some(Block::Folded { title: result.label.as_str().into(), blocks: vec![Block::Table(table)] })
     };
     let mut blocks: Vec<Block> = findings.results.iter().filter_map(of_result).collect();
     if blocks.is_empty() {
@@ -116,15 +113,15 @@ fn is_timed(result: &ResultSummary) -> bool {
     result.syscalls.iter().any(|call| call.total.is_some())
 }
 
-fn of_result(source: &Source<'_>, result: &ResultSummary) -> Vec<Block> {
+fn of_result(result: &ResultSummary) -> Vec<Block> {
     let rates = rates(result);
     let (open, folded) = match rates {
         Some(rates) => most_of_each_process(result, rates),
         None => first(calls(result, None)),
     };
     let layout = Layout::of(&open, rates, CallColumns::Composition);
-    let heading = Block::Heading(Text::of(Tone::Strong, labels::result(source.findings, result)));
-    let chart = pictures::syscalls::chart(source, result).map(|chart| Block::Chart(Box::new(chart)));
+    let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
+    let chart = pictures::syscalls::chart(result).map(|chart| Block::Chart(Box::new(chart)));
     let table = Block::Table(layout.table(&open));
     let mut blocks: Vec<Block> = [heading].into_iter().chain(chart).chain([table]).collect();
     if !folded.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Finding, Findings, ResultSummary};
+use findings::{Basis, Finding, Findings, ResultSummary};
 use samples::{BootedMachine, PathRecord, ValidityWarning};
 use workload::{Metric, ReportedValue, Work};
 
@@ -12,7 +12,7 @@ use crate::{
     kind, labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases,
-    requirement::{Compliance, Quantity, Requirement},
+    requirement::{ALLOWANCE, Compliance, Ends, Quantity, Requirement},
     text::{Text, Tone, glued},
 };
 
@@ -32,13 +32,14 @@ struct Configuration<'a> {
 
 struct Value<'a> {
     value: f64,
-    interval: Option<(f64, f64)>,
+    ends: Ends,
     warning: Option<&'a Finding>,
 }
 
 struct Judgement<'a> {
     compliance: Compliance,
     value: f64,
+    ends: Ends,
     /// The finding that casts doubt on a value within the bound.
     warning: Option<&'a Finding>,
 }
@@ -55,7 +56,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let blocks = match required {
         [] => vec![Block::Table(everything(findings, &configurations))],
-        _ => what_meets(findings, &configurations, required),
+        _ => what_meets(&configurations, required),
     };
     Some(section("Trade-offs", blocks))
 }
@@ -118,14 +119,15 @@ impl<'a> Configuration<'a> {
     /// Returns `None` if nothing was measured. A bound met only by unreliable values is unclear.
     fn judged(&self, requirement: &Requirement) -> Option<Judgement<'a>> {
         let quantity = requirement.quantity;
-        let judged = self.values(quantity).into_iter().map(|Value { value, interval, warning }| {
-            match requirement.judge(value, interval) {
-                Compliance::Met if warning.is_some() => {
-                    Judgement { compliance: Compliance::Unclear, value, warning }
+        let judged =
+            self.values(quantity).into_iter().map(|Value { value, ends, warning }| {
+                match requirement.judge(ends) {
+                    Compliance::Met if warning.is_some() => {
+                        Judgement { compliance: Compliance::Unclear, value, ends, warning }
+                    }
+                    compliance => Judgement { compliance, value, ends, warning: None },
                 }
-                compliance => Judgement { compliance, value, warning: None },
-            }
-        });
+            });
         let worse = |value: f64| if quantity.more_is_better() { -value } else { value };
         judged.max_by(|one, other| {
             one.compliance.cmp(&other.compliance).then(worse(one.value).total_cmp(&worse(other.value)))
@@ -133,39 +135,40 @@ impl<'a> Configuration<'a> {
     }
 
     fn values(&self, quantity: Quantity) -> Vec<Value<'a>> {
-        let of_result = |result: &ResultSummary, value: f64, interval: Option<(f64, f64)>| Value {
+        let of_result = |result: &ResultSummary, value: f64, ends: Ends| Value {
             value,
-            interval,
+            ends,
             warning: self.warnings.iter().find(|warning| warning.results.contains(&result.id)).copied(),
         };
         let of_machines = |value: Option<f64>| {
-            value.map(|value| Value { value, interval: None, warning: None }).into_iter().collect()
+            let exact = |value| Value { value, ends: Ends::exact(value), warning: None };
+            value.map(exact).into_iter().collect()
         };
         let judged_by = |metric: Metric| {
             let results = self.results.iter().filter(move |result| result.metric == metric);
-            let interval =
-                |result: &ResultSummary| result.value.interval.map(|interval| (interval.low, interval.high));
             results
-                .map(|result| of_result(result, result.value.estimate, interval(result)))
+                .map(|result| of_result(result, result.value.estimate, of_trials(result)))
                 .collect::<Vec<_>>()
         };
         match quantity {
             Quantity::Percentile(share) => {
                 let medians = if share == 0.5 { judged_by(Metric::RoundTrip) } else { Vec::new() };
                 let times = self.results.iter().filter_map(|&result| {
-                    Some(of_result(result, kind::of(result).judged()?.at(share)?.0 as f64, None))
+                    let (time, ends) = percentile(result, share)?;
+                    Some(of_result(result, time, ends))
                 });
                 let others: Vec<Value<'_>> = times.filter(|_| medians.is_empty()).collect();
                 // If the times look like half round trips, the true value may be twice as large.
-                let reported = self
-                    .reported(quantity.word())
-                    .map(|(result, time)| of_result(result, time, self.halves.then_some((time, 2.0 * time))));
+                let most = if self.halves { 2.0 } else { 1.0 };
+                let ends = |time: f64| Ends { low: Some(time), high: Some(most * time) }.widened();
+                let reported = self.reported(quantity.word());
+                let reported = reported.map(|(result, time)| of_result(result, time, ends(time)));
                 medians.into_iter().chain(others).chain(reported).collect()
             }
             Quantity::Throughput => judged_by(Metric::Throughput),
             Quantity::CpuTime => {
                 let cost = self.most_cpu_for_bytes();
-                cost.map(|(result, cost)| of_result(result, cost, None)).into_iter().collect()
+                cost.map(|(result, cost)| of_result(result, cost, Ends::exact(cost))).into_iter().collect()
             }
             Quantity::Boot => of_machines(self.boot()),
             Quantity::Memory => of_machines(self.memory()),
@@ -204,13 +207,25 @@ impl<'a> Configuration<'a> {
     }
 }
 
-fn what_meets(
-    findings: &Findings,
-    configurations: &[Configuration<'_>],
-    required: &[Requirement],
-) -> Vec<Block> {
+/// The interval of a result's value, widened if it does not include the variation between trials.
+fn of_trials(result: &ResultSummary) -> Ends {
+    match result.value.interval {
+        Some(it) if result.value.basis == Basis::Trials => Ends { low: Some(it.low), high: Some(it.high) },
+        Some(it) => Ends { low: Some(it.low), high: Some(it.high) }.widened(),
+        None => Ends::exact(result.value.estimate).widened(),
+    }
+}
+
+fn percentile(result: &ResultSummary, share: f64) -> Option<(f64, Ends)> {
+    let times = kind::of(result).judged()?;
+    let it = times.percentile(share)?;
+    let ends = Ends { low: it.low.map(|low| low.0 as f64), high: it.high.map(|high| high.0 as f64) };
+    Some((it.time.0 as f64, if times.basis == Basis::Trials { ends } else { ends.widened() }))
+}
+
+fn what_meets(configurations: &[Configuration<'_>], required: &[Requirement]) -> Vec<Block> {
     let rows = ranked(configurations, required);
-    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(findings, &rows, required))]
+    vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(&rows, required))]
 }
 
 /// Sorts configurations that meet the requirements first, cheapest first.
@@ -288,11 +303,7 @@ fn everything(findings: &Findings, rows: &[Configuration<'_>]) -> Table {
     Table { columns, rows: rows.iter().map(row).collect(), caption: Some(Text::of(Tone::Faint, MACHINES)) }
 }
 
-fn bounded(
-    findings: &Findings,
-    rows: &[(Compliance, &Configuration<'_>)],
-    required: &[Requirement],
-) -> Table {
+fn bounded(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Table {
     let mut columns: Vec<Column> = vec![left("Configuration")];
     columns.extend(required.iter().map(|one| right(glued(&one.to_string()))));
     columns.push(right(CPU));
@@ -303,24 +314,32 @@ fn bounded(
         row
     };
     let halves = rows.iter().any(|(_, it)| it.halves).then(|| format!("Note: {}.", phrases::HALVES));
-    let caption: Vec<String> = why_unclear(findings, rows, required).into_iter().chain(halves).collect();
+    let caption: Vec<String> = why_unclear(rows, required).into_iter().chain(halves).collect();
     let caption = (!caption.is_empty()).then(|| Text::of(Tone::Faint, caption.join(" ")));
     Table { columns, rows: rows.iter().map(row).collect(), caption }
 }
 
-fn why_unclear(
-    findings: &Findings,
-    rows: &[(Compliance, &Configuration<'_>)],
-    required: &[Requirement],
-) -> Vec<String> {
+fn why_unclear(rows: &[(Compliance, &Configuration<'_>)], required: &[Requirement]) -> Vec<String> {
     let judged = rows.iter().flat_map(|(_, it)| required.iter().filter_map(|one| it.judged(one)));
     let unclear: Vec<Judgement<'_>> = judged.filter(|it| it.compliance == Compliance::Unclear).collect();
     let mut reasons = Vec::new();
     if unclear.iter().any(|it| it.warning.is_none()) {
-        reasons.push("Undecided: an interval includes the bound.".to_owned());
+        let is_open = |it: &Judgement<'_>| it.ends.low.is_none() || it.ends.high.is_none();
+        let (few, wide): (Vec<_>, Vec<_>) =
+            unclear.iter().filter(|it| it.warning.is_none()).partition(|it| is_open(it));
+        let share = phrases::percent(ALLOWANCE);
+        if !wide.is_empty() {
+            reasons.push(format!(
+                "Undecided: an interval includes the bound, or a single trial is within {share} of it."
+            ));
+        }
+        if !few.is_empty() {
+            reasons
+                .push("Undecided: there are too few messages for an interval of this percentile.".to_owned());
+        }
     }
     for warning in unclear.iter().filter_map(|it| it.warning) {
-        let reason = format!("Undecided: {}", labels::named(findings, warning.lead()));
+        let reason = format!("Undecided: {}", warning.sentence());
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }

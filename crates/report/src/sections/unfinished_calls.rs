@@ -1,12 +1,11 @@
 //! System calls still in progress when their trials ended, which no count includes.
 
-use findings::{Findings, ResultSummary};
+use findings::ResultSummary;
 use samples::SyscallCount;
 use units::Nanos;
 
 use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, left, right, section},
     text::{Text, Tone, glued},
 };
@@ -17,8 +16,7 @@ const WHAT: &str = "Calls that started in a probed trial and were still running 
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let mut blocks: Vec<Block> =
-        findings.results.iter().filter_map(|result| of_result(findings, result)).collect();
+    let mut blocks: Vec<Block> = findings.results.iter().filter_map(|result| of_result(result)).collect();
     if blocks.is_empty() {
         return None;
     }
@@ -26,10 +24,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Unfinished system calls", blocks))
 }
 
-fn of_result(findings: &Findings, result: &ResultSummary) -> Option<Block> {
+fn of_result(result: &ResultSummary) -> Option<Block> {
     let calls = &result.probed.as_ref()?.under_way;
     let blocks = vec![Block::Table(table(calls))];
-    (!calls.is_empty()).then(|| Block::Folded { title: labels::result(findings, result).into(), blocks })
+    (!calls.is_empty()).then(|| Block::Folded { title: result.label.as_str().into(), blocks })
 }
 
 pub(crate) fn table(calls: &[SyscallCount]) -> Table {

@@ -4,7 +4,6 @@ use findings::{Difference, Evidence, Finding, Remedy, RemedyEffect, Severity};
 
 use super::{Source, invalid_trials::Valueless};
 use crate::{
-    labels,
     page::{Block, Section, section},
     phrases::{self, Confidence},
     text::{Text, Tone},
@@ -21,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let first = findings.findings.iter().position(shows_what_was_tried);
         let told = |(index, finding): (usize, &Finding)| {
             let ratios = (Some(index) == first).then(|| Block::Paragraph(Text::of(Tone::Faint, RATIOS)));
-            claim(&labels::finding(findings, finding)).into_iter().chain(ratios)
+            claim(finding).into_iter().chain(ratios)
         };
         findings.findings.iter().enumerate().flat_map(told).collect()
     };
@@ -66,12 +65,20 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
         Severity::Warning => ("Warning: ", Tone::Doubtful, 0),
         Severity::Note => ("Note: ", Tone::Good, 0),
     };
-    let headline =
-        Block::Claim { id: finding.id.clone(), text: Text::of(tone, word).and(Tone::Strong, &finding.claim) };
+    let explained =
+        finding.superseded_by.as_ref().map(|by| format!(" Explained by {by}.")).unwrap_or_default();
+    let headline = Block::Claim {
+        id: finding.id.clone(),
+        text: Text::of(tone, word).and(Tone::Strong, finding.claim()).and(Tone::Faint, explained),
+    };
+    let numbers = if finding.superseded_by.is_some() { 0 } else { numbers };
     let (shown, folded) = finding.evidence.split_at(numbers.min(finding.evidence.len()));
     let remedy: Vec<Block> = finding.remedy.iter().flat_map(remedy).collect();
-    let (remedy, folded_remedy) =
-        if finding.severity == Severity::Note { (Vec::new(), remedy) } else { (remedy, Vec::new()) };
+    let (remedy, folded_remedy) = if finding.severity == Severity::Note || finding.superseded_by.is_some() {
+        (Vec::new(), remedy)
+    } else {
+        (remedy, Vec::new())
+    };
     let rest: Vec<Block> = list(folded.iter().map(phrase).chain(finding.limitations.iter().map(doubted)))
         .into_iter()
         .chain(folded_remedy)
@@ -101,7 +108,7 @@ fn doubted(limitation: &String) -> Text {
 }
 
 fn remedy(remedy: &Remedy) -> Vec<Block> {
-    let action = Block::Paragraph(Text::of(Tone::Good, "Remedy: ").and(Tone::Plain, &remedy.action));
+    let action = Block::Paragraph(Text::of(Tone::Good, "Remedy: ").and(Tone::Plain, remedy.text()));
     let commands = (!remedy.commands.is_empty()).then(|| Block::Commands(remedy.commands.clone()));
     [action]
         .into_iter()

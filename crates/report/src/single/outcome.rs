@@ -33,7 +33,7 @@ pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
 fn certainty(single: &SingleMeasurement, outcome: &SingleOutcome) -> Option<String> {
     let too_few = || "Too few samples for an interval.".to_owned();
     let alone = kind::alone(outcome);
-    alone.spread().map(method).or_else(|| (alone.is_mean() && single.shifts.is_empty()).then(too_few))
+    outcome.spread().map(method).or_else(|| (alone.is_mean() && single.shifts.is_empty()).then(too_few))
 }
 
 fn method(spread: &Spread) -> String {

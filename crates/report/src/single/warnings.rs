@@ -2,10 +2,8 @@
 
 use findings::{LevelShift, SingleLevels, SingleMeasurement};
 use units::Share;
-use workload::Metric;
 
 use crate::{
-    kind,
     page::{Block, Section, section},
     phrases,
     text::{Text, Tone},
@@ -23,12 +21,8 @@ pub(super) fn all(single: &SingleMeasurement) -> Vec<Text> {
     shifts.chain(levels).chain(warnings).collect()
 }
 
-fn metric(single: &SingleMeasurement) -> Metric {
-    single.outcome.as_ref().map_or(Metric::Throughput, |outcome| kind::alone(outcome).metric())
-}
-
 fn shift(single: &SingleMeasurement, shift: &LevelShift) -> Text {
-    let value = |value| phrases::value(metric(single), value);
+    let value = |value| phrases::value(single.verdict.metric, value);
     let phrase = format!(
         "level shift after {}, from {} to {}: the mean mixes two levels",
         shift.at,
@@ -39,7 +33,7 @@ fn shift(single: &SingleMeasurement, shift: &LevelShift) -> Text {
 }
 
 fn bimodal(single: &SingleMeasurement, levels: &SingleLevels) -> Text {
-    let value = |value| phrases::value(metric(single), value);
+    let value = |value| phrases::value(single.verdict.metric, value);
     let phrase = format!(
         "the {} are bimodal, {} and {} ({} at the upper level): their median is neither",
         levels.quantity,

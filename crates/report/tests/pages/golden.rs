@@ -93,6 +93,8 @@ fn list_of_calls_separates_waiting_from_work() {
     let mut findings = sample::imported::imported();
     findings.results.retain(|result| !result.syscalls.is_empty());
     (findings.matched_pairs, findings.rankings, findings.answers) = Default::default();
+    findings.verdict.workloads.retain(|workload| workload.workload == "syscalls");
+    findings.verdict.conclusion = findings::Conclusion::Values;
     let page = |findings: &findings::Findings| {
         render(findings, None, Format::Terminal, &Options { view: Some(View::Short), ..full(100) })
     };
@@ -115,7 +117,7 @@ fn unreliable_values_never_meet_a_requirement() {
     let mut doubted = sample::alternatives::alternatives();
     let results =
         doubted.results.iter().filter(|result| result.path == "node-to-node").map(|result| result.id.clone());
-    let bimodal = findings::Finding { id: "bimodal".into(), results: results.collect(), ..serious() };
+    let bimodal = findings::Finding { results: results.collect(), ..serious() };
     doubted.findings.push(bimodal);
     let phrase = required("throughput>10Gbit/s", &doubted);
     assert!(phrase.contains("23.5 Gbit/s, undecided") && phrase.contains("(2 of 4 do; 1"), "{phrase}");
@@ -136,7 +138,8 @@ fn unreliable_values_never_meet_a_requirement() {
 }
 
 fn serious() -> findings::Finding {
-    findings::Finding::new(findings::Severity::Serious, "Two levels.")
+    use findings::{Finding, Role, Severity};
+    Finding::new("bimodal", Role::Measurement, Severity::Serious, "Two levels")
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! For any names and any width, no text is wider than the terminal, and no name breaks the markup.
 
 use console::{measure_text_width, strip_ansi_codes};
-use findings::{Finding, Findings, Remedy, Severity, WorkloadSummary};
+use findings::{Cause, Conclusion, Finding, Findings, Remedy, Severity, Statement, WorkloadSummary};
 use report::{
     Format, Options, SingleFormat, Summary, View, render, render_comparison, render_single, section_names,
 };
@@ -38,7 +38,21 @@ fn renamed(name: &str) -> Findings {
         .for_each(|step| rename(&mut step.path));
     findings.effects.iter_mut().for_each(|effect| rename(&mut effect.path));
     findings.skipped.iter_mut().for_each(|skipped| rename(&mut skipped.result));
+    rename_verdict(&mut findings, name);
     findings
+}
+
+fn rename_verdict(findings: &mut Findings, name: &str) {
+    for workload in &mut findings.verdict.workloads {
+        workload.values.iter_mut().for_each(|value| value.path.insert_str(0, name));
+        if let Some(change) = &mut workload.change {
+            change.what.push_str(name);
+            if let Cause::Found(cause) = &mut change.cause {
+                cause.lead = format!("{} {name}", cause.lead).repeat(2);
+            }
+        }
+    }
+    findings.results.iter_mut().for_each(|result| result.label.insert_str(0, name));
 }
 
 fn check_width(findings: &Findings, width: usize) {
@@ -136,10 +150,7 @@ fn summary_has_at_most_twelve_lines() {
     ];
     for (findings, name) in runs.iter().flat_map(|findings| ["", NAMES[1]].map(|name| (findings, name))) {
         let mut findings = findings.clone();
-        findings
-            .findings
-            .iter_mut()
-            .for_each(|claim| claim.claim = format!("{} {name}", claim.claim).repeat(2));
+        rename_verdict(&mut findings, name);
         findings.results.iter_mut().for_each(|result| result.path.insert_str(0, name));
         let options = Options { width: 80, ..Options::default() };
         let text = render(&findings, None, Format::Terminal, &options);
@@ -181,53 +192,41 @@ fn shows_single_section_and_full_report() {
 }
 
 #[test]
-fn serious_warning_comes_first_and_suppresses_conclusions() {
+fn an_unreliable_run_is_to_be_repeated_and_suggests_nothing_else() {
     let mut findings = sample::findings();
-    let results = findings.results.iter().map(|result| result.id.clone()).collect();
-    let warning = Finding {
-        id: "disturbed".into(),
-        results,
-        ..Finding::new(Severity::Serious, "Others had the CPUs.")
+    let reason = Statement {
+        finding: "disturbed".into(),
+        lead: "The machine was busy".into(),
+        detail: "`cc1` used up to 1.20 CPUs".into(),
     };
-    findings.findings.insert(0, warning);
+    let action = Some("Measure again when the machine is idle".into());
+    findings.verdict.conclusion = Conclusion::Repeat { reason, action };
+    findings.verdict.next = None;
     let text = render(&findings, None, Format::Terminal, &Options::default());
     let lines = summary(&text);
-    assert!(lines[0].contains("Caution") && lines[0].contains("Others had the CPUs"), "{text}");
-    assert!(lines.iter().any(|line| line.contains("no finding explains it")), "{text}");
-    assert!(!lines.iter().any(|line| line.contains("ethtool")), "{text}");
-    assert!(lines.iter().any(|line| line.contains("Trust") && line.contains("low: ")), "{text}");
+    let first = "Answer      Measure again when the machine is idle. The machine was busy: `cc1` used";
+    assert!(lines[0].trim().starts_with(first), "{text}");
+    assert!(!lines.iter().any(|line| line.contains("Why") || line.contains("Set  ")), "{text}");
 }
 
 #[test]
-fn layer_is_unreliable_if_either_end_is() {
+fn an_unreliable_layer_is_marked_unless_all_of_them_are() {
     let mut findings = sample::findings();
-    let steps = findings.cost_breakdowns[0].steps.clone();
-    let doubted = steps.iter().find(|step| step.below.is_none() && step.cost.is_none()).expect("the lowest");
-    let warning = Finding {
-        id: "bimodal".into(),
-        results: vec![doubted.result.clone()],
-        ..Finding::new(Severity::Serious, "Two levels.")
-    };
-    findings.findings.insert(0, warning);
+    findings.verdict.workloads[0].layers[0].unreliable = true;
     let text = render(&findings, None, Format::Terminal, &Options::default());
     assert!(summary(&text).iter().any(|line| line.contains("unreliable: vxlan −41.8 %")), "{text}");
-    findings.findings[0].results = steps.into_iter().map(|step| step.result).collect();
+    findings.verdict.workloads[0].layers.iter_mut().for_each(|layer| layer.unreliable = true);
     let text = render(&findings, None, Format::Terminal, &Options::default());
     assert!(!text.contains("unreliable"), "the caution covers all: {text}");
 }
 
 #[test]
-fn cause_of_a_difference_applies_only_to_its_worse_end() {
-    let findings = sample::findings();
-    let names_a_cause = |results: Vec<String>| {
-        let claim = Finding { results, ..Finding::new(Severity::Warning, "Segments were lost.") };
-        let text =
-            render(&Findings { findings: vec![claim], ..findings.clone() }, None, Format::Terminal, &FULL);
-        summary(&text).iter().any(|line| line.contains("Why") && line.contains("Segments were lost"))
-    };
-    let all: Vec<String> = findings.results.iter().map(|result| result.id.clone()).collect();
-    let alone = all.iter().filter(|result| names_a_cause(vec![(*result).clone()])).count();
-    assert_eq!((alone, names_a_cause(all)), (1, false));
+fn a_superseded_finding_names_the_one_that_explains_it() {
+    let mut findings = sample::findings();
+    findings.findings[0].superseded_by = Some("disturbed".into());
+    let text = render(&findings, None, Format::Terminal, &Options::default());
+    let (_, listed) = text.split_once("\nFindings").expect("there are findings");
+    assert!(listed.contains("Explained by disturbed.") && !listed.contains("Remedy"), "{text}");
 }
 
 #[test]
@@ -292,6 +291,7 @@ fn markdown_details_are_closed() {
     let text = render(&sample::findings(), Some(&record), Format::Markdown, &Options::default());
     assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     assert!(text.contains("<details>"));
+    assert!(text.contains("- **Speed**: ping-pong: ") && !text.contains("****"), "{text}");
 }
 
 #[test]
@@ -422,8 +422,7 @@ fn ratios_without_interval_have_no_marks_and_one_style() {
 /// Checks what a reader gets by copying the command from a narrow terminal.
 fn check_copied(command: &str, expected: &str) {
     let mut findings = sample::findings();
-    let remedy =
-        Remedy { action: "do it".into(), commands: vec![command.into()], change: None, effects: Vec::new() };
+    let remedy = Remedy::manual("Do it", vec![command.into()]);
     let serious = findings.findings.swap_remove(0);
     findings.findings = vec![Finding { severity: Severity::Warning, remedy: Some(remedy), ..serious }];
     let text = render(

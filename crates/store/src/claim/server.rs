@@ -1,12 +1,9 @@
 //! Claims on a PostgreSQL server, using an advisory lock on a separate connection
 //! (<https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS>).
 
-use std::{
-    fmt,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, time::Duration};
 
+use parking_lot::Mutex;
 use samples::RunId;
 
 use crate::{
@@ -45,7 +42,7 @@ impl ServerClaim {
 
     /// Takes the lock again if the server lost it, e.g. after a restart.
     pub(crate) fn renew(&self) -> Result<(), DatabaseError> {
-        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.lock.lock();
         if held.client.batch("").is_ok() {
             return Ok(());
         }
@@ -102,7 +99,7 @@ impl Drop for ServerClaim {
     fn drop(&mut self) {
         // Without this, the server would not release the lock before it notices that the connection has
         // ended.
-        let HeldLock { client, .. } = self.lock.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let HeldLock { client, .. } = self.lock.get_mut();
         client.limit(LEAST_PATIENCE);
         let sql = format!("SELECT pg_advisory_unlock({KEY})");
         let _ = ask(client, &sql, &values![&self.run.0], &mut |_| Ok(()));

@@ -117,7 +117,11 @@ fn result(number: usize, history: &ResultHistory, runs: &[Arc<RunResults>]) -> M
             h2 id={ "result-" (number) } { bdi { (label(history)) } }
             p.statement {
                 (newest.metric.title()) " " strong { (scale.quantity(newest.value.estimate)) } " in this run"
+                @if let Some(expected) = &history.expected {
+                    "; expected from earlier runs: " (scale.range(expected))
+                }
                 @for shift in shifts(history, runs, scale) { (shift) }
+                @if let Some(drift) = history.drift { br; "Drift: " strong { (findings::change(drift)) } " over these runs" }
             }
             div.wide tabindex="0" role="group" aria-labelledby={ "result-" (number) } { (chart::drawn(history, runs, scale)) }
             details { summary { "Values" } (table(history, runs, scale)) }

@@ -10,6 +10,7 @@ use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     column::Column,
+    guarded::{GuardedMetric, GuardedSample},
     kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadSettings},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
@@ -129,6 +130,21 @@ impl KindMeasurement for ConnectData {
             Some(rate) => format!("{rate:.0} connections/s"),
             None => "no connection".to_owned(),
         }
+    }
+
+    fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
+        let measured = || self.intervals.iter().filter(|interval| !interval.warmup);
+        let silent = measured().filter(|interval| interval.done == 0).count();
+        let done = self.exchanges.count();
+        let failed = GuardedSample::fraction(self.failed, self.failed.saturating_add(done));
+        [
+            (GuardedMetric::P99, (done > 0).then_some(GuardedSample::Times(&self.exchanges))),
+            (GuardedMetric::ConnectionFailures, failed),
+            (GuardedMetric::Outage, GuardedSample::fraction(silent as u64, measured().count() as u64)),
+        ]
+        .into_iter()
+        .filter_map(|(metric, sample)| Some((metric, sample?)))
+        .collect()
     }
 
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {

@@ -10,6 +10,7 @@ use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     column::Column,
+    guarded::{GuardedMetric, GuardedSample},
     histogram::LatencyHistogram,
     kind::stream::{each, mode_in_words, streams_in_words},
     kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadSettings},
@@ -194,6 +195,23 @@ impl KindMeasurement for PingPongData {
             Some(median) => format!("{median} median round trip"),
             None => "no round trip".to_owned(),
         }
+    }
+
+    fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
+        let measured = || self.intervals.iter().filter(|interval| !interval.warmup);
+        let silent = measured().filter(|interval| interval.round_trips.count() == 0).count();
+        let lost = self
+            .lost
+            .and_then(|lost| GuardedSample::fraction(lost, lost.saturating_add(self.round_trips.count())));
+        let outage = GuardedSample::fraction(silent as u64, measured().count() as u64);
+        [
+            (GuardedMetric::P99, (self.judged().count() > 0).then(|| GuardedSample::Times(self.judged()))),
+            (GuardedMetric::PacketLoss, lost),
+            (GuardedMetric::Outage, outage),
+        ]
+        .into_iter()
+        .filter_map(|(metric, sample)| Some((metric, sample?)))
+        .collect()
     }
 
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
+    guarded::{GuardedMetric, GuardedSample},
     kind::{KindMeasurement, Measurement},
     metric::{Metric, Quantity},
     work::Work,
@@ -76,6 +77,14 @@ impl KindMeasurement for ReportedData {
 
     fn is_void(&self) -> bool {
         self.values.is_empty()
+    }
+
+    fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
+        let is_p99 = |value: &&ReportedValue| {
+            value.quantity == Quantity::Time && value.name.eq_ignore_ascii_case("p99")
+        };
+        let tail = self.values.iter().find(is_p99).filter(|value| value.value > 0.0);
+        tail.map(|value| (GuardedMetric::P99, GuardedSample::Time(value.value))).into_iter().collect()
     }
 
     fn why_no_value(&self) -> &'static str {

@@ -10,11 +10,15 @@ use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     column::Column,
+    guarded::{GuardedMetric, GuardedSample},
     kind::{KindMeasurement, KindSettings, LiveRate, Measurement, Transport, WorkloadSettings},
     metric::Metric,
     socket::{SocketFacts, SocketSettings},
     work::Work,
 };
+
+/// Payload of a TCP segment on an Ethernet with an MTU of 1500 bytes and timestamps.
+const USUAL_MSS: u32 = 1448;
 
 impl StreamSettings {
     #[must_use]
@@ -168,6 +172,30 @@ impl StreamData {
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
     }
 
+    fn datagram_loss(&self) -> Option<GuardedSample<'_>> {
+        let received = self.flows.iter().filter_map(|flow| flow.receiver.datagrams());
+        let all = received.reduce(|one, other| one.and(&other))?;
+        let lost = all.lost.max(0).cast_unsigned();
+        GuardedSample::fraction(lost, lost.saturating_add(all.count))
+    }
+
+    /// Other tools do not report the number of segments, so it is at least the number that the payload needs.
+    fn retransmit_rate(&self) -> Option<GuardedSample<'_>> {
+        let senders = || self.flows.iter().map(|flow| &flow.sender);
+        let samples = || senders().flat_map(EndSeries::measured).filter_map(|interval| interval.tcp);
+        let _ = samples().next()?;
+        let least = |end: &EndSeries| end.bytes().0 / u64::from(end.socket.mss.unwrap_or(USUAL_MSS).max(1));
+        let sent: u64 = samples().map(|tcp| u64::from(tcp.segments)).sum();
+        let retransmits = senders().map(EndSeries::retransmits).sum();
+        GuardedSample::fraction(retransmits, sent.max(senders().map(least).sum()).max(retransmits))
+    }
+
+    fn outage(&self) -> Option<GuardedSample<'_>> {
+        let intervals = || self.judged().flat_map(EndSeries::measured);
+        let silent = intervals().filter(|interval| interval.bytes == Bytes(0)).count();
+        GuardedSample::fraction(silent as u64, intervals().count() as u64)
+    }
+
     fn total_if_measured(&self, end: fn(&Flow) -> &EndSeries, of: fn(&EndSeries) -> Bytes) -> Option<String> {
         let ends = || self.flows.iter().map(end);
         let known = ends().any(|series| series.elapsed().0 > 0);
@@ -219,6 +247,17 @@ impl KindMeasurement for StreamData {
 
     fn in_a_word(&self) -> String {
         EndSeries::rate_together(self.flows.iter().map(|flow| &flow.receiver)).to_string()
+    }
+
+    fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
+        [
+            (GuardedMetric::PacketLoss, self.datagram_loss()),
+            (GuardedMetric::RetransmitRate, self.retransmit_rate()),
+            (GuardedMetric::Outage, self.outage()),
+        ]
+        .into_iter()
+        .filter_map(|(metric, sample)| Some((metric, sample?)))
+        .collect()
     }
 
     fn sockets(&self) -> Vec<(&'static str, &SocketFacts)> {

@@ -170,7 +170,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::going(|at| 10e9 * (1.0 - 0.2 * at)),
         spares: || made::going(|at| if at < 0.5 { 10e9 } else { 8e9 }),
         severity: Note,
-        says: &["The rate of plain/bulk drifted from 10.00 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
+        says: &["The rate of plain drifted from 10.00 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
         change: None,
     },
     Case {
@@ -178,7 +178,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: made::wandering,
         spares: || made::going(|_| 10e9),
         severity: Note,
-        says: &["trial 1 of plain/bulk is unsteady", "between "],
+        says: &["trial 1 of plain is unsteady", "between "],
         change: None,
     },
     Case {
@@ -196,7 +196,7 @@ pub(super) const CASES: &[Case] = &[
         spares: || made::beginning(&[8.5e9, 8.6e9, 8.7e9]),
         severity: Warning,
         says: &[
-            "each of 6 trials of plain/bulk",
+            "each of 6 trials of plain",
             "up to 750 ms after the warm-up",
             "8.15 Gbit/s including that phase, 9.00 Gbit/s without it",
             "warmup = ",
@@ -219,7 +219,7 @@ pub(super) const CASES: &[Case] = &[
         severity: Warning,
         says: &[
             "Too noisy to decide for 1 comparison: its interval is too wide",
-            "vxlan-to-vxlan/bulk vs plain",
+            "vxlan-to-vxlan vs plain",
             "Reduce noise on the host",
         ],
         change: None,
@@ -242,7 +242,7 @@ pub(super) const CASES: &[Case] = &[
             told::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
         },
         severity: Serious,
-        says: &["vm1-to-vm0/iperf3/vhost=on gets 6.3", "vm0-to-vm1/iperf3/vhost=on gets (17.", "35."],
+        says: &["vm1-to-vm0, vhost=on gets 6.3", "vm0-to-vm1, vhost=on gets (17.", "35."],
         change: None,
     },
     Case {
@@ -258,7 +258,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::stalled(0),
         spares: || made::stalled(3),
         severity: Serious,
-        says: &["vxlan-to-vxlan/bulk stopped after", "only retransmits", "ping -M do -s 1472"],
+        says: &["vxlan-to-vxlan stopped after", "only retransmits", "ping -M do -s 1472"],
         change: None,
     },
     Case {
@@ -303,7 +303,7 @@ pub(super) const CASES: &[Case] = &[
         says: &[
             "92.0 % of its time in softirqs",
             "0.80 CPUs are idle",
-            "CPU 0 of vxlan-to-vxlan/bulk",
+            "CPU 0 of vxlan-to-vxlan",
             "rps_cpus",
         ],
         change: None,
@@ -403,7 +403,7 @@ pub(super) const CASES: &[Case] = &[
         spares: || watched::unowned(50),
         severity: Warning,
         says: &[
-            "CPU attribution of plain/bulk",
+            "CPU attribution of plain",
             "less than the kernel's busy time",
             "10.00 %",
             "1.20 according to the kernel",

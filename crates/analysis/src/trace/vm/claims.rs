@@ -7,7 +7,7 @@ mod queues;
 
 use findings::{Evidence, VmSummary};
 
-use crate::rule::{self, Subject};
+use crate::rule::{self, Claim, Subject};
 
 impl Subject for VmSummary {
     type Of<'a> = Self;

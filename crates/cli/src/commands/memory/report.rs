@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ::report::{SingleFormat, render_memory};
 use clap::Args;
 
-use super::{record, summary};
+use super::{recording, summary};
 use crate::{destination, exit::Exit, output};
 
 #[derive(Debug, Args)]
@@ -22,8 +22,7 @@ const AFTER_HELP: &str = "Exit status: 0 success; 1 cannot read the recording; 6
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let page = args.output.as_deref().map(summary::page).transpose()?;
-    let text = record::text(&args.record)?;
-    let summary = summary::of_record(&record::of_text(&args.record, &text)?);
+    let summary = summary::of_recording(&recording::read(&args.record)?);
     match page {
         Some((path, format)) => summary::write(&summary, &path, format)?,
         None => output::coloured(&render_memory(&summary, SingleFormat::Terminal, &destination::here()))?,

@@ -7,9 +7,9 @@ use std::{
 
 use ::report::{SingleFormat, render_memory};
 use findings::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
+use memory::MemorySample;
 use units::Nanos;
 
-use super::document::Document;
 use crate::{destination, output};
 
 const RECORDED: &str = "as recorded";
@@ -25,9 +25,9 @@ pub(super) fn write(summary: &MemorySummary, path: &Path, format: SingleFormat) 
 }
 
 /// `looks` must not be empty.
-pub(super) fn of_record(looks: &[Document]) -> MemorySummary {
-    let begin = looks.first().map_or_else(Default::default, Document::moment);
-    let since = |look: &Document| {
+pub(super) fn of_recording(looks: &[MemorySample]) -> MemorySummary {
+    let begin = looks.first().map_or_else(Default::default, MemorySample::moment);
+    let since = |look: &MemorySample| {
         let elapsed = look.moment().as_nanosecond() - begin.as_nanosecond();
         Nanos(u64::try_from(elapsed).unwrap_or(0))
     };

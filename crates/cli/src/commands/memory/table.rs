@@ -1,10 +1,9 @@
 //! The 80-column table of `plumb memory top`, with one line per machine, and one line per NUMA node if an agent
 //! reports nodes.
 
-use std::collections::BTreeMap;
-
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
-use memory::{GuestMemory, MemoryError, TierMemory};
+use memory::{GuestMemory, Seen};
+use protocol::NodeMemory;
 use units::{Bytes, Share, significant};
 
 use crate::output;
@@ -13,7 +12,7 @@ const HEAD: [&str; 8] = ["VM", "HAS", "FREE", "AVAIL", "ACCESSED", "ACCESSES", "
 const LONGEST_NAME: u16 = 16;
 const UNKNOWN: &str = "-";
 
-pub(super) fn render(memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>) -> String {
+pub(super) fn render(memory: &Seen) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(HEAD);
     let mut notes = Vec::new();
@@ -22,8 +21,8 @@ pub(super) fn render(memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>
         match memory {
             Ok(memory) => {
                 table.add_row(machine(&name, memory));
-                if memory.tiers.len() > 1 {
-                    table.add_rows(memory.tiers.iter().map(|tier| node(tier, memory)));
+                if memory.nodes.len() > 1 {
+                    table.add_rows(memory.nodes.iter().map(|node| node_row(node, memory)));
                 }
                 notes.push(format!("{name}: {}", source_note(memory)));
             }
@@ -46,7 +45,7 @@ pub(super) fn render(memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>
 }
 
 fn machine(name: &str, memory: &GuestMemory) -> [String; 8] {
-    let accessed: Bytes = memory.tiers.iter().map(TierMemory::accessed).sum();
+    let accessed: Bytes = memory.nodes.iter().map(NodeMemory::accessed).sum();
     let known = memory.classes().next().is_some();
     let hits = memory.dram_hits().map(|hits| format!("{hits} fast"));
     [
@@ -56,22 +55,22 @@ fn machine(name: &str, memory: &GuestMemory) -> [String; 8] {
         size(memory.available),
         size(known.then_some(accessed)),
         hits.unwrap_or_else(|| UNKNOWN.to_owned()),
-        memory.refaults.map_or_else(|| UNKNOWN.to_owned(), |rate| significant(rate, 2)),
-        memory.psi.map_or_else(|| UNKNOWN.to_owned(), |psi| psi.to_string()),
+        memory.refaults_per_second.map_or_else(|| UNKNOWN.to_owned(), |rate| significant(rate, 2)),
+        memory.pressure.map_or_else(|| UNKNOWN.to_owned(), |pressure| pressure.to_string()),
     ]
 }
 
-fn node(tier: &TierMemory, memory: &GuestMemory) -> [String; 8] {
-    let all: u64 = memory.tiers.iter().map(TierMemory::accesses).sum();
-    let share = (all > 0).then(|| Share(tier.accesses() as f64 / all as f64).to_string());
+fn node_row(node: &NodeMemory, memory: &GuestMemory) -> [String; 8] {
+    let all: u64 = memory.nodes.iter().map(NodeMemory::accesses).sum();
+    let share = (all > 0).then(|| Share(node.accesses() as f64 / all as f64).to_string());
     let empty = String::new;
-    let kind = if tier.is_slow { "slow" } else { "fast" };
+    let kind = if node.slow { "slow" } else { "fast" };
     [
-        format!("  node {} {kind}", tier.node),
-        tier.size.to_string(),
-        tier.free.to_string(),
+        format!("  node {} {kind}", node.node),
+        node.size.to_string(),
+        node.free.to_string(),
         empty(),
-        size((!tier.accesses.is_empty()).then(|| tier.accessed())),
+        size((!node.accesses.is_empty()).then(|| node.accessed())),
         share.unwrap_or_else(|| UNKNOWN.to_owned()),
         empty(),
         empty(),
@@ -93,23 +92,25 @@ fn source_note(memory: &GuestMemory) -> String {
             return format!("accesses unknown: {reason}");
         }
     };
-    let of_host = memory.host_cost.map(|cost| format!(", {cost} of host CPU time per sample"));
-    let cost = memory.cost.map(|cost| format!(", {cost} of a guest CPU")).or(of_host).unwrap_or_default();
+    let of_host = memory.telemetry_host_cpu.map(|cost| format!(", {cost} of host CPU time per sample"));
+    let cost =
+        memory.telemetry_cpu.map(|cost| format!(", {cost} of a guest CPU")).or(of_host).unwrap_or_default();
     let pending = memory.no_accesses_reason.as_ref().map(|reason| format!(", none yet: {reason}"));
     format!("{source}{cost}{}", pending.unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
+    use memory::MemoryError;
     use protocol::{AccessClass, AccessSourceKind};
 
     use super::*;
 
     #[test]
     fn two_tier_machine_fits_80_columns() {
-        let tier = |node: u32, accesses: u64| TierMemory {
+        let node = |node: u32, accesses: u64| NodeMemory {
             node,
-            is_slow: node == 1,
+            slow: node == 1,
             size: Bytes(1023 << 20),
             free: Bytes(1023 << 20),
             accesses: vec![AccessClass { bytes: Bytes(1000 << 20), accesses }],
@@ -118,11 +119,11 @@ mod tests {
             size: Bytes(2047 << 20),
             free: Some(Bytes(1023 << 20)),
             available: Some(Bytes(1023 << 20)),
-            refaults: Some(12345.0),
-            psi: Some(Share(0.123)),
+            refaults_per_second: Some(12345.0),
+            pressure: Some(Share(0.123)),
             source: AccessSourceKind::Damon,
-            cost: Some(Share(0.004)),
-            tiers: vec![tier(0, 731), tier(1, 269)],
+            telemetry_cpu: Some(Share(0.004)),
+            nodes: vec![node(0, 731), node(1, 269)],
             ..GuestMemory::default()
         };
         let lost = MemoryError::NoBalloon;

@@ -3,30 +3,21 @@
 use std::{
     io::{IsTerminal, stdout},
     path::PathBuf,
-    thread,
-    time::{Duration, Instant},
 };
 
 use clap::Args;
 use lab::Stop;
-use memory::GuestMemory;
+use memory::{Recorder, Sampler};
 
-use super::{
-    document::{self, Document},
-    record::Recorder,
-    table,
-};
+use super::table;
 use crate::{
-    commands::rebalance::{config::Config, metrics},
+    commands::rebalance::{metrics, read_config},
     destination::replace_text,
     exit::Exit,
     interrupt, output,
+    program::TOOL,
 };
 
-/// How often to check for Ctrl-C.
-const GLANCE: Duration = Duration::from_millis(100);
-/// Additional time for the first report of memory accesses. DAMON needs 4 s, or more on a busy machine.
-const FIRST_REPORTS: Duration = Duration::from_secs(10);
 const ANEW: &str = "\u{1b}[H\u{1b}[J";
 
 #[derive(Debug, Args)]
@@ -57,42 +48,22 @@ const AFTER_HELP: &str = "Does not move memory. Without an agent, a machine show
 Exit status: 0 success; 1 no machine could be reached; 64 usage error.";
 
 pub(crate) fn run(args: &TopArgs) -> anyhow::Result<Exit> {
-    let config = Config::read(&args.config)?;
-    let stop = Stop::new();
-    interrupt::set_on_signal(&stop.flag())?;
-    let interval = config.interval();
-    // Attaching took the first sample, which later access counts are compared with.
-    let mut vms = config.attach(None, &stop)?;
-    let facts = document::facts(&mut vms);
+    let config = read_config(&args.config)?;
+    let stop = Stop::new().flag();
+    interrupt::set_on_signal(&stop)?;
+    let vms = config.attach(None, TOOL, &stop)?;
     let mut recorder = args.record.as_deref().map(Recorder::open).transpose()?;
     let live = !args.once && !args.json && stdout().is_terminal();
-    let first_reports = Instant::now() + interval + FIRST_REPORTS;
-    while !stop.is_asked() {
-        wait(&stop, interval);
-        let memory = memory::look_at_all(&mut vms, interval);
-        let awaited = memory.values().flatten().any(GuestMemory::awaits_accesses);
-        if args.once && awaited && Instant::now() < first_reports {
-            continue;
-        }
+    Sampler { vms, interval: config.interval(), once: args.once }.run(&stop, |seen, sample| {
         if let Some(file) = &args.metrics {
-            replace_text(file, &metrics::text(&memory, None))?;
+            replace_text(file, &metrics::text(seen, None))?;
         }
-        let document = Document::of(&memory, &facts, interval, &[]);
         if let Some(recorder) = &mut recorder {
-            recorder.keep(&document)?;
+            recorder.append(sample)?;
         }
-        let shown = if args.json { serde_json::to_string(&document)? } else { table::render(&memory) };
+        let shown = if args.json { serde_json::to_string(sample)? } else { table::render(seen) };
         output::text(format_args!("{}{shown}\n", if live { ANEW } else { "" }))?;
-        if args.once {
-            break;
-        }
-    }
+        anyhow::Ok(())
+    })?;
     Ok(Exit::Success)
-}
-
-fn wait(stop: &Stop, interval: Duration) {
-    let next = Instant::now() + interval;
-    while !stop.is_asked() && Instant::now() < next {
-        thread::sleep(GLANCE.min(next.saturating_duration_since(Instant::now())));
-    }
 }

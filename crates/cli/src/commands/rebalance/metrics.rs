@@ -1,16 +1,15 @@
 //! Metrics of `plumb rebalance` in Prometheus text format.
 
-use std::collections::BTreeMap;
-
-use memory::{GuestMemory, MemoryError, TierMemory};
+use memory::{GuestMemory, Seen};
 use policy::Decision;
+use protocol::NodeMemory;
 
 use web::{Exposition, labels};
 
 /// For each machine: the metric's name, its help text, and its value if known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);
 
-type NodeGauge = (&'static str, &'static str, fn(&TierMemory) -> f64);
+type NodeGauge = (&'static str, &'static str, fn(&NodeMemory) -> f64);
 
 const GAUGES: [Gauge; 10] = [
     ("plumb_vm_memory_bytes", "Memory of the machine.", |memory| Some(memory.size.0 as f64)),
@@ -20,7 +19,7 @@ const GAUGES: [Gauge; 10] = [
         Some(memory.available?.0 as f64)
     }),
     ("plumb_vm_refaults_per_second", "Refaulted pages, or major faults and pages swapped in.", |memory| {
-        memory.refaults
+        memory.refaults_per_second
     }),
     ("plumb_vm_slow_bytes", "Slow memory of the machine.", |memory| Some(memory.slow.0 as f64)),
     ("plumb_vm_swap_used_bytes", "Swap in use, reported by the agent.", |memory| {
@@ -29,31 +28,28 @@ const GAUGES: [Gauge; 10] = [
     (
         "plumb_vm_pressure_share",
         "Share of time in which at least one task waited for memory (PSI).",
-        |memory| Some(memory.psi?.0),
+        |memory| Some(memory.pressure?.0),
     ),
     ("plumb_vm_dram_hits_share", "Share of accesses served by fast memory.", |memory| {
         Some(memory.dram_hits()?.0)
     }),
     ("plumb_vm_telemetry_cpu_share", "Guest CPU time used by telemetry, as a share of one CPU.", |memory| {
-        Some(memory.cost?.0)
+        Some(memory.telemetry_cpu?.0)
     }),
 ];
 
 const NODE_GAUGES: [NodeGauge; 4] = [
-    ("plumb_vm_node_bytes", "Memory of a guest NUMA node.", |tier| tier.size.0 as f64),
-    ("plumb_vm_node_free_bytes", "Free memory of a guest NUMA node.", |tier| tier.free.0 as f64),
-    ("plumb_vm_node_accessed_bytes", "Memory of a node accessed in the interval.", |tier| {
-        tier.accessed().0 as f64
+    ("plumb_vm_node_bytes", "Memory of a guest NUMA node.", |node| node.size.0 as f64),
+    ("plumb_vm_node_free_bytes", "Free memory of a guest NUMA node.", |node| node.free.0 as f64),
+    ("plumb_vm_node_accessed_bytes", "Memory of a node accessed in the interval.", |node| {
+        node.accessed().0 as f64
     }),
-    ("plumb_vm_node_accesses", "Accesses to a node in the interval, in the source's unit.", |tier| {
-        tier.accesses() as f64
+    ("plumb_vm_node_accesses", "Accesses to a node in the interval, in the source's unit.", |node| {
+        node.accesses() as f64
     }),
 ];
 
-pub(crate) fn text(
-    memory: &BTreeMap<String, Result<GuestMemory, MemoryError>>,
-    decision: Option<&Decision>,
-) -> String {
+pub(crate) fn text(memory: &Seen, decision: Option<&Decision>) -> String {
     let mut text = Exposition::default();
     for (name, help, value) in GAUGES {
         let values =
@@ -64,7 +60,7 @@ pub(crate) fn text(
         let of_vm = memory.iter().filter_map(|(vm, memory)| Some((vm, memory.as_ref().ok()?)));
         let values = of_vm.flat_map(|(vm, memory)| {
             let vm = label(vm);
-            memory.tiers.iter().map(move |tier| (format!("{vm},node=\"{}\"", tier.node), value(tier)))
+            memory.nodes.iter().map(move |node| (format!("{vm},node=\"{}\"", node.node), value(node)))
         });
         text.gauge(name, help, values);
     }

@@ -27,8 +27,9 @@ fn row(round: &Round, outlook: &Outlook) -> [String; 7] {
     let size = |size: Option<Bytes>| size.map_or_else(|| "-".to_owned(), |size| size.to_string());
     let memory = round.seen.get(&outlook.vm).and_then(|memory| memory.as_ref().ok());
     let why_not = round.seen.get(&outlook.vm).and_then(|memory| memory.as_ref().err());
-    let rate =
-        memory.and_then(|memory| memory.refaults).map_or_else(|| "-".to_owned(), |rate| significant(rate, 2));
+    let rate = memory
+        .and_then(|memory| memory.refaults_per_second)
+        .map_or_else(|| "-".to_owned(), |rate| significant(rate, 2));
     [
         outlook.vm.clone(),
         size(Some(outlook.has.fast)),

@@ -4,10 +4,10 @@
 use ::scenario::{FactorName, Plan, PlannedResult, ResultId, Scenario, WorkloadName};
 use findings::Findings;
 use samples::{RemedyTrial, RemedyTrials, RunRecord};
-use store::Store;
+use store::{Store, remedies_name};
 
 use super::{change, job::Job, recreate};
-use crate::{output, remedy_results};
+use crate::output;
 
 /// The number of trials with and without a remedy. This is the minimum for a 90 % interval.
 const FEWEST: u32 = 5;
@@ -21,7 +21,7 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
         output::aside(format_args!("no finding has a remedy that the lab can apply"));
         return Ok(None);
     }
-    let (id, claim) = store.claim_new(&remedy_results::name(&main.header.id))?;
+    let (id, claim) = store.claim_new(&remedies_name(&main.header.id))?;
     Ok(Some(Job { source, plan, id, remedy_trials: Some(remedy_trials), resume: None, _claim: claim }))
 }
 

@@ -3,10 +3,7 @@
 use server::{Auth, Config, Limits};
 
 use super::flags::ServerArgs;
-use crate::{
-    bounded_file,
-    failure::{self, Misuse},
-};
+use crate::{bounded_file, failure::Misuse};
 
 pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
     let limits = &args.limits;
@@ -43,7 +40,7 @@ fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
 fn named(what: &str, text: anyhow::Result<String>) -> anyhow::Result<String> {
     text.map_err(|error| match error.downcast::<Misuse>() {
         Ok(misuse) => misuse.into(),
-        Err(error) => Misuse::new(format!("{what}: {}", failure::causes(&error))).into(),
+        Err(error) => Misuse::new(format!("{what}: {}", watch::causes(&error))).into(),
     })
 }
 

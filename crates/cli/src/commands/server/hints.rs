@@ -1,10 +1,8 @@
 //! Hints about properties of this machine that may slow down clients. Each is printed once per device.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeSet;
 
+use parking_lot::Mutex;
 use samples::DeviceState;
 use server::{Client, Event, Work};
 
@@ -23,9 +21,9 @@ impl Hints {
 
     fn of(&self, device: &DeviceState) -> Option<String> {
         let found = analysis::offloads_off(device)?;
-        let mut hinted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let remedy = found.remedy.map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        hinted.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim))
+        let mut hinted = self.0.lock();
+        let remedy = found.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
+        hinted.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim()))
     }
 }
 

@@ -9,8 +9,9 @@ use std::{
 
 use anyhow::{Context, bail};
 use machine::Subprocess;
+use watch::{Alert, MeasurementReport};
 
-use super::{plan::hook_program, report::MeasurementReport, run_process::GLANCE, state::Alert};
+use super::{plan::hook_program, run_process::GLANCE};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

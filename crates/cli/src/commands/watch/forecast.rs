@@ -7,14 +7,8 @@ use jiff::{Timestamp, tz::TimeZone};
 use samples::UnixMillis;
 use serde::Serialize;
 use units::{Bytes, Nanos};
+use watch::{Admission, Archive, Timing, WatchState, Watched, admission, day_of};
 
-use super::{
-    Watched,
-    archive::Archive,
-    budget::{Admission, admission},
-    schedule::{self, Timing},
-    state::WatchState,
-};
 use crate::{list_format, output};
 
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +45,7 @@ pub(super) fn print(
     watched: &[Watched],
     budget: Option<Bytes>,
     mut archive: Archive,
-    plan: &Path,
+    state: Option<&Path>,
     now: UnixMillis,
     is_json: bool,
 ) -> anyhow::Result<()> {
@@ -61,7 +55,7 @@ pub(super) fn print(
     for watched in watched {
         let last = archive.last(&watched.digest, now)?;
         let bytes = archive.expected(&watched.digest)?;
-        let failed = WatchState::failed(archive.path(), plan, &watched.name, &watched.digest);
+        let failed = state.and_then(|state| WatchState::failed(state, &watched.name, &watched.digest));
         let completed = archive.completed(&watched.digest)?;
         let failed = failed.filter(|failed| completed.is_none_or(|start| start < *failed));
         let timing = watched.measure.timing;
@@ -106,10 +100,10 @@ fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) ->
     let mut due: Vec<(UnixMillis, usize)> = due.collect();
     due.sort_unstable();
     let mut days = vec![Day::default(); known.len()];
-    let (mut used, mut today) = (used, schedule::day_of(now));
+    let (mut used, mut today) = (used, day_of(now));
     for (at, place) in due {
-        if schedule::day_of(at) != today {
-            (used, today) = (Bytes(0), schedule::day_of(at));
+        if day_of(at) != today {
+            (used, today) = (Bytes(0), day_of(at));
         }
         let day = &mut days[place];
         day.next = day.next.or(Some(at));
@@ -176,7 +170,7 @@ mod tests {
 
     #[test]
     fn forecast_applies_budget_per_day() {
-        let noon = UnixMillis(100 * schedule::DAY + schedule::DAY / 2);
+        let noon = UnixMillis(100 * watch::DAY + watch::DAY / 2);
         let simulate = |known: &[Known], budget: Option<u64>, used: u64| -> Vec<(usize, usize)> {
             let days = days(known, budget.map(|budget| Bytes(budget * GB)), Bytes(used * GB), noon);
             days.iter().map(|day| (day.count, day.skipped)).collect()

@@ -1,15 +1,7 @@
 //! Prometheus metrics of the measurements.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
-
+use ::watch::{Latest, Metrics};
 use ::workload::Quantity;
-use findings::RunResults;
-use units::Bytes;
-
-use super::{archive::StoredRun, report::Verdict};
 use web::{Exposition, labels};
 
 /// Quantities with the name of the metric's unit, and the factor that converts the base unit to it.
@@ -20,102 +12,55 @@ const UNITS: [(Quantity, &str, f64); 4] = [
     (Quantity::PerSecond, "per_second", 1.0),
 ];
 
-#[derive(Debug, Default)]
-pub(super) struct Metrics {
-    measurements: BTreeMap<(String, &'static str), u64>,
-    latest: BTreeMap<String, Latest>,
-    budget: Option<Bytes>,
-    pub(super) used: Option<Bytes>,
+pub(super) fn text(metrics: &Metrics) -> String {
+    let mut text = Exposition::default();
+    let counts = metrics.measurements.iter().map(|((scenario, verdict), count)| {
+        (labels(&[("scenario", scenario), ("verdict", verdict)]), *count as f64)
+    });
+    text.counter("plumb_watch_runs_total", "Measurements since the watch started, by verdict.", counts);
+    let of_latest = |value: fn(&Latest) -> f64| {
+        metrics.latest.iter().map(move |(scenario, it)| (labels(&[("scenario", scenario)]), value(it)))
+    };
+    text.gauge(
+        "plumb_watch_last_run_timestamp_seconds",
+        "Start time of the latest stored run.",
+        of_latest(|it| it.results.started.0 as f64 / 1e3),
+    );
+    text.gauge(
+        "plumb_watch_regression",
+        "Whether a regression against the reference is active (1).",
+        of_latest(|it| f64::from(u8::from(it.is_lost))),
+    );
+    for (quantity, unit, factor) in UNITS {
+        let name = format!("plumb_watch_result_median_{unit}");
+        text.gauge(&name, "Value of a result in the latest run.", medians(metrics, quantity, factor));
+    }
+    let budget = metrics.budget.map(|budget| (String::new(), budget.0 as f64));
+    text.gauge("plumb_watch_budget_bytes", "Daily budget.", budget.into_iter());
+    let used = metrics.used.map(|used| (String::new(), used.0 as f64));
+    text.gauge("plumb_watch_bytes_used", "Payload sent today (UTC).", used.into_iter());
+    text.into_text()
 }
 
-#[derive(Clone)]
-pub(super) struct SharedMetrics(Arc<Mutex<Metrics>>);
-
-#[derive(Debug)]
-struct Latest {
-    is_lost: bool,
-    results: Arc<RunResults>,
-}
-
-impl Metrics {
-    /// All counters start at 0, because a rate can only be computed if there is a sample before the first event.
-    pub(super) fn new<'a>(scenarios: impl Iterator<Item = &'a str>, budget: Option<Bytes>) -> Self {
-        let counts = |scenario: &str| Verdict::ALL.map(|verdict| ((scenario.to_owned(), verdict.word()), 0));
-        Self { budget, measurements: scenarios.flat_map(counts).collect(), ..Self::default() }
-    }
-
-    pub(super) fn count(&mut self, scenario: &str, verdict: Verdict) {
-        *self.measurements.entry((scenario.to_owned(), verdict.word())).or_default() += 1;
-    }
-
-    pub(super) fn take(&mut self, scenario: &str, newest: &StoredRun, is_lost: bool) {
-        let results = Arc::clone(&newest.results);
-        self.latest.insert(scenario.to_owned(), Latest { is_lost, results });
-    }
-
-    pub(super) fn text(&self) -> String {
-        let mut text = Exposition::default();
-        let counts = self.measurements.iter().map(|((scenario, verdict), count)| {
-            (labels(&[("scenario", scenario), ("verdict", verdict)]), *count as f64)
-        });
-        text.counter("plumb_watch_runs_total", "Measurements since the watch started, by verdict.", counts);
-        let of_latest = |value: fn(&Latest) -> f64| {
-            self.latest.iter().map(move |(scenario, it)| (labels(&[("scenario", scenario)]), value(it)))
-        };
-        text.gauge(
-            "plumb_watch_last_run_timestamp_seconds",
-            "Start time of the latest stored run.",
-            of_latest(|it| it.results.started.0 as f64 / 1e3),
-        );
-        text.gauge(
-            "plumb_watch_regression",
-            "Whether a regression against the reference is active (1).",
-            of_latest(|it| f64::from(u8::from(it.is_lost))),
-        );
-        for (quantity, unit, factor) in UNITS {
-            let name = format!("plumb_watch_result_median_{unit}");
-            text.gauge(&name, "Value of a result in the latest run.", self.medians(quantity, factor));
-        }
-        let budget = self.budget.map(|budget| (String::new(), budget.0 as f64));
-        text.gauge("plumb_watch_budget_bytes", "Daily budget.", budget.into_iter());
-        let used = self.used.map(|used| (String::new(), used.0 as f64));
-        text.gauge("plumb_watch_bytes_used", "Payload sent today (UTC).", used.into_iter());
-        text.into_text()
-    }
-
-    fn medians(&self, quantity: Quantity, factor: f64) -> impl Iterator<Item = (String, f64)> {
-        let results = self.latest.iter().flat_map(|(scenario, latest)| {
-            latest.results.results.iter().map(move |result| (scenario.as_str(), result))
-        });
-        results.filter(move |(_, result)| result.metric.quantity() == quantity).map(
-            move |(scenario, result)| {
-                let metric = result.metric.name().replace(' ', "_");
-                let all =
-                    [("scenario", scenario), ("result", result.result.as_str()), ("metric", metric.as_str())];
-                (labels(&all), result.value.estimate * factor)
-            },
-        )
-    }
-}
-
-impl SharedMetrics {
-    pub(super) fn new(metrics: Metrics) -> Self {
-        Self(Arc::new(Mutex::new(metrics)))
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Metrics> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn text(&self) -> String {
-        self.lock().text()
-    }
+fn medians(metrics: &Metrics, quantity: Quantity, factor: f64) -> impl Iterator<Item = (String, f64)> {
+    let results = metrics.latest.iter().flat_map(|(scenario, latest)| {
+        latest.results.results.iter().map(move |result| (scenario.as_str(), result))
+    });
+    results.filter(move |(_, result)| result.metric.quantity() == quantity).map(move |(scenario, result)| {
+        let metric = result.metric.name().replace(' ', "_");
+        let all = [("scenario", scenario), ("result", result.result.as_str()), ("metric", metric.as_str())];
+        (labels(&all), result.value.estimate * factor)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use findings::{Basis, Estimate, RunResult};
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use findings::{Basis, Estimate, RunResult, RunResults};
     use samples::{RunId, UnixMillis};
+    use units::Bytes;
+    use watch::{StoredRun, Verdict};
     use workload::Metric;
 
     use super::*;
@@ -127,6 +72,7 @@ mod tests {
             workload: "any".into(),
             levels: BTreeMap::new(),
             metric,
+            disturbed: false,
             value: Estimate {
                 estimate: median,
                 mean: median,
@@ -160,7 +106,7 @@ mod tests {
         metrics.count("small", Verdict::Regressed);
         metrics.count("small", Verdict::Skipped);
         metrics.count("small", Verdict::Regressed);
-        let text = metrics.text();
+        let text = text(&metrics);
         for line in [
             "plumb_watch_runs_total{scenario=\"small\",verdict=\"skipped\"} 1",
             "plumb_watch_runs_total{scenario=\"small\",verdict=\"regressed\"} 2",
@@ -176,7 +122,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|other| other == line), "no `{line}` in\n{text}");
         }
-        let text = Metrics::default().text();
+        let text = super::text(&Metrics::default());
         assert!(!text.contains("budget") && !text.contains("used"), "unknown values are omitted: {text}");
     }
 }

@@ -10,12 +10,12 @@ use std::{
 use serde::{Deserialize, Deserializer, de::Error};
 use toml::Spanned;
 use units::{Bytes, Nanos, Share};
+use watch::{Against, FARTHEST, Measure, TimeOfDay, Timing};
 
-use super::schedule::{TimeOfDay, Timing};
 use crate::{
     bounded_file,
     commands::{check, trace::launch},
-    failure::{self, Misuse},
+    failure::Misuse,
     misread,
     misread::Misread,
 };
@@ -27,7 +27,6 @@ const JITTER: u64 = 10;
 const MOST_LOSS: Share = Share(0.05);
 /// The number of measurements is limited because the stored runs of each are read.
 const MOST_MEASURES: usize = 100;
-pub(super) const FARTHEST: usize = 10;
 
 const HELP: &str = "`plumb watch --help` describes this file";
 
@@ -84,31 +83,10 @@ pub(super) struct Plan {
     pub(super) listen: Option<SocketAddr>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Measure {
-    pub(super) scenario: String,
-    pub(super) timing: Timing,
-    pub(super) against: Against,
-    pub(super) max_loss: Share,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Against {
-    /// Number of passed runs to look back.
-    Previous(usize),
-    Baseline(String),
-}
-
-impl Default for Against {
-    fn default() -> Self {
-        Self::Previous(1)
-    }
-}
-
 impl Plan {
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = bounded_file::read_trusted(file).map_err(|error| {
-            error.downcast::<Misuse>().unwrap_or_else(|error| Misuse::new(failure::causes(&error)))
+            error.downcast::<Misuse>().unwrap_or_else(|error| Misuse::new(watch::causes(&error)))
         })?;
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {

@@ -6,6 +6,7 @@ use anyhow::Context;
 use lab::Stop;
 use machine::Subprocess;
 use samples::RunId;
+use watch::RunEnd;
 
 use crate::{exit::Exit, output, program::PROGRAM};
 
@@ -13,13 +14,6 @@ pub(super) const GLANCE: Duration = Duration::from_millis(50);
 /// The start of the message that a run prints while it waits for another run.
 const WAITS: &str = "note: waiting for ";
 const ERROR: &str = "error: ";
-
-#[derive(Debug)]
-pub(super) enum RunEnd {
-    Stored(RunId),
-    Failed(String),
-    Interrupted,
-}
 
 /// Measures a scenario or resumes a run, and stores the run at `db`. `stop` interrupts it like Ctrl-C.
 pub(super) fn measure(

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use ::report::{Judgement, LiveFinding, LiveResult, LiveStep};
 use ratatui::{Terminal, backend::TestBackend};
 use scenario::{Plan, PlanOptions, Scenario, builtin};
+use watch::Message;
 use workload::LiveRate;
 
 use super::*;
-use crate::live_view::state::Message;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (160, 50)];
 

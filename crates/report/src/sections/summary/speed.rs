@@ -1,47 +1,42 @@
-//! The speed: both ends of a workload's cost breakdown or ranking, or its best and worst results.
+//! The values of a workload: both ends of its cost breakdown or ranking, or its best and worst results.
 
 use std::collections::BTreeMap;
 
-use findings::{Findings, ResultSummary};
+use findings::{Findings, ResultSummary, ResultValue, ValueOrder, WorkloadVerdict};
 use samples::SyscallCount;
 use workload::Metric;
 
 use crate::{labels, phrases};
 
-pub(super) fn of(findings: &Findings, workload: &str, room: usize) -> String {
-    let (ends, settings) = ends(findings, workload);
-    let line = format!("{}{ends}", lead(findings, workload));
-    let whole = format!("{line}{settings}");
+pub(super) fn of(findings: &Findings, workload: &WorkloadVerdict, room: usize) -> String {
+    let line = format!("{}{}", lead(findings, &workload.workload), values(findings, workload));
+    let whole = format!("{line}{}", settings(&workload.levels).unwrap_or_default());
     if whole.chars().count() <= room { whole } else { line }
 }
 
 pub(super) fn lead(findings: &Findings, workload: &str) -> String {
-    if labels::workloads(findings).len() > 1 { format!("{workload}: ") } else { String::new() }
+    if findings.verdict.workloads.len() > 1 { format!("{workload}: ") } else { String::new() }
 }
 
-fn ends(findings: &Findings, workload: &str) -> (String, String) {
-    let results: Vec<&ResultSummary> =
-        findings.results.iter().filter(|result| result.workload == workload).collect();
-    let breakdown = super::breakdown(findings, workload).and_then(|breakdown| {
-        Some((&breakdown.levels, &breakdown.steps.first()?.result, &breakdown.steps.last()?.result))
-    });
-    let ranking = || {
-        let mut rankings = findings.rankings.iter().filter(|ranking| ranking.workload == workload);
-        let ranking = rankings.next().filter(|_| rankings.next().is_none())?;
-        Some((&ranking.levels, &ranking.ranks.first()?.result, &ranking.ranks.last()?.result))
-    };
-    let named = |id: &str| {
-        results
-            .iter()
-            .find(|result| result.id == id)
-            .map(|result| format!("{} {}", result.path, value(result)))
-    };
-    if let Some((levels, one, other)) = breakdown.or_else(ranking)
-        && let (Some(one), Some(other)) = (named(one), named(other))
-    {
-        return (format!("{one}, {other}"), settings(levels).unwrap_or_default());
+fn values(findings: &Findings, workload: &WorkloadVerdict) -> String {
+    let metric = workload.metric;
+    let calls =
+        |shown: &ResultValue| calls(findings.results.iter().find(|result| result.id == shown.result)?);
+    let value =
+        |shown: &ResultValue| calls(shown).unwrap_or_else(|| phrases::value(metric, shown.value.estimate));
+    match (workload.order, workload.values.as_slice()) {
+        (_, [only]) => named(only, calls(only).unwrap_or_else(|| phrases::estimate(metric, &only.value))),
+        (ValueOrder::BestToWorst, [best, worst]) => format!(
+            "{} to {}; {} results",
+            named(best, value(best)),
+            named(worst, value(worst)),
+            workload.results
+        ),
+        (_, ends) => {
+            let ends: Vec<String> = ends.iter().map(|end| format!("{} {}", end.path, value(end))).collect();
+            ends.join(", ")
+        }
     }
-    (best_and_worst(&results), String::new())
 }
 
 /// Formats common settings: ` (offload=on)`, or ` (settings all on)` if all levels are equal.
@@ -51,31 +46,6 @@ pub(super) fn settings(levels: &BTreeMap<String, String>) -> Option<String> {
     let is_alike = levels.len() > 1 && values.all(|value| value == first);
     let named = if is_alike { format!("settings all {first}") } else { labels::levels(levels)? };
     Some(format!(" ({named})"))
-}
-
-fn best_and_worst(results: &[&ResultSummary]) -> String {
-    let by_value =
-        |one: &&&ResultSummary, other: &&&ResultSummary| one.value.estimate.total_cmp(&other.value.estimate);
-    match (results, results.iter().max_by(by_value), results.iter().min_by(by_value)) {
-        ([only], ..) => {
-            named(only, calls(only).unwrap_or_else(|| phrases::estimate(only.metric, &only.value)))
-        }
-        (_, Some(most), Some(least)) => {
-            let more = most.metric.more_is_better().unwrap_or(true);
-            let (best, worst) = if more { (most, least) } else { (least, most) };
-            format!(
-                "{} to {}; {} results",
-                named(best, value(best)),
-                named(worst, value(worst)),
-                results.len()
-            )
-        }
-        _ => String::new(),
-    }
-}
-
-fn value(result: &ResultSummary) -> String {
-    calls(result).unwrap_or_else(|| phrases::value(result.metric, result.value.estimate))
 }
 
 fn calls(result: &ResultSummary) -> Option<String> {
@@ -95,8 +65,7 @@ fn calls(result: &ResultSummary) -> Option<String> {
     })
 }
 
-fn named(result: &ResultSummary, value: String) -> String {
-    let path = labels::are_placed([result.path.as_str()].into_iter()).then(|| result.path.clone());
-    let parts: Vec<String> = path.into_iter().chain(labels::levels(&result.levels)).collect();
-    if parts.is_empty() { value } else { format!("{value} ({})", parts.join(", ")) }
+fn named(shown: &ResultValue, value: String) -> String {
+    let name = findings::result_label(&shown.path, &shown.levels, None);
+    if name.is_empty() { value } else { format!("{value} ({name})") }
 }

@@ -1,6 +1,6 @@
 //! The page of a hand-written machine.
 
-use findings::{Finding, Severity, VM_SCHEMA, VmRoleCpu};
+use findings::{Finding, Role, Severity, VM_SCHEMA, VmRoleCpu};
 use samples::{
     DeviceCounters, TargetKind, TraceTarget, TracedProcess, UnixMillis, Unread, VmAccelerator, VmFacts,
     VmMaster, VmRole, VmThread,
@@ -60,15 +60,12 @@ fn summary() -> VmSummary {
             waited: Some(0.034),
         }],
         trace: trace(),
-        findings: vec![Finding {
-            id: "vhost-off".into(),
-            severity: Severity::Warning,
-            claim: "vhost is off for tap100i0.".into(),
-            results: Vec::new(),
-            evidence: Vec::new(),
-            limitations: Vec::new(),
-            remedy: None,
-        }],
+        findings: vec![Finding::new(
+            "vhost-off",
+            Role::Cause,
+            Severity::Warning,
+            "vhost is off for tap100i0",
+        )],
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     nothing, path,
     probed::rates,
     results::{comparison, ping_pong, result_id, stream},
-    run,
+    run, verdict,
 };
 
 /// Path, the stream's rank and Gbit/s, and the rank and nanoseconds of the median round trip.
@@ -29,7 +29,7 @@ pub(crate) fn alternatives() -> Findings {
     let streams = FOUR.map(|(path, _, gbits, ..)| against(stream(path, None, gbits, Some(gbits / 23.5))));
     let messages =
         FOUR.map(|(path, .., nanos)| counted(against(ping_pong(path, None, nanos, Some(nanos / 65_700.0)))));
-    Findings {
+    verdict::of_ranking(Findings {
         run: RunSummary {
             title: "Four configurations".into(),
             paths: FOUR.map(|(path, ..)| of_machines(path)).to_vec(),
@@ -52,7 +52,7 @@ pub(crate) fn alternatives() -> Findings {
             matched_pairs("ping-pong", Metric::RoundTrip, 0.742, Difference::Unclear),
         ],
         ..nothing()
-    }
+    })
 }
 
 fn of_machines(name: &str) -> PathRecord {

@@ -1,8 +1,9 @@
 //! Hand-written comparisons: the egress gateway before and after a kernel update, and a log against a run.
 
 use findings::{
-    Basis, BetweenRuns, COMPARISON_SCHEMA, Comparison, Difference, EnvironmentChange, Estimate, Gate,
-    GateOutcome, Interval, OpenQuestion, ResultComparison, ResultSummary, RunComparison, RunSummary, Verdict,
+    Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, Difference, EnvironmentChange, Estimate,
+    Gate, GateOutcome, GuardComparison, GuardLimits, GuardViolation, GuardedMetric, Interval, OpenQuestion,
+    ResultComparison, ResultSummary, RunComparison, RunSummary, Verdict,
 };
 use samples::{RunId, UnixMillis};
 
@@ -10,6 +11,30 @@ use super::{
     results::{comparison, estimate, ping_pong, stream},
     run,
 };
+
+const P99_ROSE: &str = "The 99th percentile rose from 116 µs to 412 µs (3.55x, at least 3.21x).";
+
+fn guards() -> Vec<GuardComparison> {
+    let bounded = |value: f64, low: f64, high: Option<f64>| BoundedValue { value, low: Some(low), high };
+    vec![
+        GuardComparison {
+            metric: GuardedMetric::P99,
+            a: bounded(116e3, 112e3, Some(121e3)),
+            b: bounded(412e3, 390e3, None),
+            change: bounded(3.55, 3.21, None),
+            verdict: Verdict::Worse,
+            summary: P99_ROSE.into(),
+        },
+        GuardComparison {
+            metric: GuardedMetric::PacketLoss,
+            a: bounded(0.0001, 0.0, Some(0.0002)),
+            b: bounded(0.0001, 0.0, Some(0.0002)),
+            change: bounded(0.0, -0.0001, Some(0.0001)),
+            verdict: Verdict::Same,
+            summary: "The packet loss is 0.01 % in both runs.".into(),
+        },
+    ]
+}
 
 /// Returns one result of each verdict, a different kernel, and a result that only one run has.
 pub(crate) fn run_comparison() -> RunComparison {
@@ -28,7 +53,10 @@ pub(crate) fn run_comparison() -> RunComparison {
             held(&stream("vxlan-to-vxlan", Some("on"), 19.23, None), 0.871, Verdict::Worse),
             unknown(&stream("vxlan-to-vxlan", Some("off"), 4.61, None)),
             unknown(&stream("pod-to-target", Some("off"), 4.55, None)),
-            held(&ping_pong("pod-to-target", Some("on"), 77_900.0, None), 0.912, Verdict::Better),
+            ResultComparison {
+                guards: guards(),
+                ..held(&ping_pong("pod-to-target", Some("on"), 77_900.0, None), 0.912, Verdict::Better)
+            },
         ],
         history: vec![],
         only_a: vec!["pod-to-target/stream/vxlan-offload=on".into()],
@@ -42,6 +70,12 @@ pub(crate) fn lost() -> Gate {
         threshold: 0.05,
         outcome: GateOutcome::Regressed,
         regressions: vec![run_comparison().results[1].result.clone()],
+        violations: vec![GuardViolation {
+            result: run_comparison().results[4].result.clone(),
+            metric: GuardedMetric::P99,
+            reason: format!("{P99_ROSE} The limit is an increase of 50.0 %."),
+        }],
+        guard_limits: GuardLimits::default(),
         undecided: vec![OpenQuestion {
             result: run_comparison().results[2].result.clone(),
             reason: "B has only 2 trials, too few for an interval".into(),
@@ -102,7 +136,14 @@ pub(crate) fn nothing_in_common() -> RunComparison {
 }
 
 pub(crate) fn cannot_tell() -> Gate {
-    Gate { threshold: 0.05, outcome: GateOutcome::Undecided, regressions: vec![], undecided: vec![] }
+    Gate {
+        threshold: 0.05,
+        guard_limits: GuardLimits::default(),
+        outcome: GateOutcome::Undecided,
+        regressions: vec![],
+        violations: vec![],
+        undecided: vec![],
+    }
 }
 
 fn runs() -> (RunSummary, RunSummary) {
@@ -139,6 +180,7 @@ fn held(result: &ResultSummary, ratio: f64, verdict: Verdict) -> ResultCompariso
         disturbed: None,
         verdict,
         reason: None,
+        guards: Vec::new(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Results of datagrams, an open loop, messages sent during a stream, and connections.
 
 use findings::{
-    Bucket, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
-    OpenLoopSummary, ResultSummary, StreamSummary, WorkCost, WorkloadSummary,
+    Basis, Bucket, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,
+    OpenLoopSummary, Percentile, ResultSummary, StreamSummary, WorkCost, WorkloadSummary,
 };
 use samples::ValidityWarning;
 use units::{BitRate, Bytes, Nanos};
@@ -11,7 +11,12 @@ use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 use super::results::{estimate, result};
 
 pub(crate) fn times(middle: u64, tail: u64) -> Distribution {
-    let at = |share: f64, time: u64| (share, Nanos(time));
+    let at = |share: f64, time: u64| Percentile {
+        share,
+        time: Nanos(time),
+        low: Some(Nanos(time - time / 50)),
+        high: (share < 0.999).then_some(Nanos(time + time / 40)),
+    };
     let bucket = |from: f64, to: f64, count: u64| Bucket {
         from: Nanos((middle as f64 * from) as u64),
         to: Nanos((middle as f64 * to) as u64),
@@ -28,6 +33,7 @@ pub(crate) fn times(middle: u64, tail: u64) -> Distribution {
             at(0.99, tail),
             at(0.999, tail * 2),
         ],
+        basis: Basis::Trials,
         max: Nanos(tail * 3),
         mean: middle as f64 * 1.04,
         deviation: middle as f64 * 0.2,

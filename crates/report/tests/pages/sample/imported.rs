@@ -14,7 +14,7 @@ use workload::{Metric, Quantity, ReportedValue};
 use super::{
     nothing, path,
     results::{comparison, estimate, result},
-    run,
+    run, verdict,
 };
 
 const PATHS: [(&str, f64, f64); 4] = [
@@ -30,7 +30,7 @@ pub(crate) fn imported() -> Findings {
     let mut results: Vec<ResultSummary> = streams.collect();
     results[1].shifts = (0..10).map(shift).collect();
     results.extend([latency("BM-BM", 32_867.0), latency("KVM-KVM", 65_325.0), calls()]);
-    Findings {
+    verdict::of_change(Findings {
         run: RunSummary {
             title: "Imported from throughput.txt and table.md".into(),
             about: String::new(),
@@ -45,7 +45,7 @@ pub(crate) fn imported() -> Findings {
         results,
         effects: PATHS.iter().map(effect).collect(),
         ..nothing()
-    }
+    })
 }
 
 fn origin() -> ImportRecord {

@@ -7,7 +7,7 @@ use findings::{
 };
 use samples::{AttributionSource, CpuConsumer, ProbeKind};
 
-use super::{nothing, results::stream, run};
+use super::{nothing, results::stream, run, verdict};
 
 pub(crate) fn machines() -> Findings {
     let result = |vhost: &str, gbits| {
@@ -19,7 +19,7 @@ pub(crate) fn machines() -> Findings {
         let probed = ProbedSummary { trials: 5, cpu: Some(consumers), ..ProbedSummary::default() };
         ResultSummary { probed: Some(probed), ..result }
     };
-    Findings {
+    verdict::of_values(Findings {
         run: RunSummary { title: "Two guests on one bridge".into(), ..run() },
         results: vec![
             watched(result("off", 3.1), consumers(0.62, 0.0)),
@@ -28,7 +28,7 @@ pub(crate) fn machines() -> Findings {
         ],
         probes: RunProbes { used: vec![ProbeKind::Cpu], ..RunProbes::default() },
         ..nothing()
-    }
+    })
 }
 
 fn guests(busy: f64) -> Vec<GuestTime> {

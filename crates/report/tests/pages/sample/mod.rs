@@ -1,8 +1,8 @@
 //! Hand-written findings: an egress gateway with its VXLAN offloads off in half of the results.
 
 use findings::{
-    Change, Difference, Evidence, Finding, Findings, Remedy, RemedyEffect, RunProbes, RunSummary, SCHEMA,
-    Severity,
+    Change, Difference, Evidence, Finding, Findings, Remedy, RemedyEffect, Role, RunProbes, RunSummary,
+    RunVerdict, SCHEMA, Severity,
 };
 use samples::{
     Calibration, Design, Environment, Origin, PathRecord, RunId, RunState, SkippedResult, UnixMillis,
@@ -26,11 +26,13 @@ pub(crate) mod record;
 mod results;
 pub(crate) mod single;
 pub(crate) mod sweep;
+mod verdict;
 
 pub(crate) fn findings() -> Findings {
-    Findings {
+    verdict::of_egress(Findings {
         schema: SCHEMA,
         run: run(),
+        verdict: RunVerdict::default(),
         results: vec![
             stream("node-to-node", None, 33.04, None),
             stream("vxlan-to-vxlan", Some("on"), 19.23, Some(0.582)),
@@ -59,20 +61,21 @@ pub(crate) fn findings() -> Findings {
         limitations: vec![
             "The machine has 2 CPUs: both ends and the kernel's work for them share these.".into(),
         ],
-    }
+    })
 }
 
 pub(crate) fn engine() -> Findings {
-    Findings {
+    verdict::of_values(Findings {
         run: RunSummary { title: "Workloads of the engine".into(), paths: vec![path("wire", true)], ..run() },
         results: vec![engine::datagrams(), engine::open_loop(), engine::under_load(), engine::connections()],
         ..nothing()
-    }
+    })
 }
 
 pub(crate) fn nothing() -> Findings {
     Findings {
         run: RunSummary { completed: 0, state: RunState::Unfinished, ..run() },
+        verdict: RunVerdict::default(),
         results: vec![],
         noise: vec![],
         cost_breakdowns: vec![],
@@ -156,11 +159,9 @@ fn path(name: &str, baseline: bool) -> PathRecord {
 
 fn claims() -> Vec<Finding> {
     let evidence = |what: &str, value: &str| Evidence::new(what).text(value);
+    let lead = "With the offloads of node1:vxlan0 off, the tunnel carries only a quarter of its rate";
     vec![
         Finding {
-            id: "offload-off".into(),
-            severity: Severity::Serious,
-            claim: "With the offloads of node1:vxlan0 off, the tunnel carries only a quarter of its rate.".into(),
             results: vec![result_id("vxlan-to-vxlan", Some("off"), "stream")],
             evidence: vec![
                 evidence("vxlan-offload off against on, vxlan-to-vxlan", "24.0 % (23.5 to 24.7, 94 %)"),
@@ -168,12 +169,6 @@ fn claims() -> Vec<Finding> {
             ],
             limitations: vec!["A network card that offloads VXLAN itself would shift the cost.".into()],
             remedy: Some(Remedy {
-                action: "switch the offloads on where the device is, on both nodes".into(),
-                commands: vec![
-                    "ethtool -K vxlan0 tx-checksum-ip-generic on tx-tcp-segmentation on tx-tcp6-segmentation on \
-                     tx-tcp-ecn-segmentation on"
-                        .into(),
-                ],
                 change: Some(Change::OffloadsOn { devices: vec!["node1:vxlan0".into(), "node2:vxlan0".into()] }),
                 effects: vec![RemedyEffect {
                     result: result_id("vxlan-to-vxlan", Some("off"), "stream"),
@@ -182,16 +177,26 @@ fn claims() -> Vec<Finding> {
                     after: 19.1e9,
                     comparison: comparison(4.14, 14.5e9, Difference::Higher),
                 }],
-             }),
+                ..Remedy::manual(
+                    "Switch the offloads on where the device is, on both nodes",
+                    vec![
+                        "ethtool -K vxlan0 tx-checksum-ip-generic on tx-tcp-segmentation on tx-tcp6-segmentation on \
+                         tx-tcp-ecn-segmentation on"
+                            .into(),
+                    ],
+                )
+            }),
+            ..Finding::new("offload-off", Role::Cause, Severity::Serious, lead)
         },
         Finding {
-            id: "tunnel-cost".into(),
-            severity: Severity::Note,
-            claim: "The cost of the gateway is within the noise.".into(),
             results: vec![result_id("pod-to-target", Some("on"), "stream")],
             evidence: vec![evidence("pod-to-target against vxlan-to-vxlan", "none")],
-            limitations: vec![],
-            remedy: None,
+            ..Finding::new(
+                "tunnel-cost",
+                Role::Symptom,
+                Severity::Note,
+                "The cost of the gateway is within the noise",
+            )
         },
     ]
 }

@@ -19,11 +19,11 @@ use super::{
     engine::times,
     nothing,
     results::{ping_pong, stream},
-    run,
+    run, verdict,
 };
 
 pub(crate) fn probed() -> Findings {
-    Findings {
+    verdict::of_values(Findings {
         run: RunSummary { title: "Where the time and the CPU go".into(), ..run() },
         results: vec![
             carried(stream("node-to-node", None, 33.04, None), 1.0),
@@ -46,7 +46,7 @@ pub(crate) fn probed() -> Findings {
             ],
         },
         ..nothing()
-    }
+    })
 }
 
 fn failed() -> FailedProbe {

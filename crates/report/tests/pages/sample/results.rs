@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use findings::{
     Basis, Comparison, CpuCost, Difference, Distribution, EndSocket, Estimate, Interval, LatencySummary,
-    ResultSummary, StreamSummary, TcpSummary, WorkCost, WorkloadSummary,
+    Percentile, ResultSummary, StreamSummary, TcpSummary, WorkCost, WorkloadSummary,
 };
 use samples::{DeviceState, ValidityWarning};
 use units::{Bytes, Nanos};
@@ -44,6 +44,7 @@ pub(super) fn result(
 ) -> ResultSummary {
     ResultSummary {
         id: result_id(path, offload, workload),
+        label: String::new(),
         path: path.into(),
         layers: super::layers(path).iter().map(ToString::to_string).collect(),
         workload: workload.into(),
@@ -148,7 +149,16 @@ pub(super) fn ping_pong(path: &str, offload: Option<&str>, median: f64, ratio: O
         measured: WorkloadSummary::PingPong(LatencySummary {
             round_trips: Distribution {
                 min: at(0.9),
-                percentiles: shares.iter().map(|(share, factor)| (*share, at(*factor))).collect(),
+                percentiles: shares
+                    .iter()
+                    .map(|(share, factor)| Percentile {
+                        share: *share,
+                        time: at(*factor),
+                        low: Some(at(factor * 0.99)),
+                        high: Some(at(factor * 1.01)),
+                    })
+                    .collect(),
+                basis: Basis::Trials,
                 max: at(11.3),
                 mean: median * 1.02,
                 deviation: median * 0.11,

@@ -1,13 +1,13 @@
 //! Single trials: a stream with all data, a datagram stream, an open loop, connections, and an empty trial.
 
 use findings::{
-    CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, SINGLE_SCHEMA, Severity,
+    CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, Role, SINGLE_SCHEMA, Severity,
     SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome, SingleRate, SingleStream,
-    Spread, TcpSummary, WorkCost,
+    SingleVerdict, Spread, TcpSummary, WorkCost,
 };
 use samples::{UnixMillis, ValidityWarning};
 use units::{Bytes, Nanos};
-use workload::{Direction, SocketFacts, StreamSettings, Until, Work, WorkloadSettings};
+use workload::{Direction, Metric, SocketFacts, StreamSettings, Until, Work, WorkloadSettings};
 
 use super::engine::{connect_summary, datagram_summary, open_loop_summary, times};
 
@@ -20,6 +20,14 @@ fn single(words: &str, outcome: Option<SingleOutcome>) -> SingleMeasurement {
         load: WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(10)))),
         words: words.into(),
         environment: None,
+        verdict: SingleVerdict {
+            metric: outcome.as_ref().map_or(Metric::Throughput, metric),
+            value: None,
+            interval: None,
+            limit: None,
+            next: None,
+            warnings: 0,
+        },
         outcome,
         cpu: CpuCost {
             cpus: 2,
@@ -33,6 +41,14 @@ fn single(words: &str, outcome: Option<SingleOutcome>) -> SingleMeasurement {
         bimodal: None,
         warnings: vec![],
         hints: vec![],
+    }
+}
+
+const fn metric(outcome: &SingleOutcome) -> Metric {
+    match outcome {
+        SingleOutcome::Stream(_) => Metric::Throughput,
+        SingleOutcome::PingPong(_) => Metric::RoundTrip,
+        SingleOutcome::Connect(_) => Metric::ConnectionRate,
     }
 }
 
@@ -95,18 +111,19 @@ pub(crate) fn stream() -> SingleMeasurement {
 
 fn hint() -> Finding {
     Finding {
-        id: "slow-congestion-control".into(),
-        severity: Severity::Warning,
-        claim: "The sender used bbr, the machine's default: it paces.".into(),
-        results: vec![],
+        detail: "it paces".into(),
         evidence: vec![Evidence::new("congestion control").text("bbr")],
         limitations: vec!["On long lossy paths bbr may be faster; measure both.".into()],
-        remedy: Some(Remedy {
-            action: "Compare with cubic.".into(),
-            commands: vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
-            change: None,
-            effects: Vec::new(),
-        }),
+        remedy: Some(Remedy::manual(
+            "Compare with cubic",
+            vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
+        )),
+        ..Finding::new(
+            "slow-congestion-control",
+            Role::Cause,
+            Severity::Warning,
+            "The sender used bbr, the machine's default",
+        )
     }
 }
 

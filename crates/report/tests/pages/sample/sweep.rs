@@ -10,7 +10,7 @@ use samples::{Design, EndReason, ResultEnd};
 use units::Nanos;
 use workload::Metric;
 
-use super::{nothing, path, results::result, run};
+use super::{nothing, path, results::result, run, verdict};
 
 /// Queues, streams, Gbit/s, CPUs of the client and the server, and the reason for ending the result's trials.
 type Row = (u32, u32, f64, f64, f64, EndReason);
@@ -28,7 +28,7 @@ const ROWS: [Row; 6] = [
 ];
 
 pub(crate) fn sweep() -> Findings {
-    Findings {
+    verdict::of_sweep(Findings {
         run: RunSummary {
             title: "Queues and streams for a bridge".into(),
             design: Design {
@@ -45,7 +45,7 @@ pub(crate) fn sweep() -> Findings {
         results: ROWS.iter().map(measured).collect(),
         answers: vec![answer()],
         ..nothing()
-    }
+    })
 }
 
 fn levels(queues: u32, streams: u32) -> BTreeMap<String, String> {

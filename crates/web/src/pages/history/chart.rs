@@ -154,6 +154,7 @@ mod tests {
             levels: std::collections::BTreeMap::new(),
             metric,
             value: value(medians[medians.len() - 1]),
+            disturbed: false,
         };
         let run = |at: usize| RunResults {
             run: RunId(format!("quick-{at}<script>")),
@@ -164,7 +165,7 @@ mod tests {
         };
         let runs: Vec<_> = (0..medians.len()).map(|at| Arc::new(run(at))).collect();
         let points = medians.iter().copied().map(value).enumerate().collect();
-        let history = ResultHistory { newest, points, levels };
+        let history = ResultHistory { newest, points, levels, drift: None, expected: None };
         drawn(&history, &runs, Scale::of(metric, 1e10)).into_string()
     }
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Finding, Severity, Unit, VmSummary};
+use findings::{Evidence, Remedy, Severity, Unit, VmSummary};
 use samples::{VmDevice, VmRole};
 
-use super::{Manager, Rule, of_a_cpu};
+use super::{Claim, Manager, Rule, of_a_cpu};
 use crate::words::list;
 
-pub(super) const VHOST_OFF: Rule = Rule { id: "vhost-off", look: |vm| of_each(vm, vhost_off) };
-pub(super) const OFFLOAD_OFF: Rule = Rule { id: "offload-off", look: |vm| of_each(vm, offload_off) };
-pub(super) const MTU_MISMATCH: Rule = Rule { id: "mtu-mismatch", look: |vm| of_each(vm, mtu_mismatch) };
+pub(super) const VHOST_OFF: Rule = Rule::cause("vhost-off", |vm| of_each(vm, vhost_off));
+pub(super) const OFFLOAD_OFF: Rule = Rule::cause("offload-off", |vm| of_each(vm, offload_off));
+pub(super) const MTU_MISMATCH: Rule = Rule::cause("mtu-mismatch", |vm| of_each(vm, mtu_mismatch));
 
 /// A device with fewer packets per second is considered idle.
 const TRAFFIC: f64 = 1000.0;
@@ -23,8 +23,8 @@ const OFFLOADS: [&str; 4] =
 
 pub(super) fn of_each(
     summary: &VmSummary,
-    look: impl Fn(&VmSummary, &VmDevice) -> Option<Finding>,
-) -> Vec<Finding> {
+    look: impl Fn(&VmSummary, &VmDevice) -> Option<Claim>,
+) -> Vec<Claim> {
     summary.vm.devices.iter().filter_map(|device| look(summary, device)).collect()
 }
 
@@ -52,27 +52,24 @@ pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<Evidence
     Some(evidence.rounded(rate, Unit::PerSecond))
 }
 
-fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
+fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     if !is_virtio(device) || device.vhost != Some(false) {
         return None;
     }
     let main = summary.roles.iter().find(|role| role.role == VmRole::Main);
     let main = main.map(|main| of_a_cpu("QEMU's main loop, which forwards them", main.cpus));
     let evidence = packets(summary, device).into_iter().chain(main).chain(calls(summary, device));
-    let claim = format!(
-        "vhost is off for {}: QEMU's main loop forwards its packets with system calls.",
-        name(device)
-    );
-    let finding = Finding::new(severity(summary, device), claim)
+    let finding = Claim::new(severity(summary, device), format!("vhost is off for {}", name(device)))
+        .detail("QEMU's main loop forwards its packets with system calls")
         .with_evidence(evidence)
         .with_limits([
             UNMEASURED,
             "vhost does not help in every direction: one published log shows 1.69x and 0.40x.",
         ])
-        .with_remedy(
-            "Let the kernel forward the packets; this requires restarting the guest.",
+        .with_remedy(Remedy::manual(
+            "Let the kernel forward the packets; this requires restarting the guest",
             vhost_commands(summary),
-        );
+        ));
     Some(finding)
 }
 
@@ -94,9 +91,9 @@ fn vhost_commands(summary: &VmSummary) -> Vec<String> {
     vec!["modprobe vhost_net && ls -l /dev/vhost-net".into(), set]
 }
 
-/// Reports offloads that are off. The offloads of a tap device are those that the guest's driver
-/// accepted, i.e. for packets to the guest that need no segmentation or checksum.
-fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
+/// A tap device has the offloads that the guest's driver accepted, i.e. for packets to the guest that need no
+/// segmentation or checksum.
+fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let state = device.state.as_ref()?;
     // A guest driver that has not started has not accepted any.
     let up = device.negotiated.as_ref().and_then(|it| it.driver).unwrap_or(true);
@@ -104,18 +101,15 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
     if !up || evidence.is_empty() {
         return None;
     }
-    let claim = format!("Offloads of {} are off: a CPU segments and checksums the packets.", name(device));
-    let finding = Finding::new(severity(summary, device), claim)
+    let finding = Claim::new(severity(summary, device), format!("Offloads of {} are off", name(device))).detail("a CPU segments and checksums the packets")
         .with_evidence(evidence.into_iter().chain(packets(summary, device)))
         .with_limits([UNMEASURED, "A guest without a running driver, e.g. while booting, has accepted none."])
-        .with_remedy(
-            "Offer them on the device and enable them in the guest; they cannot be changed on the host.",
-            vec![
+        .with_remedy(Remedy::manual("Offer them on the device and enable them in the guest; they cannot be \
+             changed on the host", vec![
                 "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
                 "qemu-system-x86_64 ... -device virtio-net-pci,csum=on,guest_csum=on,host_tso4=on,guest_tso4=on"
                     .into(),
-            ],
-        );
+            ]));
     Some(finding)
 }
 
@@ -147,23 +141,25 @@ fn refused(device: &VmDevice) -> Vec<&'static str> {
     wanted.into_iter().filter(|name| !taken.iter().any(|it| it == name)).collect()
 }
 
-fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Finding> {
+fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let (state, master) = (device.state.as_ref()?, device.master.as_ref()?);
     let (own, its) = (state.mtu, master.mtu);
-    let claim = format!("{} has an MTU of {own}, but {}, its master, has {its}.", name(device), master.name);
     (own != its).then(|| {
-        Finding::new(Severity::Warning, claim)
-            .with_evidence([
-                Evidence::new(format!("MTU of {}", name(device))).count(own.into()),
-                Evidence::new(format!("MTU of {}", master.name)).count(its.into()),
-            ])
-            .with_limits(["The guest's own MTU is not visible from here but limits the packets it sends."])
-            .with_remedy(
-                "Use the same MTU everywhere, including the guest's device.",
-                vec![
-                    format!("ip link set {} mtu {its}", name(device)),
-                    "ip link set DEVICE mtu MTU  # in the guest".into(),
-                ],
-            )
+        Claim::new(
+            Severity::Warning,
+            format!("{} has an MTU of {own}, but {}, its master, has {its}", name(device), master.name),
+        )
+        .with_evidence([
+            Evidence::new(format!("MTU of {}", name(device))).count(own.into()),
+            Evidence::new(format!("MTU of {}", master.name)).count(its.into()),
+        ])
+        .with_limits(["The guest's own MTU is not visible from here but limits the packets it sends."])
+        .with_remedy(Remedy::manual(
+            "Use the same MTU everywhere, including the guest's device",
+            vec![
+                format!("ip link set {} mtu {its}", name(device)),
+                "ip link set DEVICE mtu MTU  # in the guest".into(),
+            ],
+        ))
     })
 }

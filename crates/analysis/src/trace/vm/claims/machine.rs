@@ -1,16 +1,14 @@
 //! Findings about the whole machine: the accelerator, and CPU contention on the host.
 
-use findings::{Evidence, Finding, Severity, VmSummary};
+use findings::{Evidence, Remedy, Severity, VmSummary};
 use samples::{VmAccelerator, VmRole};
 use units::Share;
 
-use super::Rule;
+use super::{Claim, Rule};
 
-pub(super) const EMULATED: Rule = Rule { id: "emulated", look: |vm| emulated(vm).into_iter().collect() };
-pub(super) const WAITING_FOR_CPUS: Rule =
-    Rule { id: "noisy-host", look: |vm| crowded(vm).into_iter().collect() };
-pub(super) const OUT_OF_QUOTA: Rule =
-    Rule { id: "noisy-host", look: |vm| throttled(vm).into_iter().collect() };
+pub(super) const EMULATED: Rule = Rule::measurement("emulated", |vm| emulated(vm).into_iter().collect());
+pub(super) const WAITING_FOR_CPUS: Rule = Rule::limit("noisy-host", |vm| crowded(vm).into_iter().collect());
+pub(super) const OUT_OF_QUOTA: Rule = Rule::limit("noisy-host", |vm| throttled(vm).into_iter().collect());
 
 /// The fraction of its runnable time that a thread may wait for a host CPU. Beyond this, all latencies
 /// suffer.
@@ -20,22 +18,21 @@ const RUNS: f64 = 0.05;
 /// The maximum fraction of the time that the machine may be throttled.
 const THROTTLED: f64 = 0.01;
 
-fn emulated(summary: &VmSummary) -> Option<Finding> {
-    let claim =
-        "Its processor is emulated: counts are valid, but times and rates are not comparable with hardware.";
+fn emulated(summary: &VmSummary) -> Option<Claim> {
     (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| {
-        Finding::new(Severity::Warning, claim)
+        Claim::new(Severity::Warning, "Its processor is emulated")
+            .detail("counts are valid, but times and rates are not comparable with hardware")
             .with_evidence([Evidence::new("open KVM machines").text("none")])
             .with_limits(["Without permission to list its open files, this is taken from its command line."])
-            .with_remedy(
-                "Use KVM if the host's CPU supports it.",
+            .with_remedy(Remedy::manual(
+                "Use KVM if the host's CPU supports it",
                 vec!["plumb doctor".into(), "qemu-system-x86_64 ... -accel kvm -cpu host".into()],
-            )
+            ))
     })
 }
 
-/// Reports contention, which is caused by other load on the host and not by the virtual machine.
-fn crowded(summary: &VmSummary) -> Option<Finding> {
+/// Caused by other load on the host rather than the virtual machine.
+fn crowded(summary: &VmSummary) -> Option<Claim> {
     let crowded = |role: &VmRole| {
         let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;
         found.waited.filter(|waited| *waited > CROWDED).map(|waited| (*role, waited))
@@ -47,36 +44,46 @@ fn crowded(summary: &VmSummary) -> Option<Finding> {
         let who = if *role == VmRole::Cpu { "vCPUs" } else { "vhost workers" };
         Evidence::new(format!("waiting, {who}")).share(*waited)
     };
-    let claim = format!(
-        "{group_name} waited for a host CPU for {} of their runnable time because other work runs there.",
-        Share(worst)
-    );
-    let finding = Finding::new(Severity::Warning, claim)
-        .with_evidence(roles.iter().map(evidence))
-        .with_limits(["A guest with more CPUs than the host competes with itself."])
-        .with_remedy(
-            "Give its vCPUs and vhost workers dedicated CPUs, or reduce the load on the host.",
-            vec!["taskset -cp CPUS TID".into()],
-        );
+    let finding = Claim::new(
+        Severity::Warning,
+        format!(
+            "{group_name} waited for a host CPU for {} of their runnable time because \
+             other work runs there",
+            Share(worst)
+        ),
+    )
+    .with_evidence(roles.iter().map(evidence))
+    .with_limits(["A guest with more CPUs than the host competes with itself."])
+    .with_remedy(Remedy::manual(
+        "Give its vCPUs and vhost workers dedicated CPUs, or reduce the load on the \
+             host",
+        vec!["taskset -cp CPUS TID".into()],
+    ));
     Some(finding)
 }
 
-fn throttled(summary: &VmSummary) -> Option<Finding> {
+fn throttled(summary: &VmSummary) -> Option<Claim> {
     let elapsed = summary.trace.elapsed;
     let (limit, throttled) = summary.vm.cpu_limit.zip(summary.vm.throttled)?;
     let share = throttled.0 as f64 / elapsed.0.max(1) as f64;
     let group = summary.vm.control_group.clone().unwrap_or_default();
-    let claim = format!(
-        "Its cgroup reached its limit of {} CPUs, and its threads were throttled for {throttled}.",
-        units::significant(limit, 3),
-    );
     (share > THROTTLED).then(|| {
-        Finding::new(Severity::Warning, claim)
-            .with_evidence([Evidence::new("throttled share of the time").share(share)])
-            .with_limits(["The kernel sums throttled time over all CPUs."])
-            .with_remedy(
-                "Raise or remove the limit. Since Linux 6.4 it also applies to vhost workers.",
+        Claim::new(
+            Severity::Warning,
+            format!(
+                "Its cgroup reached its limit of {} CPUs, and its threads were throttled for \
+             {throttled}",
+                units::significant(limit, 3)
+            ),
+        )
+        .with_evidence([Evidence::new("throttled share of the time").share(share)])
+        .with_limits(["The kernel sums throttled time over all CPUs."])
+        .with_remedy(
+            Remedy::manual(
+                "Raise or remove the limit",
                 vec![format!("echo max > /sys/fs/cgroup{group}/cpu.max")],
             )
+            .explained("Since Linux 6.4 it also applies to vhost workers."),
+        )
     })
 }

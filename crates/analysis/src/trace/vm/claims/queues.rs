@@ -1,58 +1,61 @@
 //! Findings about a device's queues: their number compared with the guest's CPUs, and the threads that serve them.
 
-use findings::{Finding, Severity, VmSummary};
+use findings::{Remedy, Severity, VmSummary};
 use samples::{VmDevice, VmRole};
 
 use super::{
-    Manager, Rule,
+    Claim, Manager, Rule,
     devices::{UNMEASURED, is_virtio, name, of_each, packets},
     of_a_cpu,
 };
 use crate::commands::proxmox_queues;
 
-pub(super) const SINGLE: Rule = Rule { id: "single-queue-bound", look: |vm| of_each(vm, single) };
-pub(super) const TOO_MANY: Rule = Rule { id: "too-many-queues", look: |vm| of_each(vm, too_many) };
+pub(super) const SINGLE: Rule = Rule::cause("single-queue-bound", |vm| of_each(vm, single));
+pub(super) const TOO_MANY: Rule = Rule::cause("too-many-queues", |vm| of_each(vm, too_many));
 
 /// A thread with this utilization is nearly saturated.
 const FULL: f64 = 0.8;
 
-fn single(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
+fn single(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let cpus = summary.vm.cpus.filter(|cpus| *cpus > 1)?;
     if !is_virtio(device) || device.queues != 1 {
         return None;
     }
     let (given, carrier) = (device.unused_queues + 1, carrier(summary, device));
     let full = carrier.as_ref().is_some_and(|(_, busy)| *busy > FULL);
-    let claim = match (full, given) {
+    let lead = match (full, given) {
         (true, _) => {
-            format!("{} uses one queue, and the thread that forwards its packets is saturated.", name(device))
+            format!("{} uses one queue, and the thread that forwards its packets is saturated", name(device))
         }
-        (false, 1) => format!("{} has one queue for {cpus} vCPUs.", name(device)),
-        (false, _) => format!("{} has {given} queues, but the guest uses only one.", name(device)),
+        (false, 1) => format!("{} has one queue for {cpus} vCPUs", name(device)),
+        (false, _) => format!("{} has {given} queues, but the guest uses only one", name(device)),
     };
     let idle =
         "The thread that forwards its packets is not saturated, so the queue is not the limit at this load.";
     let carried = carrier.map(|(who, busy)| of_a_cpu(who, busy));
-    let finding = Finding::new(if full { Severity::Warning } else { Severity::Note }, claim)
+    let finding = Claim::new(if full { Severity::Warning } else { Severity::Note }, lead)
         .with_evidence(carried.into_iter().chain(packets(summary, device)))
         .with_limits([UNMEASURED].into_iter().chain((!full).then_some(idle)))
-        .with_remedy(
-            "Give the device more queues, up to one per vCPU, and enable them in the guest.",
+        .with_remedy(Remedy::manual(
+            "Give the device more queues, up to one per vCPU, and enable them in the \
+             guest",
             commands(summary, device, given, cpus),
-        );
+        ));
     Some(finding)
 }
 
-fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Finding> {
+fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
-    let claim = format!("{} uses {} queues for {cpus} vCPUs.", name(device), device.queues);
-    let finding = Finding::new(Severity::Note, claim)
-        .with_evidence(packets(summary, device))
-        .with_limits([UNMEASURED])
-        .with_remedy(
-            "Enable one queue per vCPU in the guest.",
-            vec![format!("ethtool -L DEVICE combined {cpus}  # in the guest")],
-        );
+    let finding = Claim::new(
+        Severity::Note,
+        format!("{} uses {} queues for {cpus} vCPUs", name(device), device.queues),
+    )
+    .with_evidence(packets(summary, device))
+    .with_limits([UNMEASURED])
+    .with_remedy(Remedy::manual(
+        "Enable one queue per vCPU in the guest",
+        vec![format!("ethtool -L DEVICE combined {cpus}  # in the guest")],
+    ));
     Some(finding)
 }
 

@@ -1,30 +1,33 @@
 //! The main loop of a watch. It runs measurements when they are due, one at a time, and reports them.
 
 use std::{
-    process, thread,
+    process,
+    sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
 use anyhow::Context;
 use jiff::Timestamp;
 use lab::Stop;
+use parking_lot::Mutex;
 use samples::{RunId, UnixMillis};
+use store::StoreError;
 use units::Bytes;
 
-use super::{
-    Watched, alert,
+use crate::{
     archive::Archive,
     budget::{Admission, admission},
-    metrics::{Metrics, SharedMetrics},
-    now,
-    plan::{Against, Plan},
+    causes::causes,
+    measure::{Against, Watched},
+    metrics::Metrics,
     report::{MeasurementReport, Verdict},
-    run_process::{self, GLANCE, RunEnd},
     schedule,
     state::{Alert, JudgedRun, ScenarioState, WatchState},
 };
-use crate::{exit::Exit, failure, global_flags::GlobalFlags, live_view, output, source};
 
+/// How often a wait checks for a request to stop.
+const GLANCE: Duration = Duration::from_millis(50);
 /// How long to wait after the store could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
@@ -39,74 +42,95 @@ enum Attempt {
     Judged(MeasurementReport, ScenarioState),
 }
 
+/// The program around a watch, which loads and runs scenarios and shows the reports.
+pub trait Host {
+    /// Loads a scenario, and returns the digest of its text.
+    fn digest(&mut self, scenario: &str) -> anyhow::Result<String>;
+    /// Measures a scenario, or resumes a run of it, and stores the run.
+    fn measure(&mut self, watched: &Watched, resume: Option<&RunId>) -> anyhow::Result<RunEnd>;
+    fn send_alert(&mut self, alert: Alert, report: &MeasurementReport) -> anyhow::Result<()>;
+    fn report(&mut self, report: &MeasurementReport) -> anyhow::Result<()>;
+    fn note(&mut self, text: &str);
+}
+
+#[derive(Debug)]
+pub enum RunEnd {
+    Stored(RunId),
+    Failed(String),
+    Interrupted,
+}
+
+/// How a watch ended, with the worst verdict of [`Session::once`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchEnd {
+    Interrupted,
+    Finished(Option<Verdict>),
+}
+
 struct Remainder {
     resume: Option<RunId>,
     expected: Option<Bytes>,
 }
 
-pub(super) struct Session<'a> {
-    plan: &'a Plan,
+pub struct Session<'a, H> {
+    host: H,
     watched: Vec<Watched>,
+    budget: Option<Bytes>,
     archive: Archive,
     state: WatchState,
-    metrics: SharedMetrics,
-    shared: &'a GlobalFlags,
+    metrics: Arc<Mutex<Metrics>>,
     stop: &'a Stop,
-    is_json: bool,
     started: UnixMillis,
     seed: u64,
 }
 
-impl<'a> Session<'a> {
-    pub(super) fn new(
-        plan: &'a Plan,
+impl<'a, H: Host> Session<'a, H> {
+    pub fn new(
+        host: H,
         watched: Vec<Watched>,
+        budget: Option<Bytes>,
         archive: Archive,
         state: WatchState,
-        shared: &'a GlobalFlags,
         stop: &'a Stop,
-        is_json: bool,
     ) -> Self {
         let seed = Timestamp::now().as_nanosecond() as u64 ^ u64::from(process::id());
-        let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), plan.budget);
-        let metrics = SharedMetrics::new(metrics);
-        Self { plan, watched, archive, state, metrics, shared, stop, is_json, started: now(), seed }
+        let metrics = Metrics::new(watched.iter().map(|watched| watched.name.as_str()), budget);
+        let metrics = Arc::new(Mutex::new(metrics));
+        Self { host, watched, budget, archive, state, metrics, stop, started: now(), seed }
     }
 
-    pub(super) fn metrics(&self) -> SharedMetrics {
-        self.metrics.clone()
+    pub fn metrics(&self) -> Arc<Mutex<Metrics>> {
+        Arc::clone(&self.metrics)
     }
 
-    pub(super) fn once(&mut self) -> anyhow::Result<Exit> {
+    /// Runs all due measurements.
+    pub fn once(&mut self) -> anyhow::Result<WatchEnd> {
         let now = now();
         let mut worst = None;
         for place in 0..self.watched.len() {
             if self.due(place, now)?.earliest > now {
                 continue;
             }
-            let Some(verdict) = self.measure(place)? else { return Ok(Exit::Interrupted) };
+            let Some(verdict) = self.measure(place)? else { return Ok(WatchEnd::Interrupted) };
             worst = worst.max(Some(verdict));
         }
-        if worst.is_none() {
-            output::aside("no measurement is due");
-        }
-        Ok(worst.map_or(Exit::Success, Verdict::exit))
+        Ok(WatchEnd::Finished(worst))
     }
 
-    pub(super) fn run_until(&mut self, until: Option<Instant>) -> anyhow::Result<Exit> {
+    pub fn run_until(&mut self, until: Option<Instant>) -> anyhow::Result<WatchEnd> {
         let mut announced = None;
         while !self.is_over(until) {
             let (place, due) = match self.next() {
                 Ok(next) => next,
                 Err(error) => {
-                    output::aside(format_args!("note: {}; will retry", failure::causes(&error)));
+                    self.host.note(&format!("note: {}; will retry", causes(&error)));
                     self.wait(UnixMillis(now().0 + PAUSE.as_millis() as i64), until);
                     continue;
                 }
             };
             if due <= now() {
                 if self.measure(place)?.is_none() {
-                    return Ok(Exit::Interrupted);
+                    return Ok(WatchEnd::Interrupted);
                 }
                 continue;
             }
@@ -116,7 +140,7 @@ impl<'a> Session<'a> {
             }
             self.wait(due, until);
         }
-        Ok(Exit::Success)
+        Ok(WatchEnd::Finished(None))
     }
 
     fn next(&self) -> anyhow::Result<(usize, UnixMillis)> {
@@ -166,17 +190,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn announce(&self, place: usize, due: UnixMillis) {
+    fn announce(&mut self, place: usize, due: UnixMillis) {
         let at = Timestamp::from_millisecond(due.0).map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
         if let Ok(at) = at {
-            output::aside(format_args!("next: {} at {at} UTC", self.watched[place].name));
+            self.host.note(&format!("next: {} at {at} UTC", self.watched[place].name));
         }
     }
 
     fn measure(&mut self, place: usize) -> anyhow::Result<Option<Verdict>> {
         let at = Timestamp::now();
         let now = UnixMillis(at.as_millisecond());
-        let blank = MeasurementReport::new(at, &self.watched[place].name, self.plan.budget);
+        let blank = MeasurementReport::new(at, &self.watched[place].name, self.budget);
         let outcome = self.attempt(place, now, &blank);
         let Watched { name, digest, .. } = &self.watched[place];
         let before = ScenarioState { tried: Some(now), ..self.state.of(name, digest) };
@@ -184,12 +208,11 @@ impl<'a> Session<'a> {
             Ok(Attempt::Judged(report, after)) => (report, after),
             Ok(Attempt::NoResults(report)) => (report, before.clone()),
             Ok(Attempt::Interrupted) => {
-                output::aside(
-                    "interrupted: finished trials are stored; `plumb run --resume` continues the run",
-                );
+                let text = "interrupted: finished trials are stored; `plumb run --resume` continues the run";
+                self.host.note(text);
                 return Ok(None);
             }
-            Err(error) => (blank.without_results(Verdict::Failed, failure::causes(&error)), before.clone()),
+            Err(error) => (blank.without_results(Verdict::Failed, causes(&error)), before.clone()),
         };
         let failed = report.verdict == Verdict::Failed;
         let alert = if failed && !before.has_failed { Some(Alert::Failed) } else { report.alert };
@@ -202,9 +225,9 @@ impl<'a> Session<'a> {
         let after =
             if self.send_alert(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
-            output::aside(format_args!("warning: {}", failure::causes(&error)));
+            self.host.note(&format!("warning: {}", causes(&error)));
         }
-        self.print(&report)?;
+        self.host.report(&report)?;
         Ok(Some(report.verdict))
     }
 
@@ -218,14 +241,14 @@ impl<'a> Session<'a> {
             |verdict, reason| Attempt::NoResults(blank.clone().without_results(verdict, reason));
         let watched = &mut self.watched[place];
         // The scenario file may have changed.
-        watched.digest = source::load(&watched.measure.scenario, self.shared)?.scenario.digest;
-        let (digest, scenario) = (watched.digest.clone(), watched.measure.scenario.clone());
+        watched.digest = self.host.digest(&watched.measure.scenario)?;
+        let digest = watched.digest.clone();
         let remembered = self.state.of(&watched.name, &digest);
         let Remainder { resume, expected } = self.remainder(place, now, &remembered)?;
         let used = self.sent_today(now)?;
-        match admission(self.plan.budget, used, expected) {
+        match admission(self.budget, used, expected) {
             Admission::Fits => {}
-            Admission::Unknown => output::aside(format_args!(
+            Admission::Unknown => self.host.note(&format!(
                 "note: no stored run of {}, so the bytes it will send are unknown",
                 self.watched[place].name
             )),
@@ -233,7 +256,7 @@ impl<'a> Session<'a> {
                 return Ok(without_results(Verdict::Skipped, self.no_room(used, expected)));
             }
         }
-        match self.run_scenario(place, &scenario, resume.as_ref())? {
+        match self.host.measure(&self.watched[place], resume.as_ref())? {
             RunEnd::Stored(run) => self.judge(place, run, blank, &remembered),
             RunEnd::Failed(reason) => {
                 // If the store cannot be read, the report does not name a run.
@@ -244,18 +267,6 @@ impl<'a> Session<'a> {
             }
             RunEnd::Interrupted => Ok(Attempt::Interrupted),
         }
-    }
-
-    fn run_scenario(&self, place: usize, scenario: &str, resume: Option<&RunId>) -> anyhow::Result<RunEnd> {
-        let is_shown = live_view::is_watched();
-        if is_shown {
-            output::passing(&format!("measuring {}", self.watched[place].name));
-        }
-        let ended = run_process::measure(scenario, resume, self.archive.path(), self.stop);
-        if is_shown {
-            output::erase();
-        }
-        ended
     }
 
     /// Only a recent run is resumed, because the failure may affect only one of many hosts.
@@ -295,7 +306,7 @@ impl<'a> Session<'a> {
     }
 
     fn no_room(&self, used: Bytes, expected: Option<Bytes>) -> String {
-        let budget = self.plan.budget.unwrap_or_default();
+        let budget = self.budget.unwrap_or_default();
         let wants = match expected {
             Some(expected) => format!("it may send {expected}"),
             None => "its size is unknown".to_owned(),
@@ -303,30 +314,21 @@ impl<'a> Session<'a> {
         format!("{wants}, and {used} of today's budget of {budget} are used")
     }
 
-    fn print(&self, report: &MeasurementReport) -> anyhow::Result<()> {
-        if self.is_json {
-            output::line(serde_json::to_string(report)?)?;
-        } else {
-            report.lines().iter().try_for_each(|line| output::prose(line))?;
-        }
-        Ok(())
-    }
-
-    fn send_alert(&self, report: &MeasurementReport) -> bool {
-        let (Some(alert), Some(hook)) = (report.alert, &self.plan.hook) else { return true };
-        let sent = alert::run_hook(hook, alert, report);
+    fn send_alert(&mut self, report: &MeasurementReport) -> bool {
+        let Some(alert) = report.alert else { return true };
+        let sent = self.host.send_alert(alert, report);
         if let Err(error) = &sent {
-            output::aside(format_args!("warning: the alert failed: {}", failure::causes(error)));
+            self.host.note(&format!("warning: the alert failed: {}", causes(error)));
         }
         sent.is_ok()
     }
 
-    fn sent_today(&mut self, now: UnixMillis) -> anyhow::Result<Bytes> {
+    fn sent_today(&mut self, now: UnixMillis) -> Result<Bytes, StoreError> {
         let names: Vec<&str> = self.watched.iter().map(|watched| watched.name.as_str()).collect();
         self.archive.sent_today(&names, now)
     }
 
-    pub(super) fn load_stored_runs(&mut self) {
+    pub fn load_stored_runs(&mut self) {
         for watched in &self.watched {
             // If this fails, the error is reported later, when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
@@ -341,5 +343,103 @@ impl<'a> Session<'a> {
         if let Ok(used) = self.sent_today(now()) {
             self.metrics.lock().used = Some(used);
         }
+    }
+}
+
+fn now() -> UnixMillis {
+    UnixMillis(Timestamp::now().as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::VecDeque, path::Path};
+
+    use anyhow::bail;
+    use units::{Nanos, Share};
+
+    use super::*;
+    use crate::{measure::Measure, schedule::Timing};
+
+    /// Its runs end as listed. An alert fails while the mail server is down.
+    #[derive(Default)]
+    struct Fake {
+        ends: VecDeque<RunEnd>,
+        is_mail_down: bool,
+        alerts: Vec<Alert>,
+        reports: Vec<MeasurementReport>,
+        notes: Vec<String>,
+    }
+
+    impl Host for &mut Fake {
+        fn digest(&mut self, scenario: &str) -> anyhow::Result<String> {
+            Ok(format!("digest of {scenario}"))
+        }
+
+        fn measure(&mut self, _: &Watched, _: Option<&RunId>) -> anyhow::Result<RunEnd> {
+            self.ends.pop_front().context("no more runs")
+        }
+
+        fn send_alert(&mut self, alert: Alert, _: &MeasurementReport) -> anyhow::Result<()> {
+            if self.is_mail_down {
+                bail!("no mail")
+            }
+            self.alerts.push(alert);
+            Ok(())
+        }
+
+        fn report(&mut self, report: &MeasurementReport) -> anyhow::Result<()> {
+            self.reports.push(report.clone());
+            Ok(())
+        }
+
+        fn note(&mut self, text: &str) {
+            self.notes.push(text.to_owned());
+        }
+    }
+
+    /// Measures once what is due, with the state of earlier calls. Everything is always due.
+    fn once(folder: &Path, host: &mut Fake) -> WatchEnd {
+        let timing = Timing { every: Nanos(0), jitter: Nanos(0), at: None };
+        let (scenario, against, max_loss) = ("quick".to_owned(), Against::default(), Share(0.05));
+        let measure = Measure { scenario, timing, against, max_loss };
+        let watched = Watched { measure, name: "quick".to_owned(), digest: "digest of quick".to_owned() };
+        let archive = Archive::new(folder.join("runs.db"));
+        let state = WatchState::open(&folder.join("state")).expect("it opens").expect("not locked");
+        let stop = Stop::new();
+        Session::new(host, vec![watched], None, archive, state, &stop).once().expect("reports are printed")
+    }
+
+    fn failed() -> RunEnd {
+        RunEnd::Failed("no route".to_owned())
+    }
+
+    #[test]
+    fn alerts_once_when_measurements_fail() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut host = Fake { ends: [failed(), failed()].into(), ..Fake::default() };
+        for _ in 0..2 {
+            assert_eq!(once(folder.path(), &mut host), WatchEnd::Finished(Some(Verdict::Failed)));
+        }
+        assert_eq!(host.alerts, [Alert::Failed]);
+        let reasons: Vec<_> = host.reports.iter().filter_map(|report| report.reason.as_deref()).collect();
+        assert_eq!(reasons, ["no route", "no route"]);
+    }
+
+    #[test]
+    fn reports_run_that_is_not_stored_as_failure() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stored = RunEnd::Stored(RunId("quick-1".to_owned()));
+        let mut host = Fake { ends: [stored].into(), is_mail_down: true, ..Fake::default() };
+        assert_eq!(once(folder.path(), &mut host), WatchEnd::Finished(Some(Verdict::Failed)));
+        assert_eq!(host.reports[0].reason.as_deref(), Some("run quick-1 is incomplete or not stored"));
+        assert_eq!(host.notes, ["warning: the alert failed: no mail"]);
+    }
+
+    #[test]
+    fn interrupted_run_ends_watch_without_report() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut host = Fake { ends: [RunEnd::Interrupted].into(), ..Fake::default() };
+        assert_eq!(once(folder.path(), &mut host), WatchEnd::Interrupted);
+        assert!(host.reports.is_empty() && host.alerts.is_empty(), "{:?}", host.reports);
     }
 }

@@ -6,25 +6,25 @@ use samples::UnixMillis;
 use units::Nanos;
 
 /// In milliseconds.
-pub(super) const DAY: i64 = 24 * 3600 * 1000;
+pub const DAY: i64 = 24 * 3600 * 1000;
 
 /// The delay before retrying after a failure: the interval divided by the first value, but at most the second.
 const AGAIN: (i64, Nanos) = (10, Nanos::from_secs(3600));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Timing {
+pub struct Timing {
     /// The average interval between starts.
-    pub(super) every: Nanos,
+    pub every: Nanos,
     /// How much earlier or later a start may be, or only later if `at` is set. This prevents many hosts from starting
     /// at the same time.
-    pub(super) jitter: Nanos,
+    pub jitter: Nanos,
     /// The time of day in UTC, for intervals of whole days.
-    pub(super) at: Option<TimeOfDay>,
+    pub at: Option<TimeOfDay>,
 }
 
 /// Milliseconds since midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TimeOfDay(i64);
+pub struct TimeOfDay(i64);
 
 impl FromStr for TimeOfDay {
     type Err = String;
@@ -39,7 +39,7 @@ impl FromStr for TimeOfDay {
 impl Timing {
     /// Returns when the next measurement is due after one that started at `last`, or immediately if there was none.
     /// The result is deterministic for a given seed.
-    pub(super) fn due(self, last: Option<UnixMillis>, seed: u64) -> UnixMillis {
+    pub fn due(self, last: Option<UnixMillis>, seed: u64) -> UnixMillis {
         let Some(last) = last else { return UnixMillis(i64::MIN) };
         let drawn = share(seed ^ last.0.unsigned_abs());
         let either_way = if self.at.is_some() { 1.0 } else { 2.0 };
@@ -47,7 +47,7 @@ impl Timing {
     }
 
     /// The earliest due time for any jitter.
-    pub(super) fn earliest(self, last: Option<UnixMillis>) -> UnixMillis {
+    pub fn earliest(self, last: Option<UnixMillis>) -> UnixMillis {
         let Some(UnixMillis(last)) = last else { return UnixMillis(i64::MIN) };
         UnixMillis(match self.at {
             Some(at) => at.after(last + millis(self.every) - DAY),
@@ -55,13 +55,13 @@ impl Timing {
         })
     }
 
-    pub(super) fn again(self, failed: UnixMillis) -> UnixMillis {
+    pub fn again(self, failed: UnixMillis) -> UnixMillis {
         let (part, most) = AGAIN;
         UnixMillis(failed.0 + (millis(self.every) / part).min(millis(most)))
     }
 
     /// The due times in the 24 hours after `now`, without jitter.
-    pub(super) fn day(self, last: Option<UnixMillis>, now: UnixMillis) -> impl Iterator<Item = UnixMillis> {
+    pub fn day(self, last: Option<UnixMillis>, now: UnixMillis) -> impl Iterator<Item = UnixMillis> {
         let every = millis(self.every).max(1);
         let usual = match (self.at, last) {
             (Some(at), last) => at.after(last.map_or(now.0, |last| last.0 + every - DAY)),
@@ -107,7 +107,7 @@ impl TimeOfDay {
 }
 
 /// The number of the UTC day, counted from 1970.
-pub(super) fn day_of(at: UnixMillis) -> i64 {
+pub fn day_of(at: UnixMillis) -> i64 {
     at.0.div_euclid(DAY)
 }
 

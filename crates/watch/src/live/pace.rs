@@ -10,7 +10,7 @@ use scenario::{Plan, PlannedTrial, Scenario};
 use units::Nanos;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub enum Left {
     About(Duration),
     AtMost(Duration),
     /// The time for the trials. The first boot of this many machines comes on top, and its duration is unknown.
@@ -18,7 +18,7 @@ pub(super) enum Left {
 }
 
 #[derive(Debug)]
-pub(super) struct Pace {
+pub struct Pace {
     plan: Plan,
     done: BTreeSet<u32>,
     /// The highest position reached in the plan. Trials skipped before it will not run later.
@@ -51,7 +51,7 @@ struct Boots {
 }
 
 impl Pace {
-    pub(super) fn new(scenario: &Scenario, plan: &Plan, there: BTreeSet<u32>) -> Self {
+    pub fn new(scenario: &Scenario, plan: &Plan, there: BTreeSet<u32>) -> Self {
         Self {
             plan: plan.clone(),
             done: there,
@@ -66,29 +66,29 @@ impl Pace {
         }
     }
 
-    pub(super) fn boots(&mut self, host: &str, now: Instant) {
+    pub fn boots(&mut self, host: &str, now: Instant) {
         let boots = &mut self.boots;
         boots.under_way.insert(host.to_owned(), now);
         boots.concurrent = boots.concurrent.max(boots.under_way.len());
     }
 
-    pub(super) fn booted(&mut self, host: &str, within: Nanos) {
+    pub fn booted(&mut self, host: &str, within: Nanos) {
         self.boots.under_way.remove(host);
         self.boots.taken.push(within.into());
     }
 
     /// Only called for runs inside a virtual hypervisor.
-    pub(super) fn hypervisor_booted(&mut self, scenario: &Scenario, host: &str, within: Nanos, now: Instant) {
+    pub fn hypervisor_booted(&mut self, scenario: &Scenario, host: &str, within: Nanos, now: Instant) {
         self.boots.under_way.remove(host);
         let all = Duration::from(lab::run_time(scenario, &self.plan, within, true));
         self.boots.end = Some(now + all.saturating_sub(within.into()));
     }
 
-    pub(super) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.measuring = true;
     }
 
-    pub(super) fn trial(&mut self, planned: &PlannedTrial, now: Instant) {
+    pub fn trial(&mut self, planned: &PlannedTrial, now: Instant) {
         self.reached = self.reached.max(planned.index);
         if self.under_way.last().is_none_or(|(last, _)| !last.is_beside(planned)) {
             self.under_way.clear();
@@ -97,7 +97,7 @@ impl Pace {
     }
 
     /// Records a stored trial by its position in the plan. `disturbed` means that it will be repeated.
-    pub(super) fn trial_stored(&mut self, index: u32, disturbed: bool, now: Instant) {
+    pub fn trial_stored(&mut self, index: u32, disturbed: bool, now: Instant) {
         let found = self.under_way.iter().find(|(planned, _)| planned.index == index);
         let Some((planned, since)) = found.cloned() else { return };
         let (count, taken) = self.taken.entry(planned.result).or_default();
@@ -123,20 +123,20 @@ impl Pace {
         }
     }
 
-    pub(super) fn skipped(&mut self, result: &str) {
+    pub fn skipped(&mut self, result: &str) {
         self.skipped.insert(result.to_owned());
     }
 
-    pub(super) fn decided(&mut self, decision: &DesignDecision) {
+    pub fn decided(&mut self, decision: &DesignDecision) {
         self.decided = Some(Decided { decision: decision.clone(), finished: 0, spent: Duration::ZERO });
     }
 
-    pub(super) fn trials(&self) -> (usize, usize) {
+    pub fn trials(&self) -> (usize, usize) {
         let finished = self.done.len();
         (finished, finished + self.trials_left())
     }
 
-    pub(super) fn to_make_again(&self) -> usize {
+    pub fn to_make_again(&self) -> usize {
         self.again.len()
     }
 
@@ -170,7 +170,7 @@ impl Pace {
         if planned > 0.0 { taken / planned } else { 1.0 }
     }
 
-    pub(super) fn remaining(&self, now: Instant) -> Left {
+    pub fn remaining(&self, now: Instant) -> Left {
         let is_open = self.plan.design.is_adaptive();
         let trials = self.trials_time(now);
         if self.measuring {

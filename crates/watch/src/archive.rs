@@ -6,18 +6,17 @@ use std::{
     sync::Arc,
 };
 
-use findings::{Gate, RunComparison, RunLevelShift, RunResults};
+use findings::{Gate, GuardLimits, RunComparison, RunLevelShift, RunResults};
 use samples::{RunId, RunState, UnixMillis};
-use store::{RunListing, Store};
+use store::{RunListing, Store, StoreError, remedies_parent};
 use units::Bytes;
 
-use super::{
+use crate::{
     budget,
-    plan::{Against, Measure},
+    measure::{Against, Measure},
     schedule,
     state::ScenarioState,
 };
-use crate::{remedy_results, run_reference, store_path};
 
 /// The number of runs that are searched for level shifts.
 const SEARCHED: usize = 40;
@@ -30,47 +29,47 @@ const MOST: usize = 4000;
 type Key = (i64, RunId, u32);
 
 #[derive(Debug)]
-pub(super) struct StoredRun {
-    pub(super) bytes: Bytes,
-    pub(super) results: Arc<RunResults>,
+pub struct StoredRun {
+    pub bytes: Bytes,
+    pub results: Arc<RunResults>,
 }
 
 #[derive(Debug)]
-pub(super) struct Archive {
+pub struct Archive {
     path: PathBuf,
     known: BTreeMap<Key, Arc<StoredRun>>,
 }
 
 #[derive(Debug)]
-pub(super) struct Standing {
-    pub(super) stored: Arc<StoredRun>,
-    pub(super) compared: Option<(RunComparison, Gate)>,
+pub struct Standing {
+    pub stored: Arc<StoredRun>,
+    pub compared: Option<(RunComparison, Gate)>,
     /// Level shifts for the worse that start with this run.
-    pub(super) shifts: Vec<RunLevelShift>,
+    pub shifts: Vec<RunLevelShift>,
 }
 
 impl Archive {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub fn new(path: PathBuf) -> Self {
         Self { path, known: BTreeMap::new() }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The store is opened again for each query, because the file may be deleted, moved or replaced. Nothing is
     /// created.
-    fn store(&self) -> anyhow::Result<Option<Store>> {
-        store_path::open_existing(Some(&self.path))
+    fn store(&self) -> Result<Option<Store>, StoreError> {
+        Store::open_existing(&self.path)
     }
 
-    pub(super) fn baseline(&self, name: &str) -> anyhow::Result<Option<RunId>> {
-        Ok(self.store()?.map(|store| store.baseline(name)).transpose()?)
+    pub fn baseline(&self, name: &str) -> Result<Option<RunId>, StoreError> {
+        self.store()?.map(|store| store.baseline(name)).transpose()
     }
 
     /// Returns the start of a scenario's last run. Runs with a start in the future are ignored, because the clock was
     /// ahead.
-    pub(super) fn last(&self, digest: &str, now: UnixMillis) -> anyhow::Result<Option<UnixMillis>> {
+    pub fn last(&self, digest: &str, now: UnixMillis) -> Result<Option<UnixMillis>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = store.runs_of(digest)?;
         Ok(runs.iter().filter(|run| !run.imported && run.started <= now).map(|run| run.started).max())
@@ -78,11 +77,11 @@ impl Archive {
 
     /// Returns the newest run of a scenario and the bytes it has sent, if it is incomplete and started after the
     /// given time.
-    pub(super) fn unfinished(
+    pub fn unfinished(
         &mut self,
         digest: &str,
         since: UnixMillis,
-    ) -> anyhow::Result<Option<(RunId, Bytes)>> {
+    ) -> Result<Option<(RunId, Bytes)>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = measured(&store, digest)?;
         let newest = runs.iter().max_by_key(|run| run.started);
@@ -91,14 +90,14 @@ impl Archive {
         Ok(sent)
     }
 
-    pub(super) fn completed(&self, digest: &str) -> anyhow::Result<Option<UnixMillis>> {
+    pub fn completed(&self, digest: &str) -> Result<Option<UnixMillis>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let newest = measured(&store, digest)?.into_iter().max_by_key(|run| run.started);
         Ok(newest.filter(|run| run.state == RunState::Complete).map(|run| run.started))
     }
 
     /// Returns the bytes sent on the UTC day of `now` by runs of the named scenarios. Unreadable runs are skipped.
-    pub(super) fn sent_today(&mut self, names: &[&str], now: UnixMillis) -> anyhow::Result<Bytes> {
+    pub fn sent_today(&mut self, names: &[&str], now: UnixMillis) -> Result<Bytes, StoreError> {
         let Some(store) = self.store()? else { return Ok(Bytes(0)) };
         let today =
             |run: &RunListing| schedule::day_of(run.started) == schedule::day_of(now) && !run.imported;
@@ -109,7 +108,7 @@ impl Archive {
 
     /// Returns the expected bytes per run, or `None` if there are no runs. This is the median of recent runs, so it
     /// tolerates an outlier with many trials.
-    pub(super) fn expected(&mut self, digest: &str) -> anyhow::Result<Option<Bytes>> {
+    pub fn expected(&mut self, digest: &str) -> Result<Option<Bytes>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
         let last = runs.iter().take(EXPECTED).filter_map(|run| self.stored_run(&store, run));
@@ -118,19 +117,19 @@ impl Archive {
         Ok(sent.get(sent.len() / 2).copied())
     }
 
-    pub(super) fn latest(&mut self, digest: &str) -> anyhow::Result<Option<Arc<StoredRun>>> {
+    pub fn latest(&mut self, digest: &str) -> Result<Option<Arc<StoredRun>>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         Ok(complete(&store, digest)?.first().and_then(|newest| self.stored_run(&store, newest)))
     }
 
     /// Compares a run with its reference. Returns `None` if the run is incomplete or not stored.
-    pub(super) fn standing(
+    pub fn standing(
         &mut self,
         digest: &str,
         run: &RunId,
         measure: &Measure,
         remembered: &ScenarioState,
-    ) -> anyhow::Result<Option<Standing>> {
+    ) -> Result<Option<Standing>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let mut runs = complete(&store, digest)?;
         runs.drain(..runs.iter().position(|listed| listed.id == *run).unwrap_or(runs.len()));
@@ -165,17 +164,17 @@ impl Archive {
 }
 
 /// Returns the complete runs of a scenario, newest first, without tests of remedies, which measure something else.
-fn complete(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
+fn complete(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> {
     let mut runs = measured(store, digest)?;
     runs.retain(|run| run.state == RunState::Complete);
     Ok(runs)
 }
 
 /// Leaves out imported runs and tests of remedies.
-fn measured(store: &Store, digest: &str) -> anyhow::Result<Vec<RunListing>> {
+fn measured(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> {
     let all = store.runs_of(digest)?;
     let measured = |run: &&RunListing| {
-        let of_remedies = remedy_results::parent(&run.id, all.iter().map(|other| &other.id)).is_some();
+        let of_remedies = remedies_parent(&run.id, all.iter().map(|other| &other.id)).is_some();
         !run.imported && !of_remedies
     };
     Ok(all.iter().filter(measured).cloned().collect())
@@ -187,7 +186,7 @@ fn reference(
     runs: &[RunListing],
     measure: &Measure,
     remembered: &ScenarioState,
-) -> anyhow::Result<Option<RunId>> {
+) -> Result<Option<RunId>, StoreError> {
     let back = match &measure.against {
         Against::Baseline(name) => return Ok(Some(store.baseline(name)?)),
         Against::Previous(back) => *back,
@@ -204,13 +203,13 @@ fn compared(
     run: &RunId,
     measure: &Measure,
     remembered: &ScenarioState,
-) -> anyhow::Result<(RunComparison, Gate)> {
+) -> Result<(RunComparison, Gate), StoreError> {
     let (a, b) = (store.load(against)?, store.load(run)?);
     // A regression that is still active is not run-to-run noise.
     let is_usual =
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
-    let others = run_reference::others(store, &a, &b, is_usual)?;
+    let others = store.others(&a, &b, is_usual)?;
     let comparison = analysis::comparison(&a, &b, &others);
-    let gate = analysis::gate(&comparison, measure.max_loss.0);
+    let gate = analysis::gate(&comparison, measure.max_loss.0, GuardLimits::default());
     Ok((comparison, gate))
 }

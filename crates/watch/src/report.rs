@@ -1,19 +1,20 @@
 //! The output for a measurement: a line of text, and a document for programs.
 
-use ::report::{Scale, result_label};
-use ::workload::Metric;
-use findings::{Estimate, GateOutcome, OpenQuestion, ResultComparison, RunLevelShift, RunResult};
+use findings::{
+    Estimate, Gate, GateOutcome, GuardViolation, OpenQuestion, ResultComparison, RunLevelShift, RunResult,
+};
 use jiff::Timestamp;
+use report::{Scale, result_label};
 use samples::RunId;
 use serde::Serialize;
 use units::Bytes;
+use workload::Metric;
 
-use super::{archive::Standing, state::Alert};
-use crate::exit::Exit;
+use crate::{archive::Standing, state::Alert};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Verdict {
+pub enum Verdict {
     First,
     /// No result regressed by more than the limit.
     Passed,
@@ -24,10 +25,10 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    pub(super) const ALL: [Self; 6] =
+    pub const ALL: [Self; 6] =
         [Self::First, Self::Passed, Self::Skipped, Self::Undecided, Self::Failed, Self::Regressed];
 
-    pub(super) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::First => "first",
             Self::Passed => "passed",
@@ -37,50 +38,42 @@ impl Verdict {
             Self::Regressed => "regressed",
         }
     }
-
-    /// The exit status that `plumb check` would use.
-    pub(super) const fn exit(self) -> Exit {
-        match self {
-            Self::First | Self::Passed | Self::Skipped => Exit::Success,
-            Self::Undecided => Exit::CannotTell,
-            Self::Failed => Exit::NotChecked,
-            Self::Regressed => Exit::Lost,
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct MeasurementReport {
-    pub(super) at: String,
-    pub(super) scenario: String,
-    pub(super) verdict: Verdict,
-    pub(super) alert: Option<Alert>,
-    pub(super) run: Option<RunId>,
-    pub(super) reference: Option<RunId>,
-    pub(super) results: Vec<MeasuredResult>,
-    pub(super) regressions: Vec<String>,
+pub struct MeasurementReport {
+    pub at: String,
+    pub scenario: String,
+    pub verdict: Verdict,
+    pub alert: Option<Alert>,
+    pub run: Option<RunId>,
+    pub reference: Option<RunId>,
+    pub results: Vec<MeasuredResult>,
+    pub regressions: Vec<String>,
+    /// Guarded metrics beyond their limits.
+    pub violations: Vec<GuardViolation>,
     /// Inconclusive results, with reasons.
-    pub(super) undecided: Vec<OpenQuestion>,
-    pub(super) level_shifts: Vec<RunLevelShift>,
-    pub(super) bytes: Option<Bytes>,
+    pub undecided: Vec<OpenQuestion>,
+    pub level_shifts: Vec<RunLevelShift>,
+    pub bytes: Option<Bytes>,
     /// Payload sent today (UTC) by all runs of the plan's scenarios.
-    pub(super) bytes_today: Bytes,
-    pub(super) budget: Option<Bytes>,
-    pub(super) reason: Option<String>,
+    pub bytes_today: Bytes,
+    pub budget: Option<Bytes>,
+    pub reason: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct MeasuredResult {
-    pub(super) result: String,
-    pub(super) label: String,
-    pub(super) metric: Metric,
-    pub(super) value: Estimate,
+pub struct MeasuredResult {
+    pub result: String,
+    pub label: String,
+    pub metric: Metric,
+    pub value: Estimate,
     /// Median relative to the reference run's.
-    pub(super) ratio: Option<f64>,
+    pub ratio: Option<f64>,
 }
 
 impl MeasurementReport {
-    pub(super) fn new(at: Timestamp, scenario: &str, budget: Option<Bytes>) -> Self {
+    pub fn new(at: Timestamp, scenario: &str, budget: Option<Bytes>) -> Self {
         Self {
             at: at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             scenario: scenario.to_owned(),
@@ -90,6 +83,7 @@ impl MeasurementReport {
             reference: None,
             results: Vec::new(),
             regressions: Vec::new(),
+            violations: Vec::new(),
             undecided: Vec::new(),
             level_shifts: Vec::new(),
             bytes: None,
@@ -99,7 +93,7 @@ impl MeasurementReport {
         }
     }
 
-    pub(super) fn of_run(self, run: RunId, standing: &Standing, alert: Option<Alert>) -> Self {
+    pub fn of_run(self, run: RunId, standing: &Standing, alert: Option<Alert>) -> Self {
         let compared = standing.compared.as_ref();
         let results = compared.map_or(&[][..], |(comparison, _)| &comparison.results);
         let gate = compared.map(|(_, gate)| gate);
@@ -113,7 +107,8 @@ impl MeasurementReport {
             run: Some(run),
             reference: compared.map(|(comparison, _)| comparison.a.id.clone()),
             results: standing.stored.results.results.iter().map(|result| measured(result, results)).collect(),
-            regressions: gate.map(|gate| gate.regressions.clone()).unwrap_or_default(),
+            regressions: gate.map(Gate::failed).unwrap_or_default(),
+            violations: gate.map(|gate| gate.violations.clone()).unwrap_or_default(),
             undecided: gate.map(|gate| gate.undecided.clone()).unwrap_or_default(),
             level_shifts: standing.shifts.clone(),
             bytes: Some(standing.stored.bytes),
@@ -121,11 +116,11 @@ impl MeasurementReport {
         }
     }
 
-    pub(super) fn without_results(self, verdict: Verdict, reason: String) -> Self {
+    pub fn without_results(self, verdict: Verdict, reason: String) -> Self {
         Self { verdict, reason: Some(reason), ..self }
     }
 
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let head = format!("{}  {}", self.at.replace('T', " ").trim_end_matches('Z'), self.scenario);
         let shown = self.headline().map(MeasuredResult::text).into_iter();
         let against = self.reference.iter().map(|run| format!("against {run}"));
@@ -152,8 +147,11 @@ impl MeasurementReport {
                 None => "inconclusive".to_owned(),
             },
             Verdict::Failed => format!("failed: {reason}"),
-            Verdict::Regressed if others > 0 => format!("regressed (and {others} more)"),
-            Verdict::Regressed => "regressed".to_owned(),
+            Verdict::Regressed => {
+                let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
+                let guarded = self.violations.first().map(|it| format!("; {}: {}", it.result, it.reason));
+                format!("regressed{more}{}", guarded.unwrap_or_default())
+            }
         }
     }
 
@@ -220,6 +218,7 @@ mod tests {
             workload: "bulk".into(),
             levels: BTreeMap::new(),
             metric: Metric::Throughput,
+            disturbed: false,
             value: Estimate {
                 estimate: 9.4e9,
                 mean: 9.4e9,

@@ -1,22 +1,26 @@
-//! The configuration file of `plumb rebalance`.
+//! The configuration file of `plumb rebalance` and `plumb memory top`.
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
     str::FromStr,
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
-use anyhow::Context;
-use lab::Stop;
-use memory::{AttachedVm, VmAccess};
 use policy::{Settings, SettingsError, Tiers, VmSettings};
 use protocol::AccessSourceKind;
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, de};
+use thiserror::Error;
 use units::{Bytes, Nanos, Share};
 use workload::BalloonMethod;
 
-use crate::{bounded_file, failure::Misuse, program::TOOL};
+use crate::{
+    attached::{AttachedVm, AttachedVms},
+    error::MemoryError,
+    running::VmAccess,
+};
 
 const INTERVAL: Nanos = Nanos(10_000_000_000);
 /// Balloon drivers report statistics at most once per second.
@@ -30,7 +34,7 @@ const TARGET_OF_TIERS: Share = Share(0.9);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+pub struct VmsConfig {
     #[serde(default, deserialize_with = "quantity")]
     interval: Option<Nanos>,
     #[serde(default, deserialize_with = "quantity")]
@@ -40,6 +44,40 @@ struct Written {
     #[serde(default, deserialize_with = "quantity")]
     step: Option<Bytes>,
     vms: BTreeMap<String, VmTable>,
+}
+
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    #[error(transparent)]
+    Syntax(#[from] toml::de::Error),
+    #[error("it defines no machines")]
+    NoMachines,
+    #[error("`interval` is shorter than a second")]
+    ShortInterval,
+    #[error("two machines use the same monitor {}", .0.display())]
+    SameMonitor(PathBuf),
+    #[error("virtual machine `{vm}`: its ceiling of {ceiling} is higher than its initial memory of {whole}")]
+    Ceiling { vm: String, ceiling: Bytes, whole: Bytes },
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+}
+
+impl ConfigError {
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoMachines => Some("add `[vms.NAME]` with `qmp = \"/run/NAME.qmp\"`"),
+            Self::ShortInterval => Some("guests report memory statistics at most once per second"),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Error)]
+#[error("virtual machine `{vm}`")]
+pub struct AttachError {
+    vm: String,
+    source: MemoryError,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,63 +108,52 @@ impl VmTable {
 
 fn quantity<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error>
 where
-    T::Err: std::fmt::Display,
+    T::Err: fmt::Display,
 {
-    String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
+    String::deserialize(from)?.parse().map(Some).map_err(de::Error::custom)
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
-    pub(super) whole: Bytes,
-    pub(super) has: Tiers,
+pub(crate) struct Extent {
+    pub(crate) whole: Bytes,
+    pub(crate) has: Tiers,
 }
 
-#[derive(Debug)]
-pub(crate) struct Config {
-    file: PathBuf,
-    written: Written,
+pub(crate) fn extents(vms: &AttachedVms) -> BTreeMap<String, Extent> {
+    vms.iter().map(|(name, vm)| (name.clone(), Extent { whole: vm.whole(), has: vm.has() })).collect()
 }
 
-impl Config {
-    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
-        let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-        Ok(Self::parse(file, &text)?)
-    }
-
-    fn parse(file: &Path, text: &str) -> Result<Self, Misuse> {
-        let wrong = |what: String| Misuse::new(format!("{}: {what}", file.display()));
-        let written: Written = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        if written.vms.is_empty() {
-            return Err(wrong("it defines no machines".to_owned())
-                .hint("add `[vms.NAME]` with `qmp = \"/run/NAME.qmp\"`"));
+impl VmsConfig {
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text)?;
+        if config.vms.is_empty() {
+            return Err(ConfigError::NoMachines);
         }
-        if written.interval.is_some_and(|interval| interval < SHORTEST) {
-            return Err(wrong("`interval` is shorter than a second".to_owned())
-                .hint("guests report memory statistics at most once per second"));
+        if config.interval.is_some_and(|interval| interval < SHORTEST) {
+            return Err(ConfigError::ShortInterval);
         }
-        let mut sockets: Vec<&Path> = written.vms.values().map(|vm| vm.qmp.as_path()).collect();
+        let mut sockets: Vec<&Path> = config.vms.values().map(|vm| vm.qmp.as_path()).collect();
         sockets.sort_unstable();
         if let Some(twice) = sockets.windows(2).find(|two| two[0] == two[1]) {
-            return Err(wrong(format!("two machines use the same monitor {}", twice[0].display())));
+            return Err(ConfigError::SameMonitor(twice[0].to_owned()));
         }
-        Ok(Self { file: file.to_owned(), written })
+        Ok(config)
     }
 
-    pub(crate) fn interval(&self) -> Duration {
-        self.written.interval.unwrap_or(INTERVAL).into()
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        self.interval.unwrap_or(INTERVAL).into()
     }
 
     /// Connects to every machine's monitor. With a directory for `locks`, prevents other processes from
-    /// moving the machines' memory.
-    ///
-    /// # Errors When a machine cannot be reached.
-    pub(crate) fn attach(
+    /// moving the machines' memory. `tool` must be the version of the agents in the guests.
+    pub fn attach(
         &self,
         locks: Option<&Path>,
-        stop: &Stop,
-    ) -> anyhow::Result<BTreeMap<String, AttachedVm>> {
-        let mut attached = BTreeMap::new();
-        for (name, vm) in &self.written.vms {
+        tool: &str,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<AttachedVms, AttachError> {
+        let attach = |(name, vm): (&String, &VmTable)| {
             let access = VmAccess {
                 qmp: vm.qmp.clone(),
                 agent: vm.agent.clone(),
@@ -134,56 +161,45 @@ impl Config {
                 method: vm.method,
                 slow: vm.slow_nodes.clone(),
                 locks: locks.map(Path::to_owned),
-                tool: TOOL.to_owned(),
-                stop: stop.flag(),
+                tool: tool.to_owned(),
+                stop: Arc::clone(stop),
             };
-            let opened = AttachedVm::open(access, vm.uses_accesses(), self.interval());
-            attached.insert(name.clone(), opened.with_context(|| format!("virtual machine `{name}`"))?);
-        }
-        Ok(attached)
-    }
-
-    pub(super) fn extents(
-        &self,
-        attached: &mut BTreeMap<String, AttachedVm>,
-    ) -> anyhow::Result<BTreeMap<String, Extent>> {
-        let extent = |(name, vm): (&String, &mut AttachedVm)| -> anyhow::Result<(String, Extent)> {
-            let whole = vm.whole().with_context(|| format!("virtual machine `{name}`"))?;
-            Ok((name.clone(), Extent { whole, has: vm.has() }))
+            match AttachedVm::open(access, vm.uses_accesses(), self.interval()) {
+                Ok(attached) => Ok((name.clone(), attached)),
+                Err(source) => Err(AttachError { vm: name.clone(), source }),
+            }
         };
-        attached.iter_mut().map(extent).collect()
+        self.vms.iter().map(attach).collect()
     }
 
-    pub(super) fn settings(&self, extents: &BTreeMap<String, Extent>) -> anyhow::Result<Settings> {
+    pub(crate) fn settings(&self, extents: &BTreeMap<String, Extent>) -> Result<Settings, ConfigError> {
         let mut vms = Vec::new();
         let mut has = Tiers::default();
         for (name, Extent { whole, has: its }) in extents {
             has = Tiers { fast: has.fast + its.fast, slow: has.slow + its.slow };
             vms.push(self.of_vm(name, Tiers { fast: *whole, slow: its.slow })?);
         }
-        let capacity = Tiers { fast: self.written.capacity.unwrap_or(has.fast), slow: has.slow };
+        let capacity = Tiers { fast: self.capacity.unwrap_or(has.fast), slow: has.slow };
         let mut settings = Settings::new(capacity, vms);
-        settings.reserve = self.written.reserve.unwrap_or(Bytes(0));
-        settings.step = self.written.step.unwrap_or(settings.step);
+        settings.reserve = self.reserve.unwrap_or(Bytes(0));
+        settings.step = self.step.unwrap_or(settings.step);
         Ok(settings)
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.written.vms.keys().map(String::as_str)
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.vms.keys().map(String::as_str)
     }
 
-    pub(super) fn uses_accesses(&self, name: &str) -> bool {
-        self.written.vms.get(name).is_some_and(VmTable::uses_accesses)
+    pub(crate) fn uses_accesses(&self, name: &str) -> bool {
+        self.vms.get(name).is_some_and(VmTable::uses_accesses)
     }
 
     /// `whole` is the initial memory. The size of slow memory does not change.
-    fn of_vm(&self, name: &str, whole: Tiers) -> Result<VmSettings, Misuse> {
-        let written = &self.written.vms[name];
+    fn of_vm(&self, name: &str, whole: Tiers) -> Result<VmSettings, ConfigError> {
+        let written = &self.vms[name];
         let ceiling = written.ceiling.unwrap_or(whole.fast);
         if ceiling > whole.fast {
-            let message =
-                format!("its ceiling of {ceiling} is higher than its initial memory of {}", whole.fast);
-            return Err(self.misuse_of(name, &message));
+            return Err(ConfigError::Ceiling { vm: name.to_owned(), ceiling, whole: whole.fast });
         }
         let tiers = |fast| Tiers { fast, slow: whole.slow };
         let usual = if written.slow_nodes.is_empty() { TARGET } else { TARGET_OF_TIERS };
@@ -196,22 +212,14 @@ impl Config {
             target: written.target.unwrap_or(usual),
         })
     }
-
-    fn misuse_of(&self, name: &str, message: &str) -> Misuse {
-        Misuse::new(format!("{}: virtual machine `{name}`: {message}", self.file.display()))
-    }
-
-    pub(super) fn misuse(&self, error: &SettingsError) -> Misuse {
-        Misuse::new(format!("{}: {error}", self.file.display()))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Config, String> {
-        Config::parse(Path::new("vms.toml"), text).map_err(|error| error.to_string())
+    fn parsed(text: &str) -> Result<VmsConfig, String> {
+        VmsConfig::parse(text).map_err(|error| error.to_string())
     }
 
     fn of_fast(bytes: u64) -> Tiers {
@@ -225,7 +233,7 @@ mod tests {
              [vms.b]\nqmp = \"/b\"\ntarget = \"95%\"\n[vms.c]\nqmp = \"/c\"\n",
         )
         .expect("valid");
-        let by_accesses = |name: &str| config.written.vms[name].uses_accesses();
+        let by_accesses = |name: &str| config.vms[name].uses_accesses();
         assert_eq!(["a", "b", "c"].map(by_accesses), [true, true, false]);
         let vm = config.of_vm("a", Tiers { fast: Bytes(4 << 30), slow: Bytes(1 << 30) }).expect(
             "within \
@@ -257,7 +265,7 @@ mod tests {
             ("[vms.a]\nqmp = \"/a\"\n[vms.b]\nqmp = \"/a\"", "two machines use the same monitor /a"),
         ] {
             let error = parsed(text).expect_err(expected);
-            assert!(error.contains(expected) && error.starts_with("vms.toml: "), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
         let config = parsed("[vms.a]\nqmp = \"/a\"\nceiling = \"4GiB\"").expect("valid");
         let error = config.of_vm("a", of_fast(2 << 30)).expect_err("above the initial memory").to_string();

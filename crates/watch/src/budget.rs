@@ -6,7 +6,7 @@ use samples::{RunRecord, Trial, WorkloadSource};
 use units::Bytes;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Admission {
+pub enum Admission {
     Fits,
     /// The size is unknown, but half of the daily budget is left for a first measurement.
     Unknown,
@@ -14,7 +14,7 @@ pub(super) enum Admission {
 }
 
 /// `used` is the number of bytes sent today.
-pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) -> Admission {
+pub fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) -> Admission {
     match (budget, expected) {
         (None, _) => Admission::Fits,
         (Some(budget), Some(expected)) if used + expected <= budget => Admission::Fits,
@@ -24,7 +24,7 @@ pub(super) fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Byt
 }
 
 /// The payload sent by both ends in all trials. Each discarded attempt is counted like the one that was stored.
-pub(super) fn bytes_sent(record: &RunRecord) -> Bytes {
+pub(crate) fn bytes_sent(record: &RunRecord) -> Bytes {
     let results = record.header.results.iter();
     let sources: BTreeMap<&str, &WorkloadSource> =
         results.map(|result| (result.id.as_str(), &result.sent)).collect();

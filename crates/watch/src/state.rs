@@ -12,52 +12,51 @@ use anyhow::Context;
 use findings::{Gate, GateOutcome, RunLevelShift};
 use samples::{RunId, UnixMillis};
 use serde::{Deserialize, Serialize};
-use store::Location;
-use sys::output_file;
+use sys::{bounded_file, output_file};
 
-use super::plan::FARTHEST;
-use crate::{bounded_file, destination::replace_text, output, store_path};
+use crate::measure::FARTHEST;
 
 /// Without a named baseline, a regression that lasts for this many runs becomes the new normal.
 const PERSISTENT: u32 = 12;
 
 #[derive(Debug)]
-pub(super) struct WatchState {
+pub struct WatchState {
     /// A separate file is locked, because replacing the state file would release its lock.
     _lock: File,
     path: PathBuf,
     scenarios: BTreeMap<String, ScenarioState>,
+    /// The file was damaged, so alerts may be repeated.
+    pub is_damaged: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ScenarioState {
-    pub(super) digest: String,
-    pub(super) tried: Option<UnixMillis>,
-    pub(super) has_failed: bool,
-    pub(super) passed: Vec<RunId>,
-    pub(super) regressions: BTreeSet<String>,
+pub struct ScenarioState {
+    pub digest: String,
+    pub tried: Option<UnixMillis>,
+    pub has_failed: bool,
+    pub passed: Vec<RunId>,
+    pub regressions: BTreeSet<String>,
     /// The start of the first run with a regression, and the number of runs since then.
-    pub(super) regressed_since: Option<(UnixMillis, u32)>,
+    pub regressed_since: Option<(UnixMillis, u32)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct JudgedRun<'a> {
-    pub(super) run: &'a RunId,
-    pub(super) started: UnixMillis,
-    pub(super) gate: Option<(&'a RunId, &'a Gate)>,
-    pub(super) has_baseline: bool,
-    pub(super) shifts: &'a [RunLevelShift],
+pub struct JudgedRun<'a> {
+    pub run: &'a RunId,
+    pub started: UnixMillis,
+    pub gate: Option<(&'a RunId, &'a Gate)>,
+    pub has_baseline: bool,
+    pub shifts: &'a [RunLevelShift],
 }
 
 impl WatchState {
-    /// Opens the state of a plan for a store. Returns `None` if another watch has locked it.
-    pub(super) fn open(store: &Path, plan: &Path) -> anyhow::Result<Option<Self>> {
-        let path = place(store, plan)?;
+    /// Opens or creates a state file. Returns `None` if another watch has locked it.
+    pub fn open(path: &Path) -> anyhow::Result<Option<Self>> {
         let cannot = || format!("cannot open {}, the state file of a watch", path.display());
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(cannot)?;
         }
-        let mut lock = path.clone().into_os_string();
+        let mut lock = path.as_os_str().to_owned();
         lock.push("-lock");
         let lock = output_file::open_lock(Path::new(&lock)).with_context(cannot)?;
         match lock.try_lock() {
@@ -65,26 +64,30 @@ impl WatchState {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
         }
-        let scenarios = match read(&path) {
+        let scenarios = match read(path) {
             Ok(scenarios) => scenarios,
             Err(error) if error.kind() == ErrorKind::NotFound => Some(BTreeMap::new()),
             Err(error) => return Err(error).with_context(cannot),
         };
-        if scenarios.is_none() {
-            output::aside(format_args!("note: {} is damaged; alerts may be repeated", path.display()));
-        }
-        Ok(Some(Self { _lock: lock, path, scenarios: scenarios.unwrap_or_default() }))
+        let is_damaged = scenarios.is_none();
+        Ok(Some(Self {
+            _lock: lock,
+            path: path.to_owned(),
+            scenarios: scenarios.unwrap_or_default(),
+            is_damaged,
+        }))
     }
 
     /// Returns when the last attempt failed, for a scenario with this text. This does not need the lock.
-    pub(super) fn failed(store: &Path, plan: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
-        let known = read(&place(store, plan).ok()?).ok()??;
+    #[must_use]
+    pub fn failed(path: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
+        let known = read(path).ok()??;
         let known = known.get(scenario).filter(|known| known.digest == digest && known.has_failed)?;
         known.tried
     }
 
     /// Returns the state of a scenario. If its text has changed, only the last attempt is included.
-    pub(super) fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
+    pub fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
             return known;
@@ -93,10 +96,11 @@ impl WatchState {
         ScenarioState { digest: digest.to_owned(), tried, has_failed, ..ScenarioState::default() }
     }
 
-    pub(super) fn keep(&mut self, scenario: &str, remembered: ScenarioState) -> anyhow::Result<()> {
+    pub fn keep(&mut self, scenario: &str, remembered: ScenarioState) -> anyhow::Result<()> {
         self.scenarios.insert(scenario.to_owned(), remembered);
         let text = serde_json::to_string(&self.scenarios)?;
-        replace_text(&self.path, &text)
+        output_file::replace(&self.path, text.as_bytes())
+            .with_context(|| format!("cannot write to {}", self.path.display()))
     }
 }
 
@@ -105,37 +109,17 @@ fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
     Ok(bounded_file::read_ours(file).ok().and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-fn place(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
-    Ok(match Location::parse(store)? {
-        Location::File(file) => state_file(&file, plan),
-        // The state is at the default location of runs, because a plan is watched by a single machine.
-        server @ Location::Server(_) => {
-            let name = server.to_string().replace('/', "_");
-            state_file(&store_path::default_path()?.with_file_name(name), plan)
-        }
-    })
-}
-
-/// Returns a path such as `runs.db.nightly.watch`.
-fn state_file(store: &Path, plan: &Path) -> PathBuf {
-    let mut name = store.as_os_str().to_owned();
-    name.push(".");
-    name.push(plan.file_stem().unwrap_or_default());
-    name.push(".watch");
-    name.into()
-}
-
 impl ScenarioState {
     /// Returns the alert for a run, and the state after that alert was sent.
-    pub(super) fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
+    pub fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
+        let lost = judged.gate.map_or_else(Vec::new, |(_, gate)| gate.failed());
         if let Some((against, gate)) = judged.gate {
             let is_open = |result: &String| gate.undecided.iter().any(|open| open.result == *result);
-            next.regressions.retain(|result| gate.regressions.contains(result) || is_open(result));
-            next.regressions.extend(gate.regressions.iter().cloned());
+            next.regressions.retain(|result| lost.contains(result) || is_open(result));
+            next.regressions.extend(lost.iter().cloned());
             next.remember(judged, against, gate.outcome);
         }
-        let lost = judged.gate.map_or(&[][..], |(_, gate)| gate.regressions.as_slice());
         let is_known = |result: &String| self.regressions.contains(result);
         let alert = if !lost.iter().all(is_known) {
             Some(Alert::Regression)
@@ -173,7 +157,7 @@ impl ScenarioState {
 /// Each alert is sent once per change of state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Alert {
+pub enum Alert {
     Regression,
     /// A result has settled at a new, worse level.
     LevelShift,
@@ -182,7 +166,7 @@ pub(super) enum Alert {
 }
 
 impl Alert {
-    pub(super) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Regression => "regression",
             Self::LevelShift => "level-shift",
@@ -215,6 +199,8 @@ mod tests {
             };
             let gate = Gate {
                 threshold: 0.05,
+                guard_limits: findings::GuardLimits::default(),
+                violations: Vec::new(),
                 outcome,
                 regressions: lost.iter().map(|&result| result.to_owned()).collect(),
                 undecided: open.iter().map(question).collect(),
@@ -261,6 +247,8 @@ mod tests {
         let (run, against) = (RunId("second".into()), RunId("first".into()));
         let gate = Gate {
             threshold: 0.05,
+            guard_limits: findings::GuardLimits::default(),
+            violations: Vec::new(),
             outcome: GateOutcome::Regressed,
             regressions: vec!["a".into()],
             undecided: Vec::new(),
@@ -298,10 +286,10 @@ mod tests {
     #[test]
     fn locks_plan_and_restores_state() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (store, plan) = (folder.path().join("runs.db"), Path::new("/etc/plumb/nightly.toml"));
-        let mut state = WatchState::open(&store, plan).expect("it opens").expect("not locked");
-        assert!(WatchState::open(&store, plan).expect("it opens").is_none(), "not locked by another watch");
-        assert!(WatchState::open(&store, Path::new("other.toml")).expect("it opens").is_some());
+        let path = folder.path().join("runs.db.nightly.watch");
+        let open = || WatchState::open(&path).expect("it opens");
+        let mut state = open().expect("not locked");
+        assert!(open().is_none(), "not locked by another watch");
         let known =
             ScenarioState { tried: Some(UnixMillis(7)), has_failed: true, ..state.of("quick", "text") };
         state
@@ -309,13 +297,13 @@ mod tests {
             .expect("is written");
         state.keep("quick", known.clone()).expect("a shorter one is written");
         drop(state);
-        let state = WatchState::open(&store, plan).expect("it opens").expect("not locked");
+        let state = open().expect("not locked");
         assert_eq!(state.of("quick", "text"), known);
         let changed = state.of("quick", "another text");
         assert_eq!((changed.tried, changed.has_failed), (Some(UnixMillis(7)), true));
         drop(state);
-        replace_text(&state_file(&store, plan), "{").expect("ours");
-        let state = WatchState::open(&store, plan).expect("damage is tolerated").expect("not locked");
-        assert_eq!(state.of("quick", "text").tried, None);
+        output_file::replace(&path, b"{").expect("ours");
+        let state = open().expect("not locked");
+        assert!(state.is_damaged && state.of("quick", "text").tried.is_none());
     }
 }

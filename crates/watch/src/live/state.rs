@@ -5,17 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::report::{LiveFinding, LiveResult};
 use protocol::DesignDecision;
+use report::{LiveFinding, LiveResult};
 use samples::Arm;
 use scenario::{HostName, Path, Plan, PlannedTrial, Scenario};
 use units::Nanos;
 use workload::LiveRate;
 
-use super::{
-    pace::Pace,
-    path::{self, Hop},
-};
+use super::pace::Pace;
 
 const RATES: usize = 200;
 /// The maximum number of disturbed trials listed in the log. The total is shown at the end.
@@ -23,7 +20,7 @@ pub(super) const NAMED: u32 = 3;
 const LOGGED: usize = 200;
 
 #[derive(Debug, Clone)]
-pub(crate) enum Message {
+pub enum Message {
     Step(String),
     Boots(String),
     Booted(String, Nanos),
@@ -41,60 +38,60 @@ pub(crate) enum Message {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub enum Tone {
     Plain,
     Warning,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) at: Duration,
-    pub(super) tone: Tone,
-    pub(super) text: String,
+pub struct Entry {
+    pub at: Duration,
+    pub tone: Tone,
+    pub text: String,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Boot {
-    pub(super) host: String,
-    pub(super) since: Instant,
-    pub(super) within: Option<Nanos>,
+pub struct Boot {
+    pub host: String,
+    pub since: Instant,
+    pub within: Option<Nanos>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Current {
-    pub(super) planned: PlannedTrial,
-    pub(super) concurrent: usize,
-    pub(super) elapsed: Nanos,
-    pub(super) rates: VecDeque<f64>,
-    pub(super) now: Option<String>,
+pub struct Current {
+    pub planned: PlannedTrial,
+    pub concurrent: usize,
+    pub elapsed: Nanos,
+    pub rates: VecDeque<f64>,
+    pub now: Option<String>,
 }
 
 #[derive(Debug)]
-pub(crate) struct State {
-    pub(super) scenario: Scenario,
-    pub(super) plan: Plan,
-    pub(super) started: Instant,
-    pub(super) run: Option<String>,
-    pub(super) step: String,
-    pub(super) boots: Vec<Boot>,
-    pub(super) trial: Option<Current>,
-    pub(super) block: Option<u32>,
-    pub(super) results: BTreeMap<String, LiveResult>,
-    pub(super) skipped: BTreeSet<String>,
-    pub(super) findings: Vec<LiveFinding>,
-    pub(super) log: VecDeque<Entry>,
-    pub(super) pace: Pace,
-    pub(super) cost: Duration,
-    pub(super) analyses: Duration,
-    pub(super) is_ending: bool,
-    pub(super) scroll: Option<usize>,
-    pub(super) first_row: usize,
+pub struct State {
+    pub scenario: Scenario,
+    pub plan: Plan,
+    pub started: Instant,
+    pub run: Option<String>,
+    pub step: String,
+    pub boots: Vec<Boot>,
+    pub trial: Option<Current>,
+    pub block: Option<u32>,
+    pub results: BTreeMap<String, LiveResult>,
+    pub skipped: BTreeSet<String>,
+    pub findings: Vec<LiveFinding>,
+    pub log: VecDeque<Entry>,
+    pub pace: Pace,
+    pub cost: Duration,
+    pub analyses: Duration,
+    pub is_ending: bool,
+    pub scroll: Option<usize>,
+    pub first_row: usize,
     keeps_disturbed: bool,
     disturbed: u32,
 }
 
 impl State {
-    pub(crate) fn new(
+    pub fn new(
         scenario: &Scenario,
         plan: &Plan,
         there: BTreeSet<u32>,
@@ -125,7 +122,7 @@ impl State {
         }
     }
 
-    pub(crate) fn take(&mut self, message: Message, now: Instant) {
+    pub fn take(&mut self, message: Message, now: Instant) {
         match message {
             Message::Step(step) => (self.step, self.trial) = (step, None),
             Message::Boots(host) => self.boots(host, now),
@@ -158,7 +155,7 @@ impl State {
 
     fn boots(&mut self, host: String, now: Instant) {
         self.boots.retain(|boot| boot.host != host);
-        if self.scenario.lab.vm(&HostName::new(host.as_str())).is_some() {
+        if self.is_vm(&HostName::new(host.as_str())) {
             self.pace.boots(&host, now);
         }
         self.boots.push(Boot { host, since: now, within: None });
@@ -168,7 +165,7 @@ impl State {
         if let Some(boot) = self.boots.iter_mut().find(|boot| boot.host == host) {
             boot.within = Some(within);
         }
-        if self.scenario.lab.vm(&HostName::new(host)).is_some() {
+        if self.is_vm(&HostName::new(host)) {
             self.pace.booted(host, within);
         } else {
             self.pace.hypervisor_booted(&self.scenario, host, within, now);
@@ -234,7 +231,7 @@ impl State {
     }
 
     /// The current trial's path. Before the first trial, this is the baseline's path.
-    pub(super) fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<&Path> {
         let of = |trial: &Current| &self.plan.results[trial.planned.result].path;
         let paths = &self.scenario.paths;
         match self.trial.as_ref().map(of) {
@@ -243,13 +240,13 @@ impl State {
         }
     }
 
-    pub(super) fn hops(&self) -> Vec<Hop> {
-        let is_vm = |host: &HostName| self.scenario.lab.vm(host).is_some();
-        self.path().map(|path| path::hops(path, is_vm)).unwrap_or_default()
+    #[must_use]
+    pub fn is_vm(&self, host: &HostName) -> bool {
+        self.scenario.lab.vm(host).is_some()
     }
 }
 
-pub(crate) fn mark(arm: Arm) -> &'static str {
+pub fn mark(arm: Arm) -> &'static str {
     match arm {
         Arm::Measure => "",
         Arm::Again => " (baseline repeat)",
@@ -258,6 +255,6 @@ pub(crate) fn mark(arm: Arm) -> &'static str {
     }
 }
 
-pub(super) fn one_line(text: &str) -> String {
-    ::report::harmless(&text.replace(['\n', '\t'], " ")).into_owned()
+pub fn one_line(text: &str) -> String {
+    report::harmless(&text.replace(['\n', '\t'], " ")).into_owned()
 }

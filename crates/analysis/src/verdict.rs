@@ -1,0 +1,159 @@
+//! Makes the verdict: what was found, why, what to do next, and how far to trust it.
+
+mod changes;
+mod next;
+mod trust;
+mod values;
+
+pub(crate) use next::suggested;
+
+use findings::{
+    Cause, ComparisonCount, Conclusion, FEWEST_TO_ESTABLISH, Finding, Findings, LargestChange, Role,
+    RunVerdict, Statement, WorkloadVerdict,
+};
+use samples::RunRecord;
+
+use crate::{commands::Commands, observations::Observations};
+use changes::Difference;
+
+pub(crate) fn verdict(
+    findings: &Findings,
+    record: &RunRecord,
+    measured: &[Observations<'_>],
+    commands: &Commands<'_>,
+) -> RunVerdict {
+    let differences = changes::all(findings);
+    let mut workloads: Vec<Candidate<'_>> = workloads(findings)
+        .into_iter()
+        .map(|workload| Candidate {
+            workload,
+            change: changes::largest(findings, workload, &differences),
+            judged: is_judged(findings, workload),
+        })
+        .collect();
+    workloads.sort_by(|one, other| {
+        other.judged.cmp(&one.judged).then(changes::order(other.change, one.change, findings))
+    });
+    let leading = workloads.first().and_then(|first| first.change);
+    let (conclusion, shown) = conclusion(findings, leading, &workloads);
+    let repeats = matches!(conclusion, Conclusion::Repeat { .. });
+    let investigate = commands.probed("").into_iter().next().filter(|_| findings.probes.used.is_empty());
+    let workload = |candidate: &Candidate<'_>| {
+        let change = candidate.change.map(|change| {
+            let cause = changes::cause(findings, change).filter(|_| change.is_established());
+            let unknown = || Cause::Unknown { investigate: investigate.clone() };
+            let cause = cause.map_or_else(unknown, |cause| Cause::Found(cause.into()));
+            change.largest(cause)
+        });
+        workload(findings, candidate.workload, change)
+    };
+    let settings = next::settings(findings);
+    RunVerdict {
+        cautions: cautions(findings, &shown, &conclusion),
+        conclusion: if settings.is_empty() || repeats { conclusion } else { Conclusion::Setting },
+        workloads: workloads.iter().map(workload).collect(),
+        next: next::step(findings, leading).filter(|_| !repeats),
+        settings,
+        trust: trust::trust(findings, &differences),
+        trials: trust::trials(findings, record, measured),
+        comparisons: ComparisonCount {
+            decided: count(differences.iter().filter(|difference| !difference.is_open()).count()),
+            open: count(differences.iter().filter(|difference| difference.is_open()).count()),
+        },
+    }
+}
+
+struct Candidate<'a> {
+    workload: &'a str,
+    change: Option<&'a Difference<'a>>,
+    /// Whether more or less is better.
+    judged: bool,
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn workloads(findings: &Findings) -> Vec<&str> {
+    let mut workloads: Vec<&str> = Vec::new();
+    for result in &findings.results {
+        if !workloads.contains(&result.workload.as_str()) {
+            workloads.push(&result.workload);
+        }
+    }
+    workloads
+}
+
+fn is_judged(findings: &Findings, workload: &str) -> bool {
+    let mut results = findings.results.iter().filter(|result| result.workload == workload);
+    results.any(|result| result.metric.more_is_better().is_some())
+}
+
+fn workload(findings: &Findings, workload: &str, change: Option<LargestChange>) -> WorkloadVerdict {
+    let results = || findings.results.iter().filter(|result| result.workload == workload);
+    let (order, values, levels) = values::of(findings, workload);
+    WorkloadVerdict {
+        workload: workload.to_owned(),
+        metric: results().next().map_or(findings::Metric::Throughput, |result| result.metric),
+        results: count(results().count()),
+        order,
+        values: values.into_iter().map(values::value).collect(),
+        levels,
+        layers: values::layers(findings, workload),
+        change,
+    }
+}
+
+/// Returns the conclusion and the results that it rests on.
+fn conclusion<'a>(
+    findings: &'a Findings,
+    leading: Option<&Difference<'a>>,
+    workloads: &[Candidate<'a>],
+) -> (Conclusion, Vec<&'a str>) {
+    let Some(first) = workloads.first() else { return (Conclusion::Nothing, Vec::new()) };
+    let shown: Vec<&str> = match leading {
+        Some(change) => change.results.to_vec(),
+        None => values::of(findings, first.workload).1.iter().map(|value| value.id.as_str()).collect(),
+    };
+    let established = leading.is_some_and(Difference::is_established);
+    let undermines = |finding: &&Finding| match finding.role {
+        Role::Limit => !established,
+        _ => shown.iter().any(|result| concerns(finding, result)),
+    };
+    let most = findings.results.iter().map(|result| result.value.trials).max().unwrap_or_default();
+    let conclusion = match (distrusting(findings).find(undermines), leading) {
+        (Some(finding), _) => Conclusion::Repeat {
+            reason: finding.into(),
+            action: finding.remedy.as_ref().map(|remedy| remedy.action.clone()),
+        },
+        (None, None) => Conclusion::Values,
+        (None, Some(_)) if established => Conclusion::Difference,
+        (None, Some(change)) if change.is_open() => {
+            Conclusion::Undecided { trials: most, needed: FEWEST_TO_ESTABLISH }
+        }
+        (None, Some(_)) => Conclusion::NoDifference,
+    };
+    (conclusion, shown)
+}
+
+/// Findings that make values unreliable, except those that another finding explains.
+fn distrusting(findings: &Findings) -> impl Iterator<Item = &Finding> {
+    findings.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
+}
+
+fn concerns(finding: &Finding, result: &str) -> bool {
+    finding.results.iter().any(|concerned| concerned == result)
+}
+
+fn cautions(findings: &Findings, shown: &[&str], conclusion: &Conclusion) -> Vec<Statement> {
+    let mut cautions: Vec<&Finding> = distrusting(findings)
+        .filter(
+            |finding| !matches!(conclusion, Conclusion::Repeat { reason, .. } if reason.finding == finding.id),
+        )
+        .collect();
+    cautions.sort_by_key(|finding| !shown.iter().any(|result| concerns(finding, result)));
+    cautions.into_iter().map(Into::into).collect()
+}
+
+#[cfg(test)]
+mod tests;

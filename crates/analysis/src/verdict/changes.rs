@@ -1,0 +1,147 @@
+//! All comparisons in a run: layers, factor levels, and words in path names.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use findings::{Cause, Comparison, Finding, Findings, LargestChange, Role};
+use workload::Metric;
+
+use super::{concerns, distrusting};
+
+type Levels = BTreeMap<String, String>;
+
+pub(super) struct Difference<'a> {
+    what: String,
+    condition: Levels,
+    workload: &'a str,
+    metric: Metric,
+    pub(super) change: &'a Comparison,
+    pub(super) results: [&'a str; 2],
+    /// Whether it belongs to the setting shown first. Elsewhere, the factor may cause the difference.
+    is_main: bool,
+}
+
+pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
+    let mut all = Vec::new();
+    for breakdown in &findings.cost_breakdowns {
+        let is_main = findings
+            .cost_breakdowns
+            .iter()
+            .find(|first| first.workload == breakdown.workload)
+            .is_some_and(|first| first.levels == breakdown.levels);
+        for step in &breakdown.steps {
+            let below = breakdown.steps.iter().find(|other| Some(&other.path) == step.below.as_ref());
+            let Some((change, below)) = step.cost.as_ref().zip(below) else { continue };
+            all.push(Difference {
+                what: format!("{} over {}", step.adds.join(" + "), below.path),
+                condition: breakdown.levels.clone(),
+                workload: &breakdown.workload,
+                metric: breakdown.metric,
+                change,
+                results: [&step.result, &below.result],
+                is_main,
+            });
+        }
+    }
+    all.extend(findings.effects.iter().map(|effect| Difference {
+        what: format!("{} {} instead of {}, {}", effect.factor, effect.level, effect.reference, effect.path),
+        condition: effect.others.clone(),
+        workload: &effect.workload,
+        metric: effect.metric,
+        change: &effect.change,
+        results: [&effect.result, &effect.reference_result],
+        is_main: true,
+    }));
+    let result = |id: &str| findings.results.iter().find(move |result| result.id == id);
+    for matched in &findings.matched_pairs {
+        for pair in &matched.pairs {
+            let (Some(with), Some(without)) = (result(&pair.with), result(&pair.without)) else { continue };
+            all.push(Difference {
+                what: format!("{}, {} vs {}", matched.word, with.path, without.path),
+                condition: with.levels.clone(),
+                workload: &matched.workload,
+                metric: matched.metric,
+                change: &pair.change,
+                results: [&pair.with, &pair.without],
+                is_main: true,
+            });
+        }
+    }
+    all
+}
+
+impl Difference<'_> {
+    pub(super) fn is_established(&self) -> bool {
+        matches!(self.change.verdict, findings::Difference::Lower | findings::Difference::Higher)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.change.verdict == findings::Difference::Unclear
+    }
+
+    /// Returns the worse result first or, without a better direction, the compared one.
+    fn worse_first(&self) -> [&str; 2] {
+        let [result, reference] = self.results;
+        let is_better = self.metric.more_is_better().is_some_and(|more| more == (self.change.ratio > 1.0));
+        if is_better { [reference, result] } else { [result, reference] }
+    }
+
+    fn size(&self) -> f64 {
+        self.change.ratio.ln().abs()
+    }
+
+    pub(super) fn largest(&self, cause: Cause) -> LargestChange {
+        let [result, reference] = self.results.map(str::to_owned);
+        let (what, condition) = (self.what.clone(), self.condition.clone());
+        LargestChange { what, condition, result, reference, change: *self.change, cause }
+    }
+}
+
+/// Returns a workload's largest established difference or, without one, the largest that is undecided.
+pub(super) fn largest<'a>(
+    findings: &Findings,
+    workload: &str,
+    all: &'a [Difference<'a>],
+) -> Option<&'a Difference<'a>> {
+    let own = all.iter().filter(|difference| difference.workload == workload).map(Some);
+    own.max_by(|one, other| order(*one, *other, findings)).flatten()
+}
+
+/// Orders differences by their importance for the verdict.
+pub(super) fn order(
+    one: Option<&Difference<'_>>,
+    other: Option<&Difference<'_>>,
+    findings: &Findings,
+) -> Ordering {
+    let rank = |difference: &Difference<'_>| {
+        let reliable = difference.results.iter().all(|result| !is_unreliable(findings, result));
+        (difference.is_established(), difference.is_open(), reliable, difference.is_main)
+    };
+    match (one, other) {
+        (Some(one), Some(other)) => rank(one).cmp(&rank(other)).then(one.size().total_cmp(&other.size())),
+        (one, other) => one.is_some().cmp(&other.is_some()),
+    }
+}
+
+pub(super) fn is_unreliable(findings: &Findings, result: &str) -> bool {
+    distrusting(findings).any(|finding| finding.role == Role::Measurement && concerns(finding, result))
+}
+
+/// Returns a finding that applies to the worse end and not to the better one.
+pub(super) fn cause<'a>(findings: &'a Findings, change: &Difference<'_>) -> Option<&'a Finding> {
+    let [worse, better] = change.worse_first();
+    about_path(findings).find(|finding| {
+        finding.role == Role::Cause
+            && finding.established
+            && concerns(finding, worse)
+            && !concerns(finding, better)
+    })
+}
+
+/// Returns findings about the path whose results are reliable, the most severe first.
+pub(super) fn about_path(findings: &Findings) -> impl Iterator<Item = &Finding> {
+    findings.findings.iter().filter(|finding| {
+        matches!(finding.role, Role::Cause | Role::Symptom)
+            && finding.superseded_by.is_none()
+            && !finding.results.iter().any(|result| is_unreliable(findings, result))
+    })
+}

@@ -1,0 +1,177 @@
+//! The verdict on runs with known causes, and what must not contradict it.
+
+use findings::{Cause, Conclusion, Grade, RunVerdict, TrustReason};
+use samples::{Disturber, ValidityWarning};
+
+use crate::{
+    analyse,
+    fixtures::{Fixture, egress, reported_of, stream_at},
+};
+
+fn of(run: &Fixture) -> RunVerdict {
+    analyse(&run.record).verdict
+}
+
+fn cause(verdict: &RunVerdict) -> Option<&str> {
+    match &verdict.workloads.first()?.change.as_ref()?.cause {
+        Cause::Found(finding) => Some(&finding.finding),
+        Cause::Unknown { .. } => None,
+    }
+}
+
+/// A path whose receive offload is off at one level, with these rates.
+fn offloads(on: f64, off: f64) -> Fixture {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]);
+    for (level, rate) in [("on", on), ("off", off)] {
+        run.stream("plain", &[("offload", level)], rate);
+        run.devices(
+            &format!("plain/bulk/offload={level}"),
+            &[("a:eth0", 1500, &[("rx-gro", level == "on")])],
+        );
+    }
+    run
+}
+
+fn disturb(run: &mut Fixture, result: &str) {
+    run.each(result, |trial| {
+        let processes = vec![Disturber { process: Some("rustc".into()), cpus: 1.2 }];
+        trial.warnings.push(ValidityWarning::Disturbed { share: 0.6, processes });
+    });
+}
+
+#[test]
+fn largest_change_has_its_condition_cause_and_remedy() {
+    let verdict = of(&egress(6));
+    assert_eq!(verdict.conclusion, Conclusion::Difference);
+    assert_eq!(cause(&verdict), Some("offload-off"), "{verdict:#?}");
+    let first = &verdict.workloads[0];
+    let change = first.change.as_ref().expect("there is one");
+    assert!(change.is_established() && change.what.starts_with("vxlan-offload off"), "{change:#?}");
+    assert_eq!(change.condition.keys().collect::<Vec<_>>(), ["underlay-offload"]);
+    let next = verdict.next.expect("there is a remedy");
+    assert!(next.explains && next.command.is_some_and(|it| it.starts_with("ethtool -K")));
+    assert!(first.layers.iter().any(|layer| layer.adds == ["vxlan"]), "{first:#?}");
+    assert_eq!(verdict.trust.grade, Grade::Good, "{:#?}", verdict.trust);
+}
+
+#[test]
+fn even_a_small_loss_is_explained_by_offloads_that_are_off() {
+    let findings = analyse(&offloads(20e9, 19e9).record);
+    assert_eq!(findings.findings[0].severity, findings::Severity::Note);
+    assert_eq!(cause(&findings.verdict), Some("offload-off"), "{:#?}", findings.verdict);
+}
+
+#[test]
+fn cause_applies_to_the_worse_end_only() {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
+    run.stream("plain", &[], 20e9).stream("tunnel", &[], 10e9);
+    let lossy = |trial: &mut samples::Trial| {
+        let mut measurement = stream_at(&[10e9; 5]);
+        if let workload::Measurement::Stream(data) = &mut measurement {
+            for interval in &mut data.flows[0].sender.intervals {
+                interval.tcp.as_mut().expect("it is TCP").retransmits = 9000;
+            }
+        }
+        trial.measurement = measurement;
+    };
+    run.each("tunnel/bulk", lossy);
+    assert_eq!(cause(&of(&run)), Some("retransmits"), "{:#?}", of(&run));
+    run.each("plain/bulk", |trial| {
+        if let workload::Measurement::Stream(data) = &mut trial.measurement {
+            for interval in &mut data.flows[0].sender.intervals {
+                interval.tcp.as_mut().expect("it is TCP").retransmits = 9000;
+            }
+        }
+    });
+    assert_eq!(cause(&of(&run)), None);
+}
+
+#[test]
+fn disturbed_run_is_to_be_repeated_and_other_findings_are_explained_by_it() {
+    let mut run = offloads(20e9, 5e9);
+    for level in ["on", "off"] {
+        disturb(&mut run, &format!("plain/bulk/offload={level}"));
+    }
+    let verdict = of(&run);
+    let Conclusion::Repeat { reason, action } = &verdict.conclusion else { panic!("{verdict:#?}") };
+    assert_eq!(action.as_deref(), Some("Measure again when the machine is idle"));
+    assert_eq!(
+        (reason.finding.as_str(), reason.detail.as_str()),
+        ("disturbed", "`rustc` used up to 1.20 CPUs")
+    );
+    assert_eq!((verdict.next, verdict.trust.grade), (None, Grade::Low));
+}
+
+#[test]
+fn unreliable_side_result_does_not_lead() {
+    let mut run = offloads(20e9, 5e9);
+    run.path("side", &["wire"]).stream("side", &[], 19e9);
+    disturb(&mut run, "side/bulk");
+    let verdict = of(&run);
+    assert_eq!((&verdict.conclusion, cause(&verdict)), (&Conclusion::Difference, Some("offload-off")));
+    assert_eq!(verdict.cautions.len(), 1, "{verdict:#?}");
+}
+
+#[test]
+fn equal_results_have_no_difference_and_few_trials_leave_one_open() {
+    assert_eq!(of(&offloads(20e9, 20e9)).conclusion, Conclusion::NoDifference);
+    let mut run = Fixture::new(3);
+    run.path("plain", &["wire"]);
+    run.stream("plain", &[("streams", "1")], 10e9).stream("plain", &[("streams", "2")], 20e9);
+    let verdict = of(&run);
+    assert_eq!(verdict.conclusion, Conclusion::Undecided { trials: 3, needed: 5 });
+    assert!(verdict.workloads[0].change.as_ref().is_some_and(|change| change.change.ratio > 1.9));
+}
+
+/// The table of write-up 004: one number per path, with and without vhost.
+#[test]
+fn single_numbers_show_the_largest_difference_that_may_be_noise() {
+    let mut run = Fixture::new(1);
+    for (path, rate) in [("qemu", 9.6e9), ("qemu-vhost", 13.2e9)] {
+        let told = reported_of(&[("Bandwidth", workload::Quantity::BitRate, rate)]);
+        run.path(path, &[]).told(path, "tcp", &[], told);
+    }
+    let verdict = of(&run);
+    assert_eq!(verdict.conclusion, Conclusion::Undecided { trials: 1, needed: 5 }, "{verdict:#?}");
+    let change = verdict.workloads[0].change.as_ref().expect("there is one");
+    assert!(change.what.starts_with("vhost, ") && (change.change.ratio - 1.375).abs() < 1e-9, "{change:#?}");
+    assert!(verdict.trust.reasons.contains(&TrustReason::SingleTrials));
+}
+
+/// Names are data of the user: only layers, levels and settings may decide.
+#[test]
+fn names_of_paths_and_workloads_do_not_change_the_verdict() {
+    const NAMES: [(&str, &str); 5] = [
+        ("vxlan-to-vxlan", "zq1"),
+        ("node-to-node", "zq2"),
+        ("pod-to-target", "zq3"),
+        ("bulk", "zq4"),
+        ("ping", "zq5"),
+    ];
+    let rename = |text: &mut String| {
+        NAMES.iter().for_each(|(from, to)| *text = text.replace(from, to));
+    };
+    let json = |run: &Fixture| {
+        let findings = analyse(&run.record);
+        serde_json::to_string(&(&findings.verdict, &findings.findings)).expect("it serialises")
+    };
+    let (original, mut renamed) = (egress(6), egress(6));
+    renamed.record.header.paths.iter_mut().for_each(|path| rename(&mut path.name));
+    for result in &mut renamed.record.header.results {
+        [&mut result.id, &mut result.path, &mut result.workload].into_iter().for_each(rename);
+    }
+    renamed.record.trials.iter_mut().for_each(|trial| rename(&mut trial.result));
+    let back = NAMES.iter().fold(json(&renamed), |text, (from, to)| text.replace(to, from));
+    assert_eq!(back, json(&original));
+}
+
+#[test]
+fn trials_are_counted() {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).stream("plain", &[], 1e9);
+    let verdict = of(&run);
+    assert_eq!((verdict.trials.used, verdict.trials.dropped), (12, 0));
+    assert_eq!(verdict.conclusion, Conclusion::Values);
+}

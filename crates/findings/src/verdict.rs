@@ -1,0 +1,272 @@
+//! The answer of a run or a single measurement. `analysis` makes it once, and every output shows it.
+
+use std::collections::BTreeMap;
+
+use samples::Objective;
+use schemars::JsonSchema;
+use serde::Serialize;
+use workload::Metric;
+
+use crate::{
+    claim::Finding,
+    estimate::{Comparison, Difference, Estimate, Interval},
+};
+
+/// The answer of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct RunVerdict {
+    pub conclusion: Conclusion,
+    /// Further findings that make values unreliable. The first ones concern the values shown here.
+    pub cautions: Vec<Statement>,
+    /// The most decisive workload first.
+    pub workloads: Vec<WorkloadVerdict>,
+    /// The best setting of a sweep for each objective.
+    pub settings: Vec<SettingChoice>,
+    /// What to do next, unless the conclusion is to repeat the measurement.
+    pub next: Option<NextStep>,
+    pub trust: Trust,
+    pub trials: TrialCount,
+    pub comparisons: ComparisonCount,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// Nothing was measured.
+    #[default]
+    Nothing,
+    /// There is nothing to compare, so the values are the answer.
+    Values,
+    /// The values are unreliable.
+    Repeat {
+        reason: Statement,
+        /// What to change first.
+        action: Option<String>,
+    },
+    /// The best setting of a sweep.
+    Setting,
+    /// The change of the first workload is established.
+    Difference,
+    /// Every difference is within the noise.
+    NoDifference,
+    /// No difference is established. The change of the first workload is the largest that may exist.
+    Undecided {
+        /// Largest number of trials of a result.
+        trials: u32,
+        /// Number of trials needed to establish a difference.
+        needed: u32,
+    },
+}
+
+/// A finding in one sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Statement {
+    /// Identifier of the finding.
+    pub finding: String,
+    pub lead: String,
+    /// Continues the lead after a colon.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+impl From<&Finding> for Statement {
+    fn from(finding: &Finding) -> Self {
+        Self { finding: finding.id.clone(), lead: finding.lead.clone(), detail: finding.detail.clone() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WorkloadVerdict {
+    pub workload: String,
+    pub metric: Metric,
+    /// Number of results.
+    pub results: u32,
+    pub order: ValueOrder,
+    /// Two values, or one if there is a single result.
+    pub values: Vec<ResultValue>,
+    /// Levels that the values share.
+    pub levels: BTreeMap<String, String>,
+    /// Cost of each layer, starting with the lowest.
+    pub layers: Vec<LayerCost>,
+    /// The largest established change or, without one, the largest undecided change.
+    pub change: Option<LargestChange>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValueOrder {
+    /// The paths with the fewest and the most layers.
+    Layers,
+    /// The first and the last path of a ranking.
+    Ranking,
+    /// The best and the worst result.
+    BestToWorst,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ResultValue {
+    pub result: String,
+    pub path: String,
+    pub levels: BTreeMap<String, String>,
+    pub value: Estimate,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LayerCost {
+    pub result: String,
+    /// Layers that the path adds to the one below.
+    pub adds: Vec<String>,
+    pub cost: Comparison,
+    /// Whether the value of either path is unreliable.
+    pub unreliable: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LargestChange {
+    /// E.g. `vxlan over node-to-node`.
+    pub what: String,
+    /// Levels of the other factors at which it was measured.
+    pub condition: BTreeMap<String, String>,
+    pub result: String,
+    pub reference: String,
+    /// The result relative to the reference.
+    pub change: Comparison,
+    pub cause: Cause,
+}
+
+impl LargestChange {
+    #[must_use]
+    pub fn is_established(&self) -> bool {
+        matches!(self.change.verdict, Difference::Lower | Difference::Higher)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Cause {
+    Found(Statement),
+    /// No finding explains the change.
+    Unknown {
+        /// Command that may find the cause.
+        investigate: Option<String>,
+    },
+}
+
+/// The recommended setting of a sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SettingChoice {
+    pub objective: Objective,
+    pub metric: Metric,
+    pub result: String,
+    pub levels: BTreeMap<String, String>,
+    pub value: f64,
+    /// Number of settings that are statistically tied with it.
+    pub ties: u32,
+    /// Why it is not recommended yet.
+    pub withheld: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NextStep {
+    /// Identifier of the finding with the remedy.
+    pub finding: String,
+    pub action: String,
+    /// A command that can be used as it is.
+    pub command: Option<String>,
+    /// Whether the finding explains the change. Otherwise, the remedy may help.
+    pub explains: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Trust {
+    pub grade: Grade,
+    /// Facts that limit the trust, although not each of them lowers the grade.
+    pub reasons: Vec<TrustReason>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// Values are unreliable, or every result has a single trial.
+    #[default]
+    Low,
+    /// Trials are missing, or there are warnings or many open comparisons.
+    Fair,
+    Good,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum TrustReason {
+    SingleTrials,
+    Unfinished,
+    /// A finding about the measurement.
+    Finding(Statement),
+    /// Trials of the same result vary by up to this fraction.
+    Variation {
+        fraction: f64,
+    },
+    /// Imported results that differ from one with the same settings.
+    Unexplained {
+        results: u32,
+        of: u32,
+    },
+    /// Comparisons without a verdict.
+    Unclear {
+        comparisons: u32,
+        of: u32,
+    },
+    /// Results with warnings.
+    Warnings {
+        results: u32,
+        of: u32,
+    },
+    Skipped {
+        results: u32,
+    },
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TrialCount {
+    /// Trials that the values are based on.
+    pub used: u32,
+    /// Trials that were repeated because they were disturbed.
+    pub repeated: u32,
+    /// Trials that were disturbed, ended early or lack data.
+    pub dropped: u32,
+    /// Why a complete run has fewer trials than planned.
+    pub stopped: Option<StopReason>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The time budget was used up.
+    Budget,
+    /// Every result is precise enough.
+    Precise,
+    /// Every comparison is decided.
+    Decided,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ComparisonCount {
+    pub decided: u32,
+    pub open: u32,
+}
+
+/// The answer of a single measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SingleVerdict {
+    pub metric: Metric,
+    /// The main value. `None` if no data arrived.
+    pub value: Option<f64>,
+    /// Uncertainty of a mean, without variation between trials.
+    pub interval: Option<Interval>,
+    /// What probably limits the value.
+    pub limit: Option<Statement>,
+    pub next: Option<NextStep>,
+    /// Number of warnings, level shifts and bimodal distributions.
+    pub warnings: u32,
+}

@@ -1,0 +1,84 @@
+//! Shows the guarded metrics of both runs. On a terminal, only those that changed are listed.
+
+use findings::{BoundedValue, GuardComparison, ResultComparison, RunComparison, Verdict};
+
+use super::{Source, results::tone};
+use crate::{
+    labels,
+    page::{Block, Section, Table, detail, left, right, section},
+    text::{Text, Tone, glued},
+};
+
+const COLUMNS: [&str; 2] = ["Result", "Guarded metric"];
+const NUMBERS: [&str; 3] = ["A", "B", "B − A, or B/A of times"];
+
+type Row<'a> = (&'a ResultComparison, &'a GuardComparison);
+
+pub(super) fn changed(source: &Source<'_>) -> Option<Section> {
+    let all = rows(source.comparison);
+    let (same, changed): (Vec<Row<'_>>, Vec<Row<'_>>) =
+        all.into_iter().partition(|(_, guard)| guard.verdict == Verdict::Same);
+    let others = match same.len() {
+        0 => String::new(),
+        1 => "1 other is within its limit.".to_owned(),
+        others => format!("{others} others are within their limits."),
+    };
+    let caption = (!others.is_empty()).then(|| Text::of(Tone::Faint, others));
+    let table = || table(source.comparison, &changed, caption);
+    (!changed.is_empty()).then(|| section("Guarded metrics", vec![Block::Table(table())]))
+}
+
+pub(super) fn all(source: &Source<'_>) -> Option<Section> {
+    let all = rows(source.comparison);
+    let table = || table(source.comparison, &all, None);
+    (!all.is_empty()).then(|| detail("Guarded metrics, all", vec![Block::Table(table())]))
+}
+
+fn rows(comparison: &RunComparison) -> Vec<Row<'_>> {
+    comparison.results.iter().flat_map(|result| result.guards.iter().map(move |it| (result, it))).collect()
+}
+
+fn table(comparison: &RunComparison, rows: &[Row<'_>], caption: Option<Text>) -> Table {
+    let mut columns = COLUMNS.map(left).to_vec();
+    columns.extend(NUMBERS.map(right));
+    columns.push(left("Verdict"));
+    let row = |(result, guard): &Row<'_>| {
+        let show = |value: f64| glued(&guard.metric.show(value));
+        vec![
+            labels::comparison(comparison, result).into(),
+            guard.metric.name().into(),
+            with_ends(&guard.a, show).into(),
+            with_ends(&guard.b, show).into(),
+            with_ends(&guard.change, |value| change(guard, value)).into(),
+            Text::of(tone(guard.verdict), word(guard.verdict)),
+        ]
+    };
+    Table { columns, rows: rows.iter().map(row).collect(), caption }
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Same => "within limit",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+fn with_ends(value: &BoundedValue, show: impl Fn(f64) -> String) -> String {
+    match (value.low, value.high) {
+        (Some(low), Some(high)) => format!("{} ({} to {})", show(value.value), show(low), show(high)),
+        (Some(low), None) => format!("{} (at least {})", show(value.value), show(low)),
+        (None, Some(high)) => format!("{} (at most {})", show(value.value), show(high)),
+        (None, None) => show(value.value),
+    }
+}
+
+fn change(guard: &GuardComparison, value: f64) -> String {
+    if guard.metric.is_fraction() {
+        let sign = if value < 0.0 { "−" } else { "+" };
+        format!("{sign}{}", glued(&guard.metric.show(value.abs())))
+    } else {
+        glued(&findings::change(value))
+    }
+}

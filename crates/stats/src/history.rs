@@ -1,0 +1,281 @@
+//! The course of a result over successive runs: its levels, or a drift, and the range in which the next run is
+//! expected.
+
+use crate::{
+    describe,
+    distribution::student_quantile,
+    interval::{Estimate, Interval},
+    levels::{self, Level},
+    location::LEAST_SCATTER,
+};
+
+/// Minimum number of runs at a level.
+pub const FEWEST: usize = 4;
+/// Minimum number of runs for a shift.
+pub const FEWEST_RUNS: usize = 2 * FEWEST;
+/// Minimum relative size of a shift or drift. Smaller ones are ignored, however certain.
+pub const LEAST_CHANGE: f64 = 0.03;
+/// Minimum number of runs for the range of the next one.
+pub const FEWEST_TO_PREDICT: usize = 4;
+
+/// Minimum gain in twice the log likelihood for a shift between levels of independent runs, without and per run. By
+/// simulation, 1 in 200 series of 20 to 50 independent runs has a larger gain.
+const INDEPENDENT_GAIN: (f64, f64) = (10.0, 0.06);
+/// The same for runs that follow a first-order autoregression, for any number of runs.
+const DEPENDENT_GAIN: f64 = 17.0;
+/// Values of the correlation of successive runs that are tried.
+const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Course {
+    /// At least one level.
+    Levels(Vec<Level>),
+    /// A steady change, as the fitted values of the first and the last run.
+    Drift { first: f64, last: f64 },
+}
+
+/// Fits levels and a drift to values of successive runs.
+///
+/// Large shifts are those of [`levels::levels`]. A smaller one within a level must explain the logarithms of the
+/// values much better than one level does, whose runs may follow a first-order autoregression, because values that
+/// wander look like shifts. The thresholds are from simulations. A drift is a straight line, and replaces the levels
+/// if it fits better for its number of parameters (Schwarz, Annals of Statistics 6, 1978).
+///
+/// Returns `None` without values.
+#[must_use]
+pub fn course(values: &[f64]) -> Option<Course> {
+    let large = levels::levels(values)?;
+    let Some(logs) = logarithms(values) else { return Some(Course::Levels(large)) };
+    let mut edges = vec![0];
+    for level in &large {
+        split(&logs, level.start, level.end, &mut edges);
+    }
+    let found = edges.windows(2).map(|pair| level(values, pair[0], pair[1])).collect::<Option<Vec<_>>>()?;
+    Some(drift(&logs, &found).unwrap_or(Course::Levels(found)))
+}
+
+/// The range in which the next of these runs is expected: the mean of the logarithms with the prediction interval t s
+/// sqrt(1 + 1/k). `None` for fewer than [`FEWEST_TO_PREDICT`] positive values.
+#[must_use]
+pub fn next(values: &[f64], confidence: f64) -> Option<Estimate> {
+    let logs: Option<Vec<f64>> = values.iter().map(|value| (*value > 0.0).then(|| value.ln())).collect();
+    let logs = logs.filter(|logs| logs.len() >= FEWEST_TO_PREDICT)?;
+    let (n, mean) = (logs.len() as f64, describe::mean(&logs)?);
+    let deviation = describe::stddev(&logs)?.max(LEAST_SCATTER);
+    let half = student_quantile(confidence, n - 1.0)? * deviation * (1.0 + n.recip()).sqrt();
+    let interval = Interval { low: (mean - half).exp(), high: (mean + half).exp(), confidence };
+    Some(Estimate { value: mean.exp(), interval: Some(interval) })
+}
+
+/// Logarithms without isolated outliers, which are not levels. `None` if a value is not positive.
+fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    (values.len() >= FEWEST_RUNS && logs.iter().all(|log| log.is_finite())).then_some(())?;
+    levels::clipped(&logs)
+}
+
+/// Adds the ends of the levels between `start` and `end`.
+fn split(logs: &[f64], start: usize, end: usize, edges: &mut Vec<usize>) {
+    match shift(&logs[start..end]) {
+        Some(place) => {
+            split(logs, start, start + place, edges);
+            split(logs, start + place, end, edges);
+        }
+        None => edges.push(end),
+    }
+}
+
+/// The most likely place of a shift, if it is established.
+fn shift(logs: &[f64]) -> Option<usize> {
+    (logs.len() >= FEWEST_RUNS).then_some(())?;
+    let one = Fit::of(logs, None).dependent;
+    let two: Vec<(usize, Fit)> =
+        (FEWEST..=logs.len() - FEWEST).map(|place| (place, Fit::of(logs, Some(place)))).collect();
+    let best = |of: fn(&Fit) -> f64| two.iter().min_by(|a, b| of(&a.1).total_cmp(&of(&b.1)));
+    let (independent, dependent) = (best(|fit| fit.independent)?, best(|fit| fit.dependent)?);
+    let place = if one - independent.1.independent > independent_gain(logs.len()) {
+        independent.0
+    } else {
+        (one - dependent.1.dependent > DEPENDENT_GAIN).then_some(dependent.0)?
+    };
+    let (before, after) = (describe::median(&logs[..place])?, describe::median(&logs[place..])?);
+    ((after - before).abs() >= LEAST_CHANGE.ln_1p()).then_some(place)
+}
+
+fn independent_gain(runs: usize) -> f64 {
+    INDEPENDENT_GAIN.0 + INDEPENDENT_GAIN.1 * runs as f64
+}
+
+/// Minus twice the log likelihood of one level, or of two that meet at a place.
+struct Fit {
+    independent: f64,
+    dependent: f64,
+}
+
+impl Fit {
+    fn of(logs: &[f64], place: Option<usize>) -> Self {
+        let of = |correlation: f64| deviance(logs, place, correlation);
+        let dependent = CORRELATIONS.into_iter().map(of).fold(f64::INFINITY, f64::min);
+        Self { independent: of(0.0), dependent }
+    }
+}
+
+/// Exact Gaussian deviance of a first-order autoregression around one level or two, up to a constant, with the least
+/// squares levels (Brockwell and Davis, Time Series: Theory and Methods, 2nd ed. 1991, section 8.7).
+fn deviance(logs: &[f64], place: Option<usize>, correlation: f64) -> f64 {
+    let n = logs.len() as f64;
+    let first = (1.0 - correlation * correlation).sqrt();
+    let step = |at: usize| f64::from(u8::from(place.is_some_and(|place| at >= place)));
+    let row = |at: usize| match at.checked_sub(1) {
+        None => [first, first * step(0), 0.0],
+        Some(before) => [
+            1.0 - correlation,
+            step(at) - correlation * step(before),
+            logs[at] - logs[0] - correlation * (logs[before] - logs[0]),
+        ],
+    };
+    let mut sums = [[0.0; 3]; 3];
+    for at in 0..logs.len() {
+        let row = row(at);
+        for (sums, x) in sums.iter_mut().zip(row) {
+            for (sum, y) in sums.iter_mut().zip(row) {
+                *sum += x * y;
+            }
+        }
+    }
+    let [[aa, ab, ay], [_, bb, by], [_, _, yy]] = sums;
+    let squares = if place.is_none() {
+        yy - ay * ay / aa
+    } else {
+        let (a, b) = (ay * bb - by * ab, aa * by - ab * ay);
+        yy - (a * ay + b * by) / (aa * bb - ab * ab)
+    };
+    penalised(squares, n) - (1.0 - correlation * correlation).ln()
+}
+
+/// Equal values may be the result of rounding, so their scatter is not zero.
+fn penalised(squares: f64, n: f64) -> f64 {
+    n * (squares.max(0.0) + n * LEAST_SCATTER.powi(2)).ln()
+}
+
+/// Returns a drift if it fits better than the levels.
+fn drift(logs: &[f64], levels: &[Level]) -> Option<Course> {
+    let n = logs.len() as f64;
+    let middle = (n - 1.0) / 2.0;
+    let mean = describe::mean(logs)?;
+    let off = |at: usize| at as f64 - middle;
+    let spread: f64 = (0..logs.len()).map(|at| off(at).powi(2)).sum();
+    let slope = logs.iter().enumerate().map(|(at, log)| off(at) * (log - mean)).sum::<f64>() / spread;
+    let line: f64 = logs.iter().enumerate().map(|(at, log)| (log - mean - slope * off(at)).powi(2)).sum();
+    let stairs: f64 = levels.iter().map(|level| squares(&logs[level.start..level.end])).sum();
+    // A shift has a place and a size.
+    let parameters = 1.0 + 2.0 * (levels.len() as f64 - 1.0);
+    let gain = penalised(stairs, n) + parameters * n.ln() - penalised(line, n) - 2.0 * n.ln();
+    let least = if levels.len() > 1 { 0.0 } else { independent_gain(logs.len()) };
+    let change = slope * (n - 1.0);
+    (gain > least && change.abs() >= LEAST_CHANGE.ln_1p())
+        .then(|| Course::Drift { first: (mean - change / 2.0).exp(), last: (mean + change / 2.0).exp() })
+}
+
+fn squares(logs: &[f64]) -> f64 {
+    let mean = describe::mean(logs).unwrap_or_default();
+    logs.iter().map(|log| (log - mean).powi(2)).sum()
+}
+
+fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
+    Some(Level { start, end, value: describe::median(&values[start..end])? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::normal_quantile;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    fn runs(rng: &mut Pcg64Mcg, n: usize, carry: f64, of: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut error = 0.0;
+        let mut one = |at: usize| {
+            let normal = normal_quantile(rng.random_range(1e-9..1.0));
+            error = if at == 0 { normal } else { carry * error + (1.0 - carry * carry).sqrt() * normal };
+            of(at) * (0.02 * error).exp()
+        };
+        (0..n).map(&mut one).collect()
+    }
+
+    fn levels_of(values: &[f64]) -> usize {
+        match course(values) {
+            Some(Course::Levels(levels)) => levels.len(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn small_shift_is_found_within_five_runs() {
+        let mut rng = Pcg64Mcg::seed_from_u64(11);
+        let found = (0..40).filter(|_| {
+            let values = runs(&mut rng, 45, 0.0, |at| if at < 40 { 10.0 } else { 9.3 });
+            levels_of(&values) == 2
+        });
+        assert!(found.count() >= 38);
+    }
+
+    #[test]
+    fn steady_and_wandering_runs_have_one_level() {
+        let mut rng = Pcg64Mcg::seed_from_u64(12);
+        for (carry, most) in [(0.0, 1), (0.5, 3)] {
+            let alarms = (0..60).filter(|_| levels_of(&runs(&mut rng, 50, carry, |_| 10.0)) > 1);
+            let alarms = alarms.count();
+            assert!(alarms <= most, "carry {carry}: {alarms}");
+        }
+    }
+
+    #[test]
+    fn slow_change_is_a_drift_and_a_sudden_one_is_not() {
+        let mut rng = Pcg64Mcg::seed_from_u64(13);
+        for _ in 0..20 {
+            let values = runs(&mut rng, 40, 0.0, |at| 10.0 * (1.0 - 0.005 * at as f64));
+            let Some(Course::Drift { first, last }) = course(&values) else { panic!("{values:?}") };
+            assert!((last / first - 0.82).abs() < 0.06, "{first} {last}");
+            let values = runs(&mut rng, 40, 0.0, |at| if at < 20 { 10.0 } else { 8.2 });
+            assert_eq!(levels_of(&values), 2);
+        }
+    }
+
+    #[test]
+    fn isolated_outlier_and_few_or_equal_runs_are_one_level() {
+        let mut rng = Pcg64Mcg::seed_from_u64(14);
+        let split = (0..20).filter(|_| {
+            let mut values = runs(&mut rng, 30, 0.0, |_| 10.0);
+            values[29] = 5.0;
+            levels_of(&values) > 1
+        });
+        assert!(split.count() <= 1);
+        assert_eq!((levels_of(&[5.0; 30]), levels_of(&[5.0, 9.0, 5.0])), (1, 1));
+        assert_eq!(course(&[]), None);
+    }
+
+    #[test]
+    fn next_run_is_expected_within_the_prediction_interval() {
+        // t(3, 95 %) = 3.182, s = 0.01 and sqrt(1 + 1/4) = 1.118 for these logarithms.
+        let off = 0.01 * (0.75f64).sqrt();
+        let values = [1.0, 1.0, -1.0, -1.0].map(|sign: f64| 10.0 * (sign * off).exp());
+        let got = next(&values, 0.95).unwrap();
+        let interval = got.interval.unwrap();
+        assert!((got.value - 10.0).abs() < 1e-9);
+        assert!(((interval.high / 10.0).ln() - 0.03558).abs() < 1e-4, "{interval:?}");
+        assert_eq!((next(&values[..3], 0.95), next(&[1.0, 1.0, 1.0, 0.0], 0.95)), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn levels_cover_all_runs(values in prop::collection::vec(prop::num::f64::ANY, 0..40)) {
+            if let Some(Course::Levels(found)) = course(&values) {
+                prop_assert_eq!((found[0].start, found[found.len() - 1].end), (0, values.len()));
+                prop_assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
+            }
+            let _ = next(&values, 0.95);
+        }
+    }
+}

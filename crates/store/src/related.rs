@@ -1,0 +1,43 @@
+//! Finds runs that are related to another run.
+
+use samples::{RunId, RunRecord};
+
+use crate::{error::StoreError, listing::RunListing, store::Store};
+
+/// The maximum number of other runs used to estimate noise. Older runs may predate changes to the machine.
+const MOST_OTHERS: usize = 10;
+const REMEDIES: &str = "-remedies";
+
+impl Store {
+    /// Returns the newest other runs of A's scenario, without those that `counts` rejects. The store may not contain
+    /// the two runs.
+    ///
+    /// Unreadable runs are skipped, because these runs only improve the noise estimate.
+    pub fn others(
+        &self,
+        a: &RunRecord,
+        b: &RunRecord,
+        counts: impl Fn(&RunListing) -> bool,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        let digest = &a.header.scenario.digest;
+        if digest.is_empty() || a.header.origin.imported().is_some() {
+            return Ok(Vec::new());
+        }
+        let listed = self.runs_of(digest)?;
+        let others =
+            listed.iter().filter(|run| ![&a.header.id, &b.header.id].contains(&&run.id) && counts(run));
+        Ok(others.filter_map(|run| self.load(&run.id).ok()).take(MOST_OTHERS).collect())
+    }
+}
+
+/// The name of the run that tests the remedies recommended by `run`. A number may be added to it.
+#[must_use]
+pub fn remedies_name(run: &RunId) -> String {
+    format!("{run}{REMEDIES}")
+}
+
+/// Finds the stored run that recommended the remedies tested by `run`.
+pub fn remedies_parent<'a>(run: &RunId, stored: impl Iterator<Item = &'a RunId>) -> Option<&'a RunId> {
+    let is_parent = |other: &&RunId| *other != run && run.0.starts_with(&remedies_name(other));
+    stored.filter(is_parent).max_by_key(|other| other.0.len())
+}

@@ -1,0 +1,172 @@
+//! The live state of a run. The run's own thread sends events and analyses the results between trials; another thread
+//! may keep the [`State`] and draw it.
+
+mod pace;
+mod state;
+
+use std::{
+    sync::mpsc::Sender,
+    time::{Duration, Instant},
+};
+
+use lab::Event;
+use samples::{Disturber, RunRecord, Trial, ValidityWarning};
+
+pub use self::{
+    pace::Left,
+    state::{Boot, Current, Message, State, Tone, mark, one_line},
+};
+
+/// The minimum time between analyses, as a multiple of how long the last one took. This limits analyses to 1/50 of
+/// the run.
+const BETWEEN: u32 = 50;
+
+/// Turns the events of a run into messages to a [`State`].
+#[derive(Debug)]
+pub struct LiveRun {
+    to: Sender<Message>,
+    record: Option<RunRecord>,
+    analysed: Option<(Instant, Duration)>,
+    analyses: Duration,
+    lines: Vec<String>,
+    disturbed: u32,
+}
+
+/// The CPU time of this thread.
+#[must_use]
+pub fn cpu_time() -> Duration {
+    Duration::from_nanos(sys::clock::thread_cpu())
+}
+
+impl LiveRun {
+    #[must_use]
+    pub fn new(to: Sender<Message>, resume: Option<&RunRecord>) -> Self {
+        let record = resume.cloned();
+        let mut run =
+            Self { to, record, analysed: None, analyses: Duration::ZERO, lines: Vec::new(), disturbed: 0 };
+        run.analyse();
+        run
+    }
+
+    pub fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Step(step) => self.send(Message::Step((*step).to_owned())),
+            Event::Boots { host } => self.send(Message::Boots((*host).to_owned())),
+            Event::Booted { host, within } => self.send(Message::Booted((*host).to_owned(), *within)),
+            Event::Begun(header) => {
+                self.lines
+                    .push(format!("run {} (seed {}, {} trials)", header.id, header.seed, header.planned));
+                match &mut self.record {
+                    Some(record) => record.header = (*header).clone(),
+                    None => {
+                        let header = (*header).clone();
+                        self.record = Some(RunRecord::new(header, Vec::new()));
+                    }
+                }
+                self.send(Message::Begun(header.id.to_string()));
+            }
+            Event::Trial { planned, .. } => self.send(Message::Trial((*planned).clone())),
+            Event::Rate { elapsed, rate } => self.send(Message::Rate(*elapsed, (*rate).clone())),
+            Event::Decided(decision) => self.send(Message::Decided((*decision).clone())),
+            Event::Kept(trial) => self.trial_stored(trial),
+            Event::Skipped(skip) => {
+                self.lines.push(format!("skipped {}: {}", skip.result, skip.reason));
+                let (result, reason) = (skip.result.clone(), skip.reason.clone());
+                self.send(Message::Skipped { result, reason });
+            }
+            Event::Notice(text) => self.notice(text),
+        }
+    }
+
+    /// Shows a notice that is printed again after the view ends.
+    pub fn notice(&mut self, text: &str) {
+        self.lines.push(format!("note: {text}"));
+        self.send(Message::Notice(text.to_owned()));
+    }
+
+    fn trial_stored(&mut self, trial: &Trial) {
+        let disturbed = trial.warnings.iter().find_map(|warning| match warning {
+            ValidityWarning::Disturbed { processes, .. } => Some(Disturber::all(processes)),
+            _ => None,
+        });
+        let of_others = |reason: &ValidityWarning| matches!(reason, ValidityWarning::Disturbed { .. });
+        let made_again = trial.discarded.iter().any(|attempt| of_others(&attempt.reason));
+        self.disturbed += u32::from(disturbed.is_some());
+        self.send(Message::Kept { index: trial.index, disturbed, made_again });
+        if let Some(record) = &mut self.record {
+            // This trial replaces an earlier attempt.
+            record.trials.retain(|other| other.index != trial.index);
+            record.trials.push(trial.clone());
+        }
+        self.analyse();
+    }
+
+    fn analyse(&mut self) {
+        let is_soon = |(ended, took): (Instant, Duration)| ended.elapsed() < took * BETWEEN;
+        let Some(record) = self.record.as_ref().filter(|record| !record.trials.is_empty()) else { return };
+        if self.analysed.is_some_and(is_soon) {
+            return;
+        }
+        let (start, before) = (Instant::now(), cpu_time());
+        let findings = analysis::analyse(record);
+        let (results, findings) = (report::live_results(&findings), report::live_findings(&findings));
+        self.analysed = Some((Instant::now(), start.elapsed()));
+        self.analyses += cpu_time().saturating_sub(before);
+        self.send(Message::Analysed(self.analyses));
+        self.send(Message::Results { results, findings });
+    }
+
+    fn send(&self, message: Message) {
+        // A run continues even if the terminal was closed.
+        let _ = self.to.send(message);
+    }
+
+    /// The CPU time of all analyses.
+    #[must_use]
+    pub fn analyses(&self) -> Duration {
+        self.analyses
+    }
+
+    /// What remains to be printed after the run.
+    #[must_use]
+    pub fn into_lines(mut self) -> Vec<String> {
+        if self.disturbed > state::NAMED {
+            let disturbed = self.disturbed;
+            self.lines.push(format!("note: {disturbed} trial attempts were disturbed by other processes"));
+        }
+        self.lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, sync::mpsc::channel};
+
+    use samples::SkippedResult;
+    use scenario::{Plan, PlanOptions, Scenario, builtin};
+
+    use super::*;
+
+    #[test]
+    fn events_update_state_without_terminal() {
+        let text = builtin::find("quick").expect("built in").text;
+        let scenario = Scenario::parse("quick", text).expect("it parses");
+        let plan = Plan::expand(&scenario, 1, &PlanOptions::default());
+        let (to, messages) = channel();
+        let mut run = LiveRun::new(to, None);
+        let result = plan.results[0].id.to_string();
+        let skip = SkippedResult { result: result.clone(), reason: "no vhost".to_owned() };
+        for event in [Event::Step("creating the lab"), Event::Skipped(&skip), Event::Notice("waiting")] {
+            run.event(&event);
+        }
+        let now = Instant::now();
+        let mut state = State::new(&scenario, &plan, BTreeSet::new(), false, now);
+        messages.try_iter().for_each(|message| state.take(message, now));
+        assert_eq!(state.step, "creating the lab");
+        assert!(state.skipped.contains(&result), "{state:?}");
+        let log: Vec<&str> = state.log.iter().map(|entry| entry.text.as_str()).collect();
+        let skipped = format!("skipped {result}: no vhost");
+        assert_eq!(log, [skipped.as_str(), "waiting"]);
+        assert_eq!(run.into_lines(), [skipped, "note: waiting".to_owned()]);
+    }
+}

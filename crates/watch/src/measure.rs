@@ -1,0 +1,37 @@
+//! A measurement that a watch repeats.
+
+use units::Share;
+
+use crate::schedule::Timing;
+
+/// The farthest passed run that a measurement is compared with.
+pub const FARTHEST: usize = 10;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    pub scenario: String,
+    pub timing: Timing,
+    pub against: Against,
+    pub max_loss: Share,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// Number of passed runs to look back.
+    Previous(usize),
+    Baseline(String),
+}
+
+impl Default for Against {
+    fn default() -> Self {
+        Self::Previous(1)
+    }
+}
+
+#[derive(Debug)]
+pub struct Watched {
+    pub measure: Measure,
+    pub name: String,
+    /// The digest of the scenario's text.
+    pub digest: String,
+}

@@ -1,0 +1,39 @@
+//! What a watch counts, for metrics.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use findings::RunResults;
+use units::Bytes;
+
+use crate::{archive::StoredRun, report::Verdict};
+
+#[derive(Debug, Default)]
+pub struct Metrics {
+    pub measurements: BTreeMap<(String, &'static str), u64>,
+    pub latest: BTreeMap<String, Latest>,
+    pub budget: Option<Bytes>,
+    pub used: Option<Bytes>,
+}
+
+#[derive(Debug)]
+pub struct Latest {
+    pub is_lost: bool,
+    pub results: Arc<RunResults>,
+}
+
+impl Metrics {
+    /// All counters start at 0, because a rate can only be computed if there is a sample before the first event.
+    pub fn new<'a>(scenarios: impl Iterator<Item = &'a str>, budget: Option<Bytes>) -> Self {
+        let counts = |scenario: &str| Verdict::ALL.map(|verdict| ((scenario.to_owned(), verdict.word()), 0));
+        Self { budget, measurements: scenarios.flat_map(counts).collect(), ..Self::default() }
+    }
+
+    pub fn count(&mut self, scenario: &str, verdict: Verdict) {
+        *self.measurements.entry((scenario.to_owned(), verdict.word())).or_default() += 1;
+    }
+
+    pub fn take(&mut self, scenario: &str, newest: &StoredRun, is_lost: bool) {
+        let results = Arc::clone(&newest.results);
+        self.latest.insert(scenario.to_owned(), Latest { is_lost, results });
+    }
+}

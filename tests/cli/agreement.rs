@@ -1,0 +1,171 @@
+//! The numbers of a run agree within each format and between formats.
+
+use std::collections::BTreeMap;
+
+use plumb_tests::Sandbox;
+
+use crate::stored_runs::{Csv, every_run};
+
+/// A printed number with half of its last digit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Printed {
+    value: f64,
+    half: f64,
+}
+
+impl Printed {
+    fn read(text: &str) -> Option<(Self, &str)> {
+        let text = text.trim_start();
+        let sign = if text.starts_with('−') { -1.0 } else { 1.0 };
+        let text = text.trim_start_matches(['−', '+']);
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+        let (digits, rest) = text.split_at(end);
+        let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let value: f64 = digits.parse().ok()?;
+        Some((Self { value: sign * value, half: 0.5 * 0.1_f64.powi(decimals as i32) }, rest))
+    }
+
+    /// Reads a number with a unit, in base units.
+    fn quantity(text: &str) -> Option<Self> {
+        let (number, rest) = Self::read(text)?;
+        let unit = rest.split_whitespace().next()?.trim_end_matches([',', ';']);
+        let factor = match unit {
+            "Gbit/s" | "G/s" => 1e9,
+            "Mbit/s" | "M/s" => 1e6,
+            "kbit/s" | "k/s" => 1e3,
+            "bit/s" | "/s" => 1.0,
+            "s" => 1e9,
+            "ms" => 1e6,
+            "µs" => 1e3,
+            "ns" => 1.0,
+            _ => return None,
+        };
+        Some(Self { value: number.value * factor, half: number.half * factor })
+    }
+
+    fn range(self) -> [f64; 2] {
+        [self.value - self.half, self.value + self.half]
+    }
+
+    fn allows(self, low: f64, high: f64) -> bool {
+        let slack = 1e-9 * high.abs();
+        self.value + self.half + slack >= low && self.value - self.half - slack <= high
+    }
+}
+
+/// Checks the changes of the cost breakdowns, e.g. `+ vxlan: −20.0 % (...) of node-to-node, −3.99 Gbit/s`, and returns
+/// their number.
+fn check_breakdowns(page: &str) -> usize {
+    let (mut values, mut last, mut changes) = (BTreeMap::new(), String::new(), 0);
+    for line in page.lines() {
+        let bar = line.find(['█', '●']).and_then(|_| line.rsplit(['█', '●']).next());
+        if let Some(value) = bar.and_then(Printed::quantity) {
+            last = line.split_whitespace().next().unwrap_or_default().to_owned();
+            values.insert(last.clone(), value);
+            continue;
+        }
+        let Some((_, change)) = line.trim_start().strip_prefix("+ ").and_then(|line| line.split_once(": "))
+        else {
+            continue;
+        };
+        let (of, difference) =
+            change.rsplit_once(" of ").and_then(|(_, of)| of.split_once(", ")).expect(line);
+        let (own, reference) = (values[&last], values[of]);
+        let (printed, unit) = Printed::read(change).expect(line);
+        let [least, most] = reference.range().map(|it| it.max(f64::MIN_POSITIVE));
+        let ratios = [own.range()[0] / most, own.range()[1] / least];
+        let [low, high] = match unit.starts_with('x') {
+            true => ratios,
+            false => ratios.map(|ratio| (ratio - 1.0) * 100.0),
+        };
+        assert!(printed.allows(low, high), "{line}: {own:?} of {reference:?}\n{page}");
+        let difference = Printed::quantity(difference).expect(line);
+        let [low, high] = [own.range()[0] - most, own.range()[1] - least];
+        assert!(difference.allows(low, high), "{line}: {own:?} of {reference:?}\n{page}");
+        changes += 1;
+    }
+    changes
+}
+
+/// Checks the rows of the CSV against the baseline and the JSON document, and returns the number of comparisons.
+fn check_rows(sandbox: &Sandbox, rows: &Csv) -> usize {
+    let findings = sandbox.findings("latest");
+    let number = |row: usize, column: &str| rows.field(row, column).parse::<f64>().ok();
+    let is_near = |one: f64, other: f64, scale: f64| (one - other).abs() <= 1e-9 * scale.abs();
+    let mut comparisons = 0;
+    for row in 0..rows.rows.len() {
+        let id = rows.field(row, "result");
+        let document = findings["results"].as_array().expect("results").iter().find(|it| it["id"] == id);
+        let document = document.expect("the same results");
+        let value = number(row, "value").expect("a value");
+        assert_eq!(number(row, "trials"), document["value"]["trials"].as_f64(), "{id}");
+        if let (Some(low), Some(high)) = (number(row, "low"), number(row, "high")) {
+            assert!((0.0..=value).contains(&low) && value <= high, "{id}: {low} {value} {high}");
+            assert_eq!(document["value"]["basis"] == "intervals", rows.field(row, "trials") == "1", "{id}");
+        }
+        let Some(ratio) = number(row, "baseline_ratio") else { continue };
+        let baseline = (0..rows.rows.len()).find(|other| {
+            rows.field(*other, "baseline") == "true"
+                && rows.field(*other, "workload") == rows.field(row, "workload")
+        });
+        let reference = number(baseline.expect("a baseline"), "value").expect("a value");
+        assert!(is_near(ratio, value / reference, ratio), "{id}: {ratio} for {value} of {reference}");
+        let difference = number(row, "baseline_difference").expect("a difference");
+        assert!(is_near(difference, value - reference, value.max(reference)), "{id}: {difference}");
+        assert_eq!(document["against_baseline"]["verdict"], rows.field(row, "baseline_verdict"), "{id}");
+        comparisons += 1;
+    }
+    comparisons
+}
+
+/// The words of a page, without tags, entities and the commands of TeX.
+fn words(format: &str, page: &str) -> String {
+    let mut text = page.replace('\u{a0}', " ");
+    match format {
+        "html" => {
+            let mut parts = text.split('<');
+            let first = parts.next().unwrap_or_default().to_owned();
+            let rest: Vec<&str> =
+                parts.map(|part| part.split_once('>').map_or("", |(_, text)| text)).collect();
+            text = format!("{first}{}", rest.join(" "));
+        }
+        "latex" => {
+            text = text.replace("\\textmu{}", "µ").replace("\\%", "%").replace('$', "").replace("{-}", "-");
+        }
+        _ => {}
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn report(sandbox: &Sandbox, format: &str) -> String {
+    sandbox.succeed(&["report", "latest", "--full", "--format", format]).out
+}
+
+/// Returns the values in the tables of results, e.g. `16.0 Gbit/s`.
+fn values(markdown: &str) -> Vec<String> {
+    let results = markdown.split("\n## ").filter(|section| section.starts_with("Results"));
+    let cells = results.flat_map(str::lines).filter(|line| line.starts_with("| **"));
+    let values = cells.flat_map(|line| line.split('|')).filter_map(|cell| {
+        let value = cell.split('(').next()?.trim().trim_end_matches(" !");
+        Printed::quantity(value).map(|_| value.to_owned())
+    });
+    values.collect()
+}
+
+pub(crate) fn numbers_agree_in_every_format() {
+    let (mut comparisons, mut changes, mut shown) = (0, 0, 0);
+    for sandbox in every_run() {
+        let rows = Csv::reported(&sandbox, "csv");
+        comparisons += check_rows(&sandbox, &rows);
+        let pages =
+            ["terminal", "markdown", "html", "latex"].map(|format| (format, report(&sandbox, format)));
+        changes += check_breakdowns(&pages[1].1);
+        for value in values(&pages[1].1) {
+            for (format, page) in &pages {
+                assert!(words(format, page).contains(&value), "{value} is not in {format}:\n{page}");
+            }
+            shown += 1;
+        }
+    }
+    assert!(comparisons > 10 && changes > 4 && shown > 20, "{comparisons}, {changes}, {shown}");
+}
