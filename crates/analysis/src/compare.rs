@@ -49,7 +49,7 @@ pub(crate) fn named(interval: stats::Interval) -> Interval {
     Interval { low: interval.low, high: interval.high, confidence: interval.confidence }
 }
 
-pub(crate) fn said(difference: stats::Difference) -> Difference {
+pub(crate) fn converted(difference: stats::Difference) -> Difference {
     match difference {
         stats::Difference::Lower => Difference::Lower,
         stats::Difference::Higher => Difference::Higher,

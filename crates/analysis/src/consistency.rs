@@ -91,7 +91,7 @@ fn slower_direction_has_a_lower_rank() {
         let mut run = Fixture::new(1);
         for (path, rate) in [("host-to-vm", 20e9), ("vm-to-host", keeps * 20e9), ("vm-to-vm", 8e9)] {
             let rates: Vec<f64> = (0..51).map(|at| rate * (1.0 + 0.01 * f64::from(at * 7 % 5 - 2))).collect();
-            run.path(path, &[]).told(path, "tcp", &[], stream_at(&rates));
+            run.path(path, &[]).imported(path, "tcp", &[], stream_at(&rates));
         }
         let findings = analyse(&run.record);
         assert!(!findings.rankings.is_empty());
@@ -143,7 +143,7 @@ fn detects_contradictions() {
 fn any_run() -> impl Strategy<Value = RunRecord> {
     let path = (0.3..3.0f64, 0.0..0.4f64, any::<u64>());
     let shape = (1..9u32, any::<bool>(), any::<bool>(), 0..3u8);
-    (shape, prop::collection::vec(path, 2..6)).prop_map(|((blocks, told, nested, kind), paths)| {
+    (shape, prop::collection::vec(path, 2..6)).prop_map(|((blocks, imported, nested, kind), paths)| {
         let mut run = Fixture::new(blocks);
         let names = ["a-to-b", "b-to-a", "c-vhost", "c", "d-to-e"];
         let layers = ["wire", "bridge", "vxlan", "nat", "tap"];
@@ -161,14 +161,14 @@ fn any_run() -> impl Strategy<Value = RunRecord> {
                 1 => ping_of(value(trial)),
                 _ => reported_of(&[("Bandwidth", workload::Quantity::BitRate, value(trial) * 1e6)]),
             };
-            if told {
-                run.told(name, "log", &[], measure(0));
+            if imported {
+                run.imported(name, "log", &[], measure(0));
             } else if kind == 1 {
                 run.ping(name, &[], value(0));
             } else {
                 run.stream(name, &[], value(0) * 1e6);
             }
-            let workload = if told {
+            let workload = if imported {
                 "log"
             } else if kind == 1 {
                 "ping"
@@ -176,7 +176,7 @@ fn any_run() -> impl Strategy<Value = RunRecord> {
                 "bulk"
             };
             run.each(&format!("{name}/{workload}"), |trial| {
-                if told || kind < 2 {
+                if imported || kind < 2 {
                     trial.measurement = measure(trial.block + if trial.arm == Arm::Again { 11 } else { 0 });
                 }
             });

@@ -53,7 +53,7 @@ mod tests {
     };
     use workload::Quantity;
 
-    fn said(run: &Fixture) -> Vec<(String, f64, ConsumerUnit)> {
+    fn listed(run: &Fixture) -> Vec<(String, f64, ConsumerUnit)> {
         let costs = costs(&gather(&run.record)[0]);
         costs.into_iter().map(|cost| (cost.consumer, cost.value, cost.unit)).collect()
     }
@@ -64,11 +64,11 @@ mod tests {
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
         let cpus = |consumer: &str, value| (consumer.to_owned(), value, ConsumerUnit::Cpus);
         assert_eq!(
-            said(&run),
+            listed(&run),
             [cpus("client threads", 0.5), cpus("server threads", 0.5), cpus("machine", 1.2)]
         );
         run.each("plain/bulk", |trial| trial.cpu = CpuUsage::default());
-        assert_eq!(said(&run), []);
+        assert_eq!(listed(&run), []);
     }
 
     #[test]
@@ -80,8 +80,8 @@ mod tests {
             ("CPU Proxmox", Quantity::Share, 0.03),
             ("Loss", Quantity::Share, 0.5),
         ];
-        run.path("bridge", &[]).told("bridge", "table", &[], reported_of(&columns));
+        run.path("bridge", &[]).imported("bridge", "table", &[], reported_of(&columns));
         let share = |consumer: &str, value| (consumer.to_owned(), value, ConsumerUnit::Share);
-        assert_eq!(said(&run), [share("Server VM", 0.01), share("Proxmox", 0.03)]);
+        assert_eq!(listed(&run), [share("Server VM", 0.01), share("Proxmox", 0.03)]);
     }
 }

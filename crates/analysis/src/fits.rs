@@ -27,7 +27,7 @@ struct Workload {
 impl Fits {
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines =
-            measured.iter().filter(|result| result.record.baseline && !single_trial::is_told(result));
+            measured.iter().filter(|result| result.record.baseline && !single_trial::is_imported(result));
         Self { workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured)).collect() }
     }
 
@@ -73,7 +73,7 @@ impl Fits {
     }
 
     fn judged(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
-        if single_trial::is_told(this) || single_trial::is_told(that) {
+        if single_trial::is_imported(this) || single_trial::is_imported(that) {
             return single_trial::compare((this, &self.level(this)?), (that, &self.level(that)?));
         }
         let reference = self.level(that)?.estimate(CONFIDENCE)?.value;
@@ -82,7 +82,7 @@ impl Fits {
             places.filter(|((own, _), (other, _))| own.name == other.name)
         {
             let (ratio, verdict) = own.fit.judge(place, below, CONFIDENCE)?;
-            return Some(compare::comparison(&ratio, compare::said(verdict), reference));
+            return Some(compare::comparison(&ratio, compare::converted(verdict), reference));
         }
         let ratio = self.level(this)?.ratio(&self.level(that)?, CONFIDENCE)?;
         Some(compare::comparison(&ratio, Difference::Unclear, reference))
@@ -94,7 +94,7 @@ impl Fits {
         let fit = &self.workloads.iter().find(|it| it.name == workload)?.fit;
         let (ratio, verdict) = fit.of_pairs(pairs, CONFIDENCE)?;
         let reference = compare::estimate(&pairs.iter().map(|(first, _)| *first).collect::<Vec<_>>())?;
-        Some(compare::comparison(&ratio, compare::said(verdict), reference.estimate))
+        Some(compare::comparison(&ratio, compare::converted(verdict), reference.estimate))
     }
 
     fn place(&self, result: &Observations<'_>) -> Option<(&Workload, usize)> {

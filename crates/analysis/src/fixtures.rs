@@ -93,17 +93,17 @@ impl Fixture {
 
     /// Adds a result from another tool with identical trials. This makes the run an imported one, on an unknown
     /// machine.
-    pub(crate) fn told(
+    pub(crate) fn imported(
         &mut self,
         path: &str,
         workload: &str,
         levels: &[(&str, &str)],
         measurement: Measurement,
     ) -> &mut Self {
-        let told = told(&measurement);
+        let settings = imported_settings(&measurement);
         self.result(path, workload, levels, stream_settings(), move |_| measurement.clone());
         let result = self.record.header.results.last_mut().expect("it was just made");
-        (result.sent, result.placement) = (WorkloadSource::Imported(told), "unknown".into());
+        (result.sent, result.placement) = (WorkloadSource::Imported(settings), "unknown".into());
         let id = result.id.clone();
         self.record.trials.retain(|trial| trial.result != id || trial.arm == Arm::Measure);
         self.record.header.origin = Origin::Imported(ImportRecord::default());
@@ -289,7 +289,7 @@ pub(crate) fn reported_of(columns: &[(&str, Quantity, f64)]) -> Measurement {
     Measurement::Reported(ReportedData { values: columns.iter().map(value).collect() })
 }
 
-fn told(measurement: &Measurement) -> ImportedSettings {
+fn imported_settings(measurement: &Measurement) -> ImportedSettings {
     let (tool, kind) = match measurement {
         Measurement::Stream(_) => ("iperf3 3.12", ImportedKind::Stream),
         Measurement::PingPong(_) => ("sockperf", ImportedKind::PingPong),

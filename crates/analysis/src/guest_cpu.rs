@@ -78,7 +78,7 @@ mod tests {
         run
     }
 
-    fn said(guests: &[GuestTime]) -> Vec<(&str, f64, f64)> {
+    fn listed(guests: &[GuestTime]) -> Vec<(&str, f64, f64)> {
         let tenths = |cpus: f64| (cpus * 1000.0).round() / 1000.0;
         guests.iter().map(|it| (it.end.as_str(), tenths(it.busy), tenths(it.interrupts))).collect()
     }
@@ -87,9 +87,9 @@ mod tests {
     fn reports_guest_time_by_end_with_the_client_first() {
         let run = run();
         let measured = gather(&run.record);
-        assert_eq!(said(&medians(&measured[0])), [("client", 0.3, 0.1), ("server", 0.5, 0.0)]);
+        assert_eq!(listed(&medians(&measured[0])), [("client", 0.3, 0.1), ("server", 0.5, 0.0)]);
         let trials: Vec<&Trial> = run.record.trials.iter().collect();
-        assert_eq!(said(&together(&trials)), [("client", 0.35, 0.1), ("server", 0.5, 0.0)]);
+        assert_eq!(listed(&together(&trials)), [("client", 0.35, 0.1), ("server", 0.5, 0.0)]);
     }
 
     #[test]

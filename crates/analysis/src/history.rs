@@ -142,11 +142,11 @@ mod tests {
     fn result_has_the_same_value_as_in_its_report() {
         let record = egress(6).record;
         let (results, findings) = (run_results(&record).results, analyse(&record));
-        let told: Vec<_> =
+        let reported: Vec<_> =
             findings.results.iter().map(|result| (&result.id, result.metric, result.value)).collect();
         let kept: Vec<_> = results.iter().map(|it| (&it.result, it.metric, it.value)).collect();
         assert!(kept.len() > 1);
-        assert_eq!(kept, told);
+        assert_eq!(kept, reported);
     }
 
     #[test]

@@ -96,8 +96,9 @@ fn without_the_word(text: &str) -> (String, Option<bool>) {
     let between = |letter: char| matches!(letter, '-' | '_' | ' ' | '+' | ',' | '/' | '=' | '>');
     let words: Vec<&str> = text.split(between).filter(|word| !word.is_empty()).collect();
     let Some(at) = words.iter().position(|word| *word == VHOST) else { return (words.join("-"), None) };
-    let beside = |index: Option<usize>| index.and_then(|index| words.get(index).copied()).unwrap_or_default();
-    let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
+    let word_at =
+        |index: Option<usize>| index.and_then(|index| words.get(index).copied()).unwrap_or_default();
+    let (before, after) = (word_at(at.checked_sub(1)), word_at(Some(at + 1)));
     let off = matches!(before, "without" | "no") || is_off(after);
     let belongs = |index: usize, word: &str| {
         index == at

@@ -46,11 +46,11 @@ pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
     let Findings { answers, findings: claims, .. } = findings;
     for answer in answers {
         for recommendation in &mut answer.recommendations {
-            let doubted = claims
+            let unreliable = claims
                 .iter()
                 .find(|claim| claim.distrusts() && claim.results.contains(&recommendation.result));
             recommendation.withheld =
-                doubted.map(|claim| withheld(claim, commands, answer.path.as_str(), &answer.workload));
+                unreliable.map(|claim| withheld(claim, commands, answer.path.as_str(), &answer.workload));
         }
     }
 }

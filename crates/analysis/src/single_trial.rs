@@ -22,7 +22,7 @@ pub(crate) const MARGIN: f64 = 0.1;
 /// The minimum difference between trials of two runs.
 pub(crate) const ALLOWANCE: f64 = 0.25;
 /// The minimum number of another tool's trials that is required to estimate their noise.
-pub(crate) const FEWEST_TOLD: usize = 5;
+pub(crate) const FEWEST_IMPORTED: usize = 5;
 
 /// The minimum number of plumb's own trials that is required to compare two runs.
 pub(crate) const FEWEST_OWN: usize = 3;
@@ -34,7 +34,7 @@ const SAME: f64 = 0.01;
 /// trials, or if the series is not sufficient. If the series jumped, the interval of its mean is wide, and a
 /// limitation says that another trial may stay at each level for a different time.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
-    let value = only_value(result).filter(|_| is_told(result))?;
+    let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
     // The value includes all data, even from a short last interval, so the interval is centred on it.
     let interval = about(mean, value)?;
@@ -61,7 +61,7 @@ pub(crate) fn compare(
     let (this, that) = (this.0, that.0);
     let verdict = match by_scatter(this, that) {
         Some(verdict) => verdict,
-        None if is_told(this) && is_told(that) && is_known(&comparison) => {
+        None if is_imported(this) && is_imported(that) && is_known(&comparison) => {
             beyond(MARGIN, this, that, &comparison)
         }
         None => Difference::Unclear,
@@ -98,14 +98,14 @@ fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Differ
         return None;
     }
     let judged = ab::judge(&that.values(), &this.values(), noise::USUAL_BETWEEN_RUNS)?;
-    Some(compare::said(judged.difference))
+    Some(compare::converted(judged.difference))
 }
 
 pub(crate) fn is_few(result: &Observations<'_>) -> bool {
-    result.received().len() < if is_told(result) { FEWEST_TOLD } else { FEWEST_OWN }
+    result.received().len() < if is_imported(result) { FEWEST_IMPORTED } else { FEWEST_OWN }
 }
 
-pub(crate) fn is_told(result: &Observations<'_>) -> bool {
+pub(crate) fn is_imported(result: &Observations<'_>) -> bool {
     result.record.sent.load().is_none()
 }
 
@@ -128,7 +128,7 @@ fn ratio_of(
     (that, other): (&Observations<'_>, &Level),
 ) -> Option<(stats::Estimate, Basis)> {
     let trials = own.ratio(other, CONFIDENCE)?;
-    if trials.interval.is_some() || !is_told(this) || !is_told(that) {
+    if trials.interval.is_some() || !is_imported(this) || !is_imported(that) {
         return Some((trials, Basis::Trials));
     }
     let by_series = || {
@@ -178,8 +178,8 @@ mod tests {
     fn imported(rates: [f64; 2]) -> findings::Findings {
         let mut run = Fixture::new(1);
         run.path("host-to-vm", &[]);
-        run.told("host-to-vm", "tcp", &[("vhost", "on")], about(rates[0]));
-        run.told("host-to-vm", "tcp", &[("vhost", "off")], about(rates[1]));
+        run.imported("host-to-vm", "tcp", &[("vhost", "on")], about(rates[0]));
+        run.imported("host-to-vm", "tcp", &[("vhost", "off")], about(rates[1]));
         analyse(&run.record)
     }
 
@@ -220,8 +220,8 @@ mod tests {
         for (reference, wanted) in [(80e9, Difference::Lower), (30e9, Difference::Unclear)] {
             let mut run = Fixture::new(1);
             run.path("host-to-vm", &[]);
-            run.told("host-to-vm", "tcp", &[("vhost", "on")], about(reference));
-            run.told("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
+            run.imported("host-to-vm", "tcp", &[("vhost", "on")], about(reference));
+            run.imported("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
             let findings = analyse(&run.record);
             let (value, change) = (findings.results[1].value, findings.effects[0].change);
             let interval = value.interval.expect("fifty intervals");
@@ -252,7 +252,7 @@ mod tests {
         run.path("bridge", &[]);
         for (queues, rate) in [("1", 12.7e9), ("2", 27.8e9)] {
             let row = reported_of(&[("Bandwidth", Quantity::BitRate, rate)]);
-            run.told("bridge", "table", &[("queues", queues)], row);
+            run.imported("bridge", "table", &[("queues", queues)], row);
         }
         let findings = analyse(&run.record);
         let change = findings.effects[0].change;

@@ -10,9 +10,9 @@ use crate::{observations::Observations, probed};
 /// Returns all kinds of calls, sorted by decreasing time and then by decreasing count. If known, only running time is
 /// used, because the thread that waits longest does the least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
-    let beside = result.trials().flat_map(|trial| &trial.syscalls);
+    let unprobed = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
-    let mut all = added_up(beside.chain(probed));
+    let mut all = added_up(unprobed.chain(probed));
     all.sort_by_key(|count| std::cmp::Reverse((count.running.or(count.total), count.calls)));
     all
 }
@@ -107,9 +107,9 @@ mod tests {
             ];
         });
         let all = together(&gather(&run.record)[0]);
-        let said: Vec<_> = all.iter().map(|it| (it.call.as_str(), it.calls, it.total)).collect();
+        let listed: Vec<_> = all.iter().map(|it| (it.call.as_str(), it.calls, it.total)).collect();
         assert_eq!(
-            said,
+            listed,
             [("ppoll", 20, Some(Nanos(18_000))), ("ioctl", 200, Some(Nanos(10_000))), ("write", 2000, None)]
         );
     }

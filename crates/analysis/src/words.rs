@@ -48,13 +48,13 @@ mod tests {
 
     #[test]
     fn lists_names_in_words() {
-        for (names, said) in [
+        for (names, expected) in [
             (&["a"][..], "a"),
             (&["a", "b"], "a and b"),
             (&["a", "b", "c", "d", "e"], "a, b, c, d and e"),
             (&["a", "b", "c", "d", "e", "f", "g"], "a, b, c, d and 3 more"),
         ] {
-            assert_eq!(list(names), said);
+            assert_eq!(list(names), expected);
         }
     }
 }

@@ -10,25 +10,25 @@ use crate::words::count;
 pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) -> String {
     match sent {
         WorkloadSource::Load(load) => in_words(load, placement, sockets),
-        WorkloadSource::Imported(told) => self::told(told),
+        WorkloadSource::Imported(imported) => imported_in_words(imported),
     }
 }
 
 /// Returns e.g. `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Unknown settings are
 /// omitted.
-fn told(told: &ImportedSettings) -> String {
-    let name = match told.transport {
+fn imported_in_words(imported: &ImportedSettings) -> String {
+    let name = match imported.transport {
         Some(Transport::Tcp) => "TCP ",
         Some(Transport::Udp) => "UDP ",
         None => "",
     };
-    let kind = match told.kind {
+    let kind = match imported.kind {
         ImportedKind::Stream => {
-            let streams = told.streams.map_or_else(
+            let streams = imported.streams.map_or_else(
                 || format!("{name}streams"),
                 |streams| count(streams as usize, &format!("{name}stream")),
             );
-            let direction = match told.direction {
+            let direction = match imported.direction {
                 Some(Direction::Forward) => " forward",
                 Some(Direction::Reverse) => " in reverse",
                 Some(Direction::Both) => " each way",
@@ -43,12 +43,12 @@ fn told(told: &ImportedSettings) -> String {
     let words: Vec<String> = (!kind.is_empty())
         .then_some(kind)
         .into_iter()
-        .chain(told.message.map(|size| format!("{size} messages")))
-        .chain(told.rate.map(|rate| rate.to_string()))
-        .chain(told.congestion.clone())
-        .chain(told.options.iter().map(|(name, value)| format!("{name} {value}")))
+        .chain(imported.message.map(|size| format!("{size} messages")))
+        .chain(imported.rate.map(|rate| rate.to_string()))
+        .chain(imported.congestion.clone())
+        .chain(imported.options.iter().map(|(name, value)| format!("{name} {value}")))
         .collect();
-    if words.is_empty() { told.tool.clone() } else { format!("{}: {}", told.tool, words.join(", ")) }
+    if words.is_empty() { imported.tool.clone() } else { format!("{}: {}", imported.tool, words.join(", ")) }
 }
 
 /// Returns e.g. `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
@@ -248,12 +248,12 @@ mod tests {
             ..bare.clone()
         };
         let table = ImportedSettings::of("a table", ImportedKind::Other);
-        for (told, words) in [
+        for (imported, words) in [
             (bare, "iperf3: streams"),
             (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic, mss 1400"),
             (table, "a table"),
         ] {
-            assert_eq!(of(&WorkloadSource::Imported(told), "unknown", &[]), words);
+            assert_eq!(of(&WorkloadSource::Imported(imported), "unknown", &[]), words);
         }
     }
 }

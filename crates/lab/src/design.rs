@@ -120,7 +120,8 @@ impl<'p> Design<'p> {
     /// of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
-        let rest = self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_beside(first));
+        let rest =
+            self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_simultaneous_with(first));
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 

@@ -101,7 +101,7 @@ impl Plan {
         for trial in trials {
             let estimate = self.trial_estimate(trial.result);
             let simultaneous =
-                before.filter(|(before, _)| before.is_beside(trial)).map(|(_, longest)| longest);
+                before.filter(|(before, _)| before.is_simultaneous_with(trial)).map(|(_, longest)| longest);
             let longest = estimate.max(simultaneous.unwrap_or_default());
             sum = Nanos(sum.0 + longest.0 - simultaneous.unwrap_or_default().0);
             before = Some((trial, longest));

@@ -37,7 +37,7 @@ pub struct PlannedTrial {
 
 impl PlannedTrial {
     #[must_use]
-    pub fn is_beside(&self, other: &Self) -> bool {
+    pub fn is_simultaneous_with(&self, other: &Self) -> bool {
         self.block == other.block && self.round.is_some() && self.round == other.round
     }
 }

@@ -154,8 +154,9 @@ mod tests {
         for (scatter, carry) in [(0.05, 0.0), (0.15, 0.3), (0.15, 0.6), (0.05, 0.8), (0.15, 0.8)] {
             for n in [20, 30, 60, 100, 300] {
                 let [_, drifting, jumping, _] = counts(n, carry, |_, error| 1.0 + scatter * error);
-                let told = format!("scatter {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
-                assert!(jumping <= 20 && drifting <= 20, "{told}");
+                let context =
+                    format!("scatter {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
+                assert!(jumping <= 20 && drifting <= 20, "{context}");
             }
         }
     }

@@ -201,7 +201,7 @@ impl EndMeasurement {
     pub fn alone(self) -> Measurement {
         match self {
             Self::Stream(client) => {
-                Measurement::Stream(StreamData::as_far_as_told(&client, &StreamEnd::default()))
+                Measurement::Stream(StreamData::of_available_ends(&client, &StreamEnd::default()))
             }
             Self::PingPong(client) => Measurement::PingPong(client.alone()),
             Self::Connect(client) => Measurement::Connect(client.alone()),

@@ -16,7 +16,7 @@ const REACH: f64 = 0.75;
 /// just the assumed noise between runs. The baseline's noise is capped at [`MOST_OF_OWN`] times the result's own,
 /// because a noisy baseline says little about a quiet result.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
-    if single_trial::is_told(a) || single_trial::is_told(b) {
+    if single_trial::is_imported(a) || single_trial::is_imported(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);
     }
     let (own, baseline) = (own(a, b)?, of_baselines(a, floors));
@@ -47,7 +47,7 @@ pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<St
 
 /// Returns the half-width of the median's interval in the less precise run.
 fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
-    if a.metric != b.metric || single_trial::is_told(a) || single_trial::is_told(b) {
+    if a.metric != b.metric || single_trial::is_imported(a) || single_trial::is_imported(b) {
         return None;
     }
     Some(reach(&a.received())?.max(reach(&b.received())?))

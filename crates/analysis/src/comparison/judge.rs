@@ -17,7 +17,7 @@ use crate::{
     compare, disturbance,
     fits::Fits,
     observations::Observations,
-    single_trial::{self, ALLOWANCE, FEWEST_TOLD, MARGIN},
+    single_trial::{self, ALLOWANCE, FEWEST_IMPORTED, MARGIN},
     words::{count, list, percent},
 };
 
@@ -160,11 +160,13 @@ impl<'m> Look<'m> {
             {
                 Difference::None
             }
-            (stats::Difference::WithinNoise, _) if !is_telling(&judged.ratio) => Difference::Unclear,
-            (stats::Difference::Unclear, _) if is_telling(&judged.ratio) && is_near(&judged.ratio, floor) => {
+            (stats::Difference::WithinNoise, _) if !is_conclusive(&judged.ratio) => Difference::Unclear,
+            (stats::Difference::Unclear, _)
+                if is_conclusive(&judged.ratio) && is_near(&judged.ratio, floor) =>
+            {
                 Difference::None
             }
-            (other, _) => compare::said(other),
+            (other, _) => compare::converted(other),
         };
         Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
     }
@@ -179,7 +181,7 @@ impl<'m> Look<'m> {
             let apart = interval.low > usual || interval.high < 1.0 / usual;
             near && !apart && single_trial::is_known(&comparison)
         };
-        if !single_trial::is_told(self.a) || !single_trial::is_told(self.b) {
+        if !single_trial::is_imported(self.a) || !single_trial::is_imported(self.b) {
             return Some(comparison);
         }
         comparison.verdict = match single_trial::beyond(ALLOWANCE, self.b, self.a, &comparison) {
@@ -231,7 +233,7 @@ impl<'m> Look<'m> {
         if self.trials.is_none() {
             return Some(format!(
                 "Same within a tolerance of {}: the ratio is {low} to {high}, and this few trials do not show the \
-                 variation between trials; with {FEWEST_TOLD} of each the tolerance is smaller.",
+                 variation between trials; with {FEWEST_IMPORTED} of each the tolerance is smaller.",
                 percent(ALLOWANCE)
             ));
         }
@@ -257,7 +259,7 @@ impl<'m> Look<'m> {
         if self.trials.is_none() {
             return format!(
                 "With {} in A and {b} in B, only differences beyond a tolerance of {} are significant, and the \
-                 ratio is {low} to {high}; with {FEWEST_TOLD} of each the tolerance is smaller.",
+                 ratio is {low} to {high}; with {FEWEST_IMPORTED} of each the tolerance is smaller.",
                 count(a, "trial"),
                 percent(ALLOWANCE)
             );
@@ -290,7 +292,7 @@ impl<'m> Look<'m> {
 }
 
 /// Returns whether an interval has enough confidence and is narrow enough to call the runs the same.
-fn is_telling(ratio: &stats::Estimate) -> bool {
+fn is_conclusive(ratio: &stats::Estimate) -> bool {
     let bound = 1.0 + MOST_OPEN;
     let tells = |interval: &stats::Interval| {
         verdict::is_sure(interval.confidence) && interval.low >= bound.recip() && interval.high <= bound

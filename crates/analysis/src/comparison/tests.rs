@@ -114,9 +114,9 @@ fn equal_runs_are_the_same_within_noise() {
             same += usize::from(all(Verdict::Same).count() == CELLS.len());
             false_alarms += usize::from(all(Verdict::Better).chain(all(Verdict::Worse)).next().is_some());
         }
-        let told =
+        let summary =
             format!("{blocks} blocks, noise {}: {same} same, {false_alarms} alarms of 40", noise.trial);
-        assert!(same >= 38 && false_alarms <= 2, "{told}");
+        assert!(same >= 38 && false_alarms <= 2, "{summary}");
     }
 }
 
@@ -300,9 +300,14 @@ fn noisy_baseline_does_not_hide_loss_of_quiet_result() {
     };
     let comparison = compare(&noisy(1, 1.0).record, &noisy(2, 0.93).record);
     assert_eq!(result(&comparison, "tunnel/bulk").verdict, Verdict::Worse, "{comparison:#?}");
-    let said = |limitation: &&String| limitation.contains("The baseline differed from itself by up to");
+    let mentions_baseline =
+        |limitation: &&String| limitation.contains("The baseline differed from itself by up to");
     assert!(
-        comparison.limitations.iter().find(said).is_some_and(|it| it.contains("2 results are steadier")),
+        comparison
+            .limitations
+            .iter()
+            .find(mentions_baseline)
+            .is_some_and(|it| it.contains("2 results are steadier")),
         "{:?}",
         comparison.limitations
     );
@@ -514,7 +519,7 @@ fn verdict_same_states_a_large_remaining_uncertainty() {
 
 fn imported(measurement: Measurement) -> Fixture {
     let mut run = Fixture::new(1);
-    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[], measurement);
+    run.path("a-to-b", &[]).imported("a-to-b", "tcp", &[], measurement);
     run
 }
 

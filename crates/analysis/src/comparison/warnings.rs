@@ -5,7 +5,7 @@ use samples::{RunRecord, RunState};
 
 use super::environment;
 use crate::{
-    single_trial::{ALLOWANCE, FEWEST_OWN, FEWEST_TOLD},
+    single_trial::{ALLOWANCE, FEWEST_IMPORTED, FEWEST_OWN},
     words::{count, list, percent},
 };
 
@@ -111,7 +111,7 @@ fn few_trials(comparison: &RunComparison) -> Option<String> {
     let results = comparison.results.iter().filter(|result| is_of_few(result)).count();
     (results > 0).then(|| {
         format!(
-            "{} {} fewer than {FEWEST_OWN} trials in a run, or fewer than {FEWEST_TOLD} from another tool. The \
+            "{} {} fewer than {FEWEST_OWN} trials in a run, or fewer than {FEWEST_IMPORTED} from another tool. The \
              variation between trials is unknown, so a difference is significant only beyond a tolerance of {}.",
             count(results, "result"),
             if results == 1 { "has" } else { "have" },

@@ -129,7 +129,7 @@ fn about(rates: &[f64]) -> Measurement {
 
 fn imported(rates: &[f64]) -> Vec<String> {
     let mut run = Fixture::new(1);
-    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[("vhost", "on")], about(rates));
+    run.path("a-to-b", &[]).imported("a-to-b", "tcp", &[("vhost", "on")], about(rates));
     analyse(&run.record).limitations
 }
 
@@ -157,7 +157,7 @@ fn reports_level_shift_in_the_only_trial() {
 fn table_has_no_variation_between_trials() {
     let mut run = Fixture::new(1);
     let row = reported_of(&[("Rate", Quantity::BitRate, 1e9)]);
-    run.path("a-to-b", &[]).told("a-to-b", "table", &[], row);
+    run.path("a-to-b", &[]).imported("a-to-b", "table", &[], row);
     let limitations = analyse(&run.record).limitations;
     assert_eq!(limitations.len(), 2, "{limitations:#?}");
     assert!(

@@ -209,8 +209,8 @@ fn divides_calls_by_work_of_probed_trials() {
     });
     let findings = analyse(&run.record);
     let result = result(&findings, PING);
-    let said: Vec<_> = result.syscalls.iter().map(|it| (it.call.as_str(), it.calls, it.pid)).collect();
-    assert_eq!(said, [("recvfrom", 5000, Some(2500)), ("sendto", 2501, None)]);
+    let listed: Vec<_> = result.syscalls.iter().map(|it| (it.call.as_str(), it.calls, it.pid)).collect();
+    assert_eq!(listed, [("recvfrom", 5000, Some(2500)), ("sendto", 2501, None)]);
     assert_eq!(result.syscalls[1].running, Some(Nanos(2501 * 400)));
     assert_eq!(result.syscalls[1].times.0.iter().sum::<u64>(), 2501);
     assert_eq!(result.syscalls[1].bytes, Some(units::Bytes(25_010)));
@@ -503,7 +503,8 @@ fn counts_unfinished_calls_separately_by_thread() {
     let findings = analyse(&run.record);
     let result = result(&findings, PING);
     let probed = result.probed.as_ref().expect("it was watched");
-    let told: Vec<_> = probed.under_way.iter().map(|it| (it.call.as_str(), it.calls, it.waiting)).collect();
+    let unfinished: Vec<_> =
+        probed.under_way.iter().map(|it| (it.call.as_str(), it.calls, it.waiting)).collect();
     assert_eq!(
         told,
         [("ppoll", 3, Some(Nanos::from_millis(903))), ("futex", 3, Some(Nanos::from_millis(15)))]

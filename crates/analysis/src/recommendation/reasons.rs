@@ -94,7 +94,7 @@ impl Reasons<'_, '_> {
             .map(|other| format!("; next: {} with {}", name(&other.result.levels), self.yields(other)));
         let own = self.yields(self.setting);
         let most = format!("{}: {own}{}.", self.of_those("Most efficient"), next.unwrap_or_default());
-        vec![self.beside_the_best(), most]
+        vec![self.compared_with_best(), most]
     }
 
     fn low_cpu(&self) -> Vec<String> {
@@ -104,7 +104,7 @@ impl Reasons<'_, '_> {
             .map(|other| format!("; next: {} with {}", name(&other.result.levels), self.cost(other)));
         let own = self.cost(self.setting);
         let least = format!("{}: {own}{}.", self.of_those("Cheapest"), next.unwrap_or_default());
-        vec![least, self.beside_the_best()]
+        vec![least, self.compared_with_best()]
     }
 
     /// `Cheapest of the 8 settings within 10 % of the best`.
@@ -116,7 +116,7 @@ impl Reasons<'_, '_> {
         }
     }
 
-    fn beside_the_best(&self) -> String {
+    fn compared_with_best(&self) -> String {
         let best = self.best();
         if best.result.id == self.setting.result.id {
             return format!("{} is also the best value.", self.value(best));
@@ -195,15 +195,15 @@ impl Reasons<'_, '_> {
             Some(ConsumerUnit::Share) => ", each a share of its own CPUs (number unknown)",
             _ => "",
         };
-        let mut said = vec![format!("CPU time is the sum of {}{shares}.", list(&consumers))];
+        let mut notes = vec![format!("CPU time is the sum of {}{shares}.", list(&consumers))];
         let others: Vec<String> =
             self.sweep.consumers.iter().filter_map(|consumer| self.by_one(consumer)).collect();
-        said.push(if others.is_empty() {
+        notes.push(if others.is_empty() {
             "Each of them alone leads to the same setting.".to_owned()
         } else {
             format!("However, {}.", others.join("; "))
         });
-        said
+        notes
     }
 
     /// Names the setting that this owner's CPU time would favour, if it is a different setting.

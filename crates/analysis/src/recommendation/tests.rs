@@ -28,7 +28,7 @@ fn published() -> Answer {
             ("Client VM CPU", Quantity::Share, number(5) / 100.0),
         ];
         let levels = [("queues", fields[0]), ("streams", fields[1])];
-        run.told("bridge", "table", &levels, reported_of(&columns));
+        run.imported("bridge", "table", &levels, reported_of(&columns));
     }
     let mut answers = analyse(&run.record).answers;
     assert_eq!(answers.len(), 1, "{answers:#?}");
@@ -190,7 +190,7 @@ fn recommends_nothing_by_missing_cpu_time() {
     run.path("a-to-b", &[]);
     for streams in ["1", "2", "4"] {
         let rate = streams.parse::<f64>().expect("a number") * 1e9;
-        run.told("a-to-b", "tcp", &[("streams", streams)], stream_at(&[rate; 12]));
+        run.imported("a-to-b", "tcp", &[("streams", streams)], stream_at(&[rate; 12]));
     }
     let answers = analyse(&run.record).answers;
     assert_eq!((answers[0].consumers.len(), answers[0].frontier.len()), (0, 0));

@@ -28,7 +28,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let environment = context.findings.run.environment.as_ref();
     let mut signs: Vec<Sign> =
         environment.into_iter().flat_map(|it| [model(it), slow(it)]).flatten().collect();
-    signs.extend([doubted(context), named(context)].into_iter().flatten());
+    signs.extend([warned(context), named(context)].into_iter().flatten());
     let (sure, unsure): (Vec<Sign>, Vec<Sign>) = signs.into_iter().partition(|sign| sign.sure);
     let known = results(&sure, context);
     let mut rest = results(&unsure, context);
@@ -62,7 +62,7 @@ fn slow(environment: &Environment) -> Option<Sign> {
     })
 }
 
-fn doubted(context: &Context<'_>) -> Option<Sign> {
+fn warned(context: &Context<'_>) -> Option<Sign> {
     let says = |result: &&ResultSummary| {
         result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::Emulated)
     };

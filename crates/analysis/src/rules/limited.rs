@@ -18,14 +18,14 @@ pub(crate) fn look(
     words: &Words,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
 ) -> Option<Claim> {
-    let mut doubted: Vec<(&ResultSummary, &str, f64)> =
+    let mut affected: Vec<(&ResultSummary, &str, f64)> =
         context.findings.results.iter().filter_map(|result| mostly(result, busy)).collect();
-    doubted.sort_by(|one, other| other.2.total_cmp(&one.2));
-    let most = doubted.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
+    affected.sort_by(|one, other| other.2.total_cmp(&one.2));
+    let most = affected.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
-    (!doubted.is_empty()).then(|| Claim {
-        results: doubted.iter().map(|(result, _, _)| result.id.clone()).collect(),
-        evidence: doubted
+    (!affected.is_empty()).then(|| Claim {
+        results: affected.iter().map(|(result, _, _)| result.id.clone()).collect(),
+        evidence: affected
             .iter()
             .map(|(result, end, busy)| {
                 Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.label))
@@ -40,7 +40,7 @@ pub(crate) fn look(
             format!(
                 "A {doing} thread was busy up to {} of the time in {}",
                 percent(most),
-                count(doubted.len(), "result")
+                count(affected.len(), "result")
             ),
         )
         .detail("it may be the limit, not the path")

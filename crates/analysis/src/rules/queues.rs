@@ -100,6 +100,6 @@ pub(crate) fn busiest(result: &ResultSummary) -> Option<f64> {
 pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
     match &point.measured.record.sent {
         WorkloadSource::Load(load) => StreamSettings::of(load).map(|load| load.streams),
-        WorkloadSource::Imported(told) => told.streams,
+        WorkloadSource::Imported(imported) => imported.streams,
     }
 }

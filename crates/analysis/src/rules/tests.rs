@@ -5,7 +5,7 @@ mod further;
 mod made;
 mod odd;
 
-mod told;
+mod imported;
 mod watched;
 
 use std::path::Path;
@@ -37,17 +37,17 @@ fn change(finding: &Finding) -> Option<String> {
 #[test]
 fn each_rule_reports_only_if_it_applies() {
     for case in CASES {
-        let said = claims(&(case.triggers)(), case.rule);
-        assert_eq!(said.len(), 1, "{}: {said:#?}", case.rule);
-        assert_eq!(said[0].severity, case.severity, "{}: {said:#?}", case.rule);
-        assert!(!said[0].evidence.is_empty() && !said[0].results.is_empty(), "{said:#?}");
-        assert_eq!(change(&said[0]).as_deref(), case.change, "{}: {said:#?}", case.rule);
-        let text = format!("{} {:?}", said[0].claim(), said[0]);
+        let reported = claims(&(case.triggers)(), case.rule);
+        assert_eq!(reported.len(), 1, "{}: {reported:#?}", case.rule);
+        assert_eq!(reported[0].severity, case.severity, "{}: {reported:#?}", case.rule);
+        assert!(!reported[0].evidence.is_empty() && !reported[0].results.is_empty(), "{reported:#?}");
+        assert_eq!(change(&reported[0]).as_deref(), case.change, "{}: {reported:#?}", case.rule);
+        let text = format!("{} {:?}", reported[0].claim(), reported[0]);
         for word in case.says {
-            assert!(text.contains(word), "{}: `{word}` is not in {said:#?}", case.rule);
+            assert!(text.contains(word), "{}: `{word}` is not in {reported:#?}", case.rule);
         }
-        let action = said[0].remedy.as_ref().map(|remedy| remedy.action.clone());
-        for lead in [said[0].sentence(), action.unwrap_or_default()] {
+        let action = reported[0].remedy.as_ref().map(|remedy| remedy.action.clone());
+        for lead in [reported[0].sentence(), action.unwrap_or_default()] {
             assert!(lead.chars().count() <= MOST_OF_A_LEAD, "{}: too long for a summary: {lead}", case.rule);
             assert!(!lead.ends_with(['.', ':']), "{}: the layout adds the full stop: {lead}", case.rule);
         }
@@ -87,10 +87,10 @@ fn finds_offload_off_at_the_first_level() {
     run.stream("plain", &[("offload", "off")], 5e9).stream("plain", &[("offload", "on")], 20e9);
     run.devices("plain/bulk/offload=off", &[("a:eth0", 1500, &[("rx-gro", false)])]);
     run.devices("plain/bulk/offload=on", &[("a:eth0", 1500, &[("rx-gro", true)])]);
-    let said = claims(&run, "offload-off");
-    assert_eq!(said.len(), 1, "{said:#?}");
-    assert_eq!(said[0].results, ["plain/bulk/offload=off"]);
-    assert_eq!(said[0].remedy.as_ref().expect("has one").commands, ["ethtool -K eth0 gro on  # in a"]);
+    let reported = claims(&run, "offload-off");
+    assert_eq!(reported.len(), 1, "{reported:#?}");
+    assert_eq!(reported[0].results, ["plain/bulk/offload=off"]);
+    assert_eq!(reported[0].remedy.as_ref().expect("has one").commands, ["ethtool -K eth0 gro on  # in a"]);
 }
 
 #[test]
@@ -126,6 +126,9 @@ fn most_severe_claim_is_first() {
 fn steal_time_alone_makes_a_host_noisy() {
     let mut run = nested(9e9);
     run.each("plain/bulk", |trial| trial.cpu.machine.steal = trial.cpu.machine.elapsed);
-    let said = claims(&run, "noisy-host");
-    assert!(said[0].claim().contains("the hypervisor took up to 50.0 % of the CPU time"), "{said:#?}");
+    let reported = claims(&run, "noisy-host");
+    assert!(
+        reported[0].claim().contains("the hypervisor took up to 50.0 % of the CPU time"),
+        "{reported:#?}"
+    );
 }

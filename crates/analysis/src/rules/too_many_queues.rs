@@ -70,13 +70,13 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
     let least_cost = wastes.iter().map(|waste| waste.cost).fold(f64::INFINITY, f64::min);
     let sure = wastes.iter().all(|waste| no_more(waste, reference, context));
     let points = [reference].into_iter().chain(wastes.iter().map(|waste| &waste.point));
-    let told = wastes.iter().map(|waste| {
-        let beside = format!(": {} throughput, {} CPU time", change(waste.gain), change(waste.cost));
-        evidence(&waste.point, &beside)
+    let evidence_of_waste = wastes.iter().map(|waste| {
+        let suffix = format!(": {} throughput, {} CPU time", change(waste.gain), change(waste.cost));
+        evidence(&waste.point, &suffix)
     });
     Claim {
         results: points.map(|point| point.result.id.clone()).collect(),
-        evidence: [evidence(reference, "")].into_iter().chain(told).collect(),
+        evidence: [evidence(reference, "")].into_iter().chain(evidence_of_waste).collect(),
         limitations: limitations(sweep, reference, wastes, sure),
         remedy: Some(remedy(sweep, reference)),
         ..Claim::new(
@@ -99,8 +99,8 @@ fn limitations(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], s
     let open = "It is not certain that more queues gain nothing: repeat the results that are close.";
     let shares =
         "CPU time is the sum of shares of several machines, which may have different numbers of CPUs.";
-    let told = reference.result.cpu.is_none();
-    [Some(cheapest), (!sure).then_some(open), told.then_some(shares)]
+    let no_cpu = reference.result.cpu.is_none();
+    [Some(cheapest), (!sure).then_some(open), no_cpu.then_some(shares)]
         .into_iter()
         .flatten()
         .map(str::to_owned)
@@ -133,14 +133,14 @@ fn no_more(waste: &Waste<'_>, reference: &Point<'_>, context: &Context<'_>) -> b
     interval.is_some_and(|interval| interval.high <= GOOD.recip() && interval.confidence >= CONFIDENCE - 0.05)
 }
 
-fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
+fn evidence(point: &Point<'_>, suffix: &str) -> Evidence {
     let cpu = queues::cpu(point.result).unwrap_or(0.0);
     let rate = Evidence::new(&point.result.label).metric(point.result.metric, point.value());
     let with_cpu = match point.result.cpu {
         Some(_) => rate.text(", ").number(Number::new(cpu, Unit::Cpus)).text(" busy"),
         None => rate.text(", total CPU shares ").share(cpu),
     };
-    with_cpu.text(beside)
+    with_cpu.text(suffix)
 }
 
 fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {

@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule::measurement("unsteady", look);
 
-const MOST_TOLD: usize = 6;
+const MOST_LISTED: usize = 6;
 
 struct Wander<'a> {
     result: &'a ResultSummary,
@@ -67,7 +67,7 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
     };
     Claim {
         results,
-        evidence: found.iter().take(MOST_TOLD).map(evidence).collect(),
+        evidence: found.iter().take(MOST_LISTED).map(evidence).collect(),
         limitations: vec!["A level shift that is small compared with the noise looks the same.".into()],
         remedy: Some(
             Remedy::manual(

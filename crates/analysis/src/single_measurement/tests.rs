@@ -76,10 +76,10 @@ fn stream_without_receiver_data_has_no_result() {
 #[test]
 fn rate_with_a_level_shift_has_no_interval() {
     let rates = [steady(4e9, 15), steady(8e9, 15)].concat();
-    let said = of(&stream_settings(), &stream_at(&rates));
-    assert_eq!((said.shifts.len(), said.bimodal.is_none()), (1, true), "{said:?}");
-    assert_eq!(said.shifts[0].at, Nanos::from_millis(15 * 250));
-    let Some(SingleOutcome::Stream(stream)) = said.outcome else { panic!("a stream") };
+    let analysed = of(&stream_settings(), &stream_at(&rates));
+    assert_eq!((analysed.shifts.len(), analysed.bimodal.is_none()), (1, true), "{analysed:?}");
+    assert_eq!(analysed.shifts[0].at, Nanos::from_millis(15 * 250));
+    let Some(SingleOutcome::Stream(stream)) = analysed.outcome else { panic!("a stream") };
     assert_eq!(stream.received.spread, None);
 }
 

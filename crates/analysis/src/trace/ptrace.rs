@@ -55,11 +55,11 @@ mod tests {
         let slices = [two, two, two].concat();
         let ptrace =
             PtraceSlices { counted: Nanos::from_millis(1200), stopped: Nanos::from_millis(600), slices };
-        let said = of(&ptrace);
-        assert_eq!((said.pairs, said.stopped), (3, 0.5));
-        let pace = said.pace.expect("it moved");
+        let summary = of(&ptrace);
+        assert_eq!((summary.pairs, summary.stopped), (3, 0.5));
+        let pace = summary.pace.expect("it moved");
         assert!((pace.ratio - 0.1).abs() < 1e-9 && pace.interval.is_some(), "{pace:?}");
-        assert!(said.cpu.is_some_and(|cpu| (cpu.ratio - 1.0).abs() < 1e-9), "{:?}", said.cpu);
+        assert!(summary.cpu.is_some_and(|cpu| (cpu.ratio - 1.0).abs() < 1e-9), "{:?}", summary.cpu);
     }
 
     #[test]
@@ -70,8 +70,8 @@ mod tests {
             vec![slice(false, 200, 400), slice(true, 400, 400)],
             vec![slice(true, 400, 2), slice(false, 200, 3)],
         ] {
-            let said = of(&PtraceSlices { slices: slices.clone(), ..PtraceSlices::default() });
-            assert_eq!(said.pace, None, "{slices:?}");
+            let summary = of(&PtraceSlices { slices: slices.clone(), ..PtraceSlices::default() });
+            assert_eq!(summary.pace, None, "{slices:?}");
         }
     }
 }

@@ -70,7 +70,7 @@ fn sample(seconds: u64) -> Trace {
     )
 }
 
-fn said(call: &TracedCall) -> (&str, u64, f64, Option<u64>) {
+fn row(call: &TracedCall) -> (&str, u64, f64, Option<u64>) {
     let share = call.share.map(|share| (share * 1000.0).round() as u64);
     (&call.count.call, call.count.calls, call.rate, share)
 }
@@ -78,7 +78,7 @@ fn said(call: &TracedCall) -> (&str, u64, f64, Option<u64>) {
 #[test]
 fn sums_calls_by_the_selected_grouping() {
     let summary = trace(&sample(2), CallGrouping::Process);
-    let all: Vec<_> = summary.calls.iter().map(said).collect();
+    let all: Vec<_> = summary.calls.iter().map(row).collect();
     assert_eq!(all, [("recvfrom", 4000, 2000.0, Some(833)), ("sendto", 1000, 500.0, Some(167))]);
     let first = &summary.calls[0];
     assert_eq!((first.threads, first.per_call, first.p99_below), (2, Some(Nanos(2500)), Some(Nanos(8))));

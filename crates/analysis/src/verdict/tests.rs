@@ -130,8 +130,8 @@ fn equal_results_have_no_difference_and_few_trials_leave_one_open() {
 fn single_numbers_show_the_largest_difference_that_may_be_noise() {
     let mut run = Fixture::new(1);
     for (path, rate) in [("qemu", 9.6e9), ("qemu-vhost", 13.2e9)] {
-        let told = reported_of(&[("Bandwidth", workload::Quantity::BitRate, rate)]);
-        run.path(path, &[]).told(path, "tcp", &[], told);
+        let imported = reported_of(&[("Bandwidth", workload::Quantity::BitRate, rate)]);
+        run.path(path, &[]).imported(path, "tcp", &[], imported);
     }
     let verdict = of(&run);
     assert_eq!(verdict.conclusion, Conclusion::Undecided { trials: 1, needed: 5 }, "{verdict:#?}");

@@ -118,7 +118,7 @@ fn finish(
     let trial = trial.with(WorkloadSettings::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
     let measurement =
-        Measurement::Stream(StreamData::as_far_as_told(&report.settled(), &report.peer.measured));
+        Measurement::Stream(StreamData::of_available_ends(&report.settled(), &report.peer.measured));
     let measured = trial.end(measurement, (watch.cpu(), threads), interrupted);
     let single = trial.alone(&measured);
     for claim in &report.disbelieved {

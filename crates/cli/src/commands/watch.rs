@@ -138,7 +138,7 @@ fn measured(
     Ok(match end {
         WatchEnd::Interrupted => Exit::Interrupted,
         WatchEnd::Finished(None | Some(Verdict::First | Verdict::Passed | Verdict::Skipped)) => Exit::Success,
-        WatchEnd::Finished(Some(Verdict::Undecided)) => Exit::CannotTell,
+        WatchEnd::Finished(Some(Verdict::Undecided)) => Exit::Inconclusive,
         WatchEnd::Finished(Some(Verdict::Failed)) => Exit::NotChecked,
         WatchEnd::Finished(Some(Verdict::Regressed)) => Exit::Lost,
     })

@@ -17,17 +17,17 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Text> {
     let label = labels.min(width / 4);
     let numbers = bars.rows.iter().map(|bar| measure_text_width(&bar.text.characters())).max().unwrap_or(0);
     let room = width.saturating_sub(label + GAP);
-    let beside = room.saturating_sub(numbers + GAP) >= NARROW;
-    let columns = if beside { room - numbers - GAP } else { room }.min(WIDEST);
+    let inline = room.saturating_sub(numbers + GAP) >= NARROW;
+    let columns = if inline { room - numbers - GAP } else { room }.min(WIDEST);
     let most = bars.rows.iter().map(reach).fold(0.0, f64::max);
-    let layout = Layout { label, columns, beside, most };
+    let layout = Layout { label, columns, inline, most };
     bars.rows.iter().flat_map(|bar| layout.lines(bar)).collect()
 }
 
 struct Layout {
     label: usize,
     columns: usize,
-    beside: bool,
+    inline: bool,
     most: f64,
 }
 
@@ -38,7 +38,7 @@ impl Layout {
         let indent = " ".repeat(self.label + GAP);
         let drawn = self.bar(bar);
         let head = Text::of(Tone::Strong, label);
-        let mut lines = if self.beside {
+        let mut lines = if self.inline {
             let gap = " ".repeat((self.columns + GAP).saturating_sub(measure_text_width(&drawn)));
             vec![head.and(Tone::Plain, drawn).and(Tone::Plain, gap).then(bar.text.clone())]
         } else {

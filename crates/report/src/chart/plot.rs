@@ -236,7 +236,7 @@ impl Field<'_> {
         let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
         let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
         // Most curves rise to the right, so there is room below right or above left of the line.
-        let beside = [
+        let positions = [
             (x + 7.0, y + 17.0, Anchor::Start),
             (x - 7.0, y - 10.0, Anchor::End),
             (x, y + 21.0, Anchor::Middle),
@@ -244,7 +244,7 @@ impl Field<'_> {
             (x - 11.0, y + 4.0, Anchor::End),
         ];
         let fits = |(_, y, _): &&(f64, f64, Anchor)| *y - 10.0 > self.top && *y < self.bottom - 2.0;
-        for (x, y, anchor) in beside.iter().filter(fits) {
+        for (x, y, anchor) in positions.iter().filter(fits) {
             if canvas.text_if_free((*x, *y), *anchor, style, &text) {
                 return;
             }

@@ -17,9 +17,9 @@ pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
         some(tcp.reorderings).map(|times| format!("reordering detected {}", count(times, "time", "times")));
     let out_of_order =
         some(tcp.out_of_order).map(|late| format!("{} out of order", count(late, "segment", "segments")));
-    let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
+    let details: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
     let retransmits = grouped(tcp.retransmits);
-    if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }
+    if details.is_empty() { retransmits } else { format!("{retransmits} ({})", details.join(", ")) }
 }
 
 pub(crate) fn lost(datagrams: &DatagramSummary) -> String {

@@ -77,11 +77,11 @@ fn queues(queues: &[Vec<u32>]) -> String {
 }
 
 fn interrupts(spread: &CpuAffinity) -> String {
-    let told = |interrupt: &samples::Interrupt| {
+    let in_words = |interrupt: &samples::Interrupt| {
         let name = interrupt.name.clone().unwrap_or_else(|| interrupt.number.to_string());
         format!("{name}: CPU {}", cpus(&interrupt.cpus))
     };
-    let all: Vec<String> = spread.interrupts.iter().map(told).collect();
+    let all: Vec<String> = spread.interrupts.iter().map(in_words).collect();
     if all.is_empty() { "none".to_owned() } else { all.join("; ") }
 }
 

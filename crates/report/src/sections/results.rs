@@ -51,8 +51,8 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
 }
 
 fn caption(results: &[&ResultSummary]) -> Option<Text> {
-    let doubted = results.iter().any(|result| !result.warnings.is_empty());
-    let warnings = doubted.then_some("! has warnings: see Limitations");
+    let has_warnings = results.iter().any(|result| !result.warnings.is_empty());
+    let warnings = has_warnings.then_some("! has warnings: see Limitations");
     let halved = |result: &&ResultSummary| {
         result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips)
     };

@@ -231,7 +231,7 @@ fn shows_known_values_of_imported_run() {
 
 #[test]
 fn compares_two_runs() {
-    use sample::comparison::{cannot_tell, lost, nothing_in_common, run_comparison, same};
+    use sample::comparison::{inconclusive, lost, nothing_in_common, run_comparison, same};
     let narrow = Options { width: 80, ..Options::default() };
     let full = Options::default();
     let gated = |format, options| render_comparison(&run_comparison(), Some(&lost()), format, options);
@@ -240,7 +240,7 @@ fn compares_two_runs() {
     check("comparison.md", &gated(Format::Markdown, &full));
     check("comparison.csv", &gated(Format::Csv, &full));
     check("comparison-same.txt", &render_comparison(&same(), None, Format::Terminal, &narrow));
-    let apart = render_comparison(&nothing_in_common(), Some(&cannot_tell()), Format::Terminal, &narrow);
+    let apart = render_comparison(&nothing_in_common(), Some(&inconclusive()), Format::Terminal, &narrow);
     check("comparison-apart.txt", &apart);
 }
 

@@ -109,12 +109,12 @@ fn sweep_and_import_fit_the_terminal() {
 
 #[test]
 fn comparison_fits_the_terminal() {
-    use sample::comparison::{cannot_tell, hidden, learned, lost, nothing_in_common, run_comparison, same};
+    use sample::comparison::{hidden, inconclusive, learned, lost, nothing_in_common, run_comparison, same};
     let comparisons = [
         (run_comparison(), lost()),
         (learned(), hidden()),
         (same(), lost()),
-        (nothing_in_common(), cannot_tell()),
+        (nothing_in_common(), inconclusive()),
     ];
     for ((comparison, gate), width) in
         comparisons.iter().flat_map(|comparison| [60, 72, 80, 100].map(|width| (comparison, width)))

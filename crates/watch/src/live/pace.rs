@@ -90,7 +90,7 @@ impl Pace {
 
     pub fn trial(&mut self, planned: &PlannedTrial, now: Instant) {
         self.reached = self.reached.max(planned.index);
-        if self.under_way.last().is_none_or(|(last, _)| !last.is_beside(planned)) {
+        if self.under_way.last().is_none_or(|(last, _)| !last.is_simultaneous_with(planned)) {
             self.under_way.clear();
         }
         self.under_way.push((planned.clone(), now));

@@ -134,11 +134,14 @@ fn too_few_runs_or_trials_give_no_noise_estimate() {
 fn reports_uncertainty_that_the_trials_leave() {
     let wide = Noise { trial: 0.12, block: 0.0, run: 0.03 };
     let others = history(0..8, wide);
-    let said = (0..6).flat_map(|at| {
+    let reasons = (0..6).flat_map(|at| {
         let comparison = super::super::comparison(&nth(8, wide, 1.0), &nth(30 + at, wide, 1.0), &others);
         comparison.results.into_iter().filter_map(|it| it.reason.filter(|_| it.verdict == Verdict::Same))
     });
-    let said: Vec<String> = said.collect();
-    assert!(said.iter().any(|reason| reason.contains("within the noise between the 9 runs")), "{said:#?}");
-    assert!(said.iter().all(|reason| !reason.contains("nothing is called")), "{said:#?}");
+    let reasons: Vec<String> = reasons.collect();
+    assert!(
+        reasons.iter().any(|reason| reason.contains("within the noise between the 9 runs")),
+        "{reasons:#?}"
+    );
+    assert!(reasons.iter().all(|reason| !reason.contains("nothing is called")), "{reasons:#?}");
 }

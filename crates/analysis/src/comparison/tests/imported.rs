@@ -6,7 +6,7 @@ use super::*;
 fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     let mut draw = Draw(0x1a90_0000 + seed);
     let mut run = Fixture::new(count);
-    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[], about(rate));
+    run.path("a-to-b", &[]).imported("a-to-b", "tcp", &[], about(rate));
     for trial in &mut run.record.trials {
         trial.measurement = about(rate * draw.about_one(0.02));
     }

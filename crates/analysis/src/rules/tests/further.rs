@@ -4,27 +4,27 @@ use findings::{Finding, Severity};
 use samples::ValidityWarning;
 use units::Nanos;
 
-use super::{change, claims, made, told, watched};
+use super::{change, claims, imported, made, watched};
 use crate::fixtures::{Fixture, stream_at};
 
 fn only(run: &Fixture, rule: &str) -> Finding {
-    let mut said = claims(run, rule);
-    assert_eq!(said.len(), 1, "{rule}: {said:#?}");
-    said.remove(0)
+    let mut reported = claims(run, rule);
+    assert_eq!(reported.len(), 1, "{rule}: {reported:#?}");
+    reported.remove(0)
 }
 
 fn check(run: &Fixture, rule: &str, severity: Severity, says: &[&str]) {
-    let said = only(run, rule);
-    assert_eq!(said.severity, severity, "{said:#?}");
-    let text = format!("{} {said:?}", said.claim());
+    let reported = only(run, rule);
+    assert_eq!(reported.severity, severity, "{reported:#?}");
+    let text = format!("{} {reported:?}", reported.claim());
     for word in says {
-        assert!(text.contains(word), "{rule}: `{word}` is not in {said:#?}");
+        assert!(text.contains(word), "{rule}: `{word}` is not in {reported:#?}");
     }
 }
 
 #[test]
 fn asymmetry_names_the_largest_pair_and_counts_others() {
-    let run = told::vhost(|_, _| true);
+    let run = imported::vhost(|_, _| true);
     check(
         &run,
         "direction-asymmetry",
@@ -55,25 +55,28 @@ fn pairs_directions_by_levels_and_in_bidirectional_traffic() {
 fn reports_vhost_factor_with_interval() {
     let run = made::two("vhost", ("on", 27.4e9), ("off", 16.2e9));
     check(&run, "vhost-off", Severity::Warning, &["plain/bulk/vhost=off", "0.59"]);
-    let said = only(&run, "vhost-off");
-    assert!(!said.limitations.iter().any(|limitation| limitation.contains("single trials")), "{said:#?}");
+    let reported = only(&run, "vhost-off");
+    assert!(
+        !reported.limitations.iter().any(|limitation| limitation.contains("single trials")),
+        "{reported:#?}"
+    );
     assert_eq!(claims(&made::two("vhost", ("on", 10e9), ("off", 10e9)), "vhost-off"), []);
 }
 
 #[test]
 fn vhost_in_a_configuration_name_is_a_note() {
     check(
-        &told::configurations(9.6e9, 13.2e9),
+        &imported::configurations(9.6e9, 13.2e9),
         "vhost-off",
         Severity::Note,
         &["Configuration=KVM-KVM", "without intervals"],
     );
-    assert_eq!(claims(&told::configurations(13e9, 13.2e9), "vhost-off"), []);
+    assert_eq!(claims(&imported::configurations(13e9, 13.2e9), "vhost-off"), []);
 }
 
 #[test]
 fn finds_paths_where_vhost_does_not_help() {
-    let run = told::vhost(|_, _| true);
+    let run = imported::vhost(|_, _| true);
     check(
         &run,
         "vhost-off",
@@ -84,14 +87,17 @@ fn finds_paths_where_vhost_does_not_help() {
 
 #[test]
 fn saturated_single_queue_is_a_note() {
-    let run = told::queues(|_, _| true);
+    let run = imported::queues(|_, _| true);
     let says = [
         "One queue may be the limit: it carries at most 28.5 Gbit/s, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
         "2 queues gain only −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);
     // With one queue, only the first step was measured, and the rate was still rising.
-    assert_eq!(claims(&told::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"), []);
+    assert_eq!(
+        claims(&imported::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"),
+        []
+    );
 }
 
 #[test]
@@ -109,13 +115,13 @@ fn wasteful_queues_are_a_warning_if_established() {
 #[test]
 fn reports_waiting_of_servers_and_monitors() {
     check(
-        &told::syscalls("bm-bm latency"),
+        &imported::syscalls("bm-bm latency"),
         "wait-mistaken-for-work",
         Severity::Warning,
         &["85.8 %", "recvfrom"],
     );
     let says = ["ioctl by fc_vcpu 0 at the server", "guest execution (KVM_RUN)", "228 µs each"];
-    check(&told::syscalls("vm-vm throughput"), "wait-mistaken-for-work", Severity::Warning, &says);
+    check(&imported::syscalls("vm-vm throughput"), "wait-mistaken-for-work", Severity::Warning, &says);
 }
 
 #[test]
@@ -127,12 +133,12 @@ fn busy_receiver_is_not_a_small_buffer() {
         &["receive window", "tcp_rmem"],
     );
     assert_eq!(claims(&made::windowed_by_receiver(100, 950), "buffer-limited"), []);
-    let mut untold = made::windowed_by_receiver(100, 500);
-    untold.each(made::UPPER, |trial| trial.cpu.threads.clear());
-    check(&untold, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
+    let mut unknown_cpu = made::windowed_by_receiver(100, 500);
+    unknown_cpu.each(made::UPPER, |trial| trial.cpu.threads.clear());
+    check(&unknown_cpu, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
     // A buffer that was explicitly set to a small size is the more likely cause.
-    made::stream_load(&mut untold, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
-    check(&untold, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
+    made::stream_load(&mut unknown_cpu, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
+    check(&unknown_cpu, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
 }
 
 #[test]
@@ -145,12 +151,12 @@ fn compares_tail_growth_with_the_baseline() {
     );
     assert_eq!(claims(&made::longer_tailed(1), "tail-latency"), []);
     check(
-        &told::percentiles(64.7, 576.6),
+        &imported::percentiles(64.7, 576.6),
         "tail-latency",
         Severity::Note,
         &["is 577 µs", "8.91x the median"],
     );
-    assert_eq!(claims(&told::percentiles(64.7, 107.8), "tail-latency"), []);
+    assert_eq!(claims(&imported::percentiles(64.7, 107.8), "tail-latency"), []);
 }
 
 #[test]
@@ -188,13 +194,13 @@ fn slow_system_call_in_a_vm_suggests_emulation() {
 
 #[test]
 fn distinguishes_emulated_from_possibly_emulated_results() {
-    let mut run = made::doubted(1, |_| ValidityWarning::Emulated);
+    let mut run = made::warned(1, |_| ValidityWarning::Emulated);
     check(&run, "emulated", Severity::Warning, &["was emulated in 1 result", "at one end"]);
     assert_eq!(only(&run, "emulated").results, ["vxlan-to-vxlan/bulk"]);
     let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
     (run.environment().virtual_machine, run.environment().engine) = (true, Some(engine));
-    let said = claims(&run, "emulated");
-    let [sure, unsure] = &said[..] else { panic!("{said:#?}") };
+    let reported = claims(&run, "emulated");
+    let [sure, unsure] = &reported[..] else { panic!("{reported:#?}") };
     assert_eq!(
         (sure.severity, &sure.results[..]),
         (Severity::Warning, &["vxlan-to-vxlan/bulk".to_owned()][..])
@@ -254,8 +260,8 @@ fn link_rate_is_not_attributed_to_congestion_control() {
 #[test]
 fn undisturbed_run_has_no_claims() {
     for run in [made::pinged(), made::nested(10e9)] {
-        let said = crate::analyse(&run.record).findings;
-        assert_eq!(said, [], "{said:#?}");
+        let reported = crate::analyse(&run.record).findings;
+        assert_eq!(reported, [], "{reported:#?}");
     }
 }
 
@@ -276,18 +282,18 @@ fn reports_level_shift_with_mean_and_number_of_its_trial() {
     let run = jumped(&[10e9, 20e9]);
     let trial = run.record.trials.iter().find(|trial| trial.block == 3 && trial.result == "plain/bulk");
     let number = trial.expect("it has four").index + 1;
-    let said = only(&run, "level-shift");
+    let reported = only(&run, "level-shift");
     assert!(
-        said.claim().contains(&format!("Level shift in plain (trial {number} of the run): ")),
-        "{said:#?}"
+        reported.claim().contains(&format!("Level shift in plain (trial {number} of the run): ")),
+        "{reported:#?}"
     );
-    assert!(said.claim().contains("and stayed. The trial's average, 15."), "{said:#?}");
+    assert!(reported.claim().contains("and stayed. The trial's average, 15."), "{reported:#?}");
 }
 
 #[test]
 fn temporary_level_shift_is_reported_with_its_duration() {
-    let said = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
-    assert!(said.claim().contains(", for 5.00 s. "), "{said:#?}");
+    let reported = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
+    assert!(reported.claim().contains(", for 5.00 s. "), "{reported:#?}");
 }
 
 #[test]
@@ -302,7 +308,7 @@ fn reports_warm_up_in_a_log_with_the_time_to_omit() {
     let rates: Vec<f64> =
         (0..30).map(|at| if at < 4 { 2e9 } else { 9e9 + 1e7 * f64::from(at % 3) }).collect();
     let mut run = Fixture::new(1);
-    run.path("a-to-b", &[]).told("a-to-b", "iperf3", &[], stream_at(&rates));
+    run.path("a-to-b", &[]).imported("a-to-b", "iperf3", &[], stream_at(&rates));
     check(
         &run,
         "warm-up-too-short",

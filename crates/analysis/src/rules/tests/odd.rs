@@ -47,7 +47,7 @@ fn run(rows: &[Row]) -> Fixture {
         let columns: Vec<_> =
             columns.iter().map(|(name, kind, value)| (NAMES[*name], quantity(*kind), *value)).collect();
         let row = index.to_string();
-        run.told(
+        run.imported(
             PATHS[*path],
             "table",
             &[(FACTORS[*factor], LEVELS[*level]), ("row", &row)],

@@ -147,8 +147,8 @@ fn replaces_only_queueing_disciplines_without_rate_limit() {
             let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
             devices.filter_map(|device| device.qdisc.as_mut()).for_each(|qdisc| qdisc.kind = kind.into());
         });
-        let said = super::claims(&run, "qdisc-drops");
-        let commands = &said[0].remedy.as_ref().expect("there is one").commands;
+        let reported = super::claims(&run, "qdisc-drops");
+        let commands = &reported[0].remedy.as_ref().expect("there is one").commands;
         let replaces =
             |command: &String| command.starts_with("tc qdisc replace dev eth0 root fq_codel  # in a");
         assert_eq!(commands.iter().any(replaces), replaced, "{kind}: {commands:?}");
@@ -172,7 +172,7 @@ fn offload_off_names_the_segmenting_device() {
         let devices = vec![passed("a:eth0", 500), passed("b:eth0", 15_000)];
         trial.counters = Some(PathCounters { devices, ..PathCounters::default() });
     });
-    let said = super::claims(&run, "offload-off");
+    let reported = super::claims(&run, "offload-off");
     let cut = |it: &Evidence| it.label.contains("offload=off") && it.value.ends_with("segmented at b:eth0");
-    assert!(said[0].evidence.iter().any(cut), "{said:#?}");
+    assert!(reported[0].evidence.iter().any(cut), "{reported:#?}");
 }

@@ -38,7 +38,7 @@ impl<'scope> BackgroundStream<'scope> {
         let own = stop.clone();
         let thread = scope.spawn(move || {
             let report = iperf3::run_client(&spec, &own, &Started(flows))?;
-            Ok(StreamData::as_far_as_told(&report.settled(), &report.peer.measured))
+            Ok(StreamData::of_available_ends(&report.settled(), &report.peer.measured))
         });
         await_start(&flowing, user_stop, &thread);
         Self { thread, stop }

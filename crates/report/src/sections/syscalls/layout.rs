@@ -77,10 +77,10 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, told: CallColumns) -> Self {
+    pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, available: CallColumns) -> Self {
         let is_split = calls.iter().any(|call| is_split(call.count));
         let is_cpu_time = calls.iter().all(|call| call.count.total.is_none() && call.count.waiting.is_none());
-        let (columns, unknown) = match (is_split, told) {
+        let (columns, unknown) = match (is_split, available) {
             (true, _) if is_cpu_time => (RUNNING, "unknown"),
             (true, CallColumns::Composition) => (COMPOSED, "-"),
             (true, CallColumns::Times) => (TIMED, "-"),
