@@ -53,7 +53,6 @@ fn mirrored(verdict: Difference) -> Difference {
     }
 }
 
-/// Finds ranks that contradict a verdict on the same results.
 fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     findings.rankings.iter().flat_map(move |ranking| {
         let place = |result: &str| Some(ranking.ranks.iter().find(|rank| rank.result == result)?.place);

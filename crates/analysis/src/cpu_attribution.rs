@@ -11,7 +11,6 @@ pub(crate) const MACHINE: &str = "machine";
 
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];
 
-/// Returns the median CPU time of each owner, over the trials that recorded it.
 pub(crate) fn costs(result: &Observations<'_>) -> Vec<ConsumerCost> {
     let trials: Vec<Vec<ConsumerCost>> = result.trials().map(of_trial).collect();
     let mut costs: Vec<ConsumerCost> = Vec::new();

@@ -18,7 +18,6 @@ pub(crate) struct Fits {
 #[derive(Debug)]
 struct Workload {
     name: String,
-    /// Result identifiers, the baseline first.
     results: Vec<String>,
     fit: Fit,
     floor: Option<stats::NoiseFloor>,

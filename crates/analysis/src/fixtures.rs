@@ -15,7 +15,6 @@ use workload::{
 };
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
-/// The number of intervals per trial. The first interval is the warm-up.
 const INTERVALS: u64 = 5;
 
 /// `host:device`, MTU and features.

@@ -13,14 +13,12 @@ use crate::{
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
 const FINDINGS: &str = include_str!("../tests/golden/egress.findings.json");
-/// Environment variable that rewrites the golden files from the fixture.
 const REWRITE: &str = "PLUMB_REWRITE_GOLDEN";
 
 fn findings_of(record: &RunRecord) -> String {
     serde_json::to_string_pretty(&analyse(record)).expect("findings serialise") + "\n"
 }
 
-/// The golden run has three nested paths, six blocks and one skipped result.
 fn golden_run() -> Fixture {
     let mut run = egress(6);
     run.record.trials.retain(|trial| !trial.result.contains("underlay-offload=off/"));

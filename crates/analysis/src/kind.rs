@@ -19,7 +19,6 @@ pub(crate) trait KindAnalysis {
         Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
     }
 
-    /// Returns the samples to check for bimodality, and a description of them.
     fn within(&self, series: &Series) -> (SamplingUnit, Vec<f64>) {
         (SamplingUnit::Intervals, series.rates.clone())
     }

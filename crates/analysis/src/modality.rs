@@ -8,7 +8,6 @@ use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 
 use crate::{kind, observations::Observations, series};
 
-/// The number of quantiles to take from a distribution of round trips.
 const POINTS: u32 = 100;
 /// The minimum ratio of the two levels. A smaller difference does not matter, even if the levels can be
 /// distinguished.

@@ -28,7 +28,6 @@ pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Opt
 
 struct SocketTotals {
     forward: bool,
-    /// Segments sent by the data sender, and by the other end for acknowledgements.
     data: u64,
     back: u64,
 }

@@ -55,7 +55,6 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits:
     matrices
 }
 
-/// Effect of measuring pairs simultaneously, compared within blocks.
 fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], fits: &Fits) -> Option<Contamination> {
     let is_of_matrix = |id: &str| matrix.pairs.iter().any(|pair| pair.result == id);
     let results = measured.iter().filter(|result| is_of_matrix(&result.record.id));

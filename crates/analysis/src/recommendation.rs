@@ -15,7 +15,6 @@ use crate::{commands::Commands, fits::Fits, observations::Observations};
 
 use sweep::Sweep;
 
-/// One recommendation per swept workload and path, in scenario order.
 pub(crate) fn answers(measured: &[Observations<'_>], fits: &Fits) -> Vec<Answer> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for result in measured {

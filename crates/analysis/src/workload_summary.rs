@@ -6,7 +6,6 @@ use workload::{Direction, SocketSettings, Transport, WorkloadSettings};
 
 use crate::words::count;
 
-/// Describes what a result sent, using what is known about its sockets.
 pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) -> String {
     match sent {
         WorkloadSource::Load(load) => in_words(load, placement, sockets),
@@ -74,7 +73,6 @@ fn used_congestion(sockets: &[EndSocket]) -> Option<String> {
     sockets.iter().find(|end| end.end != "receiver" && end.end != "server")?.socket.congestion.clone()
 }
 
-/// Returns the other requested socket options. Kernel defaults are omitted.
 fn socket(settings: &SocketSettings) -> Vec<String> {
     let switched = |on| if on { "no delay" } else { "delay allowed" };
     [

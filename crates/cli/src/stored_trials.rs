@@ -21,7 +21,6 @@ use units::Nanos;
 
 use crate::{amount, commands::report, exit::Exit, output, program::TOOL, remedy_results, store_path, trial};
 
-/// How often to check for Ctrl-C during a pause.
 const ASKED: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]

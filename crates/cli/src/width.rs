@@ -58,7 +58,6 @@ pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     cut + mark
 }
 
-/// Column end offsets, in characters. Columns are separated by two spaces.
 fn columns(line: &str) -> Vec<usize> {
     let signs: Vec<char> = line.chars().collect();
     let ends = |at: usize| {

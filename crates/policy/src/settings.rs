@@ -146,7 +146,6 @@ impl VmSettings {
         Ok(())
     }
 
-    /// The ceiling, or all of the VM's memory except the slow memory's floor.
     pub(crate) fn most_fast(&self) -> u64 {
         self.ceiling.fast.0.min(self.memory.0.saturating_sub(self.floor.slow.0)).max(self.floor.fast.0)
     }

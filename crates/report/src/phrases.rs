@@ -31,7 +31,6 @@ pub(crate) enum Confidence {
     Nowhere,
 }
 
-/// Marks intervals computed within a single trial.
 pub(crate) const WITHIN: &str = "*";
 
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
@@ -238,7 +237,6 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     }
 }
 
-/// Formats an interval in parentheses, marked if it was computed within a single trial.
 fn bracket(range: &str, interval: &Interval, basis: Basis, confidence: Confidence) -> String {
     let mark = if basis == Basis::Intervals { WITHIN } else { "" };
     glued(&match confidence {

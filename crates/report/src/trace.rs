@@ -23,7 +23,6 @@ use crate::{
 
 struct Source<'a> {
     trace: &'a TraceSummary,
-    /// The maximum number of rows per table.
     top: usize,
 }
 

@@ -109,7 +109,6 @@ fn first_on(medians: &[f64], bound: f64) -> Option<usize> {
 
 struct Draws {
     knees: Vec<usize>,
-    /// The number of curves in which each level is below the plateau.
     below: Vec<usize>,
 }
 

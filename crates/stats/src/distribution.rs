@@ -81,7 +81,6 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     (0.5 + sum * density).clamp(0.0, 1.0)
 }
 
-/// Returns the quantile of Student's t for a two-sided interval.
 pub(crate) fn student_quantile(confidence: f64, freedom: f64) -> Option<f64> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;

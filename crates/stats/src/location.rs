@@ -16,7 +16,6 @@ pub const FEWEST: usize = 5;
 /// The minimum scatter of logarithms (0.1 %), because equal values may be the result of rounding.
 pub const LEAST_SCATTER: f64 = 0.001;
 
-/// The median absolute deviation of the standard normal distribution.
 const NORMAL_MAD: f64 = 0.674_489_75;
 /// The weight of a value is zero beyond this many standard deviations of the workload ...
 const CUT_BY_SHARED: f64 = 6.0;

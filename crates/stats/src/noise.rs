@@ -34,7 +34,6 @@ pub struct NoiseFloor {
 }
 
 impl NoiseFloor {
-    /// Returns whether the floor is based on enough pairs for a verdict.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         self.pairs >= FEWEST

@@ -72,7 +72,6 @@ fn blocks(record: &RunRecord) -> usize {
     record.trials.iter().map(|trial| trial.block).collect::<BTreeSet<_>>().len()
 }
 
-/// Scenario name and text. Imported logs have no scenario.
 fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<EnvironmentChange>; 2] {
     if a.origin.imported().is_some() || b.origin.imported().is_some() {
         return [None, None];

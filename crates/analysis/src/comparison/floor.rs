@@ -45,7 +45,6 @@ pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<St
     })
 }
 
-/// Returns the half-width of the median's interval in the less precise run.
 fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
     if a.metric != b.metric || single_trial::is_imported(a) || single_trial::is_imported(b) {
         return None;

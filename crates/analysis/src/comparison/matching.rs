@@ -10,7 +10,6 @@ pub(super) struct Matching<'m, 'a> {
     pub(super) only_b: Vec<String>,
 }
 
-/// Matches measured results by identifier, or else by path, workload and levels.
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];

@@ -15,7 +15,6 @@ use crate::{
 
 /// If more offloads than this differ on a device, they are counted instead of listed.
 const MOST_OFFLOADS: usize = 4;
-/// Offloads that affect packet sizes or checksums.
 const WEIGHTY: [&str; 5] = ["segmentation", "gro", "gso", "checksum", "scatter"];
 
 pub(super) fn changes(pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {

@@ -21,14 +21,10 @@ fn gate(comparison: &RunComparison, threshold: f64) -> Gate {
     super::gate(comparison, threshold, GuardLimits::default())
 }
 
-/// Relative noise of a run's values.
 #[derive(Clone, Copy)]
 struct Noise {
-    /// Between trials.
     trial: f64,
-    /// Between blocks, common to all results.
     block: f64,
-    /// Between runs, separately for each result.
     run: f64,
 }
 

@@ -102,7 +102,6 @@ fn noisy(comparison: &RunComparison) -> Option<String> {
     })
 }
 
-/// Returns whether a tolerance was used to judge the result.
 fn is_of_few(result: &ResultComparison) -> bool {
     result.p.is_none() && result.comparison.is_some_and(|it| it.ratio_interval.is_some())
 }

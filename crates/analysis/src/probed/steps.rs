@@ -10,7 +10,6 @@ use crate::observations::Observations;
 pub(super) struct Steps<'a> {
     /// Bridges without a probe point that packets pass, by host.
     bridges: BTreeMap<&'a str, &'a str>,
-    /// Hosts with network address translation.
     translating: Vec<&'a str>,
 }
 
@@ -73,7 +72,6 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Returns the step from a device down to the device that carries it.
 fn down(from: &HopPoint) -> (StepKind, String) {
     match from.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(from))),
@@ -84,7 +82,6 @@ fn down(from: &HopPoint) -> (StepKind, String) {
     }
 }
 
-/// Returns the step from a device up to the device that it carries.
 fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
     match to.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(to))),

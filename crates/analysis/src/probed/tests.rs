@@ -467,9 +467,12 @@ fn reports_failed_probe_with_first_and_number_of_trials() {
             |it: &&samples::Trial| it.arm == Arm::Probed && it.result == result && it.block == block;
         run.record.trials.iter().find(of_result).map(|trial| trial.index)
     };
-    let told: Vec<_> =
+    let failures: Vec<_> =
         probes.failed.iter().map(|it| (it.probe, Some(it.first_trial), it.trials, it.later_trials)).collect();
-    assert_eq!(told, [(ProbeKind::Cpu, first(BULK, 1), 2, 5), (ProbeKind::PacketWay, first(PING, 0), 4, 0)]);
+    assert_eq!(
+        failures,
+        [(ProbeKind::Cpu, first(BULK, 1), 2, 5), (ProbeKind::PacketWay, first(PING, 0), 4, 0)]
+    );
     assert_eq!(probes.used, ProbeKind::ALL, "streams had them all");
 }
 
@@ -506,7 +509,7 @@ fn counts_unfinished_calls_separately_by_thread() {
     let unfinished: Vec<_> =
         probed.under_way.iter().map(|it| (it.call.as_str(), it.calls, it.waiting)).collect();
     assert_eq!(
-        told,
+        unfinished,
         [("ppoll", 3, Some(Nanos::from_millis(903))), ("futex", 3, Some(Nanos::from_millis(15)))]
     );
     assert_eq!((result.syscalls.len(), probed.calls.as_ref().map(|calls| calls.all)), (0, Some(0.0)));

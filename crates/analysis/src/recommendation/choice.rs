@@ -81,7 +81,6 @@ fn by_cpu(
     })
 }
 
-/// Returns the reciprocal of the CPU time, in total and for each trial.
 fn thrift(setting: &Setting<'_>) -> Option<(f64, Vec<f64>)> {
     let cpu = setting.cpu.as_ref()?;
     Some((cpu.total.recip(), cpu.trials.iter().map(|cpu| cpu.recip()).collect()))

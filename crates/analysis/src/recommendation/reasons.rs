@@ -11,7 +11,6 @@ use super::{
 };
 use crate::words::{self, count, list, percent};
 
-/// A relative difference of CPU times that is too small to be a reason.
 const ALIKE_CPU: f64 = 0.02;
 
 pub(super) fn sentences(

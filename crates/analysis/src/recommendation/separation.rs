@@ -7,7 +7,6 @@ const NEAR: f64 = 0.9;
 /// The two-sided 95 % point of the normal distribution.
 const NORMAL_95: f64 = 1.96;
 
-/// Settings by index, with the scores of their trials. Higher scores are better.
 pub(super) struct Apart {
     scores: Vec<f64>,
     by: Basis,

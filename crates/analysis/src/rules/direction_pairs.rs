@@ -13,7 +13,6 @@ use super::{
 };
 use crate::observations::Observations;
 
-/// Separators between the two ends in a path's name, longest first.
 const BETWEEN: [&str; 5] = ["->", "→", "-to-", "_to_", " to "];
 const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "download"), ("send", "receive")];
 

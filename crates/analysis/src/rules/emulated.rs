@@ -11,7 +11,6 @@ pub(crate) const RULE: Rule = Rule::measurement("emulated", look);
 
 /// QEMU's generic CPU models, which are rarely used with hardware virtualization.
 const MODELS: [&str; 3] = ["tcg", "qemu virtual cpu", "bochs"];
-/// Words in levels, paths and layers that indicate emulation.
 const WORDS: [&str; 3] = ["tcg", "emulated", "emulation"];
 /// A system call takes a few hundred nanoseconds on hardware, even in a virtual machine, but thousands under
 /// emulation.

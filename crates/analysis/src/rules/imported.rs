@@ -8,7 +8,6 @@ use crate::words::{count, list};
 
 pub(crate) const RULE: Rule = Rule::measurement("imported", look);
 
-/// Maximum number of notes. The report lists all of them.
 const MOST_NOTES: usize = 3;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {

@@ -18,7 +18,6 @@ const MOST_LISTED: usize = 6;
 struct Jumpy<'a> {
     result: &'a ResultSummary,
     widest: &'a ResultShift,
-    /// Value of the trial with that jump, in the metric's unit.
     average: Option<f64>,
 }
 

@@ -64,7 +64,6 @@ pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> 
     keeps.is_finite().then_some(keeps)
 }
 
-/// Returns whether the whole interval of a result's median is on the slow side.
 pub(super) fn is_apart(matrix: &PairMatrix, result: &ResultSummary, usual: f64) -> bool {
     result.value.interval.is_some_and(|interval| match matrix.metric.more_is_better() {
         Some(true) => interval.high < usual,

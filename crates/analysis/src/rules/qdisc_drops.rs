@@ -108,7 +108,6 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .text(format!(" out dropped{qdisc}"))
 }
 
-/// Queueing disciplines that limit the rate.
 const SHAPERS: [&str; 5] = ["cake", "hfsc", "htb", "netem", "tbf"];
 
 fn remedy(device: &DeviceCounters) -> Remedy {

@@ -5,7 +5,6 @@ use stats::{interval::median_estimate, verdict::is_sure};
 
 use crate::compare::CONFIDENCE;
 
-/// The minimum ratio of a difference if there is no noise floor.
 pub(crate) const LEAST_RATIO: f64 = 1.1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -50,11 +49,9 @@ fn apart(ratio: f64) -> bool {
     ratio > 0.0 && (ratio >= LEAST_RATIO || ratio <= LEAST_RATIO.recip())
 }
 
-/// A figure per trial that reaches a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
     pub(crate) estimate: f64,
-    /// Whether the interval is above the threshold as well.
     pub(crate) sure: bool,
 }
 

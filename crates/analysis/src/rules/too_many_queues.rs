@@ -19,7 +19,6 @@ const GOOD: f64 = 0.9;
 /// Minimum increase of CPU time that is wasteful for a gain of up to a tenth.
 const DEARER: f64 = 1.25;
 
-/// A number of queues with little gain for much CPU time.
 struct Waste<'a> {
     point: Point<'a>,
     gain: f64,

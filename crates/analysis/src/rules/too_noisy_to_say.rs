@@ -11,9 +11,7 @@ pub(crate) const RULE: Rule = Rule::limit("too-noisy-to-say", look);
 
 /// Narrower intervals show that there is hardly any difference.
 const NARROW: f64 = 1.1;
-/// Target half-width for the suggested number of trials.
 const WANTED: f64 = 0.05;
-/// Maximum number of trials to suggest.
 const MOST_TRIALS: f64 = 200.0;
 const MOST_LISTED: usize = 6;
 

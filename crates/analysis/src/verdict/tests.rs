@@ -1,4 +1,4 @@
-//! The verdict on runs with known causes, and what must not contradict it.
+//! Tests the verdict on runs with known causes, and the parts of a report that must agree with it.
 
 use findings::{Cause, Conclusion, Grade, RunVerdict, TrustReason};
 use samples::{Disturber, ValidityWarning};
@@ -19,7 +19,6 @@ fn cause(verdict: &RunVerdict) -> Option<&str> {
     }
 }
 
-/// A path whose receive offload is off at one level, with these rates.
 fn offloads(on: f64, off: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);

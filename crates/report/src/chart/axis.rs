@@ -89,7 +89,6 @@ impl Axis {
         labels.iter().map(|(_, label)| width(label, Style::Tick)).fold(0.0, f64::max)
     }
 
-    /// Draws a horizontal axis with grid lines across the plot. Returns its bottom.
     pub(super) fn along(
         &self,
         canvas: &mut Canvas<'_>,

@@ -40,7 +40,6 @@ impl Style {
     }
 }
 
-/// Returns an upper bound for the width of a text.
 pub(super) fn width(text: &str, style: Style) -> f64 {
     let ems: f64 = text.chars().map(em).sum();
     ems * style.size() * if style == Style::Strong { BOLD } else { 1.0 }

@@ -17,7 +17,6 @@ pub(crate) struct Rows {
     pub(crate) reference: Option<f64>,
 }
 
-/// A row. A row with nothing to draw is a heading.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Row {
     pub(crate) label: String,

@@ -14,7 +14,6 @@ use crate::{
 
 pub(super) const KIND: &str = "percentiles";
 
-/// Maximum number of distinguishable curves per plot.
 const MOST: usize = 7;
 
 type Timed<'a> = (&'a ResultSummary, TitledDistribution<'a>);

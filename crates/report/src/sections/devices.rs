@@ -8,7 +8,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Lists each distinct device state once, under the results that had it.
 pub(super) fn folded(findings: &Findings) -> Vec<Block> {
     let mut states: Vec<(&[DeviceState], Vec<String>)> = Vec::new();
     for result in findings.results.iter().filter(|result| !result.devices.is_empty()) {

@@ -32,7 +32,6 @@ struct Scope {
     cautions: usize,
     room: usize,
     warnings: bool,
-    /// Shows neither the details of findings nor commands.
     brief: bool,
 }
 

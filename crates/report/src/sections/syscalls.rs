@@ -24,7 +24,6 @@ const OPEN: usize = 8;
 const OPEN_OF_PROCESS: usize = 5;
 const OPEN_RESULTS: usize = 4;
 
-/// Results of this finding come first.
 const CLAIM: &str = "wait-mistaken-for-work";
 
 const UNSPLIT: &str = "The running time is unknown because the tool did not record it. The total time of calls that \

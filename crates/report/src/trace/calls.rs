@@ -23,7 +23,6 @@ const PROCESS: OptionalColumn = OptionalColumn { title: "Process", of: |row| row
 const THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: |row| row.count.thread.clone() };
 const NUMBERED_THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: thread };
 
-/// This column is omitted for short traces.
 pub(super) const RATE: &str = "Calls/s";
 
 const NUMBERS: &[OptionalColumn] = &[

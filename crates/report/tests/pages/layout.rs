@@ -192,7 +192,7 @@ fn shows_single_section_and_full_report() {
 }
 
 #[test]
-fn an_unreliable_run_is_to_be_repeated_and_suggests_nothing_else() {
+fn unreliable_run_suggests_only_a_repetition() {
     let mut findings = sample::findings();
     let reason = Statement {
         finding: "disturbed".into(),
@@ -210,7 +210,7 @@ fn an_unreliable_run_is_to_be_repeated_and_suggests_nothing_else() {
 }
 
 #[test]
-fn an_unreliable_layer_is_marked_unless_all_of_them_are() {
+fn marks_unreliable_layers_unless_all_are() {
     let mut findings = sample::findings();
     findings.verdict.workloads[0].layers[0].unreliable = true;
     let text = render(&findings, None, Format::Terminal, &Options::default());
@@ -221,7 +221,7 @@ fn an_unreliable_layer_is_marked_unless_all_of_them_are() {
 }
 
 #[test]
-fn a_superseded_finding_names_the_one_that_explains_it() {
+fn superseded_finding_names_its_explanation() {
     let mut findings = sample::findings();
     findings.findings[0].superseded_by = Some("disturbed".into());
     let text = render(&findings, None, Format::Terminal, &Options::default());
@@ -419,7 +419,6 @@ fn ratios_without_interval_have_no_marks_and_one_style() {
     assert!(results.contains("A number without brackets has no interval"), "{text}");
 }
 
-/// Checks what a reader gets by copying the command from a narrow terminal.
 fn check_copied(command: &str, expected: &str) {
     let mut findings = sample::findings();
     let remedy = Remedy::manual("Do it", vec![command.into()]);

@@ -63,7 +63,6 @@ fn drawn(findings: &Findings) -> Vec<Picture> {
 #[derive(Debug)]
 struct Shown(f64, f64, f64, f64, String);
 
-/// Uses approximate widths of a reader's font, with the space that a tag needs.
 fn texts(svg: &str) -> Vec<Shown> {
     let sizes: BTreeMap<&str, f64> = [("t", 13.0), ("l", 13.0), ("n", 12.0), ("k", 11.0)].into();
     let parts = svg.split("<text ").skip(1);
@@ -323,7 +322,6 @@ fn bars_and_dots_match_values() {
     );
 }
 
-/// The script shows values from the chart's table, to four digits.
 #[test]
 fn tooltips_match_the_chart_table() {
     let findings = sample::findings();

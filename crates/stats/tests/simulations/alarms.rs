@@ -81,7 +81,6 @@ fn verdicts() -> Vec<Case> {
     cases
 }
 
-/// The floor for comparing two runs, combined with the uncertainty of their medians.
 fn whole_floor(a: &[f64], b: &[f64]) -> Option<f64> {
     let reach = reach(a)?.max(reach(b)?);
     Some(noise::USUAL_BETWEEN_RUNS.hypot(reach))

@@ -80,7 +80,6 @@ impl Draws {
         }
     }
 
-    /// Positive values whose logarithms have errors of this shape and scale.
     pub(crate) fn rates(&mut self, n: usize, shape: Shape, scale: f64) -> Vec<f64> {
         (0..n).map(|_| 10.0 * (scale * self.error(shape)).exp()).collect()
     }

@@ -140,7 +140,6 @@ pub(super) fn swinging(by: f64) -> Fixture {
     run
 }
 
-/// A tunnel as fast as the wire, with this relative variation between blocks.
 pub(super) fn swaying(by: f64) -> Fixture {
     let mut run = nested(10e9);
     run.each(UPPER, |trial| {

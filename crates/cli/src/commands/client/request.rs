@@ -25,7 +25,6 @@ const UDP_RATE: BitRate = BitRate(1e6);
 const DATAGRAM: Bytes = Bytes(1448);
 /// The maximum in iperf3's protocol (MAX_TCP_BUFFER).
 const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
-/// The minimum number of writes per test if a rate is set.
 const FEWEST: f64 = 2.0;
 
 pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {

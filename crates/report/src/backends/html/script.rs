@@ -4,7 +4,6 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 
-/// The script, wrapped in a function to avoid global names.
 const SCRIPT: &str =
     concat!("\n(() => {\n\"use strict\";\n", include_str!("../../../script/page.js"), "})();\n");
 

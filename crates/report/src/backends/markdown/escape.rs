@@ -55,7 +55,6 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Escapes text that would start a heading, a list or a quotation.
 fn guarded(line: &str) -> String {
     let marks =
         line.starts_with(['#', '>', '+', '=', '|']) || line.starts_with("- ") || line.starts_with("---");

@@ -129,7 +129,6 @@ fn blank(columns: usize) -> Span {
     Span { text: " ".repeat(columns), tone: Tone::Plain }
 }
 
-/// Shows each row as its first cell, followed by the others as pairs.
 fn stacked(table: &Table, width: usize) -> Vec<Line> {
     let row = |row: &Vec<Text>| {
         let named = |(column, cell): (&Column, &Text)| (column.title.clone(), cell.clone());

@@ -8,7 +8,6 @@ pub(super) type Line = Vec<Span>;
 
 type Characters = Vec<(char, Tone)>;
 
-/// An unbreakable unit together with its leading space.
 struct Word {
     characters: Characters,
     spaced: bool,

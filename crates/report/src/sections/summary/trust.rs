@@ -32,7 +32,6 @@ pub(super) fn text(findings: &Findings, scope: Scope, marked: bool) -> Text {
     Text::from(format!("{grade}: {}", facts.join("; "))).and(Tone::Doubtful, warning.unwrap_or_default())
 }
 
-/// Whether the answer or a caution already names an unreliable value.
 fn is_unreliable(verdict: &RunVerdict) -> bool {
     matches!(verdict.conclusion, findings::Conclusion::Repeat { .. }) || !verdict.cautions.is_empty()
 }

@@ -101,7 +101,6 @@ fn spread() -> CpuAffinity {
     }
 }
 
-/// The sender builds large packets, which are segmented at the tunnel.
 fn packets() -> PacketSummary {
     let size = |packets: u64, mean: u64, segments: f64| PacketSize {
         packets,
@@ -142,7 +141,6 @@ fn messages(result: ResultSummary, latency_breakdown: LatencyBreakdown) -> Resul
     ResultSummary { probed: Some(probed), syscalls, counters: Some(counters(0)), ..result }
 }
 
-/// Calls that lasted from the start, in each of five trials.
 fn waits() -> SyscallCount {
     SyscallCount {
         errors: None,
