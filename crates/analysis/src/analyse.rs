@@ -23,6 +23,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         run: head(record),
         verdict: RunVerdict::default(),
         results: results::summaries(&measured, &fits),
+        comparisons: u32::try_from(fits.family().comparisons()).unwrap_or(u32::MAX),
         noise: fits.floors(),
         cost_breakdowns: cost_breakdown::cost_breakdowns(&measured, &fits),
         effects: effects::effects(&record.header.results, &measured, &fits),

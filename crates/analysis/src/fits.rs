@@ -1,7 +1,7 @@
 //! One fit per workload, from which all values, noise floors and comparisons of a run come.
 
 use findings::{Comparison, Difference, Estimate, NoiseFloor};
-use stats::{Fit, Level, fit::BASELINE};
+use stats::{Family, Fit, Level, fit::BASELINE};
 
 use crate::{
     compare::{self, CONFIDENCE},
@@ -10,9 +10,10 @@ use crate::{
     single_trial,
 };
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Fits {
     workloads: Vec<Workload>,
+    family: Family,
 }
 
 #[derive(Debug)]
@@ -26,8 +27,19 @@ struct Workload {
 impl Fits {
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines =
-            measured.iter().filter(|result| result.record.baseline && !single_trial::is_imported(result));
-        Self { workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured)).collect() }
+            measured.iter().filter(|result| result.record.baseline && !single_trial::is_told(result));
+        let compared =
+            measured.iter().filter(|result| !result.record.baseline && !single_trial::is_told(result));
+        let family = Family::of(compared.count());
+        Self {
+            workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured, family)).collect(),
+            family,
+        }
+    }
+
+    /// The comparisons whose intervals hold together.
+    pub(crate) const fn family(&self) -> Family {
+        self.family
     }
 
     pub(crate) fn floors(&self) -> Vec<NoiseFloor> {
@@ -105,7 +117,7 @@ impl Fits {
 }
 
 impl Workload {
-    fn of(baseline: &Observations<'_>, measured: &[Observations<'_>]) -> Option<Self> {
+    fn of(baseline: &Observations<'_>, measured: &[Observations<'_>], family: Family) -> Option<Self> {
         let others = measured.iter().filter(|result| {
             result.record.workload == baseline.record.workload
                 && result.metric == baseline.metric
@@ -113,7 +125,7 @@ impl Workload {
         });
         let results: Vec<&Observations<'_>> = [baseline].into_iter().chain(others).collect();
         let values: Vec<stats::Blocks> = results.iter().map(|result| result.blocks()).collect();
-        let fit = Fit::of(&values, &observations::values(&baseline.again))?;
+        let fit = Fit::of(&values, &observations::values(&baseline.again), family)?;
         Some(Self {
             name: baseline.record.workload.clone(),
             results: results.iter().map(|result| result.record.id.clone()).collect(),

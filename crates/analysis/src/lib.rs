@@ -26,6 +26,7 @@ mod golden;
 mod guest_cpu;
 mod hints;
 mod history;
+#[cfg(test)]
 mod judged;
 mod kind;
 mod limitations;

@@ -35,7 +35,7 @@ pub(crate) fn limitations(
     limitations.extend(unfinished(record));
     limitations.extend(unmeasured(record, measured));
     limitations.extend(imported::limitations(record, measured));
-    limitations.extend(design::limitations(record, findings));
+    limitations.extend(design::limitations(record));
     limitations.extend(few_trials(measured));
     limitations.extend(no_floor(measured, fits));
     limitations.extend(adjusted(findings));

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use findings::{Evidence, Finding, Remedy, Role, Severity};
+use findings::{Evidence, Finding, Remedy, ResultSummary, Role, Severity};
 
 /// The subject of a rule: a run, a single trial or a virtual machine.
 pub(crate) trait Subject {
@@ -90,12 +90,36 @@ impl Claim {
         Self { detail: detail.into(), ..self }
     }
 
-    pub(crate) fn further(self, further: impl Into<String>) -> Self {
-        Self { further: further.into().trim().to_owned(), ..self }
+    /// Adds sentences.
+    pub(crate) fn further(mut self, sentences: impl AsRef<str>) -> Self {
+        let separator = if self.further.is_empty() { "" } else { " " };
+        self.further = format!("{}{separator}{}", self.further, sentences.as_ref().trim()).trim().to_owned();
+        self
+    }
+
+    /// Adds the number of results, for a claim that names only one of several.
+    pub(crate) fn affected(self) -> Self {
+        match self.results.len() {
+            0 | 1 => self,
+            results => self.further(format!("{results} results affected.")),
+        }
     }
 
     pub(crate) fn factual(self) -> Self {
         Self { factual: true, ..self }
+    }
+
+    pub(crate) fn about<T>(self, found: &[T], result: impl Fn(&T) -> &ResultSummary) -> Self {
+        self.with_results(found.iter().map(|found| result(found).id.clone()))
+    }
+
+    pub(crate) fn with_results(mut self, results: impl IntoIterator<Item = String>) -> Self {
+        for result in results {
+            if !self.results.contains(&result) {
+                self.results.push(result);
+            }
+        }
+        self
     }
 
     pub(crate) fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {

@@ -26,12 +26,6 @@ pub(crate) fn count(number: usize, singular: &str) -> String {
     if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
-/// Returns ` 3 results affected.`, for a claim that names only one of several results, or nothing for a
-/// single result.
-pub(crate) fn so_in(results: usize) -> String {
-    if results > 1 { format!(" {results} results affected.") } else { String::new() }
-}
-
 /// `3.10 %`.
 pub(crate) fn percent(share: f64) -> String {
     Share(share).to_string()

@@ -4,9 +4,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        baseline, check, client, compare, completions, config, doctor, explain, fleet, import, lab, man,
-        measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server, trace,
-        vm, watch, web,
+        baseline, between, check, client, compare, completions, config, doctor, explain, fleet, import, lab,
+        man, measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server,
+        trace, vm, watch, web,
     },
     examples,
     exit::Exit,
@@ -46,6 +46,7 @@ impl Args {
         let shared = &self.shared;
         match &self.command {
             Command::Run(args) => run::run(args, shared),
+            Command::Between(args) => between::run(args, shared),
             Command::Report(args) => report::run(args, shared),
             Command::Plot(args) => plot::run(args, shared),
             Command::Runs(args) => runs::run(args, shared),
@@ -101,6 +102,8 @@ const EXIT_STATUS: &str = "Exit status: 0 success; 1 failure (`check` and `watch
 pub(crate) enum Command {
     /// Measure a scenario: create its lab, run the trials and print a report
     Run(run::RunArgs),
+    /// Measure the path between two containers, pods, processes or namespaces of this machine
+    Between(between::BetweenArgs),
     /// Print the report of a stored run
     Report(report::ReportArgs),
     /// Draw charts of a run as SVG or PNG, or export their data as CSV

@@ -1,6 +1,7 @@
 //! The subcommands. Each has its own file.
 
 pub(crate) mod baseline;
+pub(crate) mod between;
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod compare;

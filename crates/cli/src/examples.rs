@@ -85,6 +85,17 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "between",
+        &[
+            ("plumb between container:web container:db", "two containers of Docker or Podman"),
+            ("plumb between pod:shop/cart-7d9 local", "a pod on this node and the node itself"),
+            (
+                "plumb between netns:/run/netns/blue pid:4711 --udp --rate 1G --report path.html",
+                "limited UDP traffic, with a page",
+            ),
+        ],
+    ),
+    (
         "report",
         &[
             ("plumb report", "the last run: summary, chart, findings"),

@@ -4,6 +4,7 @@
 
 mod amount;
 mod args;
+mod attached;
 mod bounded_file;
 mod commands;
 mod destination;

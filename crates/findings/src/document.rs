@@ -31,6 +31,9 @@ pub struct Findings {
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
+    /// Number of comparisons whose intervals hold together with their confidence: one for each result that is compared
+    /// with a baseline.
+    pub comparisons: u32,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,
     /// Cost breakdowns by layer, one per workload and setting.

@@ -1,7 +1,10 @@
-//! Groups tests into results ("cells"), and names results and paths. This is independent of formats and measurements.
+//! Groups tests into cells, and names cells and paths. It does not depend on formats or measurements.
 //!
-//! A result's identity depends only on the test itself, so importing the same or a similar log again produces the same
-//! results. Settings that only some tests state become factors at the end.
+//! A cell's identity depends only on the test itself, so importing the same or a similar log again produces the same
+//! cells. Settings that only some tests state become factors at the end.
+
+mod identity;
+mod naming;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -9,12 +12,15 @@ use std::{
     sync::Arc,
 };
 
-use samples::{ImportedKind, ImportedSettings, PathRecord, ResultRecord, WorkloadSource};
-use units::Bytes;
-use workload::{Direction, Measurement, Quantity, Transport};
+use samples::{ImportedSettings, PathRecord, ResultRecord, WorkloadSource};
+use workload::Quantity;
 
+use self::{
+    identity::Identity,
+    naming::{family, settings, stem_of, unusual_settings, usual_workload},
+};
 use crate::{
-    imported_test::{End, Evidence, ImportedTest, Part},
+    imported_test::{Evidence, ImportedTest, Part},
     places,
     rate_basis::{Extent, RateBasis},
     title::{self, Settings, slug},
@@ -24,8 +30,6 @@ pub(crate) const MOST_CELLS: usize = 20_000;
 const COUNTED: &str = "counted";
 const PART: &str = "part";
 const UNKNOWN: &str = "unknown";
-/// iperf3's default TCP write size (DEFAULT_TCP_BLKSIZE).
-const USUAL_MESSAGE: Bytes = Bytes(128 << 10);
 
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
@@ -33,28 +37,17 @@ pub(crate) struct Cells {
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
     cells: Vec<Cell>,
+    /// The results with equal settings, by the name of the first one.
     by_name: HashMap<String, Vec<Member>>,
+    /// Names that include a part of the file.
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
     pub(crate) unexplained: Vec<(String, String)>,
     first_in: HashMap<String, Context>,
+    /// The headings of the previous test and their settings, because consecutive table rows share them.
     latest: (Vec<String>, Settings),
-    /// The identity and result of the previous test, because consecutive tests often belong to the same
-    /// result.
+    /// The identity and cell of the previous test, because consecutive tests are often the same.
     latest_cell: Option<(Identity, usize)>,
-}
-
-#[derive(Debug, PartialEq)]
-struct Identity {
-    file: String,
-    title: Vec<String>,
-    settings: ImportedSettings,
-    hosts: Option<(String, String)>,
-    levels: BTreeMap<String, String>,
-    counted: Option<RateBasis>,
-    quantity: Quantity,
-    observed: BTreeMap<&'static str, String>,
-    part: Part,
 }
 
 #[derive(Debug)]
@@ -69,6 +62,7 @@ struct Member {
 struct Cell {
     record: ResultRecord,
     settings: BTreeMap<String, String>,
+    /// The part of the file, which becomes a factor if other results have equal settings.
     part: Option<Arc<str>>,
     trials: u32,
 }
@@ -77,6 +71,7 @@ struct Cell {
 struct Context {
     file: String,
     section: String,
+    /// Properties that many logs omit, e.g. the congestion control in use.
     observed: BTreeMap<&'static str, String>,
 }
 
@@ -85,8 +80,7 @@ impl Cells {
         Self { together, ..Self::default() }
     }
 
-    /// Returns the test's result and the number of its earlier trials, or `None` if there are too many
-    /// results.
+    /// Returns the test's cell and the number of earlier trials, or `None` once there are too many cells.
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let test = Identity::of(found);
         let at = match &self.latest_cell {
@@ -138,11 +132,16 @@ impl Cells {
             placement: UNKNOWN.to_owned(),
             baseline: false,
         };
-        let (at, extent) = (self.cells.len(), Extent::of(&found.measurement));
-        let member = Member { part: test.part.clone(), lines: found.lines.clone(), at, extent };
-        self.by_name.entry(group).or_default().push(member);
         self.cells.push(Cell { record, settings, part, trials: 0 });
-        Some(at)
+        Some(self.add_member(group, found))
+    }
+
+    /// Adds the newest cell to the results of its group.
+    fn add_member(&mut self, group: String, found: &ImportedTest) -> usize {
+        let (at, extent) = (self.cells.len() - 1, Extent::of(&found.measurement));
+        let member = Member { part: found.part.clone(), lines: found.lines.clone(), at, extent };
+        self.by_name.entry(group).or_default().push(member);
+        at
     }
 
     /// Finds the result that this test is another trial of. There must be evidence: a loop, numbered runs, or
@@ -180,8 +179,7 @@ impl Cells {
         None
     }
 
-    /// Returns the name of a new result, and the part of the file as a factor level. This is the text above
-    /// the test, or its lines.
+    /// Returns the name of a new result, and the part of the file as a factor level: the text above it, or its lines.
     fn name(&self, group: &str, test: &Identity, lines: &RangeInclusive<u64>) -> (String, Option<Arc<str>>) {
         let members = self.by_name.get(group).map_or(&[][..], Vec::as_slice);
         let label = test.part.label.clone();
@@ -215,8 +213,8 @@ impl Cells {
         self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
     }
 
-    /// Returns the paths and results for the run header. Settings that vary become factors, and `off` sorts
-    /// before `on`.
+    /// Returns the paths and cells for the run header. Settings that vary become factors, and `off` sorts before
+    /// `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
         let mut records: Vec<ResultRecord> =
@@ -273,8 +271,7 @@ impl Cells {
         name
     }
 
-    /// Adds words for the differences from the first test with the same settings: the file, section or
-    /// congestion control.
+    /// Adds words for what differs from the first test with equal settings: the file, section or congestion control.
     fn context(
         &mut self,
         stem: &str,
@@ -322,8 +319,8 @@ impl Cells {
         name
     }
 
-    /// Returns the settings that differ between results. The file and section are included only if they
-    /// distinguish results with the same settings.
+    /// Returns the settings that differ between cells. The file and section are only included if they distinguish
+    /// cells with equal settings.
     fn varying(&self) -> BTreeSet<&str> {
         let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let in_name = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));
@@ -344,22 +341,6 @@ impl Cells {
     }
 }
 
-impl Identity {
-    fn of(found: &ImportedTest) -> Self {
-        Self {
-            file: found.file.clone(),
-            title: found.title.clone(),
-            settings: found.settings.clone(),
-            hosts: hosts(found),
-            levels: found.levels.clone(),
-            counted: RateBasis::of(&found.measurement),
-            quantity: quantity(&found.measurement),
-            observed: found.observed.clone(),
-            part: found.part.clone(),
-        }
-    }
-}
-
 impl Cell {
     fn record_with(&self, varying: &BTreeSet<&str>) -> ResultRecord {
         let mut record = self.record.clone();
@@ -371,105 +352,11 @@ impl Cell {
     }
 }
 
-fn stem_of(file: &str) -> &str {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { file } else { stem })
-}
-
+/// Returns the factors that only have the levels `on` and `off`.
 fn switches(records: &[ResultRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {
         *levels.entry(factor).or_insert(true) &= level == "on" || level == "off";
     }
     levels.into_iter().filter(|(_, switch)| *switch).map(|(factor, _)| factor.clone()).collect()
-}
-
-fn hosts(found: &ImportedTest) -> Option<(String, String)> {
-    let role = |role: &str| role.to_owned();
-    found.hosts.clone().or_else(|| match (found.end, found.peer.clone()) {
-        (Some(End::Client), Some(peer)) => Some((role("client"), peer)),
-        (Some(End::Server), Some(peer)) => Some((peer, role("server"))),
-        _ => None,
-    })
-}
-
-fn usual_workload(imported: &ImportedSettings) -> &'static str {
-    let under_load = imported.tool.ends_with(" under-load");
-    match (imported.kind, imported.transport) {
-        (ImportedKind::PingPong, Some(Transport::Tcp)) if under_load => "tcp-under-load",
-        (ImportedKind::PingPong, Some(Transport::Udp)) if under_load => "udp-under-load",
-        (ImportedKind::PingPong, None) if under_load => "under-load",
-        (ImportedKind::Stream, Some(Transport::Tcp)) => "tcp-stream",
-        (ImportedKind::Stream, Some(Transport::Udp)) => "udp-stream",
-        (ImportedKind::Stream, None) => "stream",
-        (ImportedKind::PingPong, Some(Transport::Tcp)) => "tcp-ping-pong",
-        (ImportedKind::PingPong, Some(Transport::Udp)) => "udp-ping-pong",
-        (ImportedKind::PingPong, None) => "ping-pong",
-        (ImportedKind::Connect, _) => "connections",
-        (ImportedKind::Other, _) => "reported",
-    }
-}
-
-fn quantity(measurement: &Measurement) -> Quantity {
-    match measurement {
-        Measurement::Stream(_) => Quantity::BitRate,
-        Measurement::PingPong(_) => Quantity::Time,
-        Measurement::Reported(data) => data.values.first().map_or(Quantity::Plain, |value| value.quantity),
-        _ => Quantity::Plain,
-    }
-}
-
-fn settings(imported: &ImportedSettings) -> BTreeMap<String, String> {
-    let direction = imported.direction.map(|direction| match direction {
-        Direction::Forward => "forward",
-        Direction::Reverse => "reverse",
-        Direction::Both => "both",
-    });
-    let transport = imported.transport.map(|transport| match transport {
-        Transport::Tcp => "tcp",
-        Transport::Udp => "udp",
-    });
-    [
-        ("congestion", imported.congestion.clone()),
-        ("direction", direction.map(str::to_owned)),
-        ("message", imported.message.map(|size| size.to_string())),
-        ("rate", imported.rate.map(|rate| rate.to_string())),
-        ("streams", imported.streams.map(|streams| streams.to_string())),
-        ("transport", transport.map(str::to_owned)),
-    ]
-    .into_iter()
-    .filter_map(|(setting, value)| Some((setting.to_owned(), value?)))
-    .chain(imported.options.clone())
-    .collect()
-}
-
-/// Returns the settings for the name of the result. Defaults are left out, so that a log that does not print
-/// them belongs to the same results.
-fn unusual_settings(imported: &ImportedSettings, settings: &BTreeMap<String, String>) -> Vec<String> {
-    let datagrams = |size: Bytes| (1400..=1500).contains(&size.0) || size.0 == 8192;
-    let message = match imported.transport {
-        Some(Transport::Udp) => imported.message.is_none_or(datagrams),
-        _ => imported.message.is_none_or(|size| size == USUAL_MESSAGE),
-    };
-    let usual = |setting: &str| match setting {
-        "congestion" => true,
-        "direction" => imported.direction.is_none_or(|direction| direction == Direction::Forward),
-        "message" => message,
-        "rate" => imported.rate.is_none(),
-        "streams" => imported.streams.is_none_or(|streams| streams <= 1),
-        "transport" => imported.transport.is_none_or(|transport| transport == Transport::Tcp),
-        _ => false,
-    };
-    let word = |(setting, value): (&String, &String)| slug(&format!("{setting}={value}"));
-    settings.iter().filter(|(setting, _)| !usual(setting)).map(word).collect()
-}
-
-/// The tool's name without its version, but with its mode.
-fn family(imported: &ImportedSettings) -> String {
-    let mut words = imported.tool.split_whitespace();
-    let first = words.next().unwrap_or_default();
-    match words.last() {
-        Some("under-load") => format!("{first} under-load"),
-        _ => first.to_owned(),
-    }
 }

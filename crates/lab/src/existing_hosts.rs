@@ -9,6 +9,7 @@ use crate::{
     agents::{Agents, SHORT, token},
     error::RunError,
     event::{Event, Observer},
+    request::Request,
 };
 
 /// The minimum time before a reservation is retried. A random delay of up to the same length is added, so
@@ -17,11 +18,11 @@ const RETRY: Duration = Duration::from_millis(500);
 
 /// Returns the scenario with the interfaces that were found on existing hosts with an agent.
 pub(crate) fn located(
-    scenario: &Scenario,
-    plan: &Plan,
+    request: &Request<'_>,
     agents: &mut Agents,
     observer: &mut dyn Observer,
 ) -> Result<Scenario, RunError> {
+    let (scenario, plan) = (request.scenario, request.plan);
     let mut located = scenario.clone();
     let mut found: BTreeMap<DeviceRef, PathEnd> = BTreeMap::new();
     'hosts: for host in &mut located.lab.hosts {
@@ -50,6 +51,8 @@ pub(crate) fn located(
         for device in &mut path.devices {
             *device = found.get(device).map_or_else(|| device.clone(), |end| end.device.clone());
         }
+        let end = path.devices.len().saturating_sub(1);
+        path.devices.splice(end..end, request.attachments.between.iter().cloned());
     }
     fits(&located.lab, plan).map(|()| located)
 }

@@ -58,7 +58,7 @@ impl GuestNetwork {
     /// Lets the guest's agent configure its device. Returns the resulting states of the guest's device and of
     /// the tap device.
     pub(crate) fn configured(&self, agents: &mut Agents) -> Result<Vec<DeviceState>, RunError> {
-        let lab_handle = LabHandle { lab: &self.lab, topology: &self.topology };
+        let lab_handle = LabHandle { lab: &self.lab, topology: &self.topology, between: None };
         lab_handle.configure_guests(agents)?;
         let devices: Vec<DeviceRef> = self.lab.link_devices().map(|device| device.at.clone()).collect();
         Ok(lab_handle.states(agents, &[&devices])?.remove(0))

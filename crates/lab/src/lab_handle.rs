@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct LabHandle<'a> {
     pub(crate) lab: &'a Lab,
     pub(crate) topology: &'a Topology,
+    /// Reads the existing devices between two endpoints.
+    pub(crate) between: Option<&'a Topology>,
 }
 
 pub(crate) enum Unset {
@@ -33,7 +35,11 @@ impl From<RunError> for Unset {
     }
 }
 
-impl LabHandle<'_> {
+impl<'a> LabHandle<'a> {
+    pub(crate) fn topologies(&self) -> impl Iterator<Item = &'a Topology> {
+        [Some(self.topology), self.between].into_iter().flatten()
+    }
+
     pub(crate) fn configure_guests(&self, agents: &mut Agents) -> Result<(), RunError> {
         let guests = self.agents_where(agents, |host| self.lab.vm(host).is_some());
         self.set_up(agents, guests, "configure its devices")
@@ -103,7 +109,7 @@ impl LabHandle<'_> {
         agents: &mut Agents,
         ways: &[&[DeviceRef]],
     ) -> Result<Vec<Vec<DeviceState>>, RunError> {
-        let here = ways.iter().map(|devices| Ok(self.topology.device_states(&self.outside(devices))?));
+        let here = ways.iter().map(|devices| self.states_here(devices));
         let mut all = here.collect::<Result<Vec<_>, RunError>>()?;
         let order = |devices| Order::ReadStates { devices };
         for (way, host, reply) in self.ask_inside(agents, ways, "read its devices", order)? {
@@ -125,7 +131,7 @@ impl LabHandle<'_> {
         agents: &mut Agents,
         ways: &[&[DeviceRef]],
     ) -> Result<Vec<PathCounters>, RunError> {
-        let here = ways.iter().map(|devices| Ok(self.topology.reading(&self.outside(devices))?));
+        let here = ways.iter().map(|devices| self.counters_here(devices));
         let mut all = here.collect::<Result<Vec<_>, RunError>>()?;
         let order = |devices| Order::ReadCounters { devices };
         for (way, host, reply) in self.ask_inside(agents, ways, "read its counters", order)? {
@@ -138,6 +144,22 @@ impl LabHandle<'_> {
             counters.devices.sort_by_key(|counters| place(devices, &counters.device));
         }
         Ok(all)
+    }
+
+    fn states_here(&self, devices: &[DeviceRef]) -> Result<Vec<DeviceState>, RunError> {
+        let mut states = self.topology.device_states(&self.outside(devices))?;
+        if let Some(between) = self.between {
+            states.extend(between.device_states(&on(between, devices))?);
+        }
+        Ok(states)
+    }
+
+    fn counters_here(&self, devices: &[DeviceRef]) -> Result<PathCounters, RunError> {
+        let mut counters = self.topology.reading(&self.outside(devices))?;
+        if let Some(between) = self.between {
+            counters.devices.extend(between.reading(&on(between, devices))?.devices);
+        }
+        Ok(counters)
     }
 
     /// Queries the agents that own devices on these paths. Each reply comes with the index of the path and
@@ -198,7 +220,10 @@ impl LabHandle<'_> {
     }
 
     fn outside(&self, devices: &[DeviceRef]) -> Vec<DeviceRef> {
-        devices.iter().filter(|at| !self.is_elsewhere(&at.host)).cloned().collect()
+        let is_ours = |at: &&DeviceRef| {
+            !self.is_elsewhere(&at.host) && self.between.is_none_or(|between| !between.has(at))
+        };
+        devices.iter().filter(is_ours).cloned().collect()
     }
 
     fn inside(&self, agents: &Agents, devices: &[DeviceRef]) -> Vec<(HostName, Vec<DeviceRef>)> {
@@ -214,6 +239,10 @@ impl LabHandle<'_> {
     fn agents_where(&self, agents: &Agents, wanted: impl Fn(&HostName) -> bool) -> Vec<HostName> {
         agents.hosts().filter(|host| wanted(host)).cloned().collect()
     }
+}
+
+fn on(topology: &Topology, devices: &[DeviceRef]) -> Vec<DeviceRef> {
+    devices.iter().filter(|at| topology.has(at)).cloned().collect()
 }
 
 fn place(devices: &[DeviceRef], name: &str) -> Option<usize> {

@@ -3,10 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use machine::{
-    Accelerator, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, Member, NamedTap,
-    Namespace, Nic, ProgramCopy, Qemu, Ssh, Vmlinux,
+    Accelerator, AttachError, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, Member,
+    NamedTap, Namespace, Nic, ProgramCopy, Qemu, Ssh, Vmlinux,
 };
-use scenario::{Access, HostName, Lab, Monitor, Vm};
+use scenario::{Access, Endpoint, HostName, Lab, Monitor, Vm};
 use topology::Topology;
 use workload::BalloonMethod;
 
@@ -34,6 +34,7 @@ pub(crate) fn prepare(
                 Access::Local => Box::new(Namespace::own(host.clone(), request.agent.clone())),
                 Access::Ssh { destination } => Box::new(monitors.ssh(host, destination)?),
                 Access::Member { name } => Box::new(member(request, host, name)?),
+                Access::Endpoint(endpoint) => Box::new(attached(request, host, endpoint)?),
             },
             None => {
                 let Some(namespace) = topology.namespace(host) else { continue };
@@ -55,8 +56,20 @@ fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, 
     Ok(Member::new(host.clone(), name.to_owned(), Arc::clone(fleet), request.id.to_string()))
 }
 
-/// Lists the parts of a scenario that a persistent lab lacks: unsupported devices, and virtual machines,
-/// which only a run boots.
+fn attached(request: &Request<'_>, host: &HostName, endpoint: &Endpoint) -> Result<Namespace, RunError> {
+    let reason = |error: AttachError| RunError::Lacks { reason: format!("host {host}: {error}") };
+    let opened = request.attachments.endpoints.get(host).ok_or_else(|| RunError::Lacks {
+        reason: format!("host {host} is at {endpoint}, and this run cannot enter endpoints of the machine that started it"),
+    })?;
+    opened.check(endpoint).map_err(reason)?;
+    let namespace = opened.namespace().try_clone();
+    let namespace = namespace.map_err(|source| MachineError::Start { host: host.to_string(), source })?;
+    let cgroups = if request.attachments.as_workload { opened.cgroups() } else { Vec::new() };
+    Ok(Namespace::new(host.clone(), namespace, request.agent.clone()).within(cgroups))
+}
+
+/// Lists the parts that a persistent lab lacks: unsupported devices, and virtual machines, which are only
+/// booted by a run.
 pub(crate) fn absent(topology: &Topology, lab: &Lab) -> Vec<String> {
     topology.missing().iter().map(ToString::to_string).chain(unbooted(lab)).collect()
 }

@@ -83,6 +83,7 @@ fn carry_out<W: Write + Send>(
         keep_disturbed: commission.keep_disturbed,
         hosts: ExistingHostUse::default(),
         fleet: None,
+        attachments: std::sync::Arc::default(),
         inside: Some(&commission.reason),
     };
     let mut observer = |event: &Event<'_>| outside.forward(event);

@@ -10,6 +10,7 @@ use topology::Topology;
 use crate::{
     error::RunError,
     event::{Event, Observer},
+    lab_handle::LabHandle,
     observer::{Watcher, all_missing},
     request::{Request, planned_paths},
     stop::Stop,
@@ -23,7 +24,7 @@ pub(crate) struct Watch {
 
 pub(crate) fn begin(
     request: &Request<'_>,
-    topology: &Topology,
+    lab_handle: &LabHandle<'_>,
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Watch, RunError> {
@@ -40,7 +41,7 @@ pub(crate) fn begin(
     if !plan.probes.is_empty() {
         observer.event(&Event::Step("loading the probes"));
     }
-    let (mut watcher, missing) = match Watcher::start(request, stop, devices(topology)) {
+    let (mut watcher, missing) = match Watcher::start(request, stop, devices(lab_handle)) {
         Ok((watcher, missing)) => (Some(watcher), missing),
         Err(RunError::Interrupted) => return Err(RunError::Interrupted),
         Err(error) => {
@@ -62,14 +63,14 @@ pub(crate) fn begin(
     Ok(Watch { watcher, missing, plan })
 }
 
-fn devices(topology: &Topology) -> Vec<WatchedDevice> {
+fn devices(lab_handle: &LabHandle<'_>) -> Vec<WatchedDevice> {
     let device = |device: topology::PresentDevice| WatchedDevice {
         name: device.at.to_string(),
         kind: device.kind.word().to_owned(),
         namespace: device.namespace,
         index: device.index,
     };
-    topology.devices().map(device).collect()
+    lab_handle.topologies().flat_map(Topology::devices).map(device).collect()
 }
 
 fn messages_for(missing: &[MissingProbe]) -> Vec<String> {

@@ -7,8 +7,10 @@ use std::{
 };
 
 use fleet::Controller;
+use machine::Attached;
 use samples::{RemedyTrials, RunId, RunRecord, SkippedResult};
-use scenario::{Path, PathName, Plan, Scenario};
+use scenario::{DeviceRef, HostName, Path, PathName, Plan, Scenario};
+use topology::Topology;
 
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
@@ -26,8 +28,21 @@ pub struct Request<'a> {
     pub keep_disturbed: bool,
     pub hosts: ExistingHostUse,
     pub fleet: Option<Arc<Controller>>,
+    pub attachments: Arc<Attachments>,
     /// The reason for running in a virtual hypervisor, if one was booted for this run.
     pub inside: Option<&'a str>,
+}
+
+/// The hosts that are endpoints on this machine, and the devices between them.
+#[derive(Debug, Default)]
+pub struct Attachments {
+    pub endpoints: BTreeMap<HostName, Attached>,
+    /// Whether the limits of the workloads also apply to the agents.
+    pub as_workload: bool,
+    /// The devices between the ends of every path, in order.
+    pub between: Vec<DeviceRef>,
+    /// Reads the devices in `between`.
+    pub reader: Option<Topology>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,15 +50,16 @@ pub fn run<S: Sink>(
     let lab = &request.scenario.lab;
     let topology = Topology::create(lab)?;
     let capabilities = MissingCapabilities::of(lab, topology.missing(), request.firecracker.as_deref());
-    let lab_handle = LabHandle { lab, topology: &topology };
+    let between = request.attachments.reader.as_ref();
+    let lab_handle = LabHandle { lab, topology: &topology, between };
     let Endpoints { mut agents, environment, emulated } =
         start(request, &lab_handle, &capabilities, observer, stop)?;
-    let scenario = existing_hosts::located(request.scenario, request.plan, &mut agents, observer)?;
+    let scenario = existing_hosts::located(request, &mut agents, observer)?;
     let reservation = (request.id.0.as_str(), request.hosts.wait);
     existing_hosts::reserve(&scenario, &mut agents, reservation, observer)?;
     let lab_handle = LabHandle { lab: &scenario.lab, ..lab_handle };
     lab_handle.create_on_existing(&mut agents, observer)?;
-    let Watch { watcher, missing, plan } = observer_setup::begin(request, &topology, observer, stop)?;
+    let Watch { watcher, missing, plan } = observer_setup::begin(request, &lab_handle, observer, stop)?;
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
     let skipped = missing_results(&watched, &capabilities);

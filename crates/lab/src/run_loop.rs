@@ -341,6 +341,7 @@ mod tests {
             keep_disturbed: true,
             hosts: crate::ExistingHostUse::default(),
             fleet: None,
+            attachments: std::sync::Arc::default(),
             inside: None,
         };
         let (mut sink, mut observer) = (StoredSkips::default(), |_: &Event<'_>| ());

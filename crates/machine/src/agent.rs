@@ -1,6 +1,7 @@
 //! A child process that runs an agent, with its stdio as the channel.
 
 use std::{
+    fs,
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -48,6 +49,15 @@ impl AgentProcess {
         self.errors.keep(child.stderr.take().expect(piped), |_| true);
         self.child = Some(child);
         Ok(streams)
+    }
+
+    /// Moves the process into a cgroup (cgroups(7)). It leaves the cgroup when it exits.
+    #[expect(clippy::disallowed_methods, reason = "a file of the kernel, which creates nothing")]
+    pub(crate) fn join(&self, cgroup: &Path) -> Result<(), MachineError> {
+        let file = cgroup.join("cgroup.procs");
+        self.pids().iter().try_for_each(|pid| fs::write(&file, pid.to_string())).map_err(|source| {
+            MachineError::Cgroup { host: self.host.to_string(), file: file.display().to_string(), source }
+        })
     }
 
     pub(crate) fn pids(&self) -> Vec<u32> {

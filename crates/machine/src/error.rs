@@ -1,5 +1,7 @@
 //! The errors of machines.
 
+use std::io;
+
 use fleet::FleetError;
 use thiserror::Error;
 
@@ -12,6 +14,15 @@ pub enum MachineError {
         host: String,
         #[source]
         source: sys::Error,
+    },
+    #[error(
+        "cannot move the agent of host {host} into the workload's cgroup ({file}): {source}; omit --as-workload"
+    )]
+    Cgroup {
+        host: String,
+        file: String,
+        #[source]
+        source: io::Error,
     },
     #[error("the agent of host {host} is already running")]
     Started { host: String },
@@ -52,6 +63,7 @@ impl MachineError {
         match self {
             Self::Guest(_) => None,
             Self::Start { host, .. }
+            | Self::Cgroup { host, .. }
             | Self::Started { host }
             | Self::Interrupted { host }
             | Self::Qemu { host, .. }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod agent_client;
+mod attached;
 mod channel;
 mod error;
 mod firecracker;
@@ -23,6 +24,7 @@ mod starvation;
 mod subprocess;
 
 pub use agent_client::AgentClient;
+pub use attached::{AttachError, Attached, CpuLimit, Throttled, visible_namespaces};
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};

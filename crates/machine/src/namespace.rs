@@ -14,18 +14,26 @@ pub struct Namespace {
     namespace: Option<NetNs>,
     program: PathBuf,
     arguments: Vec<String>,
+    cgroups: Vec<PathBuf>,
     agent: AgentProcess,
 }
 
 impl Namespace {
     #[must_use]
     pub fn new(host: HostName, namespace: NetNs, program: PathBuf) -> Self {
-        Self { namespace: Some(namespace), program, arguments: Vec::new(), agent: AgentProcess::new(host) }
+        Self { namespace: Some(namespace), ..Self::own(host, program) }
     }
 
     #[must_use]
     pub fn own(name: HostName, program: PathBuf) -> Self {
-        Self { namespace: None, program, arguments: Vec::new(), agent: AgentProcess::new(name) }
+        let (arguments, cgroups) = (Vec::new(), Vec::new());
+        Self { namespace: None, program, arguments, cgroups, agent: AgentProcess::new(name) }
+    }
+
+    /// Moves the agent into these cgroups, so that their limits apply to it.
+    #[must_use]
+    pub fn within(self, cgroups: Vec<PathBuf>) -> Self {
+        Self { cgroups, ..self }
     }
 
     #[must_use]
@@ -39,6 +47,9 @@ impl Machine for Namespace {
         let mut command = AgentProcess::command(&self.program);
         command.args(&self.arguments);
         let (input, output) = self.agent.start(command, self.namespace.as_ref())?;
+        for cgroup in &self.cgroups {
+            self.agent.join(cgroup)?;
+        }
         Ok(Channel { from_agent: Box::new(output), to_agent: Box::new(input) })
     }
 

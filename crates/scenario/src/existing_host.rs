@@ -1,10 +1,11 @@
 //! How to reach an existing host, and where to send its traffic.
 
-use std::{fmt, net::Ipv4Addr};
+use std::{fmt, net::Ipv4Addr, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    endpoint::{Endpoint, EndpointError},
     names::{DeviceName, DeviceRef, HostName},
     path::PathEnd,
 };
@@ -30,14 +31,20 @@ pub struct ExistingHost {
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     Local,
-    Ssh { destination: String },
-    Member { name: String },
+    Ssh {
+        destination: String,
+    },
+    Member {
+        name: String,
+    },
+    /// A network namespace on this machine that another program has created.
+    Endpoint(Endpoint),
 }
 
 impl Access {
     pub(crate) fn machine(&self) -> &str {
         match self {
-            Self::Local => "",
+            Self::Local | Self::Endpoint(_) => "",
             Self::Ssh { destination } => destination,
             Self::Member { name } => name,
         }
@@ -50,14 +57,29 @@ impl fmt::Display for Access {
             Self::Local => f.write_str("this machine"),
             Self::Ssh { destination } => write!(f, "ssh {destination}"),
             Self::Member { name } => write!(f, "member {name}"),
+            Self::Endpoint(endpoint) => endpoint.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Access {
+    type Err = EndpointError;
+
+    /// Parses the words of `at` in a scenario and of `plumb between`.
+    fn from_str(text: &str) -> Result<Self, EndpointError> {
+        match text.split_once(':') {
+            None if text == "local" => Ok(Self::Local),
+            Some(("ssh", destination)) => Ok(Self::Ssh { destination: destination.to_owned() }),
+            Some(("member", name)) => Ok(Self::Member { name: name.to_owned() }),
+            _ => text.parse().map(Self::Endpoint),
         }
     }
 }
 
 impl ExistingHost {
     #[must_use]
-    pub fn is_local(&self) -> bool {
-        self.access == Access::Local
+    pub fn is_on_this_machine(&self) -> bool {
+        matches!(self.access, Access::Local | Access::Endpoint(_))
     }
 
     #[must_use]

@@ -66,7 +66,9 @@ impl Lab {
     /// Returns whether `host` is on another machine. Virtual machines on this machine are not remote.
     #[must_use]
     pub fn is_remote(&self, host: &HostName) -> bool {
-        self.seat(host).and_then(|seat| self.existing(seat)).is_some_and(|existing| !existing.is_local())
+        self.seat(host)
+            .and_then(|seat| self.existing(seat))
+            .is_some_and(|existing| !existing.is_on_this_machine())
     }
 
     #[must_use]

@@ -8,6 +8,7 @@ mod check;
 mod design;
 mod diagnosis;
 mod document;
+mod endpoint;
 mod existing_host;
 mod expand;
 mod factor;
@@ -40,6 +41,7 @@ mod workload;
 
 pub use design::{BUDGETS, LEAST_PRECISE, PRECISIONS};
 pub use diagnosis::{Diagnosis, Place};
+pub use endpoint::{Endpoint, EndpointError};
 pub use existing_host::{Access, ExistingHost};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting, WorkloadSetting};

@@ -10,6 +10,10 @@ mod case;
 mod coverage;
 #[path = "../tests/simulations/draws.rs"]
 mod draws;
+#[path = "../tests/simulations/judgements.rs"]
+mod judgements;
+#[path = "../tests/simulations/kinds.rs"]
+mod kinds;
 #[path = "../tests/simulations/places.rs"]
 mod places;
 #[path = "../tests/simulations/resampled.rs"]
@@ -42,11 +46,18 @@ fn main() -> ExitCode {
     };
     println!("Seed {}.\n", request.seed);
     let intervals = simulated(coverage::cases());
-    let others: Vec<Case> =
-        [alarms::cases(), steps::cases(), runs::cases(), places::cases(), resampled::cases()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let others: Vec<Case> = [
+        alarms::cases(),
+        steps::cases(),
+        runs::cases(),
+        places::cases(),
+        resampled::cases(),
+        judgements::cases(),
+        kinds::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let others = simulated(others);
     let all = || intervals.iter().chain(&others);
     let refuted = request.claims(all());

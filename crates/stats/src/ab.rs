@@ -2,7 +2,8 @@
 
 use crate::{
     interval::{Estimate, Interval},
-    location::Level,
+    location::{self, Level},
+    mixture::Mixture,
     permutation,
     verdict::{self, Difference},
 };
@@ -11,8 +12,12 @@ pub const CONFIDENCE: f64 = 0.95;
 /// The significance level. It also applies to p-values adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
-/// Fewer values on a side never establish that two runs are equal.
-const FEWEST: usize = 3;
+/// Fewer values on a side never establish that two runs are equal, because their interval may be narrow by chance.
+const FEWEST: usize = location::FEWEST;
+/// Bound of equality in floors.
+const BOUND_IN_FLOORS: f64 = 4.0;
+/// Limits of the bound of equality.
+const BOUND: (f64, f64) = (0.05, 0.35);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AbResult {
@@ -20,8 +25,11 @@ pub struct AbResult {
     pub ratio: Estimate,
     /// The p-value of the difference ([`permutation::two_sample`]).
     pub p: f64,
-    /// The verdict if this is the only cell. With several cells, adjust their p-values and call [`difference`].
+    /// The verdict if this is the only cell. With several cells, adjust their p-values and call [`Self::judged`].
     pub difference: Difference,
+    /// The two levels, if both runs have them.
+    pub mixture: Option<Mixture>,
+    fewest: usize,
 }
 
 /// Compares the trials of one cell in two independent runs; a is the reference. `floor` is the relative difference
@@ -31,36 +39,60 @@ pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let (a, b) = (positive(a), positive(b));
     let ratio = Level::of(&b)?.ratio(&Level::of(&a)?, CONFIDENCE)?;
     let p = permutation::two_sample(&a, &b)?.p;
-    let difference = match difference(&ratio, p, floor) {
-        Difference::WithinNoise if a.len().min(b.len()) < FEWEST => Difference::Unclear,
-        difference => difference,
-    };
-    Some(AbResult { ratio, p, difference })
+    let mixture = Mixture::of(&a, &b, CONFIDENCE);
+    let result =
+        AbResult { ratio, p, difference: Difference::Unclear, mixture, fewest: a.len().min(b.len()) };
+    Some(AbResult { difference: result.judged(p, floor), ..result })
+}
+
+impl AbResult {
+    /// Returns the verdict with an adjusted p-value.
+    ///
+    /// The average of a mixture is judged only if neither level contradicts it. Otherwise the
+    /// average differs because the levels have other shares.
+    #[must_use]
+    pub fn judged(&self, p: f64, floor: f64) -> Difference {
+        let difference = difference(&self.ratio, p, floor);
+        let agrees = |ratio: f64| match difference {
+            Difference::Lower => ratio <= 1.0,
+            Difference::Higher => ratio >= 1.0,
+            Difference::WithinNoise => ratio.ln().abs() <= same_within(floor).ln_1p(),
+            Difference::Unclear => true,
+        };
+        let mixed = self.mixture.is_some_and(|it| it.parts().iter().any(|part| !agrees(part.ratio.value)));
+        let few = difference == Difference::WithinNoise && self.fewest < FEWEST;
+        if mixed || few { Difference::Unclear } else { difference }
+    }
+}
+
+/// The relative difference within which two runs are the same: four floors, but at least 5 % and at most 35 %.
+#[must_use]
+pub fn same_within(floor: f64) -> f64 {
+    (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)
 }
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// The result is lower or higher only if the test and the interval agree: p is at most [`MOST_P`], which takes four
-/// values on each side, and the whole interval lies beyond the floor. It is within noise if the ratio is no farther
-/// from 1 than the floor and half the interval's width combined (root sum of squares, as logarithms) and the interval
-/// is no wider than [`verdict::WIDEST_IN_FLOORS`] floors. Everything else is unclear, including any interval that
-/// does not attain [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
+/// The interval of the change ([`change`]) judges. The result is lower or higher if the whole interval lies beyond 1
+/// and p is at most [`MOST_P`], which takes four values on each side. It is within noise if the whole interval lies
+/// within [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
+/// 1987) and the ratio is no farther from 1 than the floor and half the interval's width combined (root sum of
+/// squares). Everything else is unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`],
+/// which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
-    let Some((interval, change)) = ratio.interval.zip(change(ratio, floor)) else {
+    let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
     };
-    if !verdict::is_sure(interval.confidence) {
-        return Difference::Unclear;
-    }
     if p <= MOST_P && change.high < 1.0 {
         return Difference::Lower;
     }
     if p <= MOST_P && change.low > 1.0 {
         return Difference::Higher;
     }
-    let (width, size) = ((interval.high / interval.low).ln(), floor.ln_1p());
-    let usual = ratio.value.ln().abs() <= size.hypot(width / 2.0);
-    if usual && verdict::is_near(&interval, size) { Difference::WithinNoise } else { Difference::Unclear }
+    let half = ratio.interval.map_or(0.0, |it| (it.high / it.low).ln() / 2.0);
+    let usual = ratio.value.ln().abs() <= floor.ln_1p().hypot(half);
+    let is_same = verdict::reach(&change) <= same_within(floor).ln_1p();
+    if usual && is_same { Difference::WithinNoise } else { Difference::Unclear }
 }
 
 /// The interval of the change itself: the ratio's interval, widened by the floor at both ends. A loss of more than 5
@@ -90,6 +122,7 @@ mod tests {
             (1.05, 1.04, 1.06, 0.01, Difference::Higher),
             (0.95, 0.94, 0.96, 0.06, Difference::Unclear),
             (0.95, 0.94, 0.985, 0.01, Difference::Unclear),
+            (1.01, 0.97, 1.05, 0.01, Difference::Unclear),
             (1.01, 1.005, 1.015, 0.01, Difference::WithinNoise),
             (1.02, 1.00, 1.04, 0.04, Difference::WithinNoise),
             (1.01, 0.90, 1.12, 0.50, Difference::Unclear),

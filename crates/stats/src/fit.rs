@@ -8,6 +8,7 @@ use crate::{
     distribution::student_quantile,
     interval::Estimate,
     location::{self, Blocks, FEWEST, LEAST_SCATTER, Level, Location},
+    multiple::Family,
     noise::{self, NoiseFloor},
     verdict::{self, Difference},
 };
@@ -24,13 +25,17 @@ pub struct Fit {
     steps: Vec<Option<Location>>,
     scatter: f64,
     again: Option<Location>,
+    family: Family,
 }
 
 impl Fit {
     /// Fits the positive values of each result, by block and with the baseline first. The baseline's repetitions do
     /// not affect any value. Other values (outages) are ignored. Returns `None` if the baseline has no values.
+    ///
+    /// `family` is the number of comparisons of the run. The intervals of all its comparisons hold together with the
+    /// requested confidence, while the interval of a value holds by itself.
     #[must_use]
-    pub fn of(results: &[Blocks], again: &Blocks) -> Option<Self> {
+    pub fn of(results: &[Blocks], again: &Blocks, family: Family) -> Option<Self> {
         let logs: Vec<Blocks> = results.iter().map(location::logarithms).collect();
         let baseline = logs.first()?;
         let against = |other: &Blocks| -> Blocks {
@@ -48,6 +53,7 @@ impl Fit {
             steps: [Some(zero)].into_iter().chain(others).collect(),
             scatter,
             again: Location::of(&repeated, scatter),
+            family,
         })
     }
 
@@ -56,7 +62,7 @@ impl Fit {
     #[must_use]
     pub fn value(&self, result: usize, confidence: f64) -> Option<Estimate> {
         let (log, n, own, shared) = self.located(result)?;
-        estimate(log, own, shared, n, confidence)
+        estimate(log, own, shared, n, (Family::SINGLE, confidence))
     }
 
     #[must_use]
@@ -82,14 +88,14 @@ impl Fit {
         let (step, below) = (self.step(result)?, self.step(reference)?);
         let own = sum_of_squares(&step.influence, &below.influence, -1.0);
         let shared = self.scatter.powi(2) / step.weight.min(below.weight).max(1.0);
-        estimate(step.value - below.value, own, shared, step.n.min(below.n), confidence)
+        estimate(step.value - below.value, own, shared, step.n.min(below.n), (self.family, confidence))
     }
 
     /// Returns the noise floor: the baseline compared with itself. `None` without two repetitions.
     #[must_use]
     pub fn floor(&self, confidence: f64) -> Option<NoiseFloor> {
         let again = self.again.as_ref()?;
-        let ratio = paired(again, self.scatter, confidence)?;
+        let ratio = paired(again, self.scatter, (Family::SINGLE, confidence))?;
         noise::floor(&ratio, again.n, self.scatter, confidence)
     }
 
@@ -97,13 +103,13 @@ impl Fit {
     /// without other traffic.
     #[must_use]
     pub fn of_pairs(&self, pairs: &[(f64, f64)], confidence: f64) -> Option<(Estimate, Difference)> {
-        let ratio = paired_ratio(pairs, self.scatter, confidence)?;
+        let ratio = ratio_of(pairs, self.scatter, (self.family, confidence))?;
         Some((ratio, self.verdict(&ratio, confidence)))
     }
 
     #[must_use]
     pub fn again(&self, confidence: f64) -> Option<Estimate> {
-        paired(self.again.as_ref()?, self.scatter, confidence)
+        paired(self.again.as_ref()?, self.scatter, (Family::SINGLE, confidence))
     }
 
     /// Compares a result with another and judges it against the noise floor. The verdict is unclear without a noise
@@ -128,18 +134,29 @@ impl Fit {
 /// pair is left.
 #[must_use]
 pub fn paired_ratio(pairs: &[(f64, f64)], scatter: f64, confidence: f64) -> Option<Estimate> {
-    let ratios: Blocks = (0..).zip(pairs.iter().map(|(first, second)| second / first)).collect();
-    paired(&Location::of(&location::logarithms(&ratios), scatter)?, scatter, confidence)
+    ratio_of(pairs, scatter, (Family::SINGLE, confidence))
 }
 
-fn paired(step: &Location, scatter: f64, confidence: f64) -> Option<Estimate> {
+fn ratio_of(pairs: &[(f64, f64)], scatter: f64, together: (Family, f64)) -> Option<Estimate> {
+    let ratios: Blocks = (0..).zip(pairs.iter().map(|(first, second)| second / first)).collect();
+    paired(&Location::of(&location::logarithms(&ratios), scatter)?, scatter, together)
+}
+
+fn paired(step: &Location, scatter: f64, confidence: (Family, f64)) -> Option<Estimate> {
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
 /// Returns the wider of two intervals, one from the influence of the blocks and one from the workload's scatter,
-/// because a few blocks may agree by chance.
-fn estimate(log: f64, own: f64, shared: f64, n: usize, confidence: f64) -> Option<Estimate> {
-    let half = |freedom: f64, variance: f64| Some(student_quantile(confidence, freedom)? * variance.sqrt());
+/// because a few blocks may agree by chance. The confidence is that of all comparisons of the family together.
+fn estimate(
+    log: f64,
+    own: f64,
+    shared: f64,
+    n: usize,
+    (family, confidence): (Family, f64),
+) -> Option<Estimate> {
+    let each = family.each(confidence);
+    let half = |freedom: f64, variance: f64| Some(student_quantile(each, freedom)? * variance.sqrt());
     let by_own = half(location::freedom(n), own);
     let by_shared = half(SHARED_FREEDOM * (n as f64 - 1.0), shared);
     let half = by_own.zip(by_shared).filter(|_| n >= FEWEST).map(|(own, shared)| own.max(shared));
@@ -192,8 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn four_blocks_give_values_without_interval() {
-        let fit = Fit::of(&[blocks(&[10.0; 4]), blocks(&[8.0; 4])], &blocks(&[10.1; 4])).expect("a baseline");
+    fn four_blocks_have_values_and_no_interval() {
+        let fit = Fit::of(&[blocks(&[10.0; 4]), blocks(&[8.0; 4])], &blocks(&[10.1; 4]), Family::SINGLE)
+            .expect("a baseline");
         let ratio = fit.ratio(1, BASELINE, SURE).expect("common blocks");
         assert!((ratio.value - 0.8).abs() < 1e-12 && ratio.interval.is_none(), "{ratio:?}");
         assert_eq!(fit.judge(1, BASELINE, SURE), Some((ratio, Difference::Unclear)));
@@ -204,12 +222,13 @@ mod tests {
     fn ignores_outages() {
         let (baseline, mut silent) = (blocks(&[10.0; 6]), blocks(&[8.0; 6]));
         let again = blocks(&[10.0; 6]);
-        let all = Fit::of(&[baseline.clone(), silent.clone()], &again).and_then(|fit| fit.value(1, SURE));
+        let all = Fit::of(&[baseline.clone(), silent.clone()], &again, Family::SINGLE)
+            .and_then(|fit| fit.value(1, SURE));
         silent.insert(3, 0.0);
-        let fit = Fit::of(&[baseline.clone(), silent], &again).expect("a baseline");
+        let fit = Fit::of(&[baseline.clone(), silent], &again, Family::SINGLE).expect("a baseline");
         let value = fit.value(1, SURE).expect("five values");
         assert!((value.value - all.expect("six values").value).abs() < 1e-9 && value.interval.is_some());
-        let nothing = Fit::of(&[baseline, blocks(&[0.0; 6])], &again).expect("a baseline");
+        let nothing = Fit::of(&[baseline, blocks(&[0.0; 6])], &again, Family::SINGLE).expect("a baseline");
         assert_eq!(nothing.value(1, SURE), None);
     }
 
@@ -224,7 +243,7 @@ mod tests {
     proptest! {
         #[test]
         fn values_and_ratios_agree(results in any_workload(), k in 0.1..10.0f64) {
-            let fit = Fit::of(&results, &results[1]).expect("a baseline");
+            let fit = Fit::of(&results, &results[1], Family::SINGLE).expect("a baseline");
             let value = |fit: &Fit, result| fit.value(result, SURE).expect("common blocks").value;
             let ratio = |result, reference| fit.ratio(result, reference, SURE).expect("common blocks");
             for (one, other) in (0..results.len()).flat_map(|one| (0..results.len()).map(move |other| (one, other))) {
@@ -240,7 +259,7 @@ mod tests {
                 .iter()
                 .map(|result| result.iter().map(|(block, value)| (*block, k * value)).collect())
                 .collect();
-            let scaled = Fit::of(&scaled, &scaled[1]).expect("a baseline");
+            let scaled = Fit::of(&scaled, &scaled[1], Family::SINGLE).expect("a baseline");
             prop_assert!((value(&scaled, 1) / value(&fit, 1) / k - 1.0).abs() < 1e-6);
         }
 
@@ -249,7 +268,7 @@ mod tests {
             results in prop::collection::vec(prop::collection::btree_map(0..9u32, prop::num::f64::ANY, 0..9), 0..4),
         ) {
             let again = results.first().cloned().unwrap_or_default();
-            if let Some(fit) = Fit::of(&results, &again) {
+            if let Some(fit) = Fit::of(&results, &again, Family::SINGLE) {
                 prop_assert!(fit.scatter >= LEAST_SCATTER);
                 if let Some(floor) = fit.floor(SURE) { prop_assert!(floor.relative >= noise::USUAL_MINIMUM); }
                 for result in 0..results.len() {

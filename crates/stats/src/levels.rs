@@ -35,6 +35,11 @@ pub struct Level {
 /// is the variance of the noise, corrected for autocorrelation and jumps. Neighbouring levels with medians that
 /// differ by less than [`LEAST_JUMP`] are then merged. Fewer than twice [`FEWEST`] values are one level.
 pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
+    split(values, LEAST_JUMP)
+}
+
+/// Like [`levels`], with another minimum relative size of a jump.
+pub fn split(values: &[f64], least: f64) -> Option<Vec<Level>> {
     let whole = Level { start: 0, end: values.len(), value: describe::median(values)? };
     if values.len() < 2 * FEWEST {
         return Some(vec![whole]);
@@ -45,7 +50,16 @@ pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
     edges.extend(changes(&clipped(&grouped)?, penalty(&grouped)?, FEWEST)?.iter().map(|edge| edge * size));
     edges.push(values.len());
     let found = edges.windows(2).map(|pair| level(values, pair[0], pair[1])).collect::<Option<Vec<_>>>()?;
-    join(values, found)
+    join(values, found, least)
+}
+
+/// Returns the position that splits a series into the two levels with the least sum of squares, each with at least
+/// `least` values.
+pub(crate) fn best_edge(values: &[f64], least: usize) -> usize {
+    let sums = Sums::of(values);
+    let cost = |edge: &usize| sums.cost(0, *edge) + sums.cost(*edge, values.len());
+    let edges = least..=values.len().saturating_sub(least);
+    edges.min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(least)
 }
 
 /// Minimum gain of a change point: three times the variance of the noise times ln n.
@@ -164,11 +178,14 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
 }
 
 /// Merges neighbouring levels that are too close to be a jump, starting with the closest pair, because each merge
-/// moves the median that the next pair is compared with.
-fn join(values: &[f64], mut levels: Vec<Level>) -> Option<Vec<Level>> {
-    let apart = |pair: &[Level]| (pair[1].value - pair[0].value).abs() / pair[0].value.abs();
+/// moves the median that the next pair is compared with. A rise and the same fall have the same size.
+fn join(values: &[f64], mut levels: Vec<Level>, least: f64) -> Option<Vec<Level>> {
+    let apart = |pair: &[Level]| {
+        let smaller = pair[0].value.abs().min(pair[1].value.abs()).max(f64::MIN_POSITIVE);
+        (pair[1].value - pair[0].value).abs() / smaller
+    };
     loop {
-        let alike = |(_, apart): &(usize, f64)| *apart < LEAST_JUMP;
+        let alike = |(_, apart): &(usize, f64)| *apart < least;
         let pairs = levels.windows(2).map(apart).enumerate().filter(alike);
         let Some((at, _)) = pairs.min_by(|(_, one), (_, other)| one.total_cmp(other)) else {
             return Some(levels);

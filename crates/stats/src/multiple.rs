@@ -1,4 +1,31 @@
-//! Adjusts p-values for multiple comparisons.
+//! Adjusts intervals and p-values for multiple comparisons.
+
+/// Number of comparisons that are judged together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Family(usize);
+
+impl Family {
+    pub const SINGLE: Self = Self(1);
+
+    /// Zero comparisons are treated like one.
+    #[must_use]
+    pub fn of(comparisons: usize) -> Self {
+        Self(comparisons.max(1))
+    }
+
+    #[must_use]
+    pub const fn comparisons(self) -> usize {
+        self.0
+    }
+
+    /// Confidence of each interval, so that all of them hold with `together` (Sidak, Journal of the American
+    /// Statistical Association 62, 1967). Exact for independent comparisons. Comparisons with the same baseline are
+    /// positively correlated, so they hold together more often.
+    #[must_use]
+    pub fn each(self, together: f64) -> f64 {
+        together.powf(1.0 / self.0 as f64)
+    }
+}
 
 /// Adjusts p-values by Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995), in the order
 /// given. If the tests are independent, at most a fraction `a` of those with an adjusted p up to `a` are expected to
@@ -44,7 +71,16 @@ mod tests {
     }
 
     #[test]
-    fn empty_input_gives_empty_and_invalid_input_gives_none() {
+    fn independent_intervals_hold_together_with_the_requested_confidence() {
+        for comparisons in [1, 2, 20] {
+            let each = Family::of(comparisons).each(0.95);
+            assert!((each.powi(comparisons as i32) - 0.95).abs() < 1e-12 && each >= 0.95, "{comparisons}");
+        }
+        assert_eq!(Family::of(0), Family::SINGLE);
+    }
+
+    #[test]
+    fn none_are_none_and_nonsense_has_no_answer() {
         assert_eq!(benjamini_hochberg(&[]), Some(vec![]));
         for bad in [-0.1, 1.1, f64::NAN] {
             assert_eq!(benjamini_hochberg(&[0.5, bad]), None);

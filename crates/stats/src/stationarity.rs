@@ -1,21 +1,41 @@
-//! Classifies a time series as steady, drifting, shifting between levels, or a random walk.
+//! Names the kind of change within a time series: a stall, a slow start, a drift, level shifts, or none of these.
+
+use std::ops::Range;
 
 use crate::{
     describe,
     levels::{self, Level},
+    warmup,
 };
 
 /// Minimum drift over the whole series, as a fraction of the mean. Smaller ones are ignored, however certain.
 pub const LEAST_DRIFT: f64 = 0.05;
+/// Minimum relative size of a jump or of a slow start.
+pub const LEAST_JUMP: f64 = 0.04;
+/// Minimum number of consecutive values without data in a stall.
+pub const FEWEST_SILENT: usize = 3;
 
+/// Values below this fraction of the median count as no data.
+const SILENT: f64 = 0.01;
+/// Maximum fraction of values without data outside of stalls. With more, the series is intermittent.
+const MOST_SILENT: f64 = 0.1;
 /// Penalty of a slope, in units of ln n, like that of a change point in [`levels::levels`].
 const SLOPE: f64 = 3.0;
-/// Penalty of a jump. It is higher because the jump's position was also searched for.
+/// Penalty of a jump or of an exponential start. It is higher because the position or the time constant was also
+/// searched for.
 const JUMP: f64 = 5.0;
+/// Minimum difference of cost between the best two kinds of change. Closer ones cannot be told apart.
+const CLEAR: f64 = 2.0;
 /// Upper limit for the estimated autocorrelation. Beyond it, no level is left to detect.
 const MOST_LIKENESS: f64 = 0.97;
 /// Sums of squares below this are rounding errors.
 const LEAST_SQUARES: f64 = 1e-300;
+/// The shortest time constant of a slow start, in values, and the ratio of one to the next that is tried.
+const TIME_CONSTANTS: (f64, f64) = (0.7, 1.4);
+/// A slow start must have this many time constants within the series. After four, 2 % of the difference is left.
+const MANY_CONSTANTS: f64 = 4.0;
+/// A series has settled when this fraction of the final value is left.
+const SETTLED: f64 = 0.02;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stationarity {
@@ -27,55 +47,202 @@ pub enum Stationarity {
     },
     /// The series jumps between at least two levels.
     Levels(Vec<Level>),
-    /// The series wanders between these values, but its autocorrelation explains that without jumps.
+    /// The series starts at another value and settles after this many values.
+    SlowStart {
+        from: f64,
+        to: f64,
+        settled: usize,
+    },
+    /// The positions of the stretches without data.
+    Stall(Vec<Range<usize>>),
+    /// The series changes between these values, but its autocorrelation explains that, or several kinds of change
+    /// explain it equally well.
     Unsteady {
         low: f64,
         high: f64,
     },
 }
 
-/// Classifies a series.
+/// Names the kind of change in a series.
 ///
-/// Compares three models: one level, a straight line, and the levels that [`levels::levels`] finds, each with
-/// autocorrelated errors (a first-order chain), by n ln(s / n) + k ln n. Here s is the sum of squared prediction
-/// errors of the chain, and k is 0 for one level, 3 for a line and 5 for each jump. A series that autocorrelation
-/// explains needs no jumps, although change-point detection for independent noise would find some (Shi, Gallagher,
-/// Lund & Killick, Environmetrics 33, 2022).
+/// Stretches without data are a stall. Otherwise, an abrupt warm-up ([`warmup::cut`]) is left out, and four models of
+/// the remainder are compared: one level, a straight line, an exponential approach to a level that ends within the
+/// series, and jumps between levels (those that [`levels::split`] finds, and the best single one). Each has
+/// autocorrelated errors (a first-order chain) and costs n ln(s / n) + k ln n. Here s is the sum of squared prediction
+/// errors of the chain, and k is 0 for one level, 3 for a line, and 5 for an exponential or for each jump. A series
+/// that autocorrelation explains needs no jumps, although change-point detection for independent noise would find
+/// some (Shi, Gallagher, Lund & Killick, Environmetrics 33, 2022).
 pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
-    let found = levels::levels(values)?;
+    let middle = describe::median(values)?;
     if values.len() < 2 * levels::FEWEST {
         return Some(Stationarity::Steady);
     }
-    let values = levels::clipped(values)?;
-    let mean = describe::mean(&values)?;
-    let line = Line::through(&values, mean);
-    let level = cost(&values, |_| mean, 0.0);
-    let drift = cost(&values, |at| line.at(at), SLOPE);
-    let jumps = jumps(&values, &found);
-    if jumps.is_some_and(|jumps| jumps < level.min(drift)) {
-        return Some(Stationarity::Levels(found));
+    if let Some(stalls) = stalls(values, middle) {
+        return Some(Stationarity::Stall(stalls));
     }
-    if drift < level {
-        let (from, to) = (line.at(0), line.at(values.len() - 1));
-        let much = (to - from).abs() >= LEAST_DRIFT * mean.abs();
-        return Some(if much { Stationarity::Drift { from, to } } else { Stationarity::Steady });
-    }
-    let ends = found.iter().map(|level| level.value);
-    let (low, high) =
-        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
-    Some(if found.len() > 1 { Stationarity::Unsteady { low, high } } else { Stationarity::Steady })
+    let cut = warmup::cut(values);
+    let kind = change(values, cut)?;
+    Some(if cut > 0 { after(kind, describe::mean(&values[..cut])?, cut, middle) } else { kind })
 }
 
-/// Cost of the levels as a model. `None` for a single level.
-fn jumps(values: &[f64], found: &[Level]) -> Option<f64> {
+/// Returns the number of values before the series settles: those of an abrupt warm-up or of a slow start.
+#[must_use]
+pub fn settled(values: &[f64]) -> usize {
+    match stationarity(values) {
+        Some(Stationarity::SlowStart { settled, .. }) => settled,
+        Some(Stationarity::Stall(_)) | None => 0,
+        Some(_) => warmup::cut(values),
+    }
+}
+
+fn stalls(values: &[f64], middle: f64) -> Option<Vec<Range<usize>>> {
+    let is_silent = |value: &f64| value.abs() < SILENT * middle;
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for at in (0..values.len()).filter(|at| is_silent(&values[*at])) {
+        match runs.last_mut().filter(|run| run.end == at) {
+            Some(run) => run.end = at + 1,
+            None => runs.push(at..at + 1),
+        }
+    }
+    // A series that starts without data has a warm-up.
+    let (stalls, others): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| run.start > 0 && run.len() >= FEWEST_SILENT);
+    let silent: usize = others.iter().map(Range::len).sum();
+    (!stalls.is_empty() && silent as f64 <= MOST_SILENT * values.len() as f64).then_some(stalls)
+}
+
+/// Shifts the positions of a change by the warm-up that was left out. A warm-up with nothing after it is a slow start.
+fn after(kind: Stationarity, first: f64, cut: usize, middle: f64) -> Stationarity {
+    match kind {
+        Stationarity::Steady => Stationarity::SlowStart { from: first, to: middle, settled: cut },
+        Stationarity::SlowStart { to, settled, .. } => {
+            Stationarity::SlowStart { from: first, to, settled: settled + cut }
+        }
+        Stationarity::Levels(found) => Stationarity::Levels(
+            found.iter().map(|it| Level { start: it.start + cut, end: it.end + cut, ..*it }).collect(),
+        ),
+        other => other,
+    }
+}
+
+struct Model {
+    cost: f64,
+    kind: Stationarity,
+    /// The lowest and the highest expected value.
+    ends: (f64, f64),
+}
+
+impl Model {
+    fn is_large(&self) -> bool {
+        let (low, high) = self.ends;
+        let least = if matches!(self.kind, Stationarity::Drift { .. }) { LEAST_DRIFT } else { LEAST_JUMP };
+        high - low >= least * 0.5 * (low + high).abs()
+    }
+}
+
+/// Returns the kind of change after a warm-up of `cut` values, with positions relative to its end.
+fn change(whole: &[f64], cut: usize) -> Option<Stationarity> {
+    let values = &whole[cut..];
+    if values.len() < 2 * levels::FEWEST {
+        return Some(Stationarity::Steady);
+    }
+    let found = levels::split(values, LEAST_JUMP)?;
+    let clipped = levels::clipped(values)?;
+    let mean = describe::mean(&clipped)?;
+    let level = cost(&clipped, |_| mean, 0.0);
+    let mut models = vec![drift(&clipped, mean), approach(&clipped, 0)?];
+    if cut > 0 {
+        // The abrupt part and the remainder may belong to the same slow start.
+        models.push(approach(&levels::clipped(whole)?, cut)?);
+    }
+    models.extend(
+        [single_jump(values, &clipped)?, found.clone()].into_iter().filter_map(|it| jumps(&clipped, it)),
+    );
+    models.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+    let is_other =
+        |model: &&Model| std::mem::discriminant(&model.kind) != std::mem::discriminant(&models[0].kind);
+    let next = models.iter().find(is_other).map_or(f64::INFINITY, |other| other.cost);
+    let best = &models[0];
+    if best.cost < level {
+        return Some(match best.is_large() {
+            true if next - best.cost >= CLEAR => best.kind.clone(),
+            true => Stationarity::Unsteady { low: best.ends.0, high: best.ends.1 },
+            false => Stationarity::Steady,
+        });
+    }
+    let (low, high) = ends(found.iter().map(|level| level.value));
+    let wanders = high - low > levels::LEAST_JUMP * low.abs();
+    Some(if wanders { Stationarity::Unsteady { low, high } } else { Stationarity::Steady })
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)))
+}
+
+fn drift(values: &[f64], mean: f64) -> Model {
+    let line = Line::through(values, mean);
+    let (from, to) = (line.at(0), line.at(values.len() - 1));
+    Model {
+        cost: cost(values, |at| line.at(at), SLOPE),
+        kind: Stationarity::Drift { from, to },
+        ends: (from.min(to), from.max(to)),
+    }
+}
+
+/// The best exponential approach to a level, by least squares for each time constant. Its cost is that of the values
+/// from `cut` on.
+fn approach(values: &[f64], cut: usize) -> Option<Model> {
+    let mean = describe::mean(values)?;
+    let (shortest, ratio) = TIME_CONSTANTS;
+    let most = values.len() as f64 / MANY_CONSTANTS;
+    let constants = std::iter::successors(Some(shortest), |constant| Some(constant * ratio));
+    let fits = constants.take_while(|constant| *constant <= most).map(|constant| {
+        let decay = |at: usize| (-(at as f64) / constant).exp();
+        let usual = (0..values.len()).map(decay).sum::<f64>() / values.len() as f64;
+        let (products, squares) =
+            values.iter().enumerate().fold((0.0, 0.0), |(products, squares), (at, value)| {
+                let away = decay(at) - usual;
+                (products + away * (value - mean), squares + away * away)
+            });
+        let by = if squares > 0.0 { products / squares } else { 0.0 };
+        let to = mean - by * usual;
+        let left = (by / (SETTLED * to)).abs().max(1.0);
+        Model {
+            cost: cost(&values[cut..], |at| to + by * decay(at + cut), JUMP),
+            kind: Stationarity::SlowStart {
+                from: to + by,
+                to,
+                settled: ((constant * left.ln()).ceil() as usize).saturating_sub(cut),
+            },
+            ends: (to.min(to + by), to.max(to + by)),
+        }
+    });
+    let none = Model { cost: f64::INFINITY, kind: Stationarity::Steady, ends: (mean, mean) };
+    Some(fits.fold(none, |best, fit| if fit.cost < best.cost { fit } else { best }))
+}
+
+/// The two levels with the least sum of squares.
+fn single_jump(values: &[f64], clipped: &[f64]) -> Option<Vec<Level>> {
+    let edge = levels::best_edge(clipped, levels::FEWEST);
+    let level = |start, end| Some(Level { start, end, value: describe::median(&values[start..end])? });
+    Some(vec![level(0, edge)?, level(edge, values.len())?])
+}
+
+/// Levels as a model. `None` for a single level.
+fn jumps(values: &[f64], found: Vec<Level>) -> Option<Model> {
     let means: Option<Vec<f64>> =
         found.iter().map(|level| describe::mean(&values[level.start..level.end])).collect();
     let means = means.filter(|means| means.len() > 1)?;
     let mut expected = Vec::with_capacity(values.len());
-    for (level, mean) in found.iter().zip(means) {
-        expected.resize(level.end, mean);
+    for (level, mean) in found.iter().zip(&means) {
+        expected.resize(level.end, *mean);
     }
-    Some(cost(values, |at| expected[at], JUMP * (found.len() - 1) as f64))
+    let penalty = JUMP * (found.len() - 1) as f64;
+    Some(Model {
+        cost: cost(values, |at| expected[at], penalty),
+        ends: ends(found.iter().map(|level| level.value)),
+        kind: Stationarity::Levels(found),
+    })
 }
 
 /// Cost of a model: its misfit plus the penalty for its parameters.
@@ -132,7 +299,7 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// Number of series, out of 400, that are steady, drifting, level shifts, and unsteady.
+    /// Number of series, out of 400, that are steady, drifting, level shifts, and of another kind.
     fn counts(n: usize, carry: f64, value: impl Fn(usize, f64) -> f64) -> [usize; 4] {
         let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
         let mut found = [0; 4];
@@ -143,7 +310,7 @@ mod tests {
                 Stationarity::Steady => 0,
                 Stationarity::Drift { .. } => 1,
                 Stationarity::Levels(_) => 2,
-                Stationarity::Unsteady { .. } => 3,
+                _ => 3,
             }] += 1;
         }
         found
@@ -209,6 +376,56 @@ mod tests {
             "{:?}",
             stationarity(&saw)
         );
+    }
+
+    fn jittered(values: impl Iterator<Item = f64>) -> Vec<f64> {
+        values.enumerate().map(|(at, value)| value * [0.99, 1.01, 1.0, 0.995, 1.005][at * 7 % 5]).collect()
+    }
+
+    #[test]
+    fn three_values_without_data_are_a_stall_and_an_intermittent_series_has_none() {
+        let stalled = jittered((0..60).map(|at| if (20..23).contains(&at) { 0.0 } else { 10.0 }));
+        assert_eq!(stationarity(&stalled), Some(Stationarity::Stall(vec![Range { start: 20, end: 23 }])));
+        let intermittent = jittered((0..60).map(|at| if at % 10 < 3 || at % 5 == 0 { 0.0 } else { 10.0 }));
+        assert!(!matches!(stationarity(&intermittent), Some(Stationarity::Stall(_))));
+    }
+
+    #[test]
+    fn slow_start_settles_in_both_directions() {
+        for by in [-0.3, 0.3] {
+            let start = jittered((0..40).map(|at| 10.0 * (1.0 + by * (-f64::from(at) / 3.0).exp())));
+            let Some(Stationarity::SlowStart { to, settled, .. }) = stationarity(&start) else {
+                panic!("{by}: {:?}", stationarity(&start))
+            };
+            assert!((to - 10.0).abs() < 0.2 && (5..14).contains(&settled), "{by}: {to}, {settled}");
+        }
+    }
+
+    #[test]
+    fn rise_and_the_same_fall_are_the_same_kind() {
+        let rise = jittered((0..40).map(|at| if at < 20 { 9.05 } else { 10.0 }));
+        let fall: Vec<f64> = rise.iter().rev().copied().collect();
+        for series in [rise, fall] {
+            assert!(matches!(stationarity(&series), Some(Stationarity::Levels(found)) if found.len() == 2));
+        }
+    }
+
+    #[test]
+    fn warm_up_is_left_out_of_the_levels() {
+        let series = jittered((0..60).map(|at| {
+            if at < 2 {
+                2.0
+            } else if at < 30 {
+                10.0
+            } else {
+                16.0
+            }
+        }));
+        let Some(Stationarity::Levels(found)) = stationarity(&series) else {
+            panic!("{:?}", stationarity(&series))
+        };
+        let edges: Vec<_> = found.iter().map(|level| (level.start, level.end)).collect();
+        assert_eq!((edges, settled(&series)), (vec![(2, 30), (30, 60)], 2));
     }
 
     #[test]

@@ -6,11 +6,15 @@ pub const FEWEST: usize = 10;
 /// Maximum fraction of the series. A later jump is a change of level ([`levels::levels`]).
 pub const LONGEST: f64 = 0.2;
 
+/// Maximum fraction of later values that are as far from the level as the warm-up, in the same direction.
+const MOST_ALIKE: f64 = 0.025;
+
 /// Returns the number of initial values that belong to the warm-up, or 0 for fewer than [`FEWEST`] values.
 ///
 /// The series is split where its mean changes ([`levels::levels`]), into segments as short as one value. The
 /// reference is the first segment that extends beyond [`LONGEST`] of the series and is long enough for a level.
-/// Segments are cut from the front while their mean differs from the reference by [`levels::LEAST_JUMP`] or more.
+/// Segments are cut from the front while their mean differs from the reference by [`levels::LEAST_JUMP`] or more. An
+/// outlier at the start is no warm-up, so hardly any later value may be as far off ([`MOST_ALIKE`]).
 pub fn cut(values: &[f64]) -> usize {
     let found = (values.len() >= FEWEST).then(|| leading(values)).flatten();
     found.unwrap_or(0)
@@ -29,7 +33,10 @@ fn leading(values: &[f64]) -> Option<usize> {
         mean(part).is_some_and(|mean| (mean - steady).abs() >= levels::LEAST_JUMP * steady.abs())
     };
     let last = edges.windows(2).take_while(|part| part[0] < level[0]).take_while(other).last()?;
-    Some(last[1])
+    let (first, later) = values.split_at(last[1]);
+    let off = describe::median(first)? - steady;
+    let alike = later.iter().filter(|value| (**value - steady) * off.signum() >= off.abs()).count();
+    (alike as f64 <= MOST_ALIKE * later.len() as f64).then_some(last[1])
 }
 
 #[cfg(test)]

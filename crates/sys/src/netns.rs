@@ -47,6 +47,10 @@ impl NetNs {
         Self::from_fd(file.into(), &name())
     }
 
+    pub fn of(process: &Process) -> Result<Self> {
+        Self::from_fd(process.open("ns/net")?, &process.to_string())
+    }
+
     pub fn held_by(process: &Process, descriptor: i32) -> Result<Self> {
         let file = format!("fd/{descriptor}");
         Self::from_fd(process.open(&file)?, &format!("{process}, {file}"))

@@ -27,18 +27,40 @@ pub struct Process {
 impl Process {
     /// Opens a process of this user. Returns `None` if it has ended, and fails for processes of other users.
     pub fn own(pid: u32, start_time: u64) -> Result<Option<Self>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = match rustix::fs::openat(CWD, format!("/proc/{pid}"), flags, Mode::empty()) {
-            Err(Errno::NOENT) => return Ok(None),
-            folder => folder.named("open", || format!("process {pid}"))?,
-        };
-        let process = Self { folder, pid };
+        let Some(process) = Self::folder_of(pid)? else { return Ok(None) };
         let stat = process.read("stat").ok().and_then(|text| parse_stat(&text));
         if !stat.is_some_and(|stat| stat.is_alive_since(start_time)) {
             return Ok(None);
         }
         process.require_own()?;
         Ok(Some(process))
+    }
+
+    /// Opens the process that has this PID now. Returns `None` if there is none. Fails for processes of other users,
+    /// unless the caller is root.
+    pub fn running(pid: u32) -> Result<Option<Self>> {
+        let Some(process) = Self::folder_of(pid)? else { return Ok(None) };
+        if !process.is_alive() {
+            return Ok(None);
+        }
+        if user() != 0 {
+            process.require_own()?;
+        }
+        Ok(Some(process))
+    }
+
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let stat = self.read("stat").ok().and_then(|text| parse_stat(&text));
+        stat.is_some_and(|stat| !stat.is_zombie())
+    }
+
+    fn folder_of(pid: u32) -> Result<Option<Self>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::openat(CWD, format!("/proc/{pid}"), flags, Mode::empty()) {
+            Err(Errno::NOENT) => Ok(None),
+            folder => Ok(Some(Self { folder: folder.named("open", || format!("process {pid}"))?, pid })),
+        }
     }
 
     /// Succeeds if the process has already ended.
@@ -63,7 +85,8 @@ impl Process {
         }
     }
 
-    fn read(&self, file: &str) -> Result<String> {
+    /// Reads a text file of the process in /proc, e.g. `cgroup`.
+    pub fn read(&self, file: &str) -> Result<String> {
         let mut text = String::new();
         let read = File::from(self.open(file)?).read_to_string(&mut text);
         read.named("read", || format!("/proc/{}/{file}", self.pid))?;
@@ -106,7 +129,11 @@ struct Stat {
 
 impl Stat {
     const fn is_alive_since(&self, start_time: u64) -> bool {
-        self.start_time == start_time && !matches!(self.state, 'Z' | 'X')
+        self.start_time == start_time && !self.is_zombie()
+    }
+
+    const fn is_zombie(&self) -> bool {
+        matches!(self.state, 'Z' | 'X')
     }
 }
 
@@ -169,6 +196,16 @@ mod tests {
         assert!(error.contains("belongs to user 65534"), "{error}");
         assert!(child.try_wait().expect("own child").is_none(), "still running");
         child.kill().and_then(|()| child.wait()).expect("own child");
+    }
+
+    #[test]
+    fn opened_process_is_not_confused_with_later_one() {
+        let (mut child, _) = sleeper(user());
+        let process = Process::running(child.id()).expect("own process").expect("it runs");
+        assert!(process.is_alive() && process.read("comm").is_ok_and(|name| name == "sleep\n"));
+        child.kill().and_then(|()| child.wait()).expect("own child");
+        assert!(!process.is_alive() && process.read("comm").is_err());
+        assert!(Process::running(child.id()).expect("gone").is_none());
     }
 
     #[test]

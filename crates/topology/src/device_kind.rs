@@ -14,6 +14,19 @@ pub enum DeviceKind {
     Other,
 }
 
+/// How a device passes packets on to other devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Connection {
+    /// To its peer.
+    Pair,
+    /// To its ports.
+    Ports,
+    /// To the device at the other end, in packets of an underlay.
+    Tunnel,
+    /// To the device below it, if there is one.
+    Lower,
+}
+
 impl DeviceKind {
     const ALL: [Self; Self::Other as usize + 1] = [
         Self::Veth,
@@ -37,6 +50,15 @@ impl DeviceKind {
             Self::Tap => ("tap", "tun", false),
             Self::Virtio => ("virtio", "", false),
             Self::Other => ("other", "", false),
+        }
+    }
+
+    pub(crate) fn connection(self) -> Connection {
+        match self {
+            Self::Veth => Connection::Pair,
+            Self::Bridge => Connection::Ports,
+            Self::Vxlan => Connection::Tunnel,
+            Self::Macvlan | Self::Vlan | Self::Tap | Self::Virtio | Self::Other => Connection::Lower,
         }
     }
 

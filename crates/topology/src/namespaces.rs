@@ -124,6 +124,20 @@ impl Namespaces {
         Ok(Self { hosts: BTreeMap::from([(host.clone(), host_namespace)]), runtime, on_existing: None })
     }
 
+    /// Opens namespaces to read them. Their settings are not changed.
+    pub(crate) fn attached(all: impl IntoIterator<Item = (HostName, NetNs)>) -> Result<Self, Refusal> {
+        let runtime = Arc::new(runtime()?);
+        let own = NetNs::current()?;
+        let mut hosts = BTreeMap::new();
+        for (host, namespace) in all {
+            let is_own = namespace == own;
+            let open = || Channel::open_here(&runtime);
+            let channel = if is_own { open() } else { namespace.run_in(open)? }?;
+            hosts.insert(host, HostNamespace { namespace, channel, handles: OnceLock::new(), is_own });
+        }
+        Ok(Self { hosts, runtime, on_existing: None })
+    }
+
     /// Retries on conflicts, because the kernel may not have removed the devices of an earlier agent yet.
     pub(crate) fn transact_on_host(&self, message: &MessageBuilder) -> Result<(), Refusal> {
         let channel = self.on_existing.as_ref().expect("the lab is on existing hosts");

@@ -1,7 +1,7 @@
 //! Finds the device that this process uses to reach an address, and reads its state. This needs no privileges.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
 };
 
@@ -77,7 +77,36 @@ fn device_of(route: &[u8]) -> Option<u32> {
     if *route.get(TYPE)? != UNICAST {
         return None;
     }
+    Some(u32::from_ne_bytes(attribute(route, RtaAttr::Oif)?))
+}
+
+fn attribute<const N: usize>(route: &[u8], wanted: RtaAttr) -> Option<[u8; N]> {
     let mut attributes = AttrIter::new(route.get(RtMsg::SIZE..)?);
-    let (_, index) = attributes.find(|(attribute, _)| *attribute == RtaAttr::Oif as u16)?;
-    Some(u32::from_ne_bytes(index.try_into().ok()?))
+    let (_, value) = attributes.find(|(attribute, _)| *attribute == wanted as u16)?;
+    value.try_into().ok()
+}
+
+/// How a namespace sends packets to an IPv4 address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NextHop {
+    pub(crate) device: u32,
+    /// `None` if the address is in the device's own network.
+    pub(crate) gateway: Option<Ipv4Addr>,
+    pub(crate) source: Option<Ipv4Addr>,
+}
+
+/// Returns `None` if there is no route, or if the address is local.
+pub(crate) fn next_hop(channel: &Channel, to: Ipv4Addr) -> Result<Option<NextHop>, Refusal> {
+    let route = match channel.request_one(route_request(SocketAddr::new(to.into(), 0), None)) {
+        Err(refusal) if refusal.is_unreachable() => return Ok(None),
+        route => route?,
+    };
+    let hop = |route: &[u8]| {
+        Some(NextHop {
+            device: device_of(route)?,
+            gateway: attribute(route, RtaAttr::Gateway).map(Ipv4Addr::from),
+            source: attribute(route, RtaAttr::Prefsrc).map(Ipv4Addr::from),
+        })
+    };
+    Ok(route.as_deref().and_then(hop))
 }

@@ -47,6 +47,11 @@ pub(crate) struct LinkFacts {
     pub(crate) mac: Vec<u8>,
     pub(crate) mtu: u32,
     pub(crate) master: Option<u32>,
+    /// The index of the device below, or of a veth device's peer.
+    pub(crate) lower: Option<u32>,
+    /// The ID of the namespace that has `lower`, if it is another one.
+    pub(crate) lower_namespace: Option<i32>,
+    pub(crate) queues: [u32; 2],
     pub(crate) operstate: u8,
     pub(crate) port_state: Option<u8>,
     pub(crate) qdisc: String,
@@ -69,10 +74,14 @@ pub(crate) fn links(
     host: &HostName,
     counters: bool,
 ) -> Result<BTreeMap<u32, LinkFacts>, ReadError> {
+    links_of(namespaces.channel(host), counters).map_err(|refusal| unread(host, "its links", refusal))
+}
+
+pub(crate) fn links_of(channel: &Channel, counters: bool) -> Result<BTreeMap<u32, LinkFacts>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);
     request.append(&link_header(0));
     request.append_attr_u32(IflaAttr::ExtMask as u16, if counters { 0 } else { WITHOUT_COUNTERS });
-    let payloads = dump(namespaces, host, "its links", request)?;
+    let payloads = channel.dump(request)?;
     Ok(payloads.iter().filter_map(|payload| link(payload)).map(|link| (link.index, link)).collect())
 }
 
@@ -92,9 +101,13 @@ pub(crate) fn addresses(
     namespaces: &Namespaces,
     host: &HostName,
 ) -> Result<BTreeSet<(u32, Ipv4Net)>, ReadError> {
+    addresses_of(namespaces.channel(host)).map_err(|refusal| unread(host, "its addresses", refusal))
+}
+
+pub(crate) fn addresses_of(channel: &Channel) -> Result<BTreeSet<(u32, Ipv4Net)>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETADDR, NLM_F_REQUEST);
     request.append(&IfAddrMsg { ifa_family: INET, ..IfAddrMsg::default() });
-    let payloads = dump(namespaces, host, "its addresses", request)?;
+    let payloads = channel.dump(request)?;
     Ok(payloads.iter().filter_map(|payload| address(payload)).collect())
 }
 
@@ -188,17 +201,8 @@ fn absent(at: &DeviceRef) -> ReadError {
     ReadError::Absent { host: at.host.clone(), what: format!("device `{}`", at.device) }
 }
 
-fn dump(
-    namespaces: &Namespaces,
-    host: &HostName,
-    what: &str,
-    request: MessageBuilder,
-) -> Result<Vec<Vec<u8>>, ReadError> {
-    namespaces.channel(host).dump(request).map_err(|refusal| ReadError::Refused {
-        host: host.clone(),
-        what: what.to_owned(),
-        refusal,
-    })
+fn unread(host: &HostName, what: &str, refusal: Refusal) -> ReadError {
+    ReadError::Refused { host: host.clone(), what: what.to_owned(), refusal }
 }
 
 fn link(payload: &[u8]) -> Option<LinkFacts> {
@@ -217,6 +221,10 @@ fn take_link_attribute(facts: &mut LinkFacts, attribute: u16, value: &[u8]) {
         IflaAttr::Address => facts.mac = value.to_vec(),
         IflaAttr::Mtu => facts.mtu = number(),
         IflaAttr::Master => facts.master = Some(number()),
+        IflaAttr::Link => facts.lower = Some(number()),
+        IflaAttr::LinkNetnsid => facts.lower_namespace = Some(number().cast_signed()),
+        IflaAttr::NumRxQueues => facts.queues[0] = number(),
+        IflaAttr::NumTxQueues => facts.queues[1] = number(),
         IflaAttr::Operstate => facts.operstate = value.first().copied().unwrap_or_default(),
         IflaAttr::Qdisc => facts.qdisc = text(value),
         IflaAttr::GsoMaxSize => facts.sizes.gso = number(),

@@ -17,12 +17,12 @@ use crate::{
     compare, disturbance,
     fits::Fits,
     observations::Observations,
-    single_trial::{self, ALLOWANCE, FEWEST_IMPORTED, MARGIN},
-    words::{count, list, percent},
+    single_trial::{self, ALLOWANCE, FEWEST_TOLD},
+    words::{count, list, percent, value},
 };
 
-/// A wider interval is never `same`, whatever the noise.
-const MOST_OPEN: f64 = 0.35;
+/// Relative difference within which a few trials of another tool are the same.
+const SAME_OF_FEW: f64 = 0.05;
 
 /// Minimum number of trials per run for a permutation test, whose smallest p is then 2 / C(8, 4) = 2 / 70.
 const ENOUGH: usize = 4;
@@ -154,19 +154,13 @@ impl<'m> Look<'m> {
             return None;
         }
         let Some(((judged, p), floor)) = self.trials.zip(p).zip(self.floor) else { return self.of_few() };
-        let difference = match (ab::difference(&judged.ratio, p, floor), self.learned) {
+        let difference = match (judged.judged(p, floor), self.learned) {
             (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
                 if between_runs::is_same(&judged.ratio, floor, &runs) =>
             {
                 Difference::None
             }
-            (stats::Difference::WithinNoise, _) if !is_conclusive(&judged.ratio) => Difference::Unclear,
-            (stats::Difference::Unclear, _)
-                if is_conclusive(&judged.ratio) && is_near(&judged.ratio, floor) =>
-            {
-                Difference::None
-            }
-            (other, _) => compare::converted(other),
+            (other, _) => compare::said(other),
         };
         Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
     }
@@ -177,7 +171,7 @@ impl<'m> Look<'m> {
         let mut comparison = single_trial::compare((self.b, of_b), (self.a, of_a))?;
         let usual = 1.0 + noise::USUAL_BETWEEN_RUNS;
         let is_same = |interval: &Interval| {
-            let near = interval.low >= 1.0 / (1.0 + MARGIN) && interval.high <= 1.0 + MARGIN;
+            let near = interval.low >= 1.0 / (1.0 + SAME_OF_FEW) && interval.high <= 1.0 + SAME_OF_FEW;
             let apart = interval.low > usual || interval.high < 1.0 / usual;
             near && !apart && single_trial::is_known(&comparison)
         };
@@ -217,8 +211,12 @@ impl<'m> Look<'m> {
             (_, None) => {
                 unknown("It differs, but neither higher nor lower is better for this metric.".into())
             }
-            (Difference::Higher, Some(more)) => (if more { Verdict::Better } else { Verdict::Worse }, None),
-            (Difference::Lower, Some(more)) => (if more { Verdict::Worse } else { Verdict::Better }, None),
+            (Difference::Higher, Some(true)) | (Difference::Lower, Some(false)) => {
+                (Verdict::Better, self.mixture())
+            }
+            (Difference::Higher, Some(false)) | (Difference::Lower, Some(true)) => {
+                (Verdict::Worse, self.mixture())
+            }
         };
         match silent {
             Some((verdict, reason)) if judged.0 != Verdict::Worse => (verdict, Some(reason)),
@@ -232,16 +230,36 @@ impl<'m> Look<'m> {
         let (low, high) = (percent(interval.low), percent(interval.high));
         if self.trials.is_none() {
             return Some(format!(
-                "Same within a tolerance of {}: the ratio is {low} to {high}, and this few trials do not show the \
-                 variation between trials; with {FEWEST_IMPORTED} of each the tolerance is smaller.",
-                percent(ALLOWANCE)
+                "The difference is smaller than {}: the ratio is {low} to {high}. This does not include variation \
+                 between trials, which needs {FEWEST_TOLD} trials of each.",
+                percent(SAME_OF_FEW)
             ));
         }
+        let floor = self.floor?;
         let most = interval.high.max(interval.low.recip()) - 1.0;
-        if let Some((learned, floor)) = self.learned.zip(self.floor) {
+        if let Some(learned) = self.learned {
             return (most > floor).then(|| between_runs::left_open((low, high), &learned));
         }
-        (most > MARGIN).then(|| { let (low, high) = (findings::change(interval.low), findings::change(interval.high)); format!("Change between {low} and {high}: undecided; more trials would narrow it, and beyond {} nothing is called `same`.", percent(MOST_OPEN)) })
+        let bound = percent(ab::same_within(floor));
+        Some(
+            self.mixture()
+                .unwrap_or_else(|| format!("The difference is established to be smaller than {bound}.")),
+        )
+    }
+
+    /// Describes the levels of a result whose trials are at two levels in both runs.
+    fn mixture(&self) -> Option<String> {
+        let mixture = self.trials?.mixture?;
+        let part = |part: &stats::mixture::Part| {
+            let [a, b] = part.shares.map(percent);
+            let (level, change) = (value(self.a.metric, part.value), findings::change(part.ratio.value));
+            format!("at {level} ({a} of A's trials, {b} of B's) the change is {change}")
+        };
+        Some(format!(
+            "Each average is a mixture of two levels: {}, and {}.",
+            part(&mixture.low),
+            part(&mixture.high)
+        ))
     }
 
     fn open(&self, comparison: &Comparison, p: Option<f64>) -> String {
@@ -255,6 +273,9 @@ impl<'m> Look<'m> {
             let trials = format!("A has {}, B {}", count(a, "trial"), b);
             return format!("{trials}, without samples to estimate their variation.");
         };
+        if let Some(mixture) = self.mixture() {
+            return mixture;
+        }
         let (low, high) = (percent(interval.low), percent(interval.high));
         if self.trials.is_none() {
             return format!(
@@ -289,23 +310,4 @@ impl<'m> Look<'m> {
             ),
         }
     }
-}
-
-/// Returns whether an interval has enough confidence and is narrow enough to call the runs the same.
-fn is_conclusive(ratio: &stats::Estimate) -> bool {
-    let bound = 1.0 + MOST_OPEN;
-    let tells = |interval: &stats::Interval| {
-        verdict::is_sure(interval.confidence) && interval.low >= bound.recip() && interval.high <= bound
-    };
-    ratio.interval.as_ref().is_some_and(tells)
-}
-
-/// Returns whether there is no visible difference, and none beyond the usual noise of trials is possible.
-fn is_near(ratio: &stats::Estimate, floor: f64) -> bool {
-    let size = floor.ln_1p();
-    let within = |interval: &stats::Interval| {
-        let seen = ratio.value.ln().abs() > size && !interval.contains(1.0);
-        !seen && verdict::reach(interval) <= (verdict::WIDEST_IN_FLOORS * size).max(MARGIN.ln_1p())
-    };
-    ratio.interval.as_ref().is_some_and(within)
 }

@@ -112,7 +112,9 @@ fn equal_runs_are_the_same_within_noise() {
         }
         let summary =
             format!("{blocks} blocks, noise {}: {same} same, {false_alarms} alarms of 40", noise.trial);
-        assert!(same >= 38 && false_alarms <= 2, "{summary}");
+        // With this noise, a difference of more than a third could be hidden, so most pairs are undecided.
+        let least = if noise.trial > 0.05 { 0 } else { 38 };
+        assert!(same >= least && false_alarms <= 2, "{told}");
     }
 }
 
@@ -486,31 +488,35 @@ fn reports_size_of_the_allowance() {
     let reason = only.reason.as_deref().unwrap_or_default();
     assert!(
         only.verdict == Verdict::Same
-            && reason.contains("tolerance of 25")
-            && reason.contains("with 5 of each the tolerance is smaller"),
+            && reason.contains("smaller than 5")
+            && reason.contains("needs 5 trials of each"),
         "{only:#?}"
     );
     assert_eq!(gate(&comparison, 0.05).outcome, GateOutcome::Undecided);
 }
 
 #[test]
-fn verdict_same_states_a_large_remaining_uncertainty() {
-    let noise = Noise { trial: 0.06, block: 0.0, run: 0.0 };
+fn every_same_states_how_large_the_difference_may_be() {
+    let noise = Noise { trial: 0.02, block: 0.0, run: 0.0 };
     let comparison = compare(&run(5, 31, noise, 1.0).record, &run(5, 32, noise, 1.0).record);
-    for result in comparison.results.iter().filter(|result| result.verdict == Verdict::Same) {
-        let interval = result.comparison.and_then(|it| it.ratio_interval).expect("five trials each");
-        assert!(interval.high <= 1.35 && interval.low >= 1.0 / 1.35, "{result:#?}");
-        let much = interval.high > 1.1 || interval.low < 1.0 / 1.1;
-        assert_eq!(
-            result.reason.as_ref().is_some_and(|reason| reason.contains("more trials")),
-            much,
-            "{result:#?}"
-        );
+    let same: Vec<_> = comparison.results.iter().filter(|result| result.verdict == Verdict::Same).collect();
+    assert!(!same.is_empty(), "{comparison:#?}");
+    for result in same {
+        let reason = result.reason.as_deref().unwrap_or_default();
+        assert!(reason.contains("established to be smaller than"), "{result:#?}");
     }
-    assert!(
-        comparison.results.iter().any(|result| result.verdict == Verdict::Same && result.reason.is_some()),
-        "{comparison:#?}"
-    );
+}
+
+#[test]
+fn three_trials_that_lost_five_percent_are_not_the_same() {
+    let noise = Noise { trial: 0.01, block: 0.0, run: 0.005 };
+    let same = |pair: &u64| {
+        let (a, b) = (run(3, 2 * pair, noise, 1.0), run(3, 2 * pair + 1, noise, 0.95));
+        let comparison = compare(&a.record, &b.record);
+        result(&comparison, "tunnel/bulk").verdict == Verdict::Same
+    };
+    let wrong = (0..60).filter(same).count();
+    assert!(wrong <= 1, "{wrong} of 60");
 }
 
 fn imported(measurement: Measurement) -> Fixture {

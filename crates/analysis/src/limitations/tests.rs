@@ -194,22 +194,3 @@ fn reports_objective_without_cpu_time() {
     check(asked(Objective::Efficient), &["CPU time was not recorded for every comparison"]);
     check(asked(Objective::Max), &[]);
 }
-
-#[test]
-fn warns_that_few_of_many_differences_may_be_chance() {
-    let found = |different: usize| {
-        let mut run = Fixture::new(6);
-        run.path("plain", &["wire"]);
-        for level in 0..30 {
-            let rate = if level > 0 && level <= different { 5e9 } else { 10e9 };
-            run.stream("plain", &[("level", &level.to_string())], rate);
-        }
-        analyse(&run.record).limitations
-    };
-    let few = found(2);
-    assert!(
-        few[0].contains("29 comparisons") && few[0].contains("2 differences found, up to 1 may"),
-        "{few:#?}"
-    );
-    assert_eq!(found(20), Vec::<String>::new());
-}

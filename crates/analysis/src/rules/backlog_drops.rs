@@ -4,7 +4,7 @@ use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::SoftnetCounters;
 
 use super::{Claim, Context, Rule};
-use crate::words::{count, percent, so_in};
+use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule::cause("backlog-drops", look).over(&["retransmits", "datagram-loss"]);
 
@@ -35,43 +35,39 @@ fn is_on_path(result: &ResultSummary) -> bool {
 }
 
 fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Claim {
-    let others = so_in(found.len());
-    Claim {
-        results: found.iter().map(|(result, _)| result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: vec![
-            if is_on_path(result) {
-                "The queues belong to the machine, so packets of other programs count too.".into()
-            } else {
-                "No device of the path counted a drop, so the packets may belong to another program.".into()
-            },
-            "A sender without congestion control fills any queue; a longer one drops later and adds delay."
-                .into(),
-        ],
-        remedy: Some(
-            Remedy::manual(
-                "Lengthen the backlog queue so that it holds the packets arriving between \
+    Claim::new(
+        if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
+        "CPU backlog queues overflowed",
+    )
+    .detail(format!(
+        "{} dropped, {} of all packets queued there, in {}",
+        count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
+        percent(share(softnet)),
+        result.label
+    ))
+    .about(found, |(result, ..)| result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits([
+        if is_on_path(result) {
+            "The queues belong to the machine, so packets of other programs count too."
+        } else {
+            "No device of the path counted a drop, so the packets may belong to another program."
+        },
+        "A sender without congestion control fills any queue; a longer one drops later and adds delay.",
+    ])
+    .with_remedy(
+        Remedy::manual(
+            "Lengthen the backlog queue so that it holds the packets arriving between \
              two softirqs",
-                vec![
-                    "sysctl -w net.core.netdev_max_backlog=10000".into(),
-                    "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
-                    "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
-                ],
-            )
-            .explained("If the softirq budget runs out, raise it, and spread packets over more CPUs."),
-        ),
-        ..Claim::new(
-            if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
-            "CPU backlog queues overflowed",
+            vec![
+                "sysctl -w net.core.netdev_max_backlog=10000".into(),
+                "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
+                "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
+            ],
         )
-        .detail(format!(
-            "{} dropped, {} of all packets queued there, in {}",
-            count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
-            percent(share(softnet)),
-            result.label
-        ))
-        .further(others)
-    }
+        .explained("If the softirq budget runs out, raise it, and spread packets over more CPUs."),
+    )
 }
 
 fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {

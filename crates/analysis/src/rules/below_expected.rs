@@ -131,11 +131,13 @@ fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
 fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
     let mut results: Vec<String> = found.iter().map(|short| short.result.clone()).collect();
     results.dedup();
-    Claim {
-        results,
-        evidence: found.iter().map(|short| short.evidence.clone()).collect(),
-        limitations: worst.limitation.map(str::to_owned).into_iter().collect(),
-        remedy: Some(
+    Claim::new(if worst.sure { Severity::Warning } else { Severity::Note }, "The baseline is too slow")
+        .detail(&worst.claim)
+        .further("Everything compared with it looks better than it is.")
+        .with_results(results)
+        .with_evidence(found.iter().map(|short| short.evidence.clone()))
+        .with_limits(worst.limitation.map(str::to_owned).into_iter())
+        .with_remedy(
             Remedy::manual(
                 "Fix the baseline first, then measure the layers again",
                 commands.probed("--mode limit"),
@@ -144,9 +146,5 @@ fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
                 "Check its own findings: a busy sender or receiver, retransmits, offloads, \
              placement.",
             ),
-        ),
-        ..Claim::new(if worst.sure { Severity::Warning } else { Severity::Note }, "The baseline is too slow")
-            .detail(&worst.claim)
-            .further("Everything compared with it looks better than it is.")
-    }
+        )
 }

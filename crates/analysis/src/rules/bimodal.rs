@@ -53,21 +53,12 @@ fn finding(
             shown(widest, "their medians", "their averages"),
         ),
     };
-    Claim {
-        results: found.iter().map(|(result, _)| result.record.id.clone()).collect(),
-        evidence: found.iter().map(|(result, modality)| evidence(result, modality)).collect(),
-        limitations: vec![
-            "Bimodality is judged by the distance between the levels; a single level shift halfway through a trial \
-             looks the same."
-                .into(),
-        ],
-        remedy: Some(remedy(
+    Claim::new(Severity::Serious, format!("{what} ({low} and {high})"))
+            .detail(format!("do not use {number}")).with_results(found.iter().map(|(result, _)| result.record.id.clone())).with_evidence(found.iter().map(|(result, modality)| evidence(result, modality))).with_limits(["Bimodality is judged by the distance between the levels; a single level shift halfway through a trial \
+             looks the same."]).with_remedy(remedy(
             found.iter().any(|(result, _)| result.record.placement == "free"),
             (widest.metric == Metric::Throughput).then_some(run),
-        )),
-        ..Claim::new(Severity::Serious, format!("{what} ({low} and {high})"))
-            .detail(format!("do not use {number}"))
-    }
+        ))
 }
 
 /// The published number: the median over the trials, or the mean of a single stream.

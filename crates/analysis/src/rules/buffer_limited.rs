@@ -121,30 +121,28 @@ fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Claim {
     } else {
         String::new()
     };
-    Claim {
-        results: found.iter().map(|held| held.result.id.clone()).collect(),
-        evidence: found.iter().flat_map(evidence).collect(),
-        limitations: limitations(worst),
-        remedy: Some(remedy(worst)),
-        ..Claim::new(
-            if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
-                Severity::Warning
-            } else {
-                Severity::Note
-            },
-            format!(
-                "The {}{setting} limited the senders of {} for {} of the time{others}",
-                worst.buffer.in_words(),
-                worst.result.label,
-                percent(worst.share.estimate)
-            ),
-        )
-        .further(if worst.share.estimate >= HALF {
-            "The path is not the bottleneck."
+    Claim::new(
+        if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
+            Severity::Warning
         } else {
-            "During that time, the path was not the bottleneck."
-        })
-    }
+            Severity::Note
+        },
+        format!(
+            "The {}{setting} limited the senders of {} for {} of the time{others}",
+            worst.buffer.in_words(),
+            worst.result.label,
+            percent(worst.share.estimate)
+        ),
+    )
+    .further(if worst.share.estimate >= HALF {
+        "The path is not the bottleneck."
+    } else {
+        "During that time, the path was not the bottleneck."
+    })
+    .about(found, |held| held.result)
+    .with_evidence(found.iter().flat_map(evidence))
+    .with_limits(limitations(worst))
+    .with_remedy(remedy(worst))
 }
 
 fn limitations(worst: &LimitedResult<'_>) -> Vec<String> {

@@ -18,14 +18,19 @@ fn finding(matrix: &PairMatrix) -> Option<Claim> {
     let Contamination { change, trials, at_once } = contamination;
     let weighed = significance::weigh(change).filter(|weighed| is_worse(matrix, weighed))?;
     let what = matrix.metric.name();
-    Some(Claim {
-        results: matrix.pairs.iter().map(|pair| pair.result.clone()).collect(),
-        evidence: vec![
-            Evidence::new(format!("{trials} pairs of trials, up to {at_once} pairs of hosts at once"))
-                .ratio(change),
-        ],
-        limitations: weighed.limitation.map(str::to_owned).into_iter().collect(),
-        remedy: Some(
+    Some(
+        Claim::new(
+            if weighed.sure { Severity::Warning } else { Severity::Note },
+            "Pairs measured at the same time disturbed each other",
+        )
+        .detail(format!("{what} of {} is {change} compared with the same pairs alone", matrix.workload))
+        .with_results(matrix.pairs.iter().map(|pair| pair.result.clone()))
+        .with_evidence([Evidence::new(format!(
+            "{trials} pairs of trials, up to {at_once} pairs of hosts at once"
+        ))
+        .ratio(change)])
+        .with_limits(weighed.limitation.map(str::to_owned).into_iter())
+        .with_remedy(
             Remedy::manual(
                 "They share a switch, an uplink or a hypervisor's CPUs",
                 vec![
@@ -38,12 +43,7 @@ fn finding(matrix: &PairMatrix) -> Option<Claim> {
              pair at a time.",
             ),
         ),
-        ..Claim::new(
-            if weighed.sure { Severity::Warning } else { Severity::Note },
-            "Pairs measured at the same time disturbed each other",
-        )
-        .detail(format!("{what} of {} is {change} compared with the same pairs alone", matrix.workload))
-    })
+    )
 }
 
 fn is_worse(matrix: &PairMatrix, weighed: &WeighedDifference) -> bool {

@@ -84,8 +84,7 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Cla
         if found.len() > 1 { format!(" ({} in total)", count(found.len(), "result")) } else { String::new() };
     let mut limitations = vec![
         "Data in flight is estimated as rate times smoothed round trip; both are sampled, so a share near the \
-         threshold means little."
-            .into(),
+         threshold means little.",
     ];
     if worst.queued.is_none() {
         limitations.push(
@@ -94,20 +93,18 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Cla
                 .into(),
         );
     }
-    Claim {
-        results: found.iter().map(|full| full.result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations,
-        remedy: Some(remedy(worst, commands)),
-        ..Claim::new(
-            if is_sure(worst) { Severity::Warning } else { Severity::Note },
-            format!("The congestion window limits {}", worst.result.label),
-        )
-        .detail(format!(
-            "{} of it is always in flight, and no queue on the path is full{others}",
-            percent(worst.fill.estimate.min(1.0))
-        ))
-    }
+    Claim::new(
+        if is_sure(worst) { Severity::Warning } else { Severity::Note },
+        format!("The congestion window limits {}", worst.result.label),
+    )
+    .detail(format!(
+        "{} of it is always in flight, and no queue on the path is full{others}",
+        percent(worst.fill.estimate.min(1.0))
+    ))
+    .about(found, |full| full.result)
+    .with_evidence(found.iter().map(evidence))
+    .with_limits(limitations)
+    .with_remedy(remedy(worst, commands))
 }
 
 fn evidence(full: &Full<'_>) -> Evidence {

@@ -35,22 +35,20 @@ fn finding(
         1 => " One more pair of directions differs.".into(),
         more => format!(" {more} more pairs of directions differ."),
     };
-    Claim {
-        results: results(found),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: limitations(worst, looked),
-        remedy: Some(remedy(worst.slower, context)),
-        ..Claim::new(severity(worst), format!("{} is asymmetric", capital(metric.name())))
-            .detail(format!(
-                "{} gets {}, {} of what {} gets ({})",
-                worst.slower_way,
-                value(metric, worst.slower_value),
-                percent(worst.keeps),
-                worst.faster_way,
-                value(metric, worst.faster_value)
-            ))
-            .further(others)
-    }
+    Claim::new(severity(worst), format!("{} is asymmetric", capital(metric.name())))
+        .detail(format!(
+            "{} gets {}, {} of what {} gets ({})",
+            worst.slower_way,
+            value(metric, worst.slower_value),
+            percent(worst.keeps),
+            worst.faster_way,
+            value(metric, worst.faster_value)
+        ))
+        .further(others)
+        .with_results(results(found))
+        .with_evidence(found.iter().map(evidence))
+        .with_limits(limitations(worst, looked))
+        .with_remedy(remedy(worst.slower, context))
 }
 
 fn severity(worst: &DirectionPair<'_>) -> Severity {

@@ -38,31 +38,26 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
     let serious = results().any(|(_, trials)| disturbance::is_mostly_disturbed(trials));
     let trials = by_workload(context, disturbed)
         .unwrap_or_else(|| format!("{} of {}", disturbed.len(), count(all, "trial")));
-    Claim {
-        results: results().map(|(result, _)| result.id.clone()).collect(),
-        evidence: results()
-            .map(|(result, trials)| {
-                Evidence::new(format!("Disturbed, {}", result.label))
-                    .count(of(&result.id) as u64)
-                    .text(format!(" of {}", count(trials.points.len(), "trial")))
-            })
-            .collect(),
-        limitations: vec![
-            "If both ends may run on any CPU, other work is ignored as long as it leaves twice the CPUs that the \
-             path uses."
-                .into(),
-        ],
-        remedy: Some(
-            Remedy::manual("Measure again when the machine is idle", Vec::new())
-                .explained("Stop the other work, or pin the ends to dedicated CPUs."),
-        ),
-        ..Claim::new(
-            if serious { Severity::Serious } else { Severity::Warning },
-            format!("The machine was busy with other work in {trials}"),
-        )
-        .detail(by(disturbed.iter().flat_map(|trial| &trial.warnings)))
-        .further("These numbers are for a shared machine.")
-    }
+    Claim::new(
+        if serious { Severity::Serious } else { Severity::Warning },
+        format!("The machine was busy with other work in {trials}"),
+    )
+    .detail(by(disturbed.iter().flat_map(|trial| &trial.warnings)))
+    .further("These numbers are for a shared machine.")
+    .with_results(results().map(|(result, _)| result.id.clone()))
+    .with_evidence(results().map(|(result, trials)| {
+        Evidence::new(format!("Disturbed, {}", result.label))
+            .count(of(&result.id) as u64)
+            .text(format!(" of {}", count(trials.points.len(), "trial")))
+    }))
+    .with_limits([
+        "If both ends may run on any CPU, other work is ignored as long as it leaves twice the CPUs that the \
+             path uses.",
+    ])
+    .with_remedy(
+        Remedy::manual("Measure again when the machine is idle", Vec::new())
+            .explained("Stop the other work, or pin the ends to dedicated CPUs."),
+    )
 }
 
 /// `25 of 25 trials of throughput and 0 of 25 of latency`, if the workloads differ.

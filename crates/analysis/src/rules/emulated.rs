@@ -97,24 +97,21 @@ fn results(signs: &[Sign], context: &Context<'_>) -> Vec<String> {
 fn finding(signs: &[Sign], results: Vec<String>) -> Claim {
     let sure = signs.iter().any(|sign| sign.sure);
     let affected = count(results.len(), "result");
-    Claim {
-        results,
-        evidence: signs.iter().map(|sign| sign.evidence.clone()).collect(),
-        limitations: vec![
-            "Emulation slows down some work more than other work, so ratios of times differ on hardware too."
-                .into(),
-            "A machine can hide that it is emulated; the absence of this finding proves nothing.".into(),
-        ],
-        remedy: Some(Remedy::manual(
-            "Repeat the run with hardware virtualization (KVM) before quoting any time \
+    Claim::new(
+        if sure { Severity::Warning } else { Severity::Note },
+        format!("The processor {} emulated in {affected}", if sure { "was" } else { "may have been" }),
+    )
+    .detail("times and rates are not comparable with hardware")
+    .further("Counts and their ratios are valid.")
+    .with_results(results)
+    .with_evidence(signs.iter().map(|sign| sign.evidence.clone()))
+    .with_limits([
+        "Emulation slows down some work more than other work, so ratios of times differ on hardware too.",
+        "A machine can hide that it is emulated; the absence of this finding proves nothing.",
+    ])
+    .with_remedy(Remedy::manual(
+        "Repeat the run with hardware virtualization (KVM) before quoting any time \
              or rate",
-            vec!["plumb doctor".into(), "systemd-detect-virt".into()],
-        )),
-        ..Claim::new(
-            if sure { Severity::Warning } else { Severity::Note },
-            format!("The processor {} emulated in {affected}", if sure { "was" } else { "may have been" }),
-        )
-        .detail("times and rates are not comparable with hardware")
-        .further("Counts and their ratios are valid.")
-    }
+        vec!["plumb doctor".into(), "systemd-detect-virt".into()],
+    ))
 }

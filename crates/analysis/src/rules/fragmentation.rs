@@ -7,7 +7,7 @@ use workload::Transport;
 use super::{Claim, Context, Rule, ethtool::typed_at};
 use crate::{
     observations::Observations,
-    words::{count, percent, so_in},
+    words::{count, percent},
 };
 
 pub(crate) const RULE: Rule = Rule::cause("fragmentation", look);
@@ -71,7 +71,6 @@ fn segment(result: &ResultSummary) -> Option<u64> {
 }
 
 fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
-    let others = so_in(found.len());
     let mut limitations = vec![
         "Only a result with smaller messages or a larger MTU shows the cost in throughput or time."
             .to_owned(),
@@ -84,21 +83,20 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
             "Segmentation offload and path MTU discovery may have made them smaller on the path.".into(),
         );
     }
-    Claim {
-        results: found.iter().map(|pieces| pieces.result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations,
-        remedy: Some(remedy(worst)),
-        ..Claim::new(
-            if worst.probed { Severity::Warning } else { Severity::Note },
-            format!(
-                "The {} of {} make packets of {} bytes, but the path carries {}",
-                worst.of, worst.result.label, worst.packet, worst.carried
-            ),
-        )
-        .detail(format!("each is sent in {} fragments", worst.number()))
-        .further(format!("Losing one fragment loses the whole packet.{others}"))
-    }
+    Claim::new(
+        if worst.probed { Severity::Warning } else { Severity::Note },
+        format!(
+            "The {} of {} make packets of {} bytes, but the path carries {}",
+            worst.of, worst.result.label, worst.packet, worst.carried
+        ),
+    )
+    .detail(format!("each is sent in {} fragments", worst.number()))
+    .further("Losing one fragment loses the whole packet.")
+    .about(found, |pieces| pieces.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits(limitations)
+    .with_remedy(remedy(worst))
 }
 
 fn evidence(pieces: &Pieces<'_>) -> Evidence {

@@ -49,37 +49,34 @@ impl<'a> FreeingShare<'a> {
         let rate = |rate: f64| value(result.metric, rate);
         let gain = (1.0 - share).recip();
         let each = Nanos(time.0 / calls.max(&1));
-        Claim {
-            results: vec![result.id.clone()],
-            evidence: vec![
-                Evidence::new("share of the time").share(*share),
-                Evidence::new(format!("{} of QEMU", FREEING.join(" and ")))
-                    .count(*calls)
-                    .text(" calls, ")
-                    .time(each)
-                    .text(" each"),
-            ],
-            limitations: vec![
-                "The times come from probed trials and include the probe's cost per call.".to_owned(),
-            ],
-            remedy: None,
-            ..Claim::new(
-                Severity::Note,
-                format!(
-                    "Freeing on the host takes {} of the time that {} needs to take memory from \
+        Claim::new(
+            Severity::Note,
+            format!(
+                "Freeing on the host takes {} of the time that {} needs to take memory from \
              {}",
-                    percent(*share),
-                    balloon.method.word(),
-                    result.path
-                ),
-            )
-            .further(format!(
-                "Without it, memory would move at {} instead of {}, so faster freeing can \
+                percent(*share),
+                balloon.method.word(),
+                result.path
+            ),
+        )
+        .further(format!(
+            "Without it, memory would move at {} instead of {}, so faster freeing can \
              gain at most {}x.",
-                rate(result.value.estimate * gain),
-                rate(result.value.estimate),
-                significant(gain, 3)
-            ))
-        }
+            rate(result.value.estimate * gain),
+            rate(result.value.estimate),
+            significant(gain, 3)
+        ))
+        .with_results([result.id.clone()])
+        .with_evidence([
+            Evidence::new("share of the time").share(*share),
+            Evidence::new(format!("{} of QEMU", FREEING.join(" and ")))
+                .count(*calls)
+                .text(" calls, ")
+                .time(each)
+                .text(" each"),
+        ])
+        .with_limits(vec![
+            "The times come from probed trials and include the probe's cost per call.".to_owned(),
+        ])
     }
 }

@@ -48,21 +48,19 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Cla
     let free = found.iter().any(|jumpy| {
         context.measured_of(&jumpy.result.id).is_some_and(|measured| measured.record.placement == "free")
     });
-    Claim {
-        results: found.iter().map(|jumpy| jumpy.result.id.clone()).collect(),
-        evidence: found.iter().flat_map(|jumpy| evidence(jumpy.result)).collect(),
-        limitations: vec![
-            "Up to 5 of 100 steady series appear to shift by chance, more so if they vary widely.".into(),
-            "Drifting rates are reported as `trend`, wandering ones as `unsteady`.".into(),
-        ],
-        remedy: Some(remedy(free)),
-        ..Claim::new(
-            if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
-            format!("Level shift in {} (trial {} of the run)", result.label, ordinal(worst.widest)),
-        )
-        .detail(jump(result, worst.widest))
-        .further(format!("{}.{others}", capital(&average(worst))))
-    }
+    Claim::new(
+        if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
+        format!("Level shift in {} (trial {} of the run)", result.label, ordinal(worst.widest)),
+    )
+    .detail(jump(result, worst.widest))
+    .further(format!("{}.{others}", capital(&average(worst))))
+    .about(found, |jumpy| jumpy.result)
+    .with_evidence(found.iter().flat_map(|jumpy| evidence(jumpy.result)))
+    .with_limits([
+        "Up to 5 of 100 steady series appear to shift by chance, more so if they vary widely.",
+        "Drifting rates are reported as `trend`, wandering ones as `unsteady`.",
+    ])
+    .with_remedy(remedy(free))
 }
 
 /// Users see trials numbered from one.

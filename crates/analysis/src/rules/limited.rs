@@ -23,19 +23,8 @@ pub(crate) fn look(
     affected.sort_by(|one, other| other.2.total_cmp(&one.2));
     let most = affected.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
-    (!affected.is_empty()).then(|| Claim {
-        results: affected.iter().map(|(result, _, _)| result.id.clone()).collect(),
-        evidence: affected
-            .iter()
-            .map(|(result, end, busy)| {
-                Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.label))
-                    .share(*busy)
-                    .text(" of one CPU")
-            })
-            .collect(),
-        limitations: vec![words.limitation.into()],
-        remedy: None,
-        ..Claim::new(
+    (!doubted.is_empty()).then(|| {
+        Claim::new(
             Severity::Note,
             format!(
                 "A {doing} thread was busy up to {} of the time in {}",
@@ -44,6 +33,13 @@ pub(crate) fn look(
             ),
         )
         .detail("it may be the limit, not the path")
+        .about(&doubted, |(result, ..)| result)
+        .with_evidence(doubted.iter().map(|(result, end, busy)| {
+            Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.label))
+                .share(*busy)
+                .text(" of one CPU")
+        }))
+        .with_limits([words.limitation])
     })
 }
 

@@ -5,10 +5,7 @@ use units::BitRate;
 use workload::{Metric, Transport};
 
 use super::{Claim, Context, Rule};
-use crate::{
-    observations::Observations,
-    words::{so_in, value},
-};
+use crate::{observations::Observations, words::value};
 
 pub(crate) const RULE: Rule =
     Rule::cause("link-rate", look).over(&["buffer-limited", "cwnd-limited", "retransmits"]);
@@ -72,22 +69,19 @@ fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Claim {
             .share(full.result.value.estimate / full.rate)
             .text(" of it, in every trial")
     };
-    let results = found.iter().map(|full| full.result.id.clone()).collect();
-    Claim {
-        results,
-        ..Claim::new(
-            Severity::Note,
-            format!(
-                "{} reaches the rate of a {} link, {} in every trial",
-                result.label,
-                BitRate(*rate),
-                value(result.metric, result.value.estimate)
-            ),
-        )
-        .detail("a link, a shaper or a policer sets this rate, not the ends")
-        .further(so_in(found.len()))
-        .factual()
-    }
+    Claim::new(
+        Severity::Note,
+        format!(
+            "{} reaches the rate of a {} link, {} in every trial",
+            result.label,
+            BitRate(*rate),
+            value(result.metric, result.value.estimate)
+        ),
+    )
+    .detail("a link, a shaper or a policer sets this rate, not the ends")
+    .factual()
+    .about(found, |full| full.result)
+    .affected()
     .with_evidence(found.iter().map(evidence))
     .with_limits(["Another limit may be close to a link rate by chance, but it would hardly be as steady."])
     .with_remedy(Remedy::manual(

@@ -16,25 +16,15 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let later = run.machine_changes.iter().map(|change| {
         evidence(&format!("after {} trials, continued on", change.trials_before), &change.environment)
     });
-    let results = context.findings.results.iter().map(|result| result.id.clone()).collect();
     let times = match run.machine_changes.len() {
         1 => "once".to_owned(),
         times => format!("{times} times"),
     };
-    vec![Claim {
-        results,
-        evidence: first.chain(later).collect(),
-        limitations: vec![
-            "Differences within a block come from one machine; medians and differences from other runs do not."
-                .into(),
-        ],
-        remedy: Some(Remedy::manual(
+    vec![Claim::new(Severity::Warning, "The trials come from different machines")
+            .detail(format!("the run was resumed on another machine or kernel {times}")).about(&context.findings.results, |result| result).with_evidence(first.chain(later)).with_limits(["Differences within a block come from one machine; medians and differences from other runs do not."]).with_remedy(Remedy::manual(
             "Repeat the whole run on one machine before quoting its numbers",
             Vec::new(),
-        )),
-        ..Claim::new(Severity::Warning, "The trials come from different machines")
-            .detail(format!("the run was resumed on another machine or kernel {times}"))
-    }]
+        ))]
 }
 
 fn evidence(what: &str, machine: &Environment) -> Evidence {

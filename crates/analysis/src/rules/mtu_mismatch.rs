@@ -3,10 +3,7 @@
 use findings::{Change, Evidence, Remedy, ResultSummary, Severity, Unit};
 
 use super::{Claim, Context, Rule};
-use crate::{
-    observations::Observations,
-    words::{list, so_in},
-};
+use crate::{observations::Observations, words::list};
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
@@ -39,22 +36,15 @@ fn mismatch<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Optio
 }
 
 fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Claim {
-    Claim {
-        results: found.iter().map(|mismatch| mismatch.result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: vec!["A probe packet lost for another reason looks like an oversized one.".into()],
-        remedy: Some(remedy(first)),
-        ..Claim::new(
-            Severity::Warning,
-            format!(
-                "{} passes only {} bytes unfragmented{}",
-                first.result.path,
-                first.carried,
-                expected(first)
-            ),
-        )
-        .further(so_in(found.len()))
-    }
+    Claim::new(
+        Severity::Warning,
+        format!("{} passes only {} bytes unfragmented{}", first.result.path, first.carried, expected(first)),
+    )
+    .about(found, |mismatch| mismatch.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits(["A probe packet lost for another reason looks like an oversized one."])
+    .with_remedy(remedy(first))
 }
 
 /// The lab can set the probed MTU at both ends, so that no larger packets are sent.

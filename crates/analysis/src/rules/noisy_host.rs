@@ -28,36 +28,36 @@ fn stolen(result: &ResultSummary) -> f64 {
 
 fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Claim {
     let serious = floors.iter().any(|noise| noise.floor > SERIOUS_FLOOR);
-    Claim {
-        results: floors
-            .iter()
-            .map(|noise| noise.result.clone())
-            .chain(robbed.iter().map(|result| result.id.clone()))
-            .collect(),
-        evidence: floors
-            .iter()
-            .map(|noise| {
-                Evidence::new(format!("baseline of {} repeated, {} pairs", noise.workload, noise.pairs))
-                    .text("differences up to ")
-                    .share(noise.floor)
-            })
-            .chain(robbed.iter().map(|result| {
-                Evidence::new(format!("stolen CPU time, {}", result.label)).share(stolen(result))
-            }))
-            .collect(),
-        limitations: vec!["A noise floor from few pairs is wide; more trials narrow it.".into()],
-        remedy: Some(Remedy::manual(
+    Claim::new(if serious { Severity::Serious } else { Severity::Warning }, "Noisy host")
+        .detail(if floors.is_empty() { steal(robbed) } else { floor(floors) })
+        .further(if floors.is_empty() || robbed.is_empty() {
+            String::new()
+        } else {
+            format!("In addition, {}.", steal(robbed))
+        })
+        .with_results(
+            floors
+                .iter()
+                .map(|noise| noise.result.clone())
+                .chain(robbed.iter().map(|result| result.id.clone())),
+        )
+        .with_evidence(
+            floors
+                .iter()
+                .map(|noise| {
+                    Evidence::new(format!("baseline of {} repeated, {} pairs", noise.workload, noise.pairs))
+                        .text("differences up to ")
+                        .share(noise.floor)
+                })
+                .chain(robbed.iter().map(|result| {
+                    Evidence::new(format!("stolen CPU time, {}", result.label)).share(stolen(result))
+                })),
+        )
+        .with_limits(["A noise floor from few pairs is wide; more trials narrow it."])
+        .with_remedy(Remedy::manual(
             "Stop other work on the host, fix the placement of the ends, and repeat with more trials",
             Vec::new(),
-        )),
-        ..Claim::new(if serious { Severity::Serious } else { Severity::Warning }, "Noisy host")
-            .detail(if floors.is_empty() { steal(robbed) } else { floor(floors) })
-            .further(if floors.is_empty() || robbed.is_empty() {
-                String::new()
-            } else {
-                format!("In addition, {}.", steal(robbed))
-            })
-    }
+        ))
 }
 
 fn floor(floors: &[&NoiseFloor]) -> String {

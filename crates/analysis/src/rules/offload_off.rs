@@ -79,18 +79,17 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Claim)> {
     for (device, features) in losses.iter().flat_map(|loss| &loss.off) {
         off.entry(device.clone()).or_default().extend(features.iter().cloned());
     }
-    let claim = Claim {
-        results: losses.iter().map(|loss| loss.slower.id.clone()).collect(),
-        evidence: losses
-            .iter()
-            .map(|loss| evidence(loss.effect))
-            .chain(off.iter().map(features))
-            .chain(packets(worst.slower))
-            .collect(),
-        limitations: limitations(worst, looked),
-        remedy: Some(remedy(&off)),
-        ..claim(worst, &off)
-    };
+    let claim = claim(worst, &off)
+        .about(losses, |loss| loss.slower)
+        .with_evidence(
+            losses
+                .iter()
+                .map(|loss| evidence(loss.effect))
+                .chain(off.iter().map(features))
+                .chain(packets(worst.slower)),
+        )
+        .with_limits(limitations(worst, looked))
+        .with_remedy(remedy(&off));
     Some((worst.keeps, claim))
 }
 

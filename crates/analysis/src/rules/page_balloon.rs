@@ -47,24 +47,22 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
         Some(Evidence::new(format!("system calls per GiB: {}", result.label)).count(calls.round() as u64))
     });
     let against = Evidence::new(format!("{} vs {}", result.label, other.label)).ratio(change);
-    Claim {
-        results: vec![result.id.clone(), other.id.clone()],
-        evidence: [against].into_iter().chain(calls).collect(),
-        limitations: weighed.and_then(|weighed| weighed.limitation).map(str::to_owned).into_iter().collect(),
-        remedy: Some(Remedy::manual(
-            "Start the machine with a virtio-mem device for the memory to be moved, or \
+    Claim::new(
+        if is_sure { Severity::Warning } else { Severity::Note },
+        format!("virtio-balloon returns memory at {}, {word} at {}", rate(result), rate(other)),
+    )
+    .further("It passes single pages of 4 KiB, and QEMU frees each one with a system call.")
+    .with_results([result.id.clone(), other.id.clone()])
+    .with_evidence([against].into_iter().chain(calls))
+    .with_limits(weighed.and_then(|weighed| weighed.limitation).map(str::to_owned).into_iter())
+    .with_remedy(Remedy::manual(
+        "Start the machine with a virtio-mem device for the memory to be moved, or \
              let its agent use huge pages",
-            vec![
-                "-m BASE,maxmem=ALL".into(),
-                "-object memory-backend-memfd,id=pluggable,size=REST".into(),
-                "-device virtio-mem-pci,id=balloon,memdev=pluggable,requested-size=REST".into(),
-                "memhp_default_state=online_movable  # on the guest's kernel command line".into(),
-            ],
-        )),
-        ..Claim::new(
-            if is_sure { Severity::Warning } else { Severity::Note },
-            format!("virtio-balloon returns memory at {}, {word} at {}", rate(result), rate(other)),
-        )
-        .further("It passes single pages of 4 KiB, and QEMU frees each one with a system call.")
-    }
+        vec![
+            "-m BASE,maxmem=ALL".into(),
+            "-object memory-backend-memfd,id=pluggable,size=REST".into(),
+            "-device virtio-mem-pci,id=balloon,memdev=pluggable,requested-size=REST".into(),
+            "memhp_default_state=online_movable  # on the guest's kernel command line".into(),
+        ],
+    ))
 }

@@ -33,32 +33,28 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Cla
     };
     let mut limitations = vec![
         "Counts of calls, messages and packets are valid whatever the probes cost; times and CPU shares are \
-              those of the slower, probed trial. Results never come from probed trials."
-            .into(),
+              those of the slower, probed trial. Results never come from probed trials.",
     ];
     limitations.extend((!is_sure(worst)).then(|| {
         "The interval of the cost is not above 5 %, or too few blocks have both trials, so the cost may be \
          lower."
-            .into()
     }));
-    Claim {
-        results: context.findings.results.iter().filter(of).map(|result| result.id.clone()).collect(),
-        evidence: dear.iter().map(|cost| evidence(cost)).collect(),
-        limitations,
-        remedy: Some(
-            Remedy::manual(
-                "Use one probe at a time, and follow fewer messages",
-                context.commands().again("--probe cpu", ""),
-            )
-            .explained("System-call counts stay valid; times do not."),
-        ),
-        ..Claim::new(
-            if is_sure(worst) { Severity::Warning } else { Severity::Note },
-            format!("Probes cost {} in {}", percent(worst.cost), worst.workload),
+    Claim::new(
+        if is_sure(worst) { Severity::Warning } else { Severity::Note },
+        format!("Probes cost {} in {}", percent(worst.cost), worst.workload),
+    )
+    .detail("the times and CPU shares they report are those of the slower trials")
+    .further(format!("Probes used: {}.", list(&probes)))
+    .with_results(context.findings.results.iter().filter(of).map(|result| result.id.clone()))
+    .with_evidence(dear.iter().map(|cost| evidence(cost)))
+    .with_limits(limitations)
+    .with_remedy(
+        Remedy::manual(
+            "Use one probe at a time, and follow fewer messages",
+            context.commands().again("--probe cpu", ""),
         )
-        .detail("the times and CPU shares they report are those of the slower trials")
-        .further(format!("Probes used: {}.", list(&probes)))
-    }
+        .explained("System-call counts stay valid; times do not."),
+    )
 }
 
 fn evidence(cost: &ProbeCost) -> Evidence {

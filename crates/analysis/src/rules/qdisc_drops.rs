@@ -4,7 +4,7 @@ use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::DeviceCounters;
 
 use super::{Claim, Context, Rule, ethtool::typed_at};
-use crate::words::{count, percent, so_in};
+use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule::cause("qdisc-drops", look).over(&["retransmits", "datagram-loss"]);
 
@@ -61,32 +61,29 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
 
 fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Claim {
     let Lossy { result, device, dropped, share } = worst;
-    let others = so_in(alike.len());
     let dropper = if by_qdisc(device) > 0 {
         let kind = device.qdisc.as_ref().map_or("", |qdisc| qdisc.kind.as_str());
         format!("The queueing discipline of {} ({kind})", device.device)
     } else {
         device.device.clone()
     };
-    Claim {
-        results: alike.iter().map(|lossy| lossy.result.id.clone()).collect(),
-        evidence: alike.iter().map(|lossy| evidence(lossy)).collect(),
-        limitations: vec![
-            "TCP uses drops to find its rate, so a few drops at a shaper are normal.".into(),
-            "With segmentation offload one dropped packet contains many segments.".into(),
-        ],
-        remedy: Some(remedy(device)),
-        ..Claim::new(
-            if *share >= MUCH { Severity::Warning } else { Severity::Note },
-            format!(
-                "{dropper} dropped {} while measuring {}, {} of all its packets",
-                count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
-                result.label,
-                percent(*share)
-            ),
-        )
-        .further(others)
-    }
+    Claim::new(
+        if *share >= MUCH { Severity::Warning } else { Severity::Note },
+        format!(
+            "{dropper} dropped {} while measuring {}, {} of all its packets",
+            count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
+            result.label,
+            percent(*share)
+        ),
+    )
+    .about(alike, |lossy| lossy.result)
+    .affected()
+    .with_evidence(alike.iter().map(|lossy| evidence(lossy)))
+    .with_limits([
+        "TCP uses drops to find its rate, so a few drops at a shaper are normal.",
+        "With segmentation offload one dropped packet contains many segments.",
+    ])
+    .with_remedy(remedy(device))
 }
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {

@@ -20,7 +20,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         ValidityWarning::ReceiverLimited { end, busy } => Some((end, *busy)),
         _ => None,
     });
-    found.map(|finding| Claim { remedy: Some(remedy(&finding, context)), ..finding }).into_iter().collect()
+    found.map(|found| Claim { remedy: Some(remedy(&found, context)), ..found }).into_iter().collect()
 }
 
 fn remedy(finding: &Claim, context: &Context<'_>) -> Remedy {

@@ -109,22 +109,12 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> C
     } else {
         String::new()
     };
-    Claim {
-        results: lossy.iter().map(|lossy| lossy.result.id.clone()).collect(),
-        evidence: lossy.iter().map(evidence).collect(),
-        limitations: vec![
-            "The share assumes full-sized segments; with smaller ones it is lower.".into(),
-            "Within one kernel, data is reordered if both the sender's CPU and the CPU processing acknowledgements \
-             transmit. Place both ends on one CPU to distinguish reordering from loss."
-                .into(),
-        ],
-        remedy: Some(remedy(worst, kind, commands)),
-        ..Claim::new(
+    Claim::new(
             severity(worst.share, kind),
             format!("{} retransmitted {} of its segments{most}", worst.result.label, percent(worst.share)),
         )
-        .further(format!("{}.", capital(&kind.in_words(&worst.tcp))))
-    }
+        .further(format!("{}.", capital(&kind.in_words(&worst.tcp)))).about(lossy, |lossy| lossy.result).with_evidence(lossy.iter().map(evidence)).with_limits(["The share assumes full-sized segments; with smaller ones it is lower.", "Within one kernel, data is reordered if both the sender's CPU and the CPU processing acknowledgements \
+             transmit. Place both ends on one CPU to distinguish reordering from loss."]).with_remedy(remedy(worst, kind, commands))
 }
 
 fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {

@@ -139,15 +139,13 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
         }
     };
     let own = sweep.points.iter().filter(|point| point.queues == 1 || point.result.id == more.result.id);
-    Claim {
-        results: own.clone().map(|point| point.result.id.clone()).collect(),
-        evidence: own.map(as_evidence).collect(),
-        limitations: vec![
-            "A hash assigns connections to queues, so several may share one while others are idle.".into(),
-        ],
-        remedy: Some(remedy()),
-        ..claim
-    }
+    claim
+        .with_results(own.clone().map(|point| point.result.id.clone()))
+        .with_evidence(own.map(told))
+        .with_limits([
+            "A hash assigns connections to queues, so several may share one while others are idle.",
+        ])
+        .with_remedy(remedy())
 }
 
 fn remedy() -> Remedy {

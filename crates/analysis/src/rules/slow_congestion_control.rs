@@ -8,7 +8,7 @@ use super::{
     Claim, Context, Rule, link_rate,
     significance::{self, Side},
 };
-use crate::{observations::Observations, words::so_in};
+use crate::observations::Observations;
 
 pub(crate) const RULE: Rule = Rule::cause("slow-congestion-control", look);
 
@@ -76,7 +76,6 @@ fn other_name(effect: &FactorEffect, result: &ResultSummary) -> bool {
 
 fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
     let sure = worst.against.is_some_and(|(_, sure)| sure);
-    let others = so_in(found.len());
     let cost = match worst.against {
         Some((effect, _)) => format!(
             "with {}={} instead of {}, throughput is {}",
@@ -100,18 +99,17 @@ fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
         limitations
             .push("No two results differ only in congestion control, so its cost was not measured.".into());
     }
-    Claim {
-        results: found.iter().map(|paced| paced.result.id.clone()).collect(),
-        evidence: evidence.collect(),
-        limitations,
-        remedy: Some(remedy()),
-        ..Claim::new(
-            if sure { Severity::Warning } else { Severity::Note },
-            format!("The senders of {} used {}", worst.result.label, worst.name),
-        )
-        .detail(cost)
-        .further(others)
-    }
+    Claim::new(
+        if sure { Severity::Warning } else { Severity::Note },
+        format!("The senders of {} used {}", worst.result.label, worst.name),
+    )
+    .detail(cost)
+    .about(found, |paced| paced.result)
+    .affected()
+    .affected()
+    .with_evidence(evidence)
+    .with_limits(limitations)
+    .with_remedy(remedy())
 }
 
 fn remedy() -> Remedy {

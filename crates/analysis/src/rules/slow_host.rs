@@ -58,34 +58,32 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
             .metric(metric, slow.usual)
             .text(" for pairs without it")
     };
-    Claim {
-        results: pairs.map(|pair| pair.result.clone()).collect(),
-        evidence: slow.iter().map(evidence).collect(),
-        limitations: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
-        remedy: Some(Remedy::manual(
-            format!(
-                "Check {host} itself: negotiated link speed, rate limits, offloads and other \
+    Claim::new(
+        match worst.keeps {
+            _ if !sure => Severity::Note,
+            keeps if keeps < MUCH => Severity::Serious,
+            _ => Severity::Warning,
+        },
+        format!("Host {host} is slow with every peer when {ways}"),
+    )
+    .detail(format!(
+        "at best {}, {} of the rate of pairs without it ({})",
+        value(metric, worst.best.value.estimate),
+        percent(worst.keeps),
+        value(metric, worst.usual)
+    ))
+    .with_results(pairs.map(|pair| pair.result.clone()))
+    .with_evidence(slow.iter().map(evidence))
+    .with_limits((!sure).then(|| pair_shares::FEW.to_owned()).into_iter())
+    .with_remedy(Remedy::manual(
+        format!(
+            "Check {host} itself: negotiated link speed, rate limits, offloads and other \
              work"
-            ),
-            vec![
-                format!("ethtool DEVICE  # on {host}"),
-                format!("tc -s qdisc show dev DEVICE  # on {host}"),
-                format!("ethtool -S DEVICE  # on {host}"),
-            ],
-        )),
-        ..Claim::new(
-            match worst.keeps {
-                _ if !sure => Severity::Note,
-                keeps if keeps < MUCH => Severity::Serious,
-                _ => Severity::Warning,
-            },
-            format!("Host {host} is slow with every peer when {ways}"),
-        )
-        .detail(format!(
-            "at best {}, {} of the rate of pairs without it ({})",
-            value(metric, worst.best.value.estimate),
-            percent(worst.keeps),
-            value(metric, worst.usual)
-        ))
-    }
+        ),
+        vec![
+            format!("ethtool DEVICE  # on {host}"),
+            format!("tc -s qdisc show dev DEVICE  # on {host}"),
+            format!("ethtool -S DEVICE  # on {host}"),
+        ],
+    ))
 }

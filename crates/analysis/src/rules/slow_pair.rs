@@ -57,35 +57,33 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
             None => evidence,
         }
     };
-    Claim {
-        results: found.iter().map(|slow| slow.pair.result.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: (!sure).then(|| pair_shares::FEW.to_owned()).into_iter().collect(),
-        remedy: Some(Remedy::manual(
-            format!(
-                "Check what only this path uses: routes, firewall rules and drops between \
+    Claim::new(
+        match worst.keeps {
+            _ if !sure => Severity::Note,
+            keeps if keeps < MUCH => Severity::Serious,
+            _ => Severity::Warning,
+        },
+        format!("The path from {from} to {to} is slow"),
+    )
+    .detail(format!(
+        "{}, {} of their rate with other hosts ({})",
+        value(metric, worst.pair.value),
+        percent(worst.keeps),
+        value(metric, worst.expected)
+    ))
+    .further(others)
+    .with_results(found.iter().map(|slow| slow.pair.result.clone()))
+    .with_evidence(found.iter().map(evidence))
+    .with_limits((!sure).then(|| pair_shares::FEW.to_owned()).into_iter())
+    .with_remedy(Remedy::manual(
+        format!(
+            "Check what only this path uses: routes, firewall rules and drops between \
              {from} and {to}, one cable or bond port"
-            ),
-            vec![
-                format!("ip route get ADDRESS-OF-{to}  # on {from}"),
-                format!("nft list ruleset  # on {from} and {to}"),
-                format!("nstat -az TcpRetransSegs  # on {from}"),
-            ],
-        )),
-        ..Claim::new(
-            match worst.keeps {
-                _ if !sure => Severity::Note,
-                keeps if keeps < MUCH => Severity::Serious,
-                _ => Severity::Warning,
-            },
-            format!("The path from {from} to {to} is slow"),
-        )
-        .detail(format!(
-            "{}, {} of their rate with other hosts ({})",
-            value(metric, worst.pair.value),
-            percent(worst.keeps),
-            value(metric, worst.expected)
-        ))
-        .further(others)
-    }
+        ),
+        vec![
+            format!("ip route get ADDRESS-OF-{to}  # on {from}"),
+            format!("nft list ruleset  # on {from} and {to}"),
+            format!("nstat -az TcpRetransSegs  # on {from}"),
+        ],
+    ))
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     observations::Observations,
     probed,
-    words::{list, percent, so_in},
+    words::{list, percent},
 };
 
 pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
@@ -99,32 +99,28 @@ fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
 }
 
 fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Claim {
-    let others = so_in(found.len());
-    Claim {
-        results: found.iter().map(|bound| bound.result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: vec![
-            "With virtual devices, receive processing runs on the CPU that sent the packet, so the busy CPU is \
-             often the sender's. Then more connections, not more queues, spread the load."
-                .into(),
-            if worst.traced {
-                "The times come from probed trials and include the warm-up and the probe's cost.".into()
-            } else {
-                "CPU times have a resolution of up to 10 ms and include the warm-up.".into()
-            },
-        ],
-        remedy: Some(remedy(worst)),
-        ..Claim::new(
-            if worst.softirq.sure { Severity::Warning } else { Severity::Note },
-            format!("One CPU processes all packets of {}", worst.result.label),
-        )
-        .detail(format!(
-            "it spends {} of its time in softirqs while {} CPUs are idle",
-            percent(worst.softirq.estimate),
-            units::significant(worst.idle, 2)
-        ))
-        .further(others)
-    }
+    Claim::new(
+        if worst.softirq.sure { Severity::Warning } else { Severity::Note },
+        format!("One CPU processes all packets of {}", worst.result.label),
+    )
+    .detail(format!(
+        "it spends {} of its time in softirqs while {} CPUs are idle",
+        percent(worst.softirq.estimate),
+        units::significant(worst.idle, 2)
+    ))
+    .about(found, |bound| bound.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits([
+        "With virtual devices, receive processing runs on the CPU that sent the packet, so the busy CPU is \
+             often the sender's. Then more connections, not more queues, spread the load.",
+        if worst.traced {
+            "The times come from probed trials and include the warm-up and the probe's cost."
+        } else {
+            "CPU times have a resolution of up to 10 ms and include the warm-up."
+        },
+    ])
+    .with_remedy(remedy(worst))
 }
 
 fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {

@@ -1,5 +1,5 @@
-//! `stalled`: soon after the start, a connection carried no more data and only retransmitted, e.g. because the path
-//! drops full-size packets.
+//! `stalled`: no data arrived for several intervals. Either a connection carried no more data soon after its start and
+//! only retransmitted, e.g. because the path drops full-size packets, or the data paused.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity};
 use units::Nanos;
@@ -7,8 +7,10 @@ use workload::{Flow, Interval};
 
 use super::{Claim, Context, Rule};
 use crate::{
-    kind::stream::flows,
+    kind::stream::{flows, is_granular},
     observations::Observations,
+    series,
+    steadiness::{self, Stationarity},
     words::{count, list},
 };
 
@@ -19,6 +21,7 @@ pub(crate) const RULE: Rule =
 const FEWEST: usize = 3;
 /// Fraction of the trial within which data must have stopped.
 const SOON: f64 = 0.3;
+const MOST_PAUSES: usize = 6;
 
 #[derive(Clone, Copy)]
 struct Stall {
@@ -35,7 +38,81 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             Some((result, measured, measured.trials().find_map(|trial| stall(flows(trial)))?))
         })
         .collect();
-    found.first().map(|first| finding(first, &found, context)).into_iter().collect()
+    let stopped = |result: &ResultSummary| found.iter().any(|(other, ..)| other.id == result.id);
+    let mut pauses: Vec<Pause<'_>> = context
+        .results()
+        .filter(|(result, _)| !stopped(result))
+        .flat_map(|(result, measured)| pauses(result, measured))
+        .collect();
+    pauses.sort_by_key(|pause| std::cmp::Reverse(pause.lasted));
+    let stop = found.first().map(|first| finding(first, &found, context));
+    stop.into_iter().chain(pauses.first().map(|longest| paused(longest, &pauses))).collect()
+}
+
+/// Consecutive intervals of a trial in which no data arrived.
+struct Pause<'a> {
+    result: &'a ResultSummary,
+    trial: u32,
+    /// Time since the end of the warm-up.
+    after: Nanos,
+    lasted: Nanos,
+}
+
+fn pauses<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Pause<'a>> {
+    let of_trial = |trial: &samples::Trial| {
+        let series = series::of_trial(measured, trial);
+        let stalls = match steadiness::stationarity(&series) {
+            Stationarity::Stall(stalls) if !is_granular(measured, &series) => stalls,
+            _ => Vec::new(),
+        };
+        let time = |intervals: usize| Nanos(series.length.0 * intervals as u64);
+        let pause = |stall: &std::ops::Range<usize>| Pause {
+            result,
+            trial: trial.index,
+            after: time(stall.start),
+            lasted: time(stall.len()),
+        };
+        stalls.iter().map(pause).collect::<Vec<_>>()
+    };
+    measured.trials().flat_map(of_trial).collect()
+}
+
+fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Finding {
+    let mut results: Vec<String> = Vec::new();
+    for pause in all {
+        if !results.contains(&pause.result.id) {
+            results.push(pause.result.id.clone());
+        }
+    }
+    let others = match all.len() {
+        1 => String::new(),
+        several => format!(" There were {several} such pauses."),
+    };
+    let evidence = |pause: &Pause<'_>| {
+        let place = format!("trial {} of {}", pause.trial.saturating_add(1), pause.result.id);
+        Evidence::new(place).text(format!("no data for {} after {}", pause.lasted, pause.after))
+    };
+    Finding {
+        id: String::new(),
+        severity: Severity::Warning,
+        claim: format!(
+            "No data arrived for {} in trial {} of {}, {} after the warm-up, so the trial's average is lower than \
+             the rate at other times.{others}",
+            longest.lasted,
+            longest.trial.saturating_add(1),
+            longest.result.id,
+            longest.after
+        ),
+        results,
+        evidence: all.iter().take(MOST_PAUSES).map(evidence).collect(),
+        limitations: vec!["A sender or receiver that was suspended looks the same as a path that failed.".into()],
+        remedy: Some(Remedy::manual(
+            "Check what happened at that time: a link that went down, a route or bridge port that changed, or \
+             retransmission timeouts."
+                .into(),
+            vec!["ip monitor link route neigh".into(), "ss -tinoe".into(), "dmesg --ctime --level warn,err".into()],
+        )),
+    }
 }
 
 fn stall(flows: &[Flow]) -> Option<Stall> {
@@ -75,11 +152,16 @@ fn finding(
         Evidence::new(&result.label)
             .text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
     };
-    Claim {
-        results: found.iter().map(|(result, ..)| result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: vec!["A receiver that stopped reading or a path that failed looks the same.".into()],
-        remedy: Some(
+    Claim::new(Severity::Serious, format!("{} stopped after {}", result.label, stall.carried))
+        .detail(format!("no data in the remaining {}, only retransmits", stall.still))
+        .further(format!(
+            "The path probably loses full-size packets: its MTU is smaller than the \
+             sender assumes.{others}"
+        ))
+        .about(found, |(result, ..)| result)
+        .with_evidence(found.iter().map(evidence))
+        .with_limits(["A receiver that stopped reading or a path that failed looks the same."])
+        .with_remedy(
             Remedy::manual(
                 "Find the MTU of the path",
                 vec![format!("tracepath -n {server}"), format!("ping -M do -s 1472 {server}")],
@@ -88,12 +170,5 @@ fn finding(
                 "If replies stop above a size, lower the MTU of the devices or let ICMP \
              \"fragmentation needed\" pass.",
             ),
-        ),
-        ..Claim::new(Severity::Serious, format!("{} stopped after {}", result.label, stall.carried))
-            .detail(format!("no data in the remaining {}, only retransmits", stall.still))
-            .further(format!(
-                "The path probably loses full-size packets: its MTU is smaller than the \
-             sender assumes.{others}"
-            ))
-    }
+        )
 }

@@ -7,7 +7,7 @@ use super::{
     ethtool::typed_at,
     significance::{self, Above},
 };
-use crate::words::{count, percent, so_in};
+use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule::cause("step-dominates", look);
 
@@ -63,33 +63,25 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
         .filter(|other| other.result.id == result.id && other.step.start.total_cmp(&step.start).is_ne())
         .map(|other| format!(" Next: {}, {}.", other.step.label, percent(other.share.estimate)))
         .collect();
-    let mut results: Vec<String> = Vec::new();
-    for other in alike {
-        if !results.contains(&other.result.id) {
-            results.push(other.result.id.clone());
-        }
-    }
-    let others = so_in(results.len());
     // Wake-ups result from idle CPUs and are not a fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
-    Claim {
-        results,
-        evidence: alike.iter().map(|dominated| evidence(dominated)).collect(),
-        limitations: vec![
-            "Only messages followed by a probe are counted, in trials slowed down by it: see the cost of the \
-             probes.".into(),
-            "Median step times are compared with the median round trip; a step that is slow only sometimes shows \
-             only in its 99 %."
-                .into(),
-        ],
-        remedy: Some(remedy(step)),
-        ..Claim::new(
-            if share.sure && is_fault { Severity::Warning } else { Severity::Note },
-            format!("One step takes {} of the round trip of {}", percent(share.estimate), result.label),
-        )
-        .detail(format!("{} ({})", step.label, place(step)))
-        .further(format!("{}{}{others}", meaning(step), alternatives.concat()))
-    }
+    Claim::new(
+        if share.sure && is_fault { Severity::Warning } else { Severity::Note },
+        format!("One step takes {} of the round trip of {}", percent(share.estimate), result.label),
+    )
+    .detail(format!("{} ({})", step.label, place(step)))
+    .further(meaning(step))
+    .further(beside.concat())
+    .about(alike, |alike| alike.result)
+    .affected()
+    .with_evidence(alike.iter().map(|dominated| evidence(dominated)))
+    .with_limits([
+        "Only messages followed by a probe are counted, in trials slowed down by it: see the cost of the \
+             probes.",
+        "Median step times are compared with the median round trip; a step that is slow only sometimes shows \
+             only in its 99 %.",
+    ])
+    .with_remedy(remedy(step))
 }
 
 /// `from app:eth0 to node1:veth-app`, if the devices are known.

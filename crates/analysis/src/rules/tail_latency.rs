@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong, observations::Observations,
-    words::so_in,
 };
 
 pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
@@ -164,7 +163,6 @@ fn percentile(name: &str) -> Option<f64> {
 }
 
 fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Claim {
-    let others = so_in(found.len());
     let grown = worst.against.as_ref().map_or(String::new(), |growth| {
         format!(
             " Compared with the baseline, the tail is {} to {} times as long, the median only {} times.",
@@ -173,23 +171,22 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Cla
             units::significant(growth.median, 3)
         )
     });
-    Claim {
-        results: found.iter().map(|tail| tail.result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: limitations(worst),
-        remedy: Some(remedy(commands)),
-        ..Claim::new(
-            if worst.sure { Severity::Warning } else { Severity::Note },
-            format!(
-                "The p99.9 of {} is {}, {}x the median of {}",
-                worst.result.label,
-                worst.tail,
-                units::significant(worst.times, 3),
-                worst.median
-            ),
-        )
-        .further(format!("{grown}{others}"))
-    }
+    Claim::new(
+        if worst.sure { Severity::Warning } else { Severity::Note },
+        format!(
+            "The p99.9 of {} is {}, {}x the median of {}",
+            worst.result.label,
+            worst.tail,
+            units::significant(worst.times, 3),
+            worst.median
+        ),
+    )
+    .further(grown)
+    .about(found, |tail| tail.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits(limitations(worst))
+    .with_remedy(remedy(commands))
 }
 
 fn evidence(tail: &Tail<'_>) -> Evidence {

@@ -73,23 +73,21 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         let suffix = format!(": {} throughput, {} CPU time", change(waste.gain), change(waste.cost));
         evidence(&waste.point, &suffix)
     });
-    Claim {
-        results: points.map(|point| point.result.id.clone()).collect(),
-        evidence: [evidence(reference, "")].into_iter().chain(evidence_of_waste).collect(),
-        limitations: limitations(sweep, reference, wastes, sure),
-        remedy: Some(remedy(sweep, reference)),
-        ..Claim::new(
-            if sure { Severity::Warning } else { Severity::Note },
-            format!(
-                "Beyond {}, {} queues gain at most {} throughput for at least {} CPU time",
-                count(reference.queues as usize, "queue"),
-                list(&levels),
-                change(most_gain),
-                change(least_cost)
-            ),
-        )
-        .further(format!("The cheapest setting is {}.", reference.result.label))
-    }
+    Claim::new(
+        if sure { Severity::Warning } else { Severity::Note },
+        format!(
+            "Beyond {}, {} queues gain at most {} throughput for at least {} CPU time",
+            count(reference.queues as usize, "queue"),
+            list(&levels),
+            change(most_gain),
+            change(least_cost)
+        ),
+    )
+    .further(format!("The cheapest setting is {}.", reference.result.label))
+    .with_results(points.map(|point| point.result.id.clone()))
+    .with_evidence([evidence(reference, "")].into_iter().chain(told))
+    .with_limits(limitations(sweep, reference, wastes, sure))
+    .with_remedy(remedy(sweep, reference))
 }
 
 fn limitations(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure: bool) -> Vec<String> {

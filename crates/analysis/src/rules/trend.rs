@@ -61,12 +61,6 @@ impl Drift<'_> {
 }
 
 fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
-    let mut results: Vec<String> = Vec::new();
-    for drift in found {
-        if !results.contains(&drift.result.id) {
-            results.push(drift.result.id.clone());
-        }
-    }
     let others =
         if found.len() > 1 { format!(" {} drifted.", count(found.len(), "trial")) } else { String::new() };
     let mut evidence: Vec<Evidence> = found.iter().take(MOST_LISTED).map(evidence).collect();
@@ -74,35 +68,30 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
         let value = count(found.len() - MOST_LISTED, "more drift");
         evidence.push(Evidence::new("in the other trials").text(value));
     }
-    Claim {
-        results,
-        evidence,
-        limitations: vec![
-            "Up to 5 of 100 steady series appear to drift if neighbouring samples are very similar.".into(),
-            "The start and end values come from a fitted line; the actual rate may be curved.".into(),
-        ],
-        remedy: Some(
-            Remedy::manual(
-                "Run a longer test to see where it settles",
-                vec!["turbostat --interval 1".into()],
-            )
+    Claim::new(
+        if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
+        format!(
+            "The rate of {} drifted {} (trial {} of the run), so its average depends on \
+             the test duration",
+            widest.result.label,
+            widest.in_words(),
+            widest.trial.saturating_add(1)
+        ),
+    )
+    .further(others)
+    .about(found, |drift| drift.result)
+    .with_evidence(evidence)
+    .with_limits([
+        "Up to 5 of 100 steady series appear to drift if neighbouring samples are very similar.",
+        "The start and end values come from a fitted line; the actual rate may be curved.",
+    ])
+    .with_remedy(
+        Remedy::manual("Run a longer test to see where it settles", vec!["turbostat --interval 1".into()])
             .explained(
                 "Check for slow changes: temperature and CPU frequency, a token bucket or \
              cache that fills, memory pressure, a noisy neighbour.",
             ),
-        ),
-        ..Claim::new(
-            if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
-            format!(
-                "The rate of {} drifted {} (trial {} of the run), so its average depends on \
-             the test duration",
-                widest.result.label,
-                widest.in_words(),
-                widest.trial.saturating_add(1)
-            ),
-        )
-        .further(others)
-    }
+    )
 }
 
 fn evidence(drift: &Drift<'_>) -> Evidence {

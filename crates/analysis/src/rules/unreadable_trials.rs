@@ -16,11 +16,15 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     }
     let parts = if lost.len() == 1 { "1 part".to_owned() } else { format!("{} parts", lost.len()) };
     let named = lost.iter().take(NAMED).map(|part| Evidence::new(&part.part).text(&part.reason));
-    vec![Claim {
-        results: context.findings.results.iter().map(|result| result.id.clone()).collect(),
-        evidence: named.collect(),
-        limitations: vec!["The rest is intact; medians of fewer trials have wider intervals.".into()],
-        remedy: Some(Remedy::manual(
+    vec![
+        Claim::new(
+            Severity::Warning,
+            format!("{parts} of the run cannot be read; all numbers come from the rest"),
+        )
+        .about(&context.findings.results, |result| result)
+        .with_evidence(named)
+        .with_limits(["The rest is intact; medians of fewer trials have wider intervals."])
+        .with_remedy(Remedy::manual(
             "Check the file for other damage, repair it, and run the missing trials again",
             vec![
                 "plumb runs check".to_owned(),
@@ -28,9 +32,5 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
                 format!("plumb run --resume {}", run.id),
             ],
         )),
-        ..Claim::new(
-            Severity::Warning,
-            format!("{parts} of the run cannot be read; all numbers come from the rest"),
-        )
-    }]
+    ]
 }

@@ -31,7 +31,10 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn wanders<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Wander<'a>> {
     let of_trial = |trial: &samples::Trial| match steadiness::stationarity(&series::of_trial(measured, trial))
     {
-        Stationarity::Unsteady { low, high } => Some(Wander { result, trial: trial.index, low, high }),
+        // A rate of nearly zero has no levels to name.
+        Stationarity::Unsteady { low, high } if value(result.metric, low) != value(result.metric, high) => {
+            Some(Wander { result, trial: trial.index, low, high })
+        }
         _ => None,
     };
     measured.trials().filter_map(of_trial).collect()
@@ -49,12 +52,6 @@ impl Wander<'_> {
 }
 
 fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
-    let mut results: Vec<String> = Vec::new();
-    for wander in found {
-        if !results.contains(&wander.result.id) {
-            results.push(wander.result.id.clone());
-        }
-    }
     let others = if found.len() > 1 {
         format!(" {} are unsteady.", count(found.len(), "trial"))
     } else {
@@ -65,11 +62,13 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
         let low = Evidence::new(wander.place()).text("between ").metric(metric, wander.low);
         low.text(" and ").metric(metric, wander.high)
     };
-    Claim {
-        results,
-        evidence: found.iter().take(MOST_LISTED).map(evidence).collect(),
-        limitations: vec!["A level shift that is small compared with the noise looks the same.".into()],
-        remedy: Some(
+    Claim::new(Severity::Note, format!("The rate of {} is unsteady", widest.place()))
+        .detail(format!("it wandered {}, without stable levels", widest.in_words()))
+        .further(others)
+        .about(found, |wander| wander.result)
+        .with_evidence(found.iter().take(MOST_TOLD).map(evidence))
+        .with_limits(["A level shift that is small compared with the noise looks the same."])
+        .with_remedy(
             Remedy::manual(
                 "Run several trials, or much longer ones, before comparing",
                 vec!["ss -tin".into()],
@@ -78,9 +77,5 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
                 "A sawtooth comes from the congestion control; check the queue before the \
              bottleneck and other traffic.",
             ),
-        ),
-        ..Claim::new(Severity::Note, format!("The rate of {} is unsteady", widest.place()))
-            .detail(format!("it wandered {}, without stable levels", widest.in_words()))
-            .further(others)
-    }
+        )
 }

@@ -25,22 +25,20 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
     let against = against.map(|pair| {
         format!(" Except in {}: {} with vhost, {} without.", pair.on.label, shown(pair.on), shown(pair.off))
     });
-    Claim {
-        results: costly.iter().map(|pair| pair.off.id.clone()).collect(),
-        evidence: pairs.iter().map(VhostPair::evidence).collect(),
-        limitations: worst.limitations(pairs.len()),
-        remedy: Some(remedy()),
-        ..Claim::new(severity(worst), format!("vhost is off in {}, which costs performance", worst.off.label))
-            .detail(format!(
-                "{} instead of {} with vhost ({}), in {} of {}",
-                shown(worst.off),
-                shown(worst.on),
-                worst.change(false),
-                costly.len(),
-                count(pairs.len(), "comparison")
-            ))
-            .further(against.unwrap_or_default())
-    }
+    Claim::new(severity(worst), format!("vhost is off in {}, which costs performance", worst.off.label))
+        .detail(format!(
+            "{} instead of {} with vhost ({}), in {} of {}",
+            shown(worst.off),
+            shown(worst.on),
+            worst.change(false),
+            costly.len(),
+            count(pairs.len(), "comparison")
+        ))
+        .further(against.unwrap_or_default())
+        .about(&costly, |pair| pair.off)
+        .with_evidence(pairs.iter().map(VhostPair::evidence))
+        .with_limits(worst.limitations(pairs.len()))
+        .with_remedy(remedy())
 }
 
 fn severity(worst: &VhostPair<'_>) -> Severity {

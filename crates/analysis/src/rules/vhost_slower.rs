@@ -23,12 +23,8 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
     let mut limitations = worst.limitations(pairs.len());
     limitations
         .push("Rates do not show the reason; check the CPU of the vhost thread and its other load.".into());
-    Claim {
-        results: slower.iter().flat_map(|pair| [pair.on.id.clone(), pair.off.id.clone()]).collect(),
-        evidence: pairs.iter().map(VhostPair::evidence).collect(),
-        limitations,
-        remedy: Some(remedy()),
-        ..Claim::new(severity(worst), format!("{} is slower with vhost", worst.on.label)).detail(format!(
+    Claim::new(severity(worst), format!("{} is slower with vhost", worst.on.label))
+        .detail(format!(
             "{} with it, {} without ({}), in {} of {}",
             shown(worst.on),
             shown(worst.off),
@@ -36,7 +32,10 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
             slower.len(),
             count(pairs.len(), "comparison")
         ))
-    }
+        .with_results(slower.iter().flat_map(|pair| [pair.on.id.clone(), pair.off.id.clone()]))
+        .with_evidence(pairs.iter().map(VhostPair::evidence))
+        .with_limits(limitations)
+        .with_remedy(remedy())
 }
 
 fn severity(worst: &VhostPair<'_>) -> Severity {

@@ -53,14 +53,14 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     };
     let below = least.step.below.as_deref().unwrap_or("the path below");
     let settings = settings(least, own.len());
-    Some(Claim {
-        results: own.iter().map(|cost| cost.step.result.clone()).collect(),
-        evidence: own.iter().map(|cost| evidence(cost)).collect(),
-        limitations: limitations(&own),
-        remedy: Some(remedy(context)),
-        ..Claim::new(Severity::Note, format!("The VXLAN layer{together} {change}"))
+    Some(
+        Claim::new(Severity::Note, format!("The VXLAN layer{together} {change}"))
             .detail(format!("{} vs {below}{settings}", least.step.path))
-    })
+            .with_results(own.iter().map(|cost| cost.step.result.clone()))
+            .with_evidence(own.iter().map(|cost| evidence(cost)))
+            .with_limits(limitations(&own))
+            .with_remedy(remedy(context)),
+    )
 }
 
 /// The cheapest of several settings is partly cheap by chance.

@@ -6,7 +6,7 @@ use samples::SyscallCount;
 use units::Nanos;
 
 use super::{Claim, Context, Rule, waiting::Kind};
-use crate::words::{list, percent, so_in};
+use crate::words::{list, percent};
 
 pub(crate) const RULE: Rule = Rule::measurement("wait-mistaken-for-work", look);
 
@@ -58,32 +58,29 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
             calls.push(call);
         }
     }
-    let others = so_in(found.len());
-    Claim {
-        results: found.iter().map(|unsplit| unsplit.result.id.clone()).collect(),
-        evidence: found.iter().flat_map(evidence).collect(),
-        limitations: vec![
-            "This is judged by the names of call, process and thread: part of such a call is work, and other \
-             calls (read, readv, write on a full socket) may wait too."
-                .into(),
-            "Times from enter to exit include the tracer's cost per call.".into(),
-        ],
-        remedy: Some(remedy()),
-        ..Claim::new(
-            if worst.share >= MOST { Severity::Warning } else { Severity::Note },
-            format!(
-                "{} of the {} in system calls of {} may not be work",
-                percent(worst.share),
-                worst.total,
-                worst.result.label
-            ),
-        )
-        .further(format!(
-            "These calls wait or run a guest ({}), so their total time is not their \
-             cost.{others}",
-            list(&calls)
-        ))
-    }
+    Claim::new(
+        if worst.share >= MOST { Severity::Warning } else { Severity::Note },
+        format!(
+            "{} of the {} in system calls of {} may not be work",
+            percent(worst.share),
+            worst.total,
+            worst.result.label
+        ),
+    )
+    .further(format!(
+        "These calls wait or run a guest ({}), so their total time is not their \
+             cost.",
+        list(&calls)
+    ))
+    .about(found, |unsplit| unsplit.result)
+    .affected()
+    .with_evidence(found.iter().flat_map(evidence))
+    .with_limits([
+        "This is judged by the names of call, process and thread: part of such a call is work, and other \
+             calls (read, readv, write on a full socket) may wait too.",
+        "Times from enter to exit include the tracer's cost per call.",
+    ])
+    .with_remedy(remedy())
 }
 
 fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {

@@ -1,7 +1,7 @@
 //! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity};
-use stats::{describe, warmup};
+use stats::{describe, stationarity};
 use units::Nanos;
 use workload::WorkloadSettings;
 
@@ -9,7 +9,7 @@ use super::{Claim, Context, Rule};
 use crate::{
     observations::Observations,
     series,
-    words::{count, so_in, value},
+    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
@@ -68,26 +68,15 @@ fn slow<'a>(result: &'a ResultSummary, measured: &Observations<'a>) -> Option<Sl
 }
 
 fn late(rates: &[f64], length: Nanos) -> Option<Late> {
-    let first = warmup::cut(rates);
+    let first = stationarity::settled(rates);
     let (all, rest) = (describe::mean(rates)?, describe::mean(rates.get(first..)?)?);
     (first > 0 && all > 0.0 && rest > 0.0)
         .then(|| Late { after: Nanos(length.0 * first as u64), ratio: rest / all })
 }
 
 fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
-    let others = so_in(found.len());
     let much = (worst.ratio - 1.0).abs() >= MUCH;
-    Claim {
-        results: found.iter().map(|slow| slow.result.id.clone()).collect(),
-        evidence: found.iter().map(evidence).collect(),
-        limitations: vec![
-            "An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
-             rate."
-                .into(),
-            "Only the first fifth of a trial is examined; later changes are level shifts.".into(),
-        ],
-        remedy: Some(remedy(found)),
-        ..Claim::new(
+    Claim::new(
             if much { Severity::Warning } else { Severity::Note },
             format!(
                 "In {} of {} the rate settled up to {} after {}",
@@ -101,9 +90,8 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
             "{} including that phase, {} without it",
             value(worst.result.metric, worst.result.value.estimate),
             value(worst.result.metric, worst.result.value.estimate * worst.ratio)
-        ))
-        .further(others)
-    }
+        )).about(found, |slow| slow.result).affected().with_evidence(found.iter().map(evidence)).with_limits(["An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
+             rate.", "A start that is still under way in the last quarter of a trial is a trend or unsteady."]).with_remedy(remedy(found))
 }
 
 fn of_trials(slow: &Slow<'_>) -> String {

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use findings::{Cause, Comparison, Finding, Findings, LargestChange, Role};
+use findings::{Cause, Comparison, Finding, Findings, LargestChange, NO_PATH, Role, result_label};
 use workload::Metric;
 
 use super::{concerns, distrusting};
@@ -18,6 +18,8 @@ pub(super) struct Difference<'a> {
     pub(super) results: [&'a str; 2],
     /// Whether it belongs to the setting shown first. Elsewhere, the factor may cause the difference.
     is_main: bool,
+    /// Whether names ask for it, e.g. with and without `vhost`.
+    is_pair: bool,
 }
 
 pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
@@ -39,30 +41,49 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
                 change,
                 results: [&step.result, &below.result],
                 is_main,
+                is_pair: false,
             });
         }
     }
     all.extend(findings.effects.iter().map(|effect| Difference {
-        what: format!("{} {} instead of {}, {}", effect.factor, effect.level, effect.reference, effect.path),
+        what: format!(
+            "{} {} instead of {}{}",
+            effect.factor,
+            effect.level,
+            effect.reference,
+            if effect.path == NO_PATH { String::new() } else { format!(", {}", effect.path) }
+        ),
         condition: effect.others.clone(),
         workload: &effect.workload,
         metric: effect.metric,
         change: &effect.change,
         results: [&effect.result, &effect.reference_result],
         is_main: true,
+        is_pair: false,
     }));
     let result = |id: &str| findings.results.iter().find(move |result| result.id == id);
     for matched in &findings.matched_pairs {
         for pair in &matched.pairs {
             let (Some(with), Some(without)) = (result(&pair.with), result(&pair.without)) else { continue };
+            let (mut own, mut other) = (with.levels.clone(), without.levels.clone());
+            own.retain(|factor, level| without.levels.get(factor) != Some(level));
+            other.retain(|factor, level| with.levels.get(factor) != Some(level));
+            let mut condition = with.levels.clone();
+            condition.retain(|factor, _| !own.contains_key(factor));
             all.push(Difference {
-                what: format!("{}, {} vs {}", matched.word, with.path, without.path),
-                condition: with.levels.clone(),
+                what: format!(
+                    "{}, {} vs {}",
+                    matched.word,
+                    result_label(&with.path, &own, None),
+                    result_label(&without.path, &other, None)
+                ),
+                condition,
                 workload: &matched.workload,
                 metric: matched.metric,
                 change: &pair.change,
                 results: [&pair.with, &pair.without],
                 is_main: true,
+                is_pair: true,
             });
         }
     }
@@ -113,7 +134,10 @@ pub(super) fn order(
 ) -> Ordering {
     let rank = |difference: &Difference<'_>| {
         let reliable = difference.results.iter().all(|result| !is_unreliable(findings, result));
-        (difference.is_established(), difference.is_open(), reliable, difference.is_main)
+        let is_open = difference.is_open();
+        // Among differences that may all be noise, the one that was asked for matters most.
+        let is_wanted = is_open && difference.is_pair;
+        (difference.is_established(), is_open, reliable, is_wanted, difference.is_main)
     };
     match (one, other) {
         (Some(one), Some(other)) => rank(one).cmp(&rank(other)).then(one.size().total_cmp(&other.size())),

@@ -10,18 +10,19 @@ mod shown;
 
 use std::{cell::RefCell, path::PathBuf, sync::Arc};
 
-use ::scenario::{Access, Host, Scenario};
+use ::scenario::{Access, Host, Plan, Scenario};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fleet::{Controller, Presence};
-use lab::{ExistingHostUse, Request, RunError, Stop};
+use lab::{Attachments, ExistingHostUse, Request, RunError, Stop};
 use machine::Rights;
-use samples::{Objective, SkippedResult};
+use samples::{Objective, ProbeKind, SkippedResult};
 use store::{PatientStore, Store};
 use units::Nanos;
 
 use self::{job::Job, shown::Shown};
 use crate::{
+    attached,
     commands::report::{self, OBJECTIVES},
     exit::Exit,
     failure::NoRights,
@@ -31,12 +32,13 @@ use crate::{
     program::{PROGRAM, TOOL},
     remedy_results,
     settings::Settings,
+    source::Source,
     store_path,
     value_parsers::one_of,
     variants::Variants,
 };
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
     /// A built-in scenario's name, a scenario file, or a stored run to repeat
     #[arg(required_unless_present = "resume")]
@@ -111,6 +113,11 @@ pub(crate) struct RunArgs {
 const PLAIN: &str = "PLUMB_PLAIN";
 
 impl RunArgs {
+    pub(super) fn of_between(trials: u32, hops: bool, output: Option<PathBuf>) -> Self {
+        let probe = hops.then(|| probe::Chosen(vec![ProbeKind::PacketWay]));
+        Self { trials: Some(trials), probe, output, ..Self::default() }
+    }
+
     /// Applies the user's config file where neither a flag nor an environment variable is set. A resumed run keeps
     /// its plan.
     pub(crate) fn fill(&mut self, settings: &Settings) {
@@ -145,32 +152,62 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
         Some((source, plan)) => job::fresh(source, plan, &store)?,
         None => resume::resumed(args, args.resume.as_deref().unwrap_or_default(), &store, shared)?,
     };
+    let endpoints = attached::open(&job.source.scenario.lab)?;
+    let attachments = Arc::new(Attachments { endpoints, ..Attachments::default() });
+    execute(args, &job, &attachments, &mut store, output.as_ref())
+}
+
+/// Measures a scenario that plumb has written for two endpoints.
+pub(super) fn between(
+    args: &RunArgs,
+    source: Source,
+    confirm: impl FnOnce(&Plan) -> anyhow::Result<()>,
+    attachments: &Arc<Attachments>,
+    shared: &GlobalFlags,
+) -> anyhow::Result<Exit> {
+    let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
+    let plan = job::plan(args, &source.scenario)?;
+    confirm(&plan)?;
+    let mut store = store_path::open(shared.db.as_deref())?;
+    let job = job::fresh(source, plan, &store)?;
+    execute(args, &job, attachments, &mut store, output.as_ref())
+}
+
+fn execute(
+    args: &RunArgs,
+    job: &Job,
+    attachments: &Arc<Attachments>,
+    store: &mut Store,
+    output: Option<&report::Destination>,
+) -> anyhow::Result<Exit> {
     // This must happen before any threads are created, because only a single-threaded process can enter a user
     // namespace. If the lab has no namespaces, the process stays outside so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
-    let skipped = match measure(&job, args, rights, &mut store, &stop) {
+    let mut measure = |job: &Job, store: &mut Store| measure(job, args, rights, attachments, store, &stop);
+    let skipped = match measure(job, store) {
         Err(error) if ended_early(&error) => {
-            summarise(args, &job, &store)?;
+            summarise(args, job, store)?;
             return Err(error);
         }
         measured => measured?,
     };
     if args.try_remedies && job.remedy_trials.is_none() {
         let main = store.load(&job.id)?;
-        if let Some(remedy_trials) = remedies::job(&main, &store)? {
-            measure(&remedy_trials, args, rights, &mut store, &stop)?;
+        if let Some(remedy_trials) = remedies::job(&main, store)? {
+            measure(&remedy_trials, store)?;
         }
     }
-    finish(args, &job, &store, &skipped, output.as_ref())
+    finish(args, job, store, &skipped, output)
 }
 
 fn measure(
     job: &Job,
     args: &RunArgs,
     rights: Option<Rights>,
+    attachments: &Arc<Attachments>,
     store: &mut Store,
     stop: &Stop,
 ) -> anyhow::Result<Vec<SkippedResult>> {
@@ -191,6 +228,7 @@ fn measure(
         keep_disturbed: args.keep_disturbed,
         hosts: ExistingHostUse { cache: !args.no_cache, wait: !args.no_wait },
         fleet: fleet_of(&job.source.scenario, stop)?,
+        attachments: Arc::clone(attachments),
         inside: None,
     };
     let inside = hypervisor_reason(job, args);

@@ -107,12 +107,12 @@ fn measured(
 ) -> anyhow::Result<Exit> {
     let path = state_path(archive.path(), &args.plan)?;
     let Some(state) = WatchState::open(&path)? else {
-        let name = args.plan.display();
-        if args.once {
-            output::aside(format_args!("another watch of {name} is already running"));
-            return Ok(Exit::Success);
+        let running = format!("another watch of {} is already running", args.plan.display());
+        if !args.once {
+            bail!("{running} with these runs");
         }
-        bail!("another watch of {name} is already running with these runs");
+        output::aside(running);
+        return Ok(Exit::Success);
     };
     if state.is_damaged {
         output::aside(format_args!("note: {} is damaged; alerts may be repeated", path.display()));
@@ -131,17 +131,20 @@ fn measured(
         session.load_stored_runs();
     }
     let until = args.length.map(|length| Instant::now() + Duration::from(length));
-    let end = if args.once { session.once()? } else { session.run_until(until)? };
-    if args.once && end == WatchEnd::Finished(None) {
+    Ok(exit(if args.once { session.once()? } else { session.run_until(until)? }, args.once))
+}
+
+fn exit(end: WatchEnd, once: bool) -> Exit {
+    if once && end == WatchEnd::Finished(None) {
         output::aside("no measurement is due");
     }
-    Ok(match end {
+    match end {
         WatchEnd::Interrupted => Exit::Interrupted,
         WatchEnd::Finished(None | Some(Verdict::First | Verdict::Passed | Verdict::Skipped)) => Exit::Success,
         WatchEnd::Finished(Some(Verdict::Undecided)) => Exit::Inconclusive,
         WatchEnd::Finished(Some(Verdict::Failed)) => Exit::NotChecked,
         WatchEnd::Finished(Some(Verdict::Regressed)) => Exit::Lost,
-    })
+    }
 }
 
 fn state_path(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {

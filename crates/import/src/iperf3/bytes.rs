@@ -6,7 +6,7 @@
 
 use units::{Bytes, Nanos};
 
-use super::row::{Figure, Row};
+use super::{figure::Figure, row::Row};
 
 /// Times are rounded to 10 ms, so the length of an interval may be off by this much.
 const ROUNDING: f64 = 0.01;
@@ -55,7 +55,7 @@ mod tests {
     use units::BitRate;
 
     use super::*;
-    use crate::iperf3::row::{BracketLine, bracketed};
+    use crate::iperf3::bracket::{BracketLine, bracketed};
 
     fn carried(text: &str) -> Option<IntervalVolume> {
         match bracketed(&format!("[  5] {text}")) {

@@ -3,6 +3,8 @@
 //!
 //! Intervals are parsed one at a time, so memory use is close to the size of the text.
 
+mod facts;
+mod measure;
 mod reading;
 
 use std::ops::RangeInclusive;

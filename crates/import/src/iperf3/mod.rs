@@ -3,9 +3,11 @@
 //! Based on <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and the logs in tests/data.
 
 mod agreement;
+mod bracket;
 mod bytes;
 mod command;
 mod cpu;
+mod figure;
 mod json;
 mod log;
 mod messages;

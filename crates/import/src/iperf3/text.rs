@@ -3,9 +3,9 @@
 use std::mem;
 
 use super::{
+    bracket::{BracketLine, bracketed},
     command::CommandSettings,
     messages::{Message, message},
-    row::{BracketLine, bracketed},
     test::{Belongs, Test},
 };
 use crate::{
@@ -55,69 +55,61 @@ impl Format for Text {
 
 impl Text {
     fn bracketed(&mut self, bracketed: BracketLine, line: &Line<'_>, out: &mut Out) -> Claim {
+        let number = line.number;
         match bracketed {
-            BracketLine::OlderTool => {
-                self.older_tool(line.number, out);
-                return Claim::Claimed;
-            }
-            // Output of iperf3 may follow.
+            BracketLine::OlderTool => self.older_tool(number, out),
+            // iperf3's output may follow.
             BracketLine::OlderRow => {
                 self.leave_to_older_tool(out);
-                out.unread(OLDER, line.number);
-                return Claim::Claimed;
+                out.unread(OLDER, number);
             }
             // The lines above ethr's headings look like iperf3's.
             BracketLine::Ethr => {
                 self.test = self.test.take().filter(Test::has_rows);
                 self.finish(out);
-                out.unread(unread::ETHR, line.number);
-                return Claim::Claimed;
+                out.unread(unread::ETHR, number);
             }
-            _ => {}
-        }
-        if self.older {
-            out.unread(OLDER, line.number);
-            return Claim::Claimed;
-        }
-        match bracketed {
+            _ if self.older => out.unread(OLDER, number),
             BracketLine::Row(_) | BracketLine::Mangled if self.is_cut(&bracketed, line) => {
-                self.test(line.number).damaged(line.number);
+                self.test(number).damaged(number);
             }
-            BracketLine::Row(row) => {
-                if self.test(line.number).row(&row, line.number) == Belongs::Next {
-                    self.next_test(line.number, out).row(&row, line.number);
-                }
-            }
+            BracketLine::Row(row) => self.in_test(number, out, |test| test.row(&row, number)),
             BracketLine::Header { segments, sent, received } => {
-                if self.test(line.number).heads(segments, sent, received) == Belongs::Next {
-                    self.next_test(line.number, out).heads(segments, sent, received);
-                }
+                self.in_test(number, out, |test| test.heads(segments, sent, received));
             }
             BracketLine::Connection { id, local, remote } => {
                 if self.test.as_ref().is_some_and(Test::has_rows) {
                     self.finish(out);
                 }
-                self.test(line.number).connection(id, local, remote);
+                self.test(number).connection(id, local, remote);
             }
             BracketLine::OutOfOrder { id, count } => {
-                if let Some(test) = &mut self.test {
-                    test.reaches(line.number);
-                    test.out_of_order(id, count);
-                }
+                self.reached(number).iter_mut().for_each(|test| test.out_of_order(id, count));
             }
             BracketLine::Sent { id } => {
-                if let Some(test) = &mut self.test {
-                    test.reaches(line.number);
-                    test.plain_summary(id);
-                }
+                self.reached(number).iter_mut().for_each(|test| test.plain_summary(id));
             }
-            BracketLine::Mangled => out.unread(ROWS, line.number),
-            BracketLine::OlderTool | BracketLine::OlderRow | BracketLine::Ethr => {}
+            BracketLine::Mangled => out.unread(ROWS, number),
         }
         Claim::Claimed
     }
 
-    /// Returns whether the row is damaged, or the end of the file may have cut off its last number.
+    /// Adds to the current test, or begins the next one.
+    fn in_test(&mut self, line: u64, out: &mut Out, add: impl Fn(&mut Test) -> Belongs) {
+        if add(self.test(line)) == Belongs::Next {
+            self.finish(out);
+            add(self.test(line));
+        }
+    }
+
+    /// Extends the current test to this line.
+    fn reached(&mut self, line: u64) -> Option<&mut Test> {
+        let test = self.test.as_mut()?;
+        test.reaches(line);
+        Some(test)
+    }
+
+    /// Whether the row is damaged, or was possibly cut within its last number by the end of the file.
     fn is_cut(&self, bracketed: &BracketLine, line: &Line<'_>) -> bool {
         match bracketed {
             BracketLine::Row(row) => !line.whole && row.side.is_none(),
@@ -139,9 +131,7 @@ impl Text {
                 self.older = false;
             }
             Message::Done => {
-                if let Some(test) = &mut self.test {
-                    test.reaches(line);
-                }
+                self.reached(line);
                 self.finish(out);
             }
             Message::Failed(error) => self.failed(error, line, out),
@@ -190,13 +180,12 @@ impl Text {
     }
 
     fn failed(&mut self, error: String, line: u64, out: &mut Out) {
-        match &mut self.test {
+        match self.reached(line) {
             Some(test) => {
-                test.reaches(line);
                 test.failure = Some(error);
                 self.finish(out);
             }
-            // Interrupting a server that is waiting for clients is not a failure.
+            // Interrupting a server that waits for clients is not a failure.
             None if error.contains("server has terminated") => {}
             None => out.note(format!("line {line}: iperf3 reported \"{error}\"")),
         }
@@ -227,11 +216,6 @@ impl Text {
             test.ruled = mem::take(ruled);
             test
         })
-    }
-
-    fn next_test(&mut self, line: u64, out: &mut Out) -> &mut Test {
-        self.finish(out);
-        self.test(line)
     }
 
     fn finish(&mut self, out: &mut Out) {

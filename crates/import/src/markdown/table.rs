@@ -7,7 +7,7 @@ use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use super::{
     cell::{self, Cell},
-    column::{Column, Role, cell_amount, columns, interval, is_blank},
+    column::{Column, Role, Scale, cell_amount, columns, interval, is_blank},
     faults::Faults,
     known_settings::KnownSettings,
     levels::{self, LevelColumns},
@@ -133,24 +133,16 @@ impl Table {
                 Role::Repeat if statistic::statistic(text).is_some() => return self.faults.summary(line),
                 Role::Repeat | Role::Words => {}
                 Role::Interval => values.extend(ends(&values, text)),
-                Role::Value(scale) => match cell::read(column, scale, text) {
-                    Cell::Blank => {}
-                    Cell::Wrong => self.faults.wrong(line, &column.name, text),
-                    Cell::Value { value, approximate } => {
-                        self.faults.approximate(line, approximate);
-                        let level = self.levels.as_ref().and_then(|all| Some((all, all.levels[at].clone()?)));
-                        match level {
-                            Some((all, level)) => {
-                                apart.push((
-                                    all.factor.clone(),
-                                    level,
-                                    ReportedValue { name: all.name.to_owned(), ..value },
-                                ));
-                            }
-                            None => values.push(value),
+                Role::Value(scale) => {
+                    let Some(value) = value(&mut self.faults, line, column, scale, text) else { continue };
+                    match self.levels.as_ref().and_then(|all| Some((all, all.levels[at].clone()?))) {
+                        Some((all, level)) => {
+                            let value = ReportedValue { name: all.name.to_owned(), ..value };
+                            apart.push((all.factor.clone(), level, value));
                         }
+                        None => values.push(value),
                     }
-                },
+                }
             }
         }
         if are_halves(&values) {
@@ -172,13 +164,8 @@ impl Table {
             }
             out.found(with(found, vec![value]));
         }
-        if values.first().is_some_and(is_statistic) {
-            values.sort_by_key(|value| {
-                statistic::statistic(&value.name).map_or(3, |name| statistic::rank(&name))
-            });
-        }
         if !values.is_empty() {
-            out.found(with(found, values));
+            out.found(with(found, in_order(values)));
         }
     }
 
@@ -275,4 +262,27 @@ fn are_halves(values: &[ReportedValue]) -> bool {
 fn mentions_round_trips(title: &[String]) -> bool {
     let Some(heading) = title.last().map(|heading| heading.to_lowercase()) else { return false };
     ["latency", "ping-pong", "ping pong", "round trip", "rtt"].iter().any(|word| heading.contains(word))
+}
+
+fn value(faults: &mut Faults, line: u64, column: &Column, scale: Scale, text: &str) -> Option<ReportedValue> {
+    match cell::read(column, scale, text) {
+        Cell::Blank => None,
+        Cell::Wrong => {
+            faults.wrong(line, &column.name, text);
+            None
+        }
+        Cell::Value { value, approximate } => {
+            faults.approximate(line, approximate);
+            Some(value)
+        }
+    }
+}
+
+/// Statistics are sorted, e.g. the minimum before the maximum.
+fn in_order(mut values: Vec<ReportedValue>) -> Vec<ReportedValue> {
+    if values.first().is_some_and(|value| statistic::statistic(&value.name).is_some()) {
+        values
+            .sort_by_key(|value| statistic::statistic(&value.name).map_or(3, |name| statistic::rank(&name)));
+    }
+    values
 }

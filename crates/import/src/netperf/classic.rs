@@ -80,12 +80,11 @@ impl Classic {
 
     fn take(&mut self, line: &Line<'_>, out: &mut Out) -> LineOutcome {
         let text = line.text.trim();
-        if text.starts_with("!!! Desired confidence") {
-            let first = self.first;
-            out.note(format!("netperf's test at line {first} did not reach the requested confidence."));
-            return LineOutcome::Something;
-        }
         if text.starts_with("!!!") {
+            if text.starts_with("!!! Desired confidence") {
+                let first = self.first;
+                out.note(format!("netperf's test at line {first} did not reach the requested confidence."));
+            }
             return LineOutcome::Something;
         }
         if let Some(result) = text.strip_prefix("Interim result: ") {
@@ -100,32 +99,22 @@ impl Classic {
             return LineOutcome::Nothing;
         }
         match self.row(&words) {
-            Row::First => {
-                self.done = true;
-                LineOutcome::Something
-            }
+            Row::First => {}
             Row::Result(found) => {
-                self.done = true;
                 out.found(ImportedTest { lines: self.first..=line.number, ..*found });
                 self.first = line.number + 1;
-                LineOutcome::Something
             }
-            Row::Unreadable => {
-                out.note(format!(
-                    "netperf's test at line {}: skipped invalid result at line {}.",
-                    self.first, line.number
-                ));
-                self.done = true;
-                LineOutcome::Something
-            }
+            Row::Unreadable => out.note(format!(
+                "netperf's test at line {}: skipped invalid result at line {}.",
+                self.first, line.number
+            )),
             // These are the socket buffer sizes of the other end.
             Row::Foreign
-                if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) =>
-            {
-                LineOutcome::Something
-            }
-            Row::Foreign => LineOutcome::Nothing,
+                if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) => {}
+            Row::Foreign => return LineOutcome::Nothing,
         }
+        self.done = true;
+        LineOutcome::Something
     }
 
     pub(super) fn finish(self, out: &mut Out) {

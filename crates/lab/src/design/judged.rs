@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use samples::Arm;
 use scenario::{Plan, Step};
-use stats::{Difference, Fit, Level, ab::CONFIDENCE, interval};
+use stats::{Difference, Family, Fit, Level, ab::CONFIDENCE, interval};
 
 use super::observations::Observations;
 
@@ -25,7 +25,7 @@ impl<'a> Judged<'a> {
         let fit = baseline.and_then(|baseline| {
             let values: Vec<stats::Blocks> =
                 results.iter().map(|result| seen.blocks(*result, Arm::Measure, block)).collect();
-            Fit::of(&values, &seen.blocks(baseline, Arm::Again, block))
+            Fit::of(&values, &seen.blocks(baseline, Arm::Again, block), family(plan, seen, block))
         });
         Self { seen, block, results, fit }
     }
@@ -60,4 +60,11 @@ impl<'a> Judged<'a> {
     fn place(&self, result: usize) -> Option<usize> {
         self.results.iter().position(|known| *known == result)
     }
+}
+
+/// The comparisons of the run so far, as in the report: one for each measured result other than a baseline.
+fn family(plan: &Plan, seen: &Observations, block: u32) -> Family {
+    let is_measured = |result: &usize| !seen.blocks(*result, Arm::Measure, block).is_empty();
+    let compared = (0..plan.results.len()).filter(|result| !plan.results[*result].baseline);
+    Family::of(compared.filter(is_measured).count())
 }

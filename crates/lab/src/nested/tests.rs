@@ -93,6 +93,7 @@ fn conducted(messages: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: boo
         keep_disturbed: true,
         hosts: crate::ExistingHostUse::default(),
         fleet: None,
+        attachments: std::sync::Arc::default(),
         inside: None,
     };
     let mut machine = Hostile { messages: Box::new(messages), ends, open: None };

@@ -16,6 +16,7 @@ const IMPORTED: &str = "The numbers come from logs of other tools. Their order a
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let mut blocks = vec![Block::Paragraph(order(findings)), Block::Paragraph(numbers())];
+    blocks.extend(together(findings).map(Block::Paragraph));
     if !findings.noise.is_empty() {
         blocks.push(Block::List(findings.noise.iter().map(noise).collect()));
     }
@@ -50,6 +51,22 @@ fn numbers() -> Text {
      Disturbed blocks have little weight in ratios. A difference smaller than the noise floor counts as none; it \
      is unclear if its interval allows both."
         .into()
+}
+
+fn together(findings: &Findings) -> Option<Text> {
+    let are_shown = findings
+        .results
+        .iter()
+        .filter_map(|result| result.against_baseline)
+        .any(|it| it.ratio_interval.is_some());
+    (findings.comparisons > 1 && are_shown).then(|| {
+        format!(
+            "The intervals of all changes are widened for the {} comparisons of this run (Sidak), so that all of them \
+             hold together with the stated confidence.",
+            findings.comparisons
+        )
+        .into()
+    })
 }
 
 fn noise(noise: &NoiseFloor) -> Text {

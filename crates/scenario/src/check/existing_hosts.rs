@@ -8,7 +8,8 @@ use workload::Placement;
 use crate::{
     diagnosis::Problem,
     document::{Document, Entry, HostTable},
-    resolve::Draft,
+    existing_host::Access,
+    resolve::{Draft, existing_host},
     scenario::Scenario,
 };
 
@@ -69,28 +70,33 @@ fn gateways(document: &Document, problems: &mut Vec<Problem>) {
 
 fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
-    if let Some(destination) = &table.ssh {
-        let text = destination.get_ref();
-        if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) {
+    if let Some(at) = &table.at
+        && let Err(error) = at.get_ref().parse::<Access>()
+    {
+        problems.push(Problem::new(at.span(), error.to_string(), "not an endpoint"));
+    }
+    let access = existing_host(table).map(|existing| existing.access);
+    let place = || table.ways().first().map_or(0..0, |(_, place)| place.clone());
+    match &access {
+        Some(Access::Ssh { destination: text })
+            if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) =>
+        {
             let message = format!("`{text}` is not an SSH destination");
             let help = "write `user@host`, a host from ssh_config, or `ssh://user@host:22`";
-            problems.push(Problem::new(destination.span(), message, "not a destination").help(help));
+            problems.push(Problem::new(place(), message, "not a destination").help(help));
         }
-    }
-    if let Some(name) = &table.member {
-        let text = name.get_ref();
-        let valid = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if !text.split('.').all(|part| !part.is_empty() && part.chars().all(valid)) {
+        Some(Access::Member { name: text }) if !is_member_name(text) => {
             let message = format!("`{text}` is not a valid member name");
             let help =
                 "use the name shown by `plumb fleet list`: letters, digits, `-`, `_`, separated by dots";
-            problems.push(Problem::new(name.span(), message, "not a name").help(help));
+            problems.push(Problem::new(place(), message, "not a name").help(help));
         }
+        _ => {}
     }
     match table.ways()[..] {
         [] => without_effect(entry, problems),
-        // By default, test traffic uses the interface over which an SSH host or a member is reached.
-        [("ssh" | "member", _)] => {}
+        // By default, test traffic uses the interface over which an SSH host or member is reached.
+        [_] if matches!(access, Some(Access::Ssh { .. } | Access::Member { .. })) => {}
         [(_, ref place)] if table.address.is_none() && table.interface.is_none() => {
             let message =
                 format!("`{}` has neither an address nor an interface for its traffic", entry.name());
@@ -103,6 +109,11 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(place.clone(), message, "conflicts").help("keep only one"));
         }
     }
+}
+
+fn is_member_name(text: &str) -> bool {
+    let valid = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    text.split('.').all(|part| !part.is_empty() && part.chars().all(valid))
 }
 
 fn without_effect(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {

@@ -18,6 +18,10 @@ use crate::vm::{Board, Monitor};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostTable {
+    /// The existing host: `local`, `netns:PATH`, `pid:N`, `container:NAME` (Docker, Podman), `pod:NAMESPACE/NAME` (on
+    /// this Kubernetes node), `ssh:DESTINATION` or `member:NAME`.
+    #[schemars(with = "Option<String>", example = &"container:web")]
+    pub(crate) at: Option<Spanned<String>>,
     /// SSH destination of the host: `user@host`, a host from ssh_config, or `ssh://user@host:22`.
     #[schemars(with = "Option<String>", example = &"user@host")]
     pub(crate) ssh: Option<Spanned<String>>,
@@ -46,6 +50,7 @@ impl HostTable {
     pub(crate) fn ways(&self) -> Vec<(&'static str, Range<usize>)> {
         let local = self.local.as_ref().filter(|local| *local.get_ref());
         let ways = [
+            ("at", self.at.as_ref().map(Spanned::span)),
             ("ssh", self.ssh.as_ref().map(Spanned::span)),
             ("member", self.member.as_ref().map(Spanned::span)),
             ("local", local.map(Spanned::span)),

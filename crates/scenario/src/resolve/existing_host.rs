@@ -9,11 +9,12 @@ use crate::{
 /// Returns how to reach the host, or `None` for a host that the lab creates.
 pub(crate) fn existing_host(table: &HostTable) -> Option<ExistingHost> {
     let local = table.local.as_ref().is_some_and(|local| *local.get_ref());
-    let access = match (&table.ssh, &table.member) {
-        (Some(destination), _) => Access::Ssh { destination: destination.get_ref().clone() },
-        (None, Some(name)) => Access::Member { name: name.get_ref().clone() },
-        (None, None) if local => Access::Local,
-        (None, None) => return None,
+    let access = match (&table.at, &table.ssh, &table.member) {
+        (Some(at), ..) => at.get_ref().parse().unwrap_or(Access::Local),
+        (None, Some(destination), _) => Access::Ssh { destination: destination.get_ref().clone() },
+        (None, None, Some(name)) => Access::Member { name: name.get_ref().clone() },
+        (None, None, None) if local => Access::Local,
+        (None, None, None) => return None,
     };
     Some(ExistingHost {
         access,

@@ -1,6 +1,6 @@
 //! Measures the actual coverage of each interval.
 
-use stats::{Blocks, Fit, Interval, Level, interval, ratio, series};
+use stats::{Blocks, Family, Fit, Interval, Level, interval, ratio, series};
 
 use crate::{
     case::Case,
@@ -57,7 +57,7 @@ fn stopping() -> Vec<Case> {
                         if block + 1 < 5 {
                             continue;
                         }
-                        let fit = Fit::of(&results[..2], &results[2])?;
+                        let fit = Fit::of(&results[..2], &results[2], Family::SINGLE)?;
                         let reach = fit.value(1, interval::TO_STOP)?.reach();
                         if reach.is_some_and(|reach| reach <= precision) || block + 1 == most {
                             let truth = 10.0 * (0.03 * shape.mean()).exp();

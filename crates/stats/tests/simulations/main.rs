@@ -4,6 +4,8 @@ mod alarms;
 mod case;
 mod coverage;
 mod draws;
+mod judgements;
+mod kinds;
 mod places;
 mod runs;
 mod steps;
@@ -65,7 +67,17 @@ fn noise_between_runs_is_estimated_as_claimed() {
 }
 
 #[test]
-fn finds_jumps_modes_and_knees_as_often_as_claimed() {
+fn unequal_scatter_many_results_and_mixtures_are_judged_as_rarely_wrong_as_claimed() {
+    check(&judgements::cases());
+}
+
+#[test]
+fn kinds_of_change_are_named_as_often_as_claimed() {
+    check(&kinds::cases());
+}
+
+#[test]
+fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
     check(&places::cases());
 }
 
@@ -89,8 +101,16 @@ fn wrong_methods_are_refuted() {
 }
 
 #[test]
-fn every_claim_excludes_some_outcome() {
-    let all = [coverage::cases(), alarms::cases(), steps::cases(), runs::cases(), places::cases()];
+fn no_claim_allows_everything() {
+    let all = [
+        coverage::cases(),
+        alarms::cases(),
+        steps::cases(),
+        runs::cases(),
+        places::cases(),
+        judgements::cases(),
+        kinds::cases(),
+    ];
     for case in all.into_iter().flatten() {
         let (least, most) = case.claim.unwrap_or((0.5, 0.5));
         let is_width = case.method.starts_with(WIDTH) && most <= 1.1;

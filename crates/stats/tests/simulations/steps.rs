@@ -1,7 +1,7 @@
 //! Checks the values and steps of one run: coverage of the intervals, and verdicts against the noise floor if some
 //! trials are disturbed.
 
-use stats::{Blocks, Difference, Estimate, Fit, ab, fit::BASELINE, interval, verdict};
+use stats::{Blocks, Difference, Estimate, Family, Fit, ab, fit::BASELINE, interval, verdict};
 
 use crate::{
     alarms::{FALSE_ALARMS, is_alarm},
@@ -101,7 +101,7 @@ fn run(draws: &mut Draws, n: usize, trials: Trials, scatter: f64, kept: f64) -> 
 
 fn fit(draws: &mut Draws, n: usize, trials: Trials, scatter: f64, kept: f64) -> Option<Fit> {
     let (results, again) = run(draws, n, trials, scatter, kept);
-    Fit::of(&results, &again)
+    Fit::of(&results, &again, Family::SINGLE)
 }
 
 fn ratio(fit: &Fit, reference: usize) -> Option<Estimate> {
@@ -151,7 +151,7 @@ fn width(estimate: Option<Estimate>) -> Option<f64> {
 fn direct(results: &[Blocks], again: &Blocks) -> Option<Fit> {
     let mut results = results.to_vec();
     results.swap(BASELINE, OTHER);
-    Fit::of(&results, again)
+    Fit::of(&results, again, Family::SINGLE)
 }
 
 /// Widths relative to the exact interval of the median, and to a direct comparison of two results.
@@ -165,13 +165,16 @@ fn widths() -> Vec<Case> {
             let (results, again) = run(draws, n, trials, 0.02, 0.8);
             let own: Vec<f64> = results[OWN].values().copied().collect();
             let exact = interval::median_estimate(&own, ab::CONFIDENCE);
-            Some((width(Fit::of(&results, &again)?.value(OWN, ab::CONFIDENCE))?, width(exact)?))
+            Some((
+                width(Fit::of(&results, &again, Family::SINGLE)?.value(OWN, ab::CONFIDENCE))?,
+                width(exact)?,
+            ))
         });
         cases.push(of_value.claimed_if(held));
         let held = n > 12 || !matches!(trials, Trials::Disturbed);
         let of_step = Case::at_most("width of a step between results", data, WIDEST, move |draws| {
             let (results, again) = run(draws, n, trials, 0.02, 0.8);
-            let (ours, theirs) = (Fit::of(&results, &again)?, direct(&results, &again)?);
+            let (ours, theirs) = (Fit::of(&results, &again, Family::SINGLE)?, direct(&results, &again)?);
             Some((width(ratio(&ours, OTHER))?, width(ratio(&theirs, BASELINE))?))
         });
         cases.push(of_step.claimed_if(held));
@@ -179,7 +182,7 @@ fn widths() -> Vec<Case> {
             let data = format!("{} 2 % n={n}, {:.0} % lost", trials.name(), 100.0 * lost);
             cases.push(Case::at_most("step between results: power lost", data, LEAST_POWER, move |draws| {
                 let (results, again) = run(draws, n, trials, 0.02, 1.0 - lost);
-                let (ours, theirs) = (Fit::of(&results, &again)?, direct(&results, &again)?);
+                let (ours, theirs) = (Fit::of(&results, &again, Family::SINGLE)?, direct(&results, &again)?);
                 let floor = ours.floor(ab::CONFIDENCE)?;
                 let found = |ratio: Option<Estimate>| {
                     Some(f64::from(u8::from(verdict::verdict(&ratio?, &floor) == Difference::Lower)))

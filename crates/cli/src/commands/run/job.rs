@@ -35,7 +35,7 @@ pub(super) fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result
     Ok(Job { source, plan, id, remedy_trials: None, resume: None, _claim: claim })
 }
 
-fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
+pub(super) fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
     let options = PlanOptions {
         trials: args.trials,
         paths: args.paths.iter().map(PathName::new).collect(),

@@ -52,10 +52,14 @@ pub(super) fn measure(
     if status.code() == Some(i32::from(Exit::Interrupted.code())) {
         return Ok(RunEnd::Failed("interrupted by another process".to_owned()));
     }
-    let output = run.errors();
-    let reason = output.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| output.lines().next_back());
-    let reason = reason.map(|reason| reason.strip_prefix(ERROR).unwrap_or(reason).to_owned());
-    Ok(RunEnd::Failed(reason.unwrap_or_else(|| format!("{status}, without a message"))))
+    let reason = reason(&run.errors()).unwrap_or_else(|| format!("{status}, without a message"));
+    Ok(RunEnd::Failed(reason))
+}
+
+fn reason(output: &str) -> Option<String> {
+    let error =
+        output.lines().rfind(|line| line.starts_with(ERROR)).or_else(|| output.lines().next_back())?;
+    Some(error.strip_prefix(ERROR).unwrap_or(error).to_owned())
 }
 
 fn forward(line: &str) {

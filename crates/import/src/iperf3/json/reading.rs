@@ -1,11 +1,15 @@
 //! Builds one test from a parsed JSON document or a series of events.
 
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::ops::RangeInclusive;
 
 use codecs::iperf3::output::{End as Summary, EndStream, Interval as Written, Measure, Start};
 use units::{BitRate, Bytes, Nanos};
-use workload::{DatagramSample, Interval, SocketFacts, TcpSample, Transport};
+use workload::{Interval, SocketFacts, Transport};
 
+use super::{
+    facts,
+    measure::{interval, received_datagrams, sent_of},
+};
 use crate::{
     imported_test::{End, ImportedTest},
     iperf3::{
@@ -19,10 +23,8 @@ use crate::{
 
 /// iperf3 allows at most 128 connections per direction.
 const MOST_STREAMS: usize = 256;
+const CUT_OFF: &str = "this test has no summary: it was cut off; the intervals before that are used";
 const OVERLAP: Nanos = Nanos(11_000_000);
-/// Larger values (30 years, or an exabyte) mean that the log is damaged.
-const LONGEST: f64 = 1e9;
-const MOST_BYTES: i64 = 1 << 60;
 
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
@@ -82,7 +84,7 @@ impl Reading {
         };
         connection.sends = connection.sends.or(measure.sender);
         if !interval.warmup && connection.series.ends_in_warmup() && connection.zero == Nanos(0) {
-            // Version 3.12 may start the time before the `-O` period ends, but count bytes only after it.
+            // 3.12 may start the time before the `-O` period ends, but count bytes only afterwards.
             let contradicts = (interval.end - interval.start).seconds() < measure.seconds * 0.9;
             interval.start = if contradicts { Nanos(0) } else { interval.start };
         }
@@ -107,8 +109,8 @@ impl Reading {
         self.streams.iter_mut().for_each(|connection| connection.series.halve());
         self.kept = self.streams.iter().map(|connection| connection.series.len()).sum();
         if self.kept > MOST {
-            // Intervals that cannot be joined are not from the log of a test, and every further interval
-            // would repeat this search.
+            // Intervals that cannot be joined are not from a test log, and every further one would repeat this
+            // search.
             self.damaged += self.kept as u64;
             self.streams.clear();
             self.kept = 0;
@@ -150,13 +152,7 @@ impl Reading {
             notes.push("only sums over all connections exist; read as one connection".to_owned());
         }
         if self.streams.is_empty() {
-            // With `-i 0`, iperf3 prints only a summary.
-            let sockets = ends
-                .iter()
-                .filter_map(|end| [end.sender, end.receiver, end.udp].iter().flatten().next()?.socket);
-            for socket in sockets {
-                self.connection(socket);
-            }
+            self.add_connections(&ends);
         }
         let strides = self.streams.iter().map(|connection| connection.series.stride()).max();
         if let Some(stride) = strides.filter(|stride| *stride > 1) {
@@ -169,9 +165,7 @@ impl Reading {
             return Outcome { found: None, notes };
         }
         if ends.is_empty() {
-            notes.push(
-                "this test has no summary: it was cut off; the intervals before that are used".to_owned(),
-            );
+            notes.push(CUT_OFF.to_owned());
         }
         let test = self.start.test_start.as_ref();
         if let Some(test) = test.filter(|test| !matches!(test.protocol.as_str(), "TCP" | "UDP" | "")) {
@@ -185,6 +179,14 @@ impl Reading {
                 test.and_then(|test| u32::try_from(test.num_streams).ok()).filter(|it| *it > 0);
         }
         Outcome { found: Some(found), notes }
+    }
+
+    /// With `-i 0`, iperf3 prints only a summary.
+    fn add_connections(&mut self, ends: &[EndStream]) {
+        for end in ends {
+            let measure = [end.sender, end.receiver, end.udp].into_iter().flatten().next();
+            measure.and_then(|measure| self.connection(measure.socket?));
+        }
     }
 
     /// If the summary of a one-way test has only sums, they become its only connection.
@@ -244,8 +246,8 @@ impl Reading {
             (true, None) => sender.and_then(interval),
             (false, None) => receiver.and_then(interval),
         };
-        // A client that received no results from the server also prints zero bytes. If datagrams were lost,
-        // it did receive results.
+        // A client that received no server results also prints zero bytes. If datagrams were lost, it did receive
+        // them.
         let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
         Summaries { sends, own: summary_of(sends).filter(carried), other: summary_of(!sends).filter(carried) }
     }
@@ -287,13 +289,13 @@ impl Reading {
         }
     }
 
-    /// Returns whether this end sends. Before version 3.7, connections have no `sender` field.
+    /// Before 3.7, connections have no `sender` field.
     fn usually_sends(&self) -> bool {
         let reverse = self.start.test_start.as_ref().is_some_and(|test| test.reverse == 1);
         (self.end != Some(End::Server)) != reverse
     }
 
-    /// Returns the received bytes, computed from the constant size of the datagrams.
+    /// The received bytes, computed from the constant datagram size.
     fn received_of(&self, udp: &Measure) -> Option<Interval> {
         let sent = interval(udp)?;
         let (packets, lost) = (udp.packets?.max(0), udp.lost_packets?.max(0));
@@ -332,8 +334,8 @@ impl Reading {
             message: test.and_then(|test| u64::try_from(test.blksize).ok()).filter(|it| *it > 0).map(Bytes),
             congestion: summary.sender_tcp_congestion.clone(),
             rate: rate.filter(|rate| *rate > 0).map(|rate| BitRate(rate as f64)),
-            options: self.options(),
-            observed: self.observed(),
+            options: facts::options(&self.start),
+            observed: facts::observed(&self.start),
             hosts,
             peer: None,
             cpu: cpu.and_then(|cpu| Cpu::of(cpu.host_total, cpu.remote_total)),
@@ -341,87 +343,4 @@ impl Reading {
             streams,
         }
     }
-}
-
-impl Reading {
-    fn options(&self) -> BTreeMap<String, String> {
-        let start = &self.start;
-        let test = start.test_start.as_ref();
-        let size = |bytes: i64| Bytes(bytes.unsigned_abs()).to_string();
-        let fq_rate = test.and_then(|test| test.fqrate).or(start.fq_rate);
-        let set = |name: &str, value: Option<i64>, written: &dyn Fn(i64) -> String| {
-            value.filter(|value| *value > 0).map(|value| (name.to_owned(), written(value)))
-        };
-        [
-            set("mss", start.tcp_mss, &|value| value.to_string()),
-            set("window", start.sock_bufsize, &size),
-            set("fq-rate", fq_rate, &|rate| BitRate(rate as f64).to_string()),
-            set("bytes", test.map(|test| test.bytes), &size),
-            set("blocks", test.map(|test| test.blocks), &|value| value.to_string()),
-            set("omit", test.map(|test| test.omit), &|value| value.to_string()),
-            set("tos", test.and_then(|test| test.tos), &|value| value.to_string()),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
-    }
-
-    fn observed(&self) -> BTreeMap<&'static str, String> {
-        let port = match (&self.start.connecting_to, self.start.connected.first()) {
-            (Some(server), _) => Some(server.port),
-            (None, own) => own.map(|own| own.local_port),
-        };
-        let mss = self.start.tcp_mss_default.filter(|mss| *mss > 0).map(|mss| mss.to_string());
-        let port = port.filter(|port| *port > 0).map(|port| port.to_string());
-        [("port", port), ("mss", mss)].into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-    }
-}
-
-fn interval(measure: &Measure) -> Option<Interval> {
-    let sensible = |seconds: f64| seconds.is_finite() && (0.0..LONGEST).contains(&seconds);
-    let nanos = |seconds: f64| Nanos((seconds * 1e9).round() as u64);
-    let fits = sensible(measure.start) && sensible(measure.end) && measure.end > measure.start;
-    if !fits || !(0..MOST_BYTES).contains(&measure.bytes) {
-        return None;
-    }
-    let counted = measure.retransmits.is_some() || measure.snd_cwnd.is_some() || measure.rtt.is_some();
-    Some(Interval {
-        start: nanos(measure.start),
-        end: nanos(measure.end),
-        bytes: Bytes(measure.bytes.cast_unsigned()),
-        warmup: measure.omitted == Some(true),
-        tcp: counted.then(|| tcp(measure)),
-        datagrams: if measure.jitter_ms.is_some() { received_datagrams(measure) } else { sent_of(measure) },
-    })
-}
-
-fn tcp(measure: &Measure) -> TcpSample {
-    let number = |value: Option<i64>| value.and_then(|it| u64::try_from(it).ok()).unwrap_or(0);
-    let micros = |value: Option<i64>| Nanos(number(value).saturating_mul(1000));
-    TcpSample {
-        retransmits: u32::try_from(number(measure.retransmits)).unwrap_or(u32::MAX),
-        cwnd: Bytes(number(measure.snd_cwnd)),
-        rtt: micros(measure.rtt),
-        rtt_variation: micros(measure.rttvar),
-        reorderings: u32::try_from(number(measure.reorder)).unwrap_or(u32::MAX),
-        ..TcpSample::default()
-    }
-}
-
-fn sent_of(measure: &Measure) -> Option<DatagramSample> {
-    let count = u64::try_from(measure.packets?).ok()?;
-    Some(DatagramSample { count, ..DatagramSample::default() })
-}
-
-fn received_datagrams(measure: &Measure) -> Option<DatagramSample> {
-    let (all, lost) = (measure.packets?, measure.lost_packets?);
-    let jitter = measure.jitter_ms.filter(|it| it.is_finite() && (0.0..1e9).contains(it))?;
-    Some(DatagramSample {
-        count: u64::try_from(all.checked_sub(lost)?).unwrap_or(0),
-        lost,
-        reordered: measure.out_of_order.and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
-        duplicates: 0,
-        strays: 0,
-        jitter: Nanos((jitter * 1e6).round() as u64),
-    })
 }

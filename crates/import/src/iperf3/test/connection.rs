@@ -7,8 +7,9 @@ use crate::{
     iperf3::{
         agreement::{self, Agreement},
         bytes,
+        figure::Figure,
         log::Stream,
-        row::{Figure, Rest, Row, Tag},
+        row::{Rest, Row, Tag},
     },
     series::Series,
 };

@@ -41,6 +41,7 @@ pub(crate) fn alternatives() -> Findings {
             ..run()
         },
         results: streams.into_iter().chain(messages).collect(),
+        comparisons: 1,
         noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
         matrices: vec![],
         rankings: vec![

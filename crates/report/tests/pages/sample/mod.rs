@@ -42,6 +42,7 @@ pub(crate) fn findings() -> Findings {
             ping_pong("node-to-node", None, 48_400.0, None),
             ping_pong("pod-to-target", Some("on"), 77_900.0, Some(1.61)),
         ],
+        comparisons: 4,
         noise: vec![floor("stream", 0.021), floor("ping-pong", 0.034)],
         cost_breakdowns: vec![stream_breakdown("on"), stream_breakdown("off"), ping_pong_breakdown()],
         effects: vec![
@@ -77,6 +78,7 @@ pub(crate) fn nothing() -> Findings {
         run: RunSummary { completed: 0, state: RunState::Unfinished, ..run() },
         verdict: RunVerdict::default(),
         results: vec![],
+        comparisons: 1,
         noise: vec![],
         cost_breakdowns: vec![],
         effects: vec![],

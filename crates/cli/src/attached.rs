@@ -1,0 +1,26 @@
+//! Opens the endpoints on this machine that a scenario's hosts refer to.
+
+use std::collections::BTreeMap;
+
+use machine::Attached;
+use scenario::{Access, HostName, Lab};
+
+/// Must be called while the process is single-threaded.
+pub(crate) fn open(lab: &Lab) -> anyhow::Result<BTreeMap<HostName, Attached>> {
+    let endpoints: Vec<_> = lab
+        .hosts
+        .iter()
+        .filter_map(|host| match &host.existing.as_ref()?.access {
+            Access::Endpoint(endpoint) => Some((&host.name, endpoint)),
+            _ => None,
+        })
+        .collect();
+    let mut opened = BTreeMap::new();
+    for (host, endpoint) in &endpoints {
+        opened.insert((*host).clone(), Attached::open(endpoint)?);
+    }
+    for (host, endpoint) in endpoints {
+        opened[host].gain_rights(endpoint)?;
+    }
+    Ok(opened)
+}

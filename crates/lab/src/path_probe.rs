@@ -1,0 +1,101 @@
+//! Checks whether paths carry packets of a given size.
+
+use machine::HostPolicy;
+use protocol::{MtuProbe, MtuResult, Order, Reply, Token};
+use scenario::Path;
+use units::Nanos;
+use workload::{PingPongSettings, Schedule, WorkloadSettings};
+
+use crate::{
+    agents::{SHORT, token},
+    error::RunError,
+    trial_runner::TrialRunner,
+};
+
+const PROBE_MTU: &str = "probe the MTU";
+/// Every IPv4 path must support this packet size (RFC 791).
+const SMALLEST_MTU: u32 = 576;
+/// How long the server for MTU probes lives. No policy limits trials to less.
+const LIFE: Nanos = HostPolicy::LEAST_DURATION;
+
+pub(crate) struct Probe<'a> {
+    token: Token,
+    path: &'a Path,
+    mtu: u32,
+}
+
+impl<'a> Probe<'a> {
+    pub(crate) fn new(path: &'a Path, mtu: u32) -> Self {
+        Self { token: token(), path, mtu }
+    }
+}
+
+impl TrialRunner<'_> {
+    pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
+        let reason = match self.probe_paths(vec![Probe::new(path, SMALLEST_MTU)]) {
+            Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
+            Ok(_) => String::new(),
+            Err(RunError::Refused { what: PROBE_MTU, reason, unsupported: false, .. }) => {
+                format!(" ({reason})")
+            }
+            Err(error) => return Err(error),
+        };
+        Err(RunError::Unreachable {
+            path: path.name.to_string(),
+            from: format!("{} ({})", path.from.device, path.from.address),
+            to: format!("{} ({})", path.to.device, path.to.address),
+            reason,
+            advice: match self.lab_handle.lab.seat(&path.to.host) {
+                Some(seat) if self.lab_handle.lab.is_made_on(&path.to.device, seat) => {
+                    "check that no firewall on or between the hosts blocks the tunnel's UDP port (`port` of \
+                     the overlay, default 4789)"
+                }
+                Some(_) => {
+                    "check that the other host can reach this address and that no firewall blocks its port (`port` of \
+                     the host sets one)"
+                }
+                None => "inspect the lab with `plumb lab up` and `plumb lab shell`",
+            },
+        })
+    }
+
+    /// Checks for all paths at once whether packets of this size, and of one byte more, pass without
+    /// fragmentation.
+    pub(crate) fn probe_paths(&mut self, probes: Vec<Probe<'_>>) -> Result<Vec<MtuResult>, RunError> {
+        let results = self.send_probes(&probes);
+        if results.is_err() {
+            probes.iter().for_each(|Probe { token, path, .. }| self.give_up(*token, path));
+            return results;
+        }
+        let mut closing = Vec::new();
+        for Probe { token, path, .. } in probes {
+            let order = Order::Abandon { token };
+            closing.push(self.agents.request(&path.to.host, "close the MTU probe's server", order, SHORT)?);
+        }
+        self.agents.wait(&closing, |_| ())?;
+        results
+    }
+
+    fn send_probes(&mut self, probes: &[Probe<'_>]) -> Result<Vec<MtuResult>, RunError> {
+        // A closed loop could exceed a rate limit in the policy of the server's host.
+        let schedule = Schedule::Open { period: Nanos::from_secs(1) };
+        let echo = WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(LIFE) });
+        let mut servers = Vec::new();
+        for Probe { token, path, .. } in probes {
+            servers.push((&path.to.host, self.server_order(path, *token, echo.clone(), None)));
+        }
+        let ports = self.serve(servers)?;
+        let mut requests = Vec::new();
+        for (&Probe { token, path, mtu }, port) in probes.iter().zip(ports) {
+            let (bind, server) = (path.from.address, path.to.address);
+            let order = Order::ProbeMtu(MtuProbe { token, bind, server, port, mtu });
+            requests.push(self.agents.request(&path.from.host, PROBE_MTU, order, SHORT)?);
+        }
+        let replies = self.agents.wait(&requests, |_| ())?;
+        let result = |(probe, reply): (&Probe<'_>, Reply)| match reply {
+            Reply::Mtu(result) => Ok(result),
+            other => Err(RunError::unexpected(&probe.path.from.host, &other)),
+        };
+        probes.iter().zip(replies).map(result).collect()
+    }
+}

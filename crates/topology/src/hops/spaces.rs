@@ -1,0 +1,137 @@
+//! The devices and addresses of all namespaces that a path may pass.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::Ipv4Addr,
+    sync::Arc,
+};
+
+use ipnet::Ipv4Net;
+use nlink::netlink::AttrIter;
+use scenario::HostName;
+
+use super::NamedNamespace;
+use crate::{
+    device_kind::{Connection, DeviceKind},
+    namespaces,
+    outgoing_device::NextHop,
+    read_back::LinkFacts,
+    refusal::Refusal,
+    view::View,
+};
+
+/// `IFLA_VXLAN_ID`, `IFLA_VXLAN_GROUP` and `IFLA_VXLAN_LOCAL`.
+const VXLAN: [u16; 3] = [1, 2, 4];
+
+/// A device in one of the namespaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Node {
+    pub(super) space: usize,
+    pub(super) index: u32,
+}
+
+pub(super) struct Spaces<'k> {
+    all: Vec<Space<'k>>,
+}
+
+struct Space<'k> {
+    name: &'k HostName,
+    view: View,
+    links: BTreeMap<u32, LinkFacts>,
+    addresses: BTreeSet<(u32, Ipv4Net)>,
+    /// Indexes of namespaces by their ID in this namespace.
+    ids: BTreeMap<i32, usize>,
+}
+
+impl<'k> Spaces<'k> {
+    pub(super) fn read(known: &'k [NamedNamespace]) -> Result<Self, Refusal> {
+        let runtime = Arc::new(namespaces::runtime()?);
+        let mut all = Vec::new();
+        for one in known {
+            let view = View::open(&runtime, &one.namespace)?;
+            let mut ids = BTreeMap::new();
+            for (place, other) in known.iter().enumerate() {
+                if let Some(id) = view.id_of(&other.namespace)? {
+                    ids.insert(id, place);
+                }
+            }
+            let (links, addresses) = (view.links()?, view.addresses()?);
+            all.push(Space { name: &one.name, view, links, addresses, ids });
+        }
+        Ok(Self { all })
+    }
+
+    pub(super) fn name(&self, space: usize) -> &HostName {
+        self.all[space].name
+    }
+
+    pub(super) fn has_address(&self, space: usize, address: Ipv4Addr) -> bool {
+        self.all[space].addresses.iter().any(|(_, net)| net.addr() == address)
+    }
+
+    pub(super) fn next_hop(&self, space: usize, to: Ipv4Addr) -> Result<Option<NextHop>, Refusal> {
+        self.all[space].view.next_hop(to)
+    }
+
+    /// # Panics
+    /// If the namespace does not have the device.
+    pub(super) fn link(&self, node: Node) -> &LinkFacts {
+        &self.all[node.space].links[&node.index]
+    }
+
+    pub(super) fn link_at(&self, node: Node) -> Option<&LinkFacts> {
+        self.all[node.space].links.get(&node.index)
+    }
+
+    pub(super) fn with_address(&self, address: Ipv4Addr) -> impl Iterator<Item = Node> {
+        let in_space = move |(space, it): (usize, &Space<'_>)| {
+            let found = it.addresses.iter().filter(|(_, net)| net.addr() == address);
+            found.map(|(index, _)| Node { space, index: *index }).collect::<Vec<_>>()
+        };
+        self.all.iter().enumerate().flat_map(in_space)
+    }
+
+    pub(super) fn connection(&self, node: Node) -> Connection {
+        self.link_at(node).map_or(Connection::Lower, |link| DeviceKind::of_word(&link.kind).connection())
+    }
+
+    /// Returns a device's peer, or the device below it.
+    pub(super) fn lower(&self, node: Node) -> Option<Node> {
+        let link = self.link_at(node)?;
+        let space = match link.lower_namespace {
+            None => node.space,
+            Some(id) => *self.all[node.space].ids.get(&id)?,
+        };
+        let lower = Node { space, index: link.lower? };
+        self.link_at(lower).map(|_| lower)
+    }
+
+    pub(super) fn devices(&self) -> impl Iterator<Item = (Node, &LinkFacts)> {
+        self.all.iter().enumerate().flat_map(|(space, it)| {
+            it.links.iter().map(move |(index, facts)| (Node { space, index: *index }, facts))
+        })
+    }
+
+    /// Returns the outer destination of packets from one end of a tunnel to the other. Returns `None` if the two are not
+    /// the ends of a tunnel.
+    pub(super) fn tunnel_between(&self, near: Node, far: Node) -> Option<Ipv4Addr> {
+        if near.space == far.space || !self.is_same_tunnel(near, far) {
+            return None;
+        }
+        let local = vxlan(self.link(far), VXLAN[2]);
+        local.or_else(|| vxlan(self.link(near), VXLAN[1])).map(Ipv4Addr::from)
+    }
+
+    pub(super) fn is_same_tunnel(&self, near: Node, far: Node) -> bool {
+        let [near, far] = [near, far].map(|node| vxlan(self.link(node), VXLAN[0]));
+        near.is_some() && near == far
+    }
+}
+
+fn vxlan(link: &LinkFacts, attribute: u16) -> Option<[u8; 4]> {
+    if DeviceKind::of_word(&link.kind).connection() != Connection::Tunnel {
+        return None;
+    }
+    let (_, value) = AttrIter::new(&link.data).find(|(found, _)| *found == attribute)?;
+    value.get(..4)?.try_into().ok()
+}

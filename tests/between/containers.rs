@@ -1,0 +1,154 @@
+//! Podman containers, and scripts that replace other container runtimes.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    process::{Command, Stdio},
+};
+
+use plumb_tests::{Output, trials};
+
+use crate::node::Node;
+
+const QUOTA: &str = "0.5";
+
+/// Podman with its own storage, in the node's namespace. Containers are removed when this is dropped.
+struct Podman {
+    node: Node,
+}
+
+impl Podman {
+    /// Returns `None`, after printing the reason, if Podman cannot start containers here.
+    fn start() -> Option<Self> {
+        let node = Node::new();
+        let home = node.sandbox.home().display().to_string();
+        program(
+            &node,
+            "podman",
+            &format!(
+                "exec /usr/bin/podman --root {home}/root --runroot {home}/runroot --tmpdir {home}/tmp --cgroup-manager \
+                 cgroupfs --runtime runc --storage-driver vfs --events-backend none --network-backend netavark \
+                 --network-config-dir {home}/networks \"$@\""
+            ),
+        );
+        let podman = Self { node };
+        let image = "mkdir -p \"$HOME/rootfs/bin\" && cp /bin/busybox \"$HOME/rootfs/bin/sleep\" && \
+                     tar -C \"$HOME/rootfs\" -c . | podman import - plumb/test:1 && \
+                     podman network create --subnet 198.18.40.0/24 test";
+        for script in [image, &run("web"), &run("db")] {
+            let output = podman.shell(script);
+            if output.status != Some(0) {
+                println!("skipped: podman cannot start containers here: {}", output.err.trim());
+                return None;
+            }
+        }
+        Some(podman)
+    }
+
+    fn shell(&self, script: &str) -> Output {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.node.node_pid()));
+        command.args(["--", "sh", "-c", script]).envs(self.node.environment()).stdin(Stdio::null());
+        command.output().map(Output::from).expect("nsenter starts")
+    }
+
+    fn inspect(&self, name: &str, what: &str) -> String {
+        self.shell(&format!("podman inspect --format '{{{{{what}}}}}' {name}")).out.trim().to_owned()
+    }
+}
+
+impl Drop for Podman {
+    fn drop(&mut self) {
+        let _ = self.shell("podman rm --force --all --time 0");
+    }
+}
+
+/// The limits are needed where root may not raise its own.
+fn run(name: &str) -> String {
+    format!(
+        "podman run --detach --name {name} --cpus {QUOTA} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \
+         plumb/test:1 sleep 1000000"
+    )
+}
+
+fn program(node: &Node, name: &str, script: &str) {
+    let folder = node.sandbox.home().join("bin");
+    fs::create_dir_all(&folder).expect("own folder");
+    let file = node.sandbox.file(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("own file");
+}
+
+pub(crate) fn two_containers() {
+    let Some(podman) = Podman::start() else { return };
+    let output = podman.node.between(&["container:web", "container:db"]);
+    let shown = &output.out;
+    assert!(shown.contains("web:eth0") && shown.contains("db:eth0"), "{output:?}");
+    assert!(shown.contains("port of podman1"), "{output:?}");
+    assert!(shown.contains("container:web may use 0.5 CPUs"), "{output:?}");
+    let record = podman.node.sandbox.record();
+    assert_eq!(trials(&record)[0]["devices"].as_array().map(Vec::len), Some(4), "{record}");
+    for name in ["web", "db"] {
+        assert_eq!(podman.inspect(name, ".State.Running"), "true");
+    }
+    let id = podman.inspect("web", ".Id");
+    let output = podman.node.between(&[&format!("container:{}", &id[..12]), "local"]);
+    assert!(output.out.contains("local:podman1"), "{output:?}");
+}
+
+pub(crate) fn containers_that_cannot_be_measured() {
+    let Some(podman) = Podman::start() else { return };
+    let node = &podman.node;
+    let _ = podman.shell(
+        "podman run --detach --name host --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network host plumb/test:1 sleep \
+         1000000; podman stop --time 0 db",
+    );
+    for (from, to, status, message) in [
+        ("container:web", "container:none", 1, "no container is called `none`; running: "),
+        ("container:web", "container:db", 1, "container `db` is exited, not running; start it first"),
+        ("container:host", "local", 64, "same network namespace"),
+        ("container:web", "container:web", 64, "same network namespace"),
+    ] {
+        let output = node.plumb(&["between", "--yes", from, to]);
+        assert_eq!(output.status, Some(status), "{from} {to}: {output:?}");
+        assert!(output.err.contains(message), "{from} {to}: {output:?}");
+    }
+    let answer = "[{\"Id\":\"other\",\"State\":{\"Status\":\"running\",\"Pid\":1}}]";
+    program(node, "docker", &format!("echo '{answer}'"));
+    let output = node.plumb(&["between", "--yes", "container:web", "local"]);
+    assert!(output.err.contains("both docker and podman have a container `web`"), "{output:?}");
+}
+
+pub(crate) fn runtimes_that_fail() {
+    let node = Node::with_bridge();
+    let a = node.word("a");
+    let cases = [
+        (
+            "echo 'permission denied while trying to connect to the Docker daemon socket' >&2; exit 1",
+            "run plumb as root",
+        ),
+        (
+            "echo 'Cannot connect to the Docker daemon' >&2; exit 1",
+            "check that the container runtime is running",
+        ),
+        ("echo 'not JSON'", "printed unexpected output"),
+    ];
+    for (script, message) in cases {
+        program(&node, "podman", script);
+        program(&node, "docker", script);
+        let output = node.plumb(&["between", "--yes", &a, "container:web"]);
+        assert_eq!(output.status, Some(1), "{output:?}");
+        assert!(output.err.contains(message), "{script}: {output:?}");
+    }
+    let pid = node.pid("b");
+    let pods = "{\"items\":[{\"id\":\"9f2\",\"metadata\":{\"name\":\"cart-7d9\",\"namespace\":\"shop\"}}]}";
+    program(
+        &node,
+        "crictl",
+        &format!("case $1 in pods) echo '{pods}';; inspectp) echo '{{\"info\":{{\"pid\":{pid}}}}}';; esac"),
+    );
+    let output = node.plumb(&["between", "--yes", &a, "pod:shop/cart"]);
+    let message = "no pod is called `cart` in the namespace `shop` on this node; ready: shop/cart-7d9";
+    assert!(output.err.contains(message), "{output:?}");
+    let output = node.between(&[&a, "pod:shop/cart-7d9"]);
+    assert!(output.out.contains("cart-7d9:eth0"), "{output:?}");
+}

@@ -1,0 +1,33 @@
+//! How a run ends that something kills.
+
+use std::{process::Stdio, thread::sleep, time::Duration};
+
+use plumb_tests::{Leftovers, PATIENCE, Random, kill, processes};
+
+use crate::node::Node;
+
+const KILLS: u32 = 20;
+/// The first seconds, in which the agents enter and the first trials start.
+const WITHIN: Duration = Duration::from_secs(3);
+
+pub(crate) fn killed_at_any_moment() {
+    let node = Node::with_bridge();
+    let (before, settings) = (Leftovers::of(&node.sandbox), node.settings());
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let mut random = Random::of(0x2545_f491);
+    for number in 0..KILLS {
+        let mut command = node.command(&["between", "--yes", &a, &b]);
+        let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built");
+        sleep(WITHIN.mul_f64(random.fraction()));
+        let victims = processes(&node.sandbox);
+        let victim = victims.get(random.below(victims.len().max(1))).copied();
+        // Every other time, plumb itself is killed.
+        let victim = victim.filter(|_| number % 2 == 0).unwrap_or_else(|| run.id());
+        let _ = kill(victim);
+        sleep(WITHIN.mul_f64(random.fraction() / 10.0));
+        let _ = kill(run.id());
+        run.wait().expect("it was started");
+        before.are_gone_within(PATIENCE);
+    }
+    assert_eq!(node.settings(), settings, "no device, address, route or setting has changed");
+}

@@ -1,0 +1,83 @@
+//! `plumb between`: endpoints that already run, in namespaces that the tests make.
+#![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
+
+use std::process::ExitCode;
+
+use plumb_tests::{Case, Need, run};
+
+mod containers;
+mod ends;
+mod measured;
+mod node;
+mod paths;
+mod refused;
+
+const ROOT: Need = Need::Root;
+const IP: Need = Need::Program("ip", "iproute2");
+const NFT: Need = Need::Program("nft", "nftables");
+const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
+const PODMAN: Need = Need::Program("podman", "podman");
+const RUNC: Need = Need::Program("runc", "runc");
+const BUSYBOX: Need = Need::File("/bin/busybox", "busybox-static");
+const CPU_QUOTAS: Need =
+    Need::File("/sys/fs/cgroup/cpu/cpu.shares", "the CPU controller of cgroup version 1");
+const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
+
+fn main() -> ExitCode {
+    run(CASES)
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "measures_two_namespaces_on_a_bridge_and_changes_nothing",
+        needs: &[ROOT, IP],
+        test: measured::two_namespaces_on_a_bridge,
+    },
+    Case {
+        name: "measures_the_node_and_a_named_namespace_with_limited_udp",
+        needs: &[ROOT, IP],
+        test: measured::the_node_and_a_named_namespace,
+    },
+    Case {
+        name: "names_the_device_of_the_node_whose_offload_is_off",
+        needs: &[ROOT, IP, ETHTOOL],
+        test: measured::offload_of_the_nodes_device,
+    },
+    Case {
+        name: "names_the_device_of_the_node_with_a_small_mtu",
+        needs: &[ROOT, IP],
+        test: measured::small_mtu_of_the_nodes_device,
+    },
+    Case {
+        name: "shows_the_cpu_limit_of_a_parent_cgroup",
+        needs: &[ROOT, IP, CPU_QUOTAS],
+        test: measured::a_cpu_limit_of_a_parent,
+    },
+    Case {
+        name: "marked_packet_passes_exactly_the_listed_devices",
+        needs: &[ROOT, IP, NFT, TCPDUMP],
+        test: paths::marked_packet,
+    },
+    Case { name: "explains_endpoints_that_cannot_be_measured", needs: &[ROOT, IP], test: refused::endpoints },
+    Case { name: "asks_before_it_loads_the_path", needs: &[ROOT, IP], test: refused::without_consent },
+    Case {
+        name: "measures_containers_of_podman_and_shows_their_cpu_limit",
+        needs: &[ROOT, IP, PODMAN, RUNC, BUSYBOX],
+        test: containers::two_containers,
+    },
+    Case {
+        name: "explains_containers_that_cannot_be_measured",
+        needs: &[ROOT, IP, PODMAN, RUNC, BUSYBOX],
+        test: containers::containers_that_cannot_be_measured,
+    },
+    Case {
+        name: "explains_container_runtimes_that_fail",
+        needs: &[ROOT, IP],
+        test: containers::runtimes_that_fail,
+    },
+    Case {
+        name: "leaves_nothing_when_killed_at_any_moment",
+        needs: &[ROOT, IP],
+        test: ends::killed_at_any_moment,
+    },
+];

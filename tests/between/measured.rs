@@ -1,0 +1,114 @@
+//! Measured paths, and the hints about them.
+
+use std::path::{Path, PathBuf};
+
+use plumb_tests::{Leftovers, PATIENCE, trials, wait_until};
+
+use crate::node::Node;
+
+/// The CPU hierarchy of cgroup version 1.
+const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
+
+fn strings(value: &serde_json::Value, key: &str) -> Vec<String> {
+    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(|item| item[key].as_str().map(str::to_owned)).collect()
+}
+
+pub(crate) fn two_namespaces_on_a_bridge() {
+    let node = Node::with_bridge();
+    let (before, settings) = (Leftovers::of(&node.sandbox), node.settings());
+    let page = node.sandbox.home().join("path.html");
+    let page = page.to_str().expect("a plain name");
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let output = node.between(&[&a, &b, "--report", page]);
+    let shown = &output.out;
+    let [from, to] = ["a", "b"].map(|name| format!("pid-{}", node.pid(name)));
+    let wanted = [format!("{from}:eth0"), "node:va".to_owned(), "node:vb".to_owned(), format!("{to}:eth0")];
+    let places: Vec<_> = wanted.iter().map(|device| shown.find(device.as_str())).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{wanted:?} in {shown}");
+    assert!(shown.contains("port of br0") && shown.contains("MTU 1500"), "{shown}");
+    assert!(shown.contains("Gbit/s") || shown.contains("Mbit/s"), "{shown}");
+    let record = node.sandbox.record();
+    for trial in trials(&record) {
+        assert_eq!(strings(&trial["devices"], "device"), wanted, "{trial}");
+        assert_eq!(strings(&trial["counters"]["devices"], "device"), wanted, "{trial}");
+    }
+    assert!(std::fs::read_to_string(page).is_ok_and(|page| page.contains("node:va")), "{output:?}");
+    before.are_gone_within(PATIENCE);
+    assert_eq!(node.settings(), settings, "no device, address, route or setting has changed");
+}
+
+pub(crate) fn the_node_and_a_named_namespace() {
+    let node = Node::with_bridge();
+    let blue = format!("netns:/proc/{}/ns/net", node.pid("b"));
+    let output = node.between(&["local", &blue, "--udp", "--rate", "20M"]);
+    let (shown, findings) = (&output.out, node.sandbox.findings("latest"));
+    for device in ["local:br0", "node:vb", "net:eth0"] {
+        assert!(shown.contains(device), "{device} in {shown}");
+    }
+    let results = findings["results"].as_array().expect("results");
+    let rate = results.iter().filter_map(|result| result["value"]["estimate"].as_f64()).fold(0.0, f64::max);
+    assert!((15e6..=20.5e6).contains(&rate), "{rate} bit/s of 20 Mbit/s: {findings}");
+}
+
+pub(crate) fn small_mtu_of_the_nodes_device() {
+    let node = Node::with_bridge();
+    node.shell("ip link set vb mtu 1300");
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let output = node.between(&[&a, &b, "--rate", "1M"]);
+    assert!(output.out.contains("node:vb has an MTU of 1300"), "{output:?}");
+    assert!(output.out.contains("ip link set vb mtu 1500"), "{output:?}");
+}
+
+pub(crate) fn a_cpu_limit_of_a_parent() {
+    let node = Node::with_bridge();
+    let group = Cgroup::make(node.pid("a"), 20_000);
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let output = node.between(&[&a, &b]);
+    assert!(output.out.contains(&format!("{a} may use 0.2 CPUs")), "{output:?}");
+    assert!(!output.out.contains("was throttled"), "the agent is outside the cgroup: {output:?}");
+    let output = node.between(&[&a, &b, "--as-workload"]);
+    assert!(output.out.contains(&format!("{a} was throttled for")), "{output:?}");
+    drop(node);
+    group.remove();
+}
+
+pub(crate) fn offload_of_the_nodes_device() {
+    let node = Node::with_bridge();
+    node.shell("ethtool -K va tso off gso off gro off tx off");
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let output = node.between(&[&a, &b]);
+    let line = output.out.lines().find(|line| line.contains("node:va")).expect("the device is listed");
+    assert!(line.contains("off: tx-tcp-segmentation, tx-generic-segmentation"), "{output:?}");
+    assert!(
+        output.out.contains("Offloads of node:va are off") && output.out.contains("ethtool -K va"),
+        "{output:?}"
+    );
+}
+
+/// A cgroup with a quota, and one below it that has the process.
+struct Cgroup {
+    parent: PathBuf,
+    child: PathBuf,
+}
+
+impl Cgroup {
+    /// The quota is in microseconds per 100 ms.
+    fn make(pid: u32, quota: u32) -> Self {
+        let parent = Path::new(CPU_CGROUPS).join(format!("plumb-test-{pid}"));
+        let child = parent.join("child");
+        std::fs::create_dir_all(&child).expect("root may make cgroups");
+        let write = |file: PathBuf, value: String| std::fs::write(file, value).expect("a file of the kernel");
+        write(parent.join("cpu.cfs_period_us"), "100000".to_owned());
+        write(parent.join("cpu.cfs_quota_us"), quota.to_string());
+        write(child.join("cgroup.procs"), pid.to_string());
+        Self { parent, child }
+    }
+
+    /// Fails if a process is left in the cgroup.
+    fn remove(self) {
+        let removed =
+            || std::fs::remove_dir(&self.child).is_ok() && std::fs::remove_dir(&self.parent).is_ok();
+        assert!(wait_until(PATIENCE, removed), "{} is still used", self.child.display());
+    }
+}

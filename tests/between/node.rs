@@ -1,0 +1,135 @@
+//! A machine with workloads: a network namespace for the node, and one for each endpoint.
+
+use std::{
+    ffi::OsString,
+    process::{Command, Stdio},
+};
+
+use plumb_tests::{Output, PATIENCE, ProcessGuard, Sandbox, wait_until};
+
+/// `plumb` runs in the node's namespace, as it does on a real machine.
+pub(crate) struct Node {
+    pub(crate) sandbox: Sandbox,
+    node: ProcessGuard,
+    endpoints: Vec<(String, ProcessGuard)>,
+}
+
+fn sleeper(what: &str) -> ProcessGuard {
+    let mut command = Command::new("unshare");
+    command.args(["--net", "sh", "-c", "ip link set lo up; exec sleep 1000000"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let process = ProcessGuard(sys::child::spawn_in(&mut command, None, what).expect("unshare starts"));
+    let pid = process.0.id();
+    assert!(wait_until(PATIENCE, || plumb_tests::name(pid) == "sleep"), "{what} does not start");
+    process
+}
+
+impl Node {
+    /// An empty node.
+    pub(crate) fn new() -> Self {
+        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
+        Self { sandbox, node: sleeper("the node"), endpoints: Vec::new() }
+    }
+
+    /// Two endpoints `a` and `b` on a bridge of the node, 198.18.0.1 and 198.18.0.2. The node has 198.18.0.254.
+    pub(crate) fn with_bridge() -> Self {
+        let mut node = Self::new();
+        node.shell("ip link add br0 type bridge; ip addr add 198.18.0.254/24 dev br0; ip link set br0 up");
+        for (number, name) in [(1, "a"), (2, "b")] {
+            node.add(name);
+            node.connect(name, &format!("v{name}"));
+            node.shell(&format!("ip link set v{name} master br0"));
+            node.shell_in(name, &format!("ip addr add 198.18.0.{number}/24 dev eth0"));
+        }
+        node
+    }
+
+    pub(crate) fn add(&mut self, name: &str) {
+        self.endpoints.push((name.to_owned(), sleeper(name)));
+    }
+
+    /// Connects the endpoint's `eth0` to the device `port` of the node.
+    pub(crate) fn connect(&self, name: &str, port: &str) {
+        let pid = self.pid(name);
+        self.shell(&format!(
+            "ip link add {port} type veth peer name eth0 netns {pid}; ip link set {port} up"
+        ));
+        self.shell_in(name, "ip link set eth0 up");
+    }
+
+    pub(crate) fn pid(&self, name: &str) -> u32 {
+        let endpoint = self.endpoints.iter().find(|(known, _)| known == name);
+        endpoint.unwrap_or_else(|| panic!("no endpoint {name}")).1.0.id()
+    }
+
+    /// Returns the endpoint as `plumb between` takes it.
+    pub(crate) fn word(&self, name: &str) -> String {
+        format!("pid:{}", self.pid(name))
+    }
+
+    pub(crate) fn node_pid(&self) -> u32 {
+        self.node.0.id()
+    }
+
+    pub(crate) fn end(&mut self, name: &str) {
+        self.endpoints.retain(|(known, _)| known != name);
+    }
+
+    pub(crate) fn shell(&self, script: &str) -> String {
+        shell_at(self.node_pid(), script)
+    }
+
+    pub(crate) fn shell_in(&self, name: &str, script: &str) -> String {
+        shell_at(self.pid(name), script)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let plumb = self.sandbox.command(arguments);
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.node_pid())).arg("--");
+        command.arg(plumb.get_program()).args(plumb.get_args());
+        command.envs(self.environment()).stdin(Stdio::null());
+        command
+    }
+
+    /// Programs in the sandbox's `bin` directory take precedence over the system's.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        let plumb = self.sandbox.command(&[]);
+        let variables =
+            plumb.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        let mut variables: Vec<_> = variables.collect();
+        for (_, path) in variables.iter_mut().filter(|(name, _)| name == "PATH") {
+            let mut replaced = self.sandbox.home().join("bin").into_os_string();
+            replaced.push(":");
+            replaced.push(&path);
+            *path = replaced;
+        }
+        variables
+    }
+
+    pub(crate) fn plumb(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().map(Output::from).expect("plumb was built")
+    }
+
+    pub(crate) fn between(&self, arguments: &[&str]) -> Output {
+        let output = self.plumb(&[&["between", "--yes", "--trials", "1"], arguments].concat());
+        assert_eq!(output.status, Some(0), "plumb between {arguments:?}: {output:?}");
+        output
+    }
+
+    /// All devices and settings that plumb might change.
+    pub(crate) fn settings(&self) -> Vec<String> {
+        let script = "ip -oneline link; ip -4 -oneline addr; ip -4 route show table all; tc qdisc; cd /proc/sys/net/ipv4; \
+                      grep . ip_forward tcp_tw_reuse conf/*/arp_ignore conf/*/rp_filter";
+        let pids = [self.node_pid()].into_iter().chain(self.endpoints.iter().map(|(_, it)| it.0.id()));
+        pids.flat_map(|pid| shell_at(pid, script).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+    }
+}
+
+fn shell_at(pid: u32, script: &str) -> String {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net=/proc/{pid}/ns/net")).args(["--", "sh", "-ec", script]);
+    let output = command.output().expect("nsenter starts");
+    assert!(output.status.success(), "{script}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

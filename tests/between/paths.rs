@@ -1,0 +1,207 @@
+//! Checks with a marked packet that a path passes exactly the listed devices, in this order.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::UdpSocket,
+    path::Path,
+    process::{Command, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+use plumb_tests::{PATIENCE, ProcessGuard, wait_until};
+use sys::netns::NetNs;
+
+use crate::node::Node;
+
+const MARK: &str = "a marked packet of plumb's test";
+/// Sizes in a capture file (pcap-savefile(5)).
+const FILE_HEADER: usize = 24;
+const PACKET_HEADER: usize = 16;
+
+struct Topology {
+    name: &'static str,
+    build: fn(&mut Node),
+    to: &'static str,
+    /// The namespaces on the path, and their names in the output.
+    spaces: &'static [&'static str],
+    devices: usize,
+}
+
+const TOPOLOGIES: &[Topology] = &[
+    Topology { name: "bridge", build: |_| (), to: "198.18.0.2", spaces: &["a", "b"], devices: 4 },
+    Topology { name: "VXLAN", build: vxlan, to: "198.18.0.2", spaces: &["a", "b", "other"], devices: 8 },
+    Topology { name: "SNAT", build: snat, to: "198.18.9.2", spaces: &["a", "b"], devices: 4 },
+    Topology { name: "macvlan", build: macvlan, to: "198.18.5.2", spaces: &["a", "b"], devices: 3 },
+];
+
+/// Moves `b` to another node, which is connected by a tunnel.
+fn vxlan(node: &mut Node) {
+    node.add("other");
+    node.shell("ip link del vb");
+    let (other, b) = (node.pid("other"), node.pid("b"));
+    node.shell(&format!(
+        "ip link add u1 type veth peer name u2 netns {other}; ip addr add 198.19.0.1/24 dev u1; ip link set u1 up; \
+         ip link add vx0 type vxlan id 7 dstport 4789 local 198.19.0.1 remote 198.19.0.2; ip link set vx0 master br0 up"
+    ));
+    node.shell_in(
+        "other",
+        &format!(
+            "ip addr add 198.19.0.2/24 dev u2; ip link set u2 up; ip link add br0 type bridge; ip link set br0 up; \
+             ip link add vx0 type vxlan id 7 dstport 4789 local 198.19.0.2 remote 198.19.0.1; \
+             ip link set vx0 master br0 up; ip link add vb type veth peer name eth0 netns {b}; ip link set vb master br0 up"
+        ),
+    );
+    node.shell_in("b", "ip addr add 198.18.0.2/24 dev eth0; ip link set eth0 up");
+}
+
+/// Moves `b` to another network. The node replaces the addresses of the first one.
+fn snat(node: &mut Node) {
+    node.shell(
+        "ip link set va nomaster; ip link set vb nomaster; ip link del br0; ip addr add 198.18.0.254/24 dev va; \
+         ip addr add 198.18.9.254/24 dev vb; sysctl -qw net.ipv4.ip_forward=1; \
+         nft add table ip t; nft add chain ip t post '{ type nat hook postrouting priority 100; }'; \
+         nft add rule ip t post oifname vb masquerade",
+    );
+    node.shell_in("a", "ip route add default via 198.18.0.254");
+    node.shell_in(
+        "b",
+        "ip addr flush dev eth0; ip addr add 198.18.9.2/24 dev eth0; ip route add default via 198.18.9.254",
+    );
+}
+
+fn macvlan(node: &mut Node) {
+    node.shell(
+        "ip link add parent type veth peer name outside; ip link set parent up; ip link set outside up",
+    );
+    for (number, name) in [(1, "a"), (2, "b")] {
+        let pid = node.pid(name);
+        node.shell_in(name, "ip link del eth0");
+        node.shell(&format!("ip link add m{number} link parent type macvlan mode bridge; ip link set m{number} netns {pid} name eth0"));
+        node.shell_in(name, &format!("ip addr add 198.18.5.{number}/24 dev eth0; ip link set eth0 up"));
+    }
+}
+
+pub(crate) fn marked_packet() {
+    for topology in TOPOLOGIES {
+        let mut node = Node::with_bridge();
+        (topology.build)(&mut node);
+        let listed = listed(&node, topology);
+        assert_eq!(listed.len(), topology.devices, "{}: {listed:?}", topology.name);
+        let passed = passed(&node, topology);
+        let devices: BTreeSet<&String> = passed.keys().collect();
+        assert_eq!(devices, listed.iter().collect(), "{}: devices that the packet passed", topology.name);
+        // A macvlan device and the one below it see the packet with one timestamp.
+        assert!(
+            listed.is_sorted_by_key(|device| passed[device]),
+            "{}: {listed:?}, {passed:?}",
+            topology.name
+        );
+    }
+}
+
+/// Returns the devices that plumb lists, with the test's names of the namespaces.
+fn listed(node: &Node, topology: &Topology) -> Vec<String> {
+    // Without consent, only the path is shown.
+    let output = node.plumb(&["between", &node.word("a"), &node.word("b")]);
+    assert!(!output.out.contains("not visible"), "{}: {output:?}", topology.name);
+    let devices = output.out.lines().filter(|line| line.starts_with("  "));
+    let names = devices.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+    let plain = |device: String| {
+        let (host, device) = device.split_once(':').unwrap_or_else(|| panic!("{output:?}"));
+        let known = topology.spaces.iter().find(|name| host == format!("pid-{}", node.pid(name)));
+        format!("{}:{device}", known.unwrap_or(&host))
+    };
+    names.map(plain).collect()
+}
+
+/// Returns the devices on which a marked packet was seen, with the time in nanoseconds.
+fn passed(node: &Node, topology: &Topology) -> BTreeMap<String, u64> {
+    let spaces =
+        topology.spaces.iter().map(|name| (*name, node.pid(name))).chain([("node", node.node_pid())]);
+    let mut captures: BTreeMap<String, ProcessGuard> = BTreeMap::new();
+    for (name, pid) in spaces {
+        for device in devices(pid) {
+            let file = node.sandbox.home().join(format!("{name}:{device}"));
+            captures.insert(format!("{name}:{device}"), capture(pid, &device, &file));
+        }
+    }
+    let file = |device: &str| node.sandbox.home().join(device);
+    let begun = || {
+        captures
+            .keys()
+            .all(|device| fs::metadata(file(device)).is_ok_and(|it| it.len() >= FILE_HEADER as u64))
+    };
+    assert!(wait_until(PATIENCE, begun), "no capture");
+    let mut mark = String::new();
+    let arrived = (0..100).any(|attempt| {
+        // Until addresses are resolved and learned, packets are lost or flooded, so only the last one counts.
+        mark = format!("{MARK}, attempt {attempt:03}");
+        send(node.pid("a"), topology.to, &mark);
+        sleep(Duration::from_millis(200));
+        attempt > 2
+            && captures.keys().any(|device| device.starts_with("b:") && seen(&file(device), &mark).is_some())
+    });
+    assert!(arrived, "{}: the packet does not arrive", topology.name);
+    sleep(Duration::from_millis(300));
+    drop(std::mem::take(&mut captures).into_values().collect::<Vec<_>>());
+    let names = fs::read_dir(node.sandbox.home()).expect("own folder").flatten();
+    let names =
+        names.filter_map(|entry| entry.file_name().into_string().ok()).filter(|name| name.contains(':'));
+    names.filter_map(|name| Some((name.clone(), seen(&file(&name), &mark)?))).collect()
+}
+
+fn devices(pid: u32) -> Vec<String> {
+    let list = Command::new("nsenter")
+        .arg(format!("--net=/proc/{pid}/ns/net"))
+        .args(["ip", "-json", "link"])
+        .output();
+    let list: serde_json::Value =
+        serde_json::from_slice(&list.expect("ip is installed").stdout).expect("JSON");
+    let names = list.as_array().into_iter().flatten().filter_map(|link| link["ifname"].as_str());
+    names.filter(|name| *name != "lo").map(str::to_owned).collect()
+}
+
+fn capture(pid: u32, device: &str, file: &Path) -> ProcessGuard {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net=/proc/{pid}/ns/net"));
+    command
+        .args([
+            "tcpdump",
+            "--immediate-mode",
+            "-U",
+            "--no-promiscuous-mode",
+            "--time-stamp-precision=nano",
+            "-i",
+            device,
+            "-w",
+        ])
+        .arg(file);
+    command.args(["udp"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    ProcessGuard(sys::child::spawn_in(&mut command, None, "tcpdump").expect("nsenter starts"))
+}
+
+fn send(pid: u32, to: &str, mark: &str) {
+    let namespace = NetNs::open(format!("/proc/{pid}/ns/net")).expect("it runs");
+    let socket =
+        namespace.run_in(|| UdpSocket::bind("0.0.0.0:0")).expect("root may enter").expect("a socket");
+    // There is no receiver, so an earlier packet may have caused an ICMP error.
+    let _ = socket.send_to(mark.as_bytes(), (to, 9));
+}
+
+/// Returns the time at which the marked packet was first seen, in nanoseconds. An ICMP error repeats it.
+fn seen(file: &Path, mark: &str) -> Option<u64> {
+    let bytes = fs::read(file).ok()?;
+    let mut rest = bytes.get(FILE_HEADER..)?;
+    while let Some(header) = rest.get(..PACKET_HEADER) {
+        let field = |n: usize| u32::from_le_bytes(header[n * 4..n * 4 + 4].try_into().expect("four bytes"));
+        let end = PACKET_HEADER + field(2) as usize;
+        let Some(packet) = rest.get(PACKET_HEADER..end) else { break };
+        if packet.windows(mark.len()).any(|window| window == mark.as_bytes()) {
+            return Some(u64::from(field(0)) * 1_000_000_000 + u64::from(field(1)));
+        }
+        rest = &rest[end..];
+    }
+    None
+}

@@ -1,0 +1,39 @@
+//! Endpoints that cannot be measured, and runs without consent.
+
+use crate::node::Node;
+
+pub(crate) fn endpoints() {
+    let mut node = Node::with_bridge();
+    node.add("alone");
+    node.add("gone");
+    let [a, alone, gone] = ["a", "alone", "gone"].map(|name| node.word(name));
+    node.end("gone");
+    let host = format!("pid:{}", node.node_pid());
+    for (from, to, status, message) in [
+        (a.as_str(), a.as_str(), 64, "same network namespace"),
+        ("local", &host, 64, "same network namespace"),
+        (&a, &alone, 1, "the second endpoint has no IPv4 address"),
+        (&a, &gone, 1, "no process has the PID"),
+        (&a, "netns:/run/netns/no-such-name", 1, "/run/netns/no-such-name"),
+        (&a, "netns:/proc/self/ns/mnt", 1, "/proc/self/ns/mnt"),
+        (&a, "blue", 64, "`blue` is not an endpoint; use local, netns:PATH"),
+        (&a, "ssh:root@rack-1", 64, "is another machine"),
+    ] {
+        let output = node.plumb(&["between", "--yes", from, to]);
+        assert_eq!(output.status, Some(status), "{from} {to}: {output:?}");
+        assert!(output.err.contains(message), "{from} {to}: {output:?}");
+    }
+    node.shell_in("alone", "ip link add d0 type veth; ip addr add 198.19.0.1/24 dev d0; ip link set d0 up");
+    let output = node.plumb(&["between", "--yes", &a, &alone]);
+    assert!(output.err.contains("no route") && output.err.contains("198.19.0.1/24"), "{output:?}");
+}
+
+pub(crate) fn without_consent() {
+    let node = Node::with_bridge();
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let output = node.plumb(&["between", &a, &b]);
+    assert_eq!(output.status, Some(64), "{output:?}");
+    assert!(output.err.contains("TCP at full rate for up to") && output.err.contains("--yes"), "{output:?}");
+    assert!(output.out.contains("node:va"), "the path is shown without loading it: {output:?}");
+    assert_eq!(node.sandbox.succeed(&["runs", "--json"]).out.trim(), "[]", "nothing was measured");
+}
