@@ -27,9 +27,9 @@ struct Workload {
 impl Fits {
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines =
-            measured.iter().filter(|result| result.record.baseline && !single_trial::is_told(result));
+            measured.iter().filter(|result| result.record.baseline && !single_trial::is_imported(result));
         let compared =
-            measured.iter().filter(|result| !result.record.baseline && !single_trial::is_told(result));
+            measured.iter().filter(|result| !result.record.baseline && !single_trial::is_imported(result));
         let family = Family::of(compared.count());
         Self {
             workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured, family)).collect(),

@@ -59,7 +59,9 @@ fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, 
 fn attached(request: &Request<'_>, host: &HostName, endpoint: &Endpoint) -> Result<Namespace, RunError> {
     let reason = |error: AttachError| RunError::Lacks { reason: format!("host {host}: {error}") };
     let opened = request.attachments.endpoints.get(host).ok_or_else(|| RunError::Lacks {
-        reason: format!("host {host} is at {endpoint}, and this run cannot enter endpoints of the machine that started it"),
+        reason: format!(
+            "host {host} is at {endpoint}, and this run cannot enter endpoints of the machine that started it"
+        ),
     })?;
     opened.check(endpoint).map_err(reason)?;
     let namespace = opened.namespace().try_clone();

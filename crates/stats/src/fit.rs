@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn four_blocks_have_values_and_no_interval() {
+    fn four_blocks_give_values_without_interval() {
         let fit = Fit::of(&[blocks(&[10.0; 4]), blocks(&[8.0; 4])], &blocks(&[10.1; 4]), Family::SINGLE)
             .expect("a baseline");
         let ratio = fit.ratio(1, BASELINE, SURE).expect("common blocks");

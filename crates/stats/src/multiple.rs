@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn none_are_none_and_nonsense_has_no_answer() {
+    fn empty_input_gives_empty_and_invalid_input_gives_none() {
         assert_eq!(benjamini_hochberg(&[]), Some(vec![]));
         for bad in [-0.1, 1.1, f64::NAN] {
             assert_eq!(benjamini_hochberg(&[0.5, bad]), None);

@@ -17,7 +17,7 @@ use crate::{
     compare, disturbance,
     fits::Fits,
     observations::Observations,
-    single_trial::{self, ALLOWANCE, FEWEST_TOLD},
+    single_trial::{self, ALLOWANCE, FEWEST_IMPORTED},
     words::{count, list, percent, value},
 };
 
@@ -160,7 +160,7 @@ impl<'m> Look<'m> {
             {
                 Difference::None
             }
-            (other, _) => compare::said(other),
+            (other, _) => compare::converted(other),
         };
         Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
     }
@@ -231,7 +231,7 @@ impl<'m> Look<'m> {
         if self.trials.is_none() {
             return Some(format!(
                 "The difference is smaller than {}: the ratio is {low} to {high}. This does not include variation \
-                 between trials, which needs {FEWEST_TOLD} trials of each.",
+                 between trials, which needs {FEWEST_IMPORTED} trials of each.",
                 percent(SAME_OF_FEW)
             ));
         }

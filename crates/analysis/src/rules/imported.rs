@@ -29,7 +29,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Claim {
         Claim::new(Severity::Note, format!("Not checked because the logs of {counted} lack it"))
             .detail(list(&subjects))
     };
-    lead.about(&context.findings.results, |result| result).with_evidence(record.files.iter().map(file).chain(told).chain(notes)).with_limits(["Rules cannot see what was not recorded: the absence of a finding means less here than for a run of \
+    lead.about(&context.findings.results, |result| result).with_evidence(record.files.iter().map(file).chain(lacking).chain(notes)).with_limits(["Rules cannot see what was not recorded: the absence of a finding means less here than for a run of \
              plumb.", "Trials in a log are sequential, not interleaved: drift looks like a difference."]).with_remedy(Remedy::manual(
                 "Measure with plumb if you can",
                 vec!["plumb client HOST -p 5201  # against the same iperf3 server".into()],

@@ -23,7 +23,7 @@ pub(crate) fn look(
     affected.sort_by(|one, other| other.2.total_cmp(&one.2));
     let most = affected.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
-    (!doubted.is_empty()).then(|| {
+    (!affected.is_empty()).then(|| {
         Claim::new(
             Severity::Note,
             format!(
@@ -33,8 +33,8 @@ pub(crate) fn look(
             ),
         )
         .detail("it may be the limit, not the path")
-        .about(&doubted, |(result, ..)| result)
-        .with_evidence(doubted.iter().map(|(result, end, busy)| {
+        .about(&affected, |(result, ..)| result)
+        .with_evidence(affected.iter().map(|(result, end, busy)| {
             Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.label))
                 .share(*busy)
                 .text(" of one CPU")

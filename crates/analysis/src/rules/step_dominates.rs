@@ -71,7 +71,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     )
     .detail(format!("{} ({})", step.label, place(step)))
     .further(meaning(step))
-    .further(beside.concat())
+    .further(alternatives.concat())
     .about(alike, |alike| alike.result)
     .affected()
     .with_evidence(alike.iter().map(|dominated| evidence(dominated)))

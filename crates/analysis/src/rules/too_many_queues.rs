@@ -85,7 +85,7 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
     )
     .further(format!("The cheapest setting is {}.", reference.result.label))
     .with_results(points.map(|point| point.result.id.clone()))
-    .with_evidence([evidence(reference, "")].into_iter().chain(told))
+    .with_evidence([evidence(reference, "")].into_iter().chain(evidence_of_waste))
     .with_limits(limitations(sweep, reference, wastes, sure))
     .with_remedy(remedy(sweep, reference))
 }

@@ -130,8 +130,8 @@ fn single_numbers_show_the_largest_difference_that_may_be_noise() {
     let mut run = Fixture::new(1);
     run.path("unknown", &[]);
     for (configuration, rate) in [("BM-BM", 23.5e9), ("KVM-KVM", 9.6e9), ("KVM-KVM-vhost", 13.2e9)] {
-        let told = reported_of(&[("Bandwidth", workload::Quantity::BitRate, rate)]);
-        run.told("unknown", "tcp", &[("Configuration", configuration)], told);
+        let imported = reported_of(&[("Bandwidth", workload::Quantity::BitRate, rate)]);
+        run.imported("unknown", "tcp", &[("Configuration", configuration)], imported);
     }
     let verdict = of(&run);
     assert_eq!(verdict.conclusion, Conclusion::Undecided { trials: 1, needed: 5 }, "{verdict:#?}");

@@ -77,7 +77,7 @@ fn kinds_of_change_are_named_as_often_as_claimed() {
 }
 
 #[test]
-fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
+fn finds_jumps_modes_and_knees_as_often_as_claimed() {
     check(&places::cases());
 }
 
@@ -101,7 +101,7 @@ fn wrong_methods_are_refuted() {
 }
 
 #[test]
-fn no_claim_allows_everything() {
+fn every_claim_excludes_some_outcome() {
     let all = [
         coverage::cases(),
         alarms::cases(),
