@@ -6,8 +6,9 @@
 mod segment;
 mod spaces;
 
-use std::{collections::BTreeMap, net::Ipv4Addr, sync::Mutex};
+use std::{collections::BTreeMap, net::Ipv4Addr};
 
+use parking_lot::Mutex;
 use scenario::{DeviceName, DeviceRef, HostName};
 use sys::netns::NetNs;
 

@@ -77,42 +77,39 @@ fn pauses<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Pau
     measured.trials().flat_map(of_trial).collect()
 }
 
-fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Finding {
-    let mut results: Vec<String> = Vec::new();
-    for pause in all {
-        if !results.contains(&pause.result.id) {
-            results.push(pause.result.id.clone());
-        }
-    }
+fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Claim {
+    let evidence = |pause: &Pause<'_>| {
+        let place = format!("trial {} of {}", pause.trial.saturating_add(1), pause.result.label);
+        Evidence::new(place).text(format!("no data for {} after {}", pause.lasted, pause.after))
+    };
     let others = match all.len() {
         1 => String::new(),
         several => format!(" There were {several} such pauses."),
     };
-    let evidence = |pause: &Pause<'_>| {
-        let place = format!("trial {} of {}", pause.trial.saturating_add(1), pause.result.id);
-        Evidence::new(place).text(format!("no data for {} after {}", pause.lasted, pause.after))
-    };
-    Finding {
-        id: String::new(),
-        severity: Severity::Warning,
-        claim: format!(
-            "No data arrived for {} in trial {} of {}, {} after the warm-up, so the trial's average is lower than \
-             the rate at other times.{others}",
-            longest.lasted,
-            longest.trial.saturating_add(1),
-            longest.result.id,
-            longest.after
-        ),
-        results,
-        evidence: all.iter().take(MOST_PAUSES).map(evidence).collect(),
-        limitations: vec!["A sender or receiver that was suspended looks the same as a path that failed.".into()],
-        remedy: Some(Remedy::manual(
-            "Check what happened at that time: a link that went down, a route or bridge port that changed, or \
-             retransmission timeouts."
-                .into(),
-            vec!["ip monitor link route neigh".into(), "ss -tinoe".into(), "dmesg --ctime --level warn,err".into()],
-        )),
-    }
+    let lead = format!(
+        "No data arrived for {} in trial {} of {}",
+        longest.lasted,
+        longest.trial.saturating_add(1),
+        longest.result.label
+    );
+    Claim::new(Severity::Warning, lead)
+        .detail(format!("{} after the warm-up", longest.after))
+        .further(format!("The average of the trial is lower than the rate at other times.{others}"))
+        .about(all, |pause| pause.result)
+        .with_evidence(all.iter().take(MOST_PAUSES).map(evidence))
+        .with_limits(["A sender or receiver that was suspended looks the same as a path that failed."])
+        .with_remedy(
+            Remedy::manual(
+                "Check what happened at that time",
+                ["ip monitor link route neigh", "ss -tinoe", "dmesg --ctime --level warn,err"]
+                    .map(str::to_owned)
+                    .into(),
+            )
+            .explained(
+                "A link may have gone down, a route or bridge port may have changed, or retransmission timeouts may \
+                 have expired.",
+            ),
+        )
 }
 
 fn stall(flows: &[Flow]) -> Option<Stall> {

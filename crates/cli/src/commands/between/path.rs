@@ -61,8 +61,8 @@ impl PathShown {
     /// Describes settings of devices that slow the path down, with the commands to change them.
     pub(super) fn hints(&self) -> Vec<String> {
         let offloads = self.states.iter().filter_map(analysis::offloads_off).map(|hint| {
-            let commands = hint.remedy.map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-            format!("{} Enable them: {commands}", hint.claim)
+            let commands = hint.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
+            format!("{} Enable them: {commands}", hint.claim())
         });
         let mtu = self.hops.devices.first().map_or(0, |hop| hop.mtu);
         let small = self.hops.devices.iter().filter(|hop| hop.mtu < mtu);
