@@ -24,7 +24,7 @@ const SLOPE: f64 = 3.0;
 /// Penalty of a jump or of an exponential start. It is higher because the position or the time constant was also
 /// searched for.
 const JUMP: f64 = 5.0;
-/// Minimum difference of cost between the best two kinds of change. Closer ones cannot be told apart.
+/// Minimum difference of cost between the best two kinds of change. Closer kinds cannot be distinguished.
 const CLEAR: f64 = 2.0;
 /// Upper limit for the estimated autocorrelation. Beyond it, no level is left to detect.
 const MOST_LIKENESS: f64 = 0.97;
