@@ -51,7 +51,7 @@ impl Args {
     }
 
     pub(crate) const fn bounds(&self) -> Bounds {
-        Bounds { rounds: self.rounds, time: Duration::from_secs(self.seconds), tell: rounds::on_stderr }
+        Bounds { rounds: self.rounds, time: Duration::from_secs(self.seconds), report: rounds::on_stderr }
     }
 }
 

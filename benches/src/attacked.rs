@@ -46,7 +46,6 @@ const RATE: u32 = 8000;
 /// the warm-up.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
-/// Long enough for rounds of three attacks.
 const LONGER: Duration = Duration::from_secs(240);
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
@@ -117,11 +116,11 @@ impl Contender for Clients<'_> {
         };
         let server = &mut self.server.borrow_mut();
         ensure!(server.is_running(), "the server has exited");
-        let beside = vec![
+        let extra = vec![
             ("attack connections", made as f64),
             ("MB of the server at most", process::most_resident(server.pid())?),
         ];
-        Ok(Measured { values, beside })
+        Ok(Measured { values, extra })
     }
 }
 
@@ -152,7 +151,6 @@ fn rate(document: &str) -> anyhow::Result<f64> {
     Ok(rate.with_context(|| format!("a client has a rate: {}", document["error"]))? / 1e9)
 }
 
-/// For example `sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=24568; ReceivedMessages=24567`.
 fn round_trips(text: &str) -> anyhow::Result<f64> {
     let line =
         text.lines().find_map(|line| line.split_once("[Valid Duration] RunTime=")).map(|(_, rest)| rest);
@@ -178,7 +176,7 @@ mod tests {
 
     #[test]
     fn failed_client_has_no_rate() {
-        let said = r#"{"end": {}, "error": "the server is busy"}"#;
-        assert!(rate(said).unwrap_err().to_string().contains("the server is busy"));
+        let printed = r#"{"end": {}, "error": "the server is busy"}"#;
+        assert!(rate(printed).unwrap_err().to_string().contains("the server is busy"));
     }
 }

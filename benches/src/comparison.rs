@@ -45,7 +45,7 @@ pub(crate) struct Comparison {
     pub(crate) pairs: Vec<(f64, f64)>,
     pub(crate) ratio: Option<Estimate>,
     pub(crate) target: Target,
-    pub(crate) beside: Vec<Beside>,
+    pub(crate) extra: Vec<ExtraValue>,
     pub(crate) others: Others,
     pub(crate) our_failure: Option<String>,
     pub(crate) failure: Option<String>,
@@ -67,7 +67,7 @@ impl Comparison {
             ratio: ratio::paired_ratio(&pairs, CONFIDENCE),
             pairs,
             target,
-            beside: Beside::of(ours, peer),
+            extra: ExtraValue::of(ours, peer),
             others,
             our_failure: ours.failure.clone(),
             failure: peer.failure.clone(),
@@ -101,22 +101,22 @@ impl Comparison {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Beside {
+pub(crate) struct ExtraValue {
     pub(crate) what: &'static str,
     pub(crate) ours: Option<f64>,
     pub(crate) peer: Option<f64>,
 }
 
-impl Beside {
+impl ExtraValue {
     fn of(ours: &Taken, peer: &Taken) -> Vec<Self> {
         let mut kinds: Vec<&'static str> = Vec::new();
-        for (what, _) in ours.rounds.iter().chain(&peer.rounds).flat_map(|measured| &measured.beside) {
+        for (what, _) in ours.rounds.iter().chain(&peer.rounds).flat_map(|measured| &measured.extra) {
             if !kinds.contains(what) {
                 kinds.push(what);
             }
         }
         let median = |taken: &Taken, what: &str| {
-            let all = taken.rounds.iter().flat_map(|measured| &measured.beside);
+            let all = taken.rounds.iter().flat_map(|measured| &measured.extra);
             let values: Vec<f64> = all.filter(|(kind, _)| *kind == what).map(|(_, value)| *value).collect();
             describe::median(&values)
         };
@@ -209,12 +209,12 @@ mod tests {
             name,
             rounds: counts
                 .iter()
-                .map(|count| Measured { values: vec![1.0], beside: vec![("retransmits", *count)] })
+                .map(|count| Measured { values: vec![1.0], extra: vec![("retransmits", *count)] })
                 .collect(),
             ..Taken::default()
         };
         let rows = compare(&SUBJECT, &[PAIRING], &[with("plumb", &[0.0, 2.0, 1.0]), with("peer", &[9.0])]);
-        let expected = Beside { what: "retransmits", ours: Some(1.0), peer: Some(9.0) };
-        assert_eq!(rows[0].beside, [expected]);
+        let expected = ExtraValue { what: "retransmits", ours: Some(1.0), peer: Some(9.0) };
+        assert_eq!(rows[0].extra, [expected]);
     }
 }

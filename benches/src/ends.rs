@@ -17,7 +17,7 @@ use workload::{EndMeasurement, LatencyHistogram, MessagesEnd, PingPongEnd, Workl
 
 use crate::{
     import, listener, pacing,
-    process::{Running, Said},
+    process::{ProgramOutput, Running},
     wire::{End, Wire},
 };
 
@@ -96,8 +96,8 @@ pub(crate) fn process(order: &Order) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-pub(crate) fn account(said: &Said) -> anyhow::Result<Account> {
-    serde_json::from_str(&said.output).context("read the measurement")
+pub(crate) fn account(printed: &ProgramOutput) -> anyhow::Result<Account> {
+    serde_json::from_str(&printed.output).context("read the measurement")
 }
 
 pub(crate) fn obey(order: &str) -> anyhow::Result<()> {

@@ -6,7 +6,6 @@ use std::{fs, process::Command};
 pub(crate) struct Environment {
     pub(crate) kernel: String,
     pub(crate) cpus: usize,
-    /// The one-minute load average (proc(5)), or `None` if unknown.
     pub(crate) load: Option<f64>,
     pub(crate) congestion: Option<String>,
     pub(crate) peers: Vec<String>,
@@ -34,9 +33,11 @@ impl Environment {
 fn version(program: &str) -> Option<String> {
     let flag = if program == "ip" { "-V" } else { "--version" };
     let output = Command::new(program).arg(flag).output().ok()?;
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let line =
-        said.iter().flat_map(|text| text.lines()).find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
+    let printed = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let line = printed
+        .iter()
+        .flat_map(|text| text.lines())
+        .find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
     let line = line.trim().trim_end_matches('.');
     Some(if line.contains(program) || line.contains("iperf") {
         line.to_owned()

@@ -124,11 +124,12 @@ impl Contender for Plumb<'_> {
 
     fn measure(&mut self) -> anyhow::Result<Measured> {
         let order = Order::Import { log: self.log.path.clone() };
-        let said = Running::start(&mut ends::process(&order)?, &NetNs::current()?)?.finish(Duration::ZERO)?;
-        let account = ends::account(&said)?.import.context("its imported trials are printed")?;
+        let printed =
+            Running::start(&mut ends::process(&order)?, &NetNs::current()?)?.finish(Duration::ZERO)?;
+        let account = ends::account(&printed)?.import.context("its imported trials are printed")?;
         ensure!(account.trials == self.log.tests, "{} trials of {}", account.trials, self.log.tests);
         let (lines, seconds) = (f64::from(self.log.lines), account.seconds);
-        Ok(Measured { values: vec![lines / seconds], beside: vec![("MB at most", account.megabytes)] })
+        Ok(Measured { values: vec![lines / seconds], extra: vec![("MB at most", account.megabytes)] })
     }
 }
 
@@ -145,10 +146,10 @@ impl Contender for Awk<'_> {
         let mut command = Command::new("awk");
         command.arg("/ sec / { sum += $7; count++ } END { print count }").arg(&self.log.path);
         let begin = Instant::now();
-        let said = command.output().context("start awk")?;
+        let printed = command.output().context("start awk")?;
         let seconds = begin.elapsed().as_secs_f64();
         let counted =
-            String::from_utf8_lossy(&said.stdout).trim().parse::<u32>().context("awk counts rows")?;
+            String::from_utf8_lossy(&printed.stdout).trim().parse::<u32>().context("awk counts rows")?;
         ensure!(counted >= INTERVALS, "awk has read {counted} rows");
         Ok(vec![f64::from(self.log.lines) / seconds].into())
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    comparison::{Beside, Comparison, Spread},
+    comparison::{Comparison, ExtraValue, Spread},
     environment::Environment,
 };
 
@@ -40,7 +40,7 @@ fn comparison(it: &Comparison) -> Value {
         "warnings": it.unsteady().map(|(name, spread)| json!({
             "kind": "unsteady", "who": name, "most_over_least": spread.width(),
         })).collect::<Vec<_>>(),
-        "beside": it.beside.iter().map(beside).collect::<Vec<_>>(),
+        "beside": it.extra.iter().map(extra).collect::<Vec<_>>(),
         "others": { "busy_cpus": it.others.busy(), "stolen_cpus": it.others.stolen(), "quiet": it.others.were_quiet() },
         "our_failure": it.our_failure,
         "failure": it.failure,
@@ -51,7 +51,7 @@ fn spread(it: Spread) -> Value {
     json!({ "least": it.least, "median": it.median, "most": it.most })
 }
 
-fn beside(it: &Beside) -> Value {
+fn extra(it: &ExtraValue) -> Value {
     json!({ "what": it.what, "ours": it.ours, "peer": it.peer })
 }
 
@@ -71,7 +71,7 @@ mod tests {
             name,
             rounds: values
                 .iter()
-                .map(|value| Measured { values: vec![*value], beside: vec![("% lost", 0.5)] })
+                .map(|value| Measured { values: vec![*value], extra: vec![("% lost", 0.5)] })
                 .collect(),
             ..Taken::default()
         };

@@ -20,7 +20,7 @@ const BEGUN: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Time to skip at the start, while windows and buffers grow, and before the end.
+/// The time to skip at the start, while windows and buffers grow, and before the end.
 const GROWING: Duration = Duration::from_millis(250);
 const ENDING: Duration = Duration::from_millis(50);
 

@@ -102,8 +102,8 @@ impl Contender for Bare<'_> {
         let cpus = cpus(&CrossCpu).map(|[client, _]| client);
         let (warmup, duration) = (Nanos::from(WARMUP), Nanos::from(MEASURED));
         let order = Order::Sleep { period: PERIOD, warmup, duration, cpus };
-        let said = self.wire.start(End::Client, &mut ends::process(&order)?)?.finish(WARMUP + MEASURED)?;
-        Ok(ends::account(&said)?.quantiles(|it| it.lateness)?.to_vec().into())
+        let printed = self.wire.start(End::Client, &mut ends::process(&order)?)?.finish(WARMUP + MEASURED)?;
+        Ok(ends::account(&printed)?.quantiles(|it| it.lateness)?.to_vec().into())
     }
 }
 

@@ -22,7 +22,6 @@ pub(crate) fn plumb() -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns the peak resident size in MB (proc_pid_status(5)).
 pub(crate) fn most_resident(pid: u32) -> anyhow::Result<f64> {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
@@ -40,7 +39,7 @@ pub(crate) struct Running {
 }
 
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct ProgramOutput {
     pub(crate) output: String,
     pub(crate) error: String,
 }
@@ -74,7 +73,7 @@ impl Running {
     }
 
     /// Waits for at least `lasts` from the start, because polling earlier would affect the measurement.
-    pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<Said> {
+    pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<ProgramOutput> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {
             if self.begun.elapsed() > lasts + PATIENCE {
@@ -87,7 +86,7 @@ impl Running {
         self.output.read_to_string(&mut output).with_context(|| format!("read from {}", self.label))?;
         let error = self.complaint();
         ensure!(status.success(), "{} failed ({status}): {}{}", self.label, error.trim(), output.trim());
-        Ok(Said { output, error })
+        Ok(ProgramOutput { output, error })
     }
 
     fn complaint(&mut self) -> String {
@@ -121,8 +120,8 @@ mod tests {
     fn reads_lines_first_and_the_rest_at_the_end() {
         let mut running = shell("echo one; echo two; echo three >&2");
         assert_eq!(running.line().unwrap(), "one");
-        let said = running.finish(Duration::ZERO).unwrap();
-        assert_eq!((said.output.as_str(), said.error.as_str()), ("two\n", "three\n"));
+        let printed = running.finish(Duration::ZERO).unwrap();
+        assert_eq!((printed.output.as_str(), printed.error.as_str()), ("two\n", "three\n"));
     }
 
     #[test]

@@ -84,6 +84,6 @@ impl Contender for Run {
         let is_whole = page.contains(self.name) && page.ends_with("</html>\n");
         ensure!(is_whole, "the page does not mention {}", self.name);
         let megabytes = page.len() as f64 / 1e6;
-        Ok(Measured { values: vec![f64::from(self.trials) / seconds], beside: vec![("MB", megabytes)] })
+        Ok(Measured { values: vec![f64::from(self.trials) / seconds], extra: vec![("MB", megabytes)] })
     }
 }

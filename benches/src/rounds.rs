@@ -14,7 +14,7 @@ use crate::others::{Moment, Others};
 pub(crate) struct Bounds {
     pub(crate) rounds: usize,
     pub(crate) time: Duration,
-    pub(crate) tell: fn(&str, usize, usize),
+    pub(crate) report: fn(&str, usize, usize),
 }
 
 impl Bounds {
@@ -34,7 +34,6 @@ impl Bounds {
 pub(crate) trait Contender {
     fn name(&self) -> &'static str;
 
-    /// The warm-up is round 0.
     fn works_in(&self, _round: usize) -> bool {
         true
     }
@@ -47,19 +46,18 @@ pub(crate) trait Contender {
 pub(crate) struct Measured {
     /// Must be positive.
     pub(crate) values: Vec<f64>,
-    pub(crate) beside: Vec<(&'static str, f64)>,
+    pub(crate) extra: Vec<(&'static str, f64)>,
 }
 
 impl From<Vec<f64>> for Measured {
     fn from(values: Vec<f64>) -> Self {
-        Self { values, beside: vec![] }
+        Self { values, extra: vec![] }
     }
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) name: &'static str,
-    /// Rounds in which the contender did not run are empty.
     pub(crate) rounds: Vec<Measured>,
     pub(crate) others: Others,
     pub(crate) failure: Option<String>,
@@ -82,7 +80,7 @@ pub(crate) fn take(
         if begin.elapsed() > bounds.time {
             break;
         }
-        (bounds.tell)(bench, round, bounds.rounds);
+        (bounds.report)(bench, round, bounds.rounds);
         order.shuffle(&mut random);
         for &index in &order {
             if taken[index].failure.is_some() {
@@ -161,7 +159,7 @@ mod tests {
 
     #[test]
     fn every_contender_runs_once_per_round_after_the_warmup() {
-        let (taken, calls) = run(usize::MAX, Bounds { rounds: 8, time: PLENTY, tell: |_, _, _| () });
+        let (taken, calls) = run(usize::MAX, Bounds { rounds: 8, time: PLENTY, report: |_, _, _| () });
         for taken in taken {
             let expected: Vec<Measured> = (2..=9).map(|done| vec![f64::from(done)].into()).collect();
             assert_eq!(taken.rounds, expected, "{}", taken.name);
@@ -173,7 +171,7 @@ mod tests {
 
     #[test]
     fn failing_contender_is_excluded() {
-        let (taken, calls) = run(3, Bounds { rounds: 4, time: PLENTY, tell: |_, _, _| () });
+        let (taken, calls) = run(3, Bounds { rounds: 4, time: PLENTY, report: |_, _, _| () });
         assert_eq!(taken[0].rounds.len(), 4);
         assert_eq!((taken[1].rounds.len(), taken[1].failure.as_deref()), (1, Some("tired")));
         assert_eq!(calls.iter().filter(|name| **name == "other").count(), 3);
@@ -194,7 +192,7 @@ mod tests {
                 Ok(vec![self.0 as f64].into())
             }
         }
-        let bounds = Bounds { rounds: 4, time: PLENTY, tell: |_, _, _| () };
+        let bounds = Bounds { rounds: 4, time: PLENTY, report: |_, _, _| () };
         let taken = take("test", &mut [Box::new(Second(0)) as Box<dyn Contender>], &bounds, Duration::ZERO);
         let values: Vec<&[f64]> = taken[0].rounds.iter().map(|round| round.values.as_slice()).collect();
         assert_eq!(values, [&[][..], &[2.0], &[], &[3.0]]);
@@ -204,7 +202,7 @@ mod tests {
     fn starts_no_round_after_the_time_limit() {
         let (taken, _) = run(
             usize::MAX,
-            Bounds { rounds: 1_000_000_000, time: Duration::from_millis(20), tell: |_, _, _| () },
+            Bounds { rounds: 1_000_000_000, time: Duration::from_millis(20), report: |_, _, _| () },
         );
         assert!(taken[0].rounds.len() < 1_000_000_000);
     }

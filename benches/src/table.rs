@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use units::significant;
 
 use crate::{
-    comparison::{Beside, Comparison, Spread},
+    comparison::{Comparison, ExtraValue, Spread},
     environment::Environment,
 };
 
@@ -47,7 +47,7 @@ fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> 
     if before.is_none_or(|before| before.name != comparison.name) {
         lines.extend([String::new(), format!("{}: {}", comparison.name, comparison.what)]);
     }
-    let mut notes: Vec<String> = comparison.beside.iter().map(beside).collect();
+    let mut notes: Vec<String> = comparison.extra.iter().map(extra).collect();
     notes.push(comparison.others.to_string());
     lines.push(format!("{} | {} ({})", comparison.ours, comparison.peer, notes.join("; ")));
     let failed = |who: &str, reason: &Option<String>| {
@@ -59,7 +59,7 @@ fn heading(comparison: &Comparison, before: Option<&Comparison>) -> Vec<String> 
     lines
 }
 
-fn beside(it: &Beside) -> String {
+fn extra(it: &ExtraValue) -> String {
     let show = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| significant(value, 3));
     format!("{} {} | {}", it.what, show(it.ours), show(it.peer))
 }
@@ -134,7 +134,7 @@ mod tests {
     };
 
     fn taken(name: &'static str, values: &[f64], failure: Option<&str>) -> Taken {
-        let round = |value: &f64| Measured { values: vec![*value], beside: vec![("retransmits", 7.0)] };
+        let round = |value: &f64| Measured { values: vec![*value], extra: vec![("retransmits", 7.0)] };
         let rounds = values.iter().map(round).collect();
         Taken { name, rounds, failure: failure.map(str::to_owned), ..Taken::default() }
     }

@@ -60,9 +60,7 @@ impl fmt::Display for Target {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The whole interval meets the target.
     Met,
-    /// No part of the interval meets the target.
     Missed,
     /// Only a part of the interval meets the target, or there are fewer than the five pairs that an interval
     /// needs.

@@ -84,9 +84,9 @@ fn keep(path: &Path, folder: &Path, runs: u32) -> anyhow::Result<String> {
     std::fs::write(&log, text)?;
     let mut import = Command::new(process::plumb()?);
     import.args(["import", "--quiet"]).arg(&log).arg("--db").arg(path);
-    let said = Running::start(&mut import, &NetNs::current()?)?.finish(Duration::ZERO)?;
+    let printed = Running::start(&mut import, &NetNs::current()?)?.finish(Duration::ZERO)?;
     let mut store = Store::open(path)?;
-    let record = store.load(&RunId(said.output.trim().to_owned()))?;
+    let record = store.load(&RunId(printed.output.trim().to_owned()))?;
     for number in 1..runs {
         let mut header = record.header.clone();
         header.id = RunId(format!("bench-{number}"));

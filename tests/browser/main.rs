@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
     },
     Case { name: "follows_a_run_to_its_end", needs: &[CHROMIUM, Need::Root], test: live::followed },
     Case {
-        name: "off_loopback_only_the_token_opens_a_page",
+        name: "pages_beyond_loopback_require_the_token",
         needs: &[CHROMIUM, Need::Root, Need::Program("ip", "iproute2")],
         test: access::token,
     },

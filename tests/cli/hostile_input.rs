@@ -69,7 +69,6 @@ pub(super) fn mistaken_addresses() {
     }
 }
 
-/// `most` limits the address space in KiB.
 fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("sh");
@@ -81,7 +80,6 @@ fn limited(sandbox: &Sandbox, words: &[&str], most: u32) -> Output {
     Output::from(command.output().expect("sh is installed"))
 }
 
-/// Writes `begin`, `length` bytes of repeated `piece`, and `end`.
 fn packed(sandbox: &Sandbox, name: &str, [begin, piece, end]: [&str; 3], length: usize) -> String {
     let path = sandbox.home().join(name);
     let mut packer = GzEncoder::new(File::create(&path).expect("own file"), Compression::fast());

@@ -79,7 +79,7 @@ fn has_trials(sandbox: &Sandbox) -> bool {
     runs[0]["trials"].as_u64().is_some_and(|trials| trials > 0)
 }
 
-pub(super) fn an_active_run() {
+pub(super) fn active_run() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(40, "300ms"));
     let mut command = sandbox.command(&["run", &file, "--quiet"]);
@@ -127,7 +127,7 @@ pub(super) fn resumed_elsewhere() {
     }
 }
 
-pub(super) fn a_deleted_database() {
+pub(super) fn deleted_database() {
     let sandbox = sandbox();
     let file = sandbox.file("two.toml", &wire(8, "300ms"));
     let mut command = sandbox.command(&["run", &file, "--quiet"]);
@@ -206,7 +206,7 @@ pub(super) fn endless_documents() {
     }
 }
 
-pub(super) fn a_full_disk() {
+pub(super) fn full_disk() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("own file");

@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
     Case { name: "finds_scenarios_by_list_and_by_file_name", needs: &[], test: names_as_typed },
     Case { name: "appends_output_to_a_log_file", needs: &[], test: log_file },
     Case { name: "explain_without_a_name_lists_all_findings", needs: &[], test: explain_without_a_name },
-    Case { name: "suggests_the_scenario_for_a_misspelt_name", needs: &[], test: a_misspelt_scenario },
+    Case { name: "suggests_the_scenario_for_a_misspelt_name", needs: &[], test: misspelt_scenario },
     Case {
         name: "lists_and_shows_a_variant_as_its_own_scenario",
         needs: &[],
@@ -57,8 +57,12 @@ const CASES: &[Case] = &[
         test: variants::missing_variants,
     },
     Case { name: "resumes_a_stored_run_of_a_variant", needs: &[Need::Root], test: variants::resumed },
-    Case { name: "shows_the_position_of_a_scenario_error", needs: &[], test: a_mistake_in_a_scenario },
-    Case { name: "every_builtin_shows_and_checks", needs: &[], test: every_builtin_shows_and_checks },
+    Case { name: "shows_the_position_of_a_scenario_error", needs: &[], test: mistake_in_scenario },
+    Case {
+        name: "shows_and_checks_every_builtin_scenario",
+        needs: &[],
+        test: shows_and_checks_every_builtin_scenario,
+    },
     Case {
         name: "bash_completes_commands_flags_and_scenarios",
         needs: &[],
@@ -69,22 +73,18 @@ const CASES: &[Case] = &[
         needs: &[],
         test: shells::every_command_has_a_manual_page,
     },
-    Case { name: "a_dry_run_measures_nothing", needs: &[], test: a_dry_run_measures_nothing },
+    Case { name: "dry_run_measures_nothing", needs: &[], test: dry_run_measures_nothing },
     Case {
         name: "leaves_a_file_that_is_not_a_database_unchanged",
         needs: &[],
         test: file_that_is_not_a_database,
     },
-    Case { name: "report_without_runs_says_how_to_get_one", needs: &[], test: a_report_without_runs },
-    Case {
-        name: "refuses_unknown_output_format_before_running",
-        needs: &[],
-        test: an_output_of_unknown_format,
-    },
+    Case { name: "report_without_runs_says_how_to_get_one", needs: &[], test: report_without_runs },
+    Case { name: "refuses_unknown_output_format_before_running", needs: &[], test: output_of_unknown_format },
     Case {
         name: "agent_refuses_controller_of_another_version",
         needs: &[],
-        test: an_agent_refuses_another_version,
+        test: agent_refuses_another_version,
     },
     Case {
         name: "refuses_invalid_flag_combinations_before_sending",
@@ -117,9 +117,9 @@ const CASES: &[Case] = &[
         test: agreement::numbers_agree_in_every_format,
     },
     Case {
-        name: "row_has_the_judged_value_and_no_unknown_ones",
+        name: "row_has_the_assessed_value_and_no_unknown_values",
         needs: &[],
-        test: stored_runs::row_has_the_judged_value_and_no_unknown_ones,
+        test: stored_runs::row_has_the_assessed_value_and_no_unknown_values,
     },
     Case { name: "checks_and_repairs_runs", needs: &[], test: kept::checked_and_repaired },
     Case { name: "exports_a_run_as_one_file_in_three_forms", needs: &[], test: kept::exported_and_imported },
@@ -133,15 +133,11 @@ const CASES: &[Case] = &[
         needs: &[Need::PostgresServer],
         test: shared_store::never_shows_the_password,
     },
-    Case {
-        name: "does_not_remove_an_active_run_by_accident",
-        needs: &[Need::Root],
-        test: kept::an_active_run,
-    },
+    Case { name: "does_not_remove_an_active_run_by_accident", needs: &[Need::Root], test: kept::active_run },
     Case {
         name: "run_survives_the_deletion_of_its_database",
         needs: &[Need::Root],
-        test: kept::a_deleted_database,
+        test: kept::deleted_database,
     },
     Case {
         name: "run_resumed_on_another_machine_is_marked_in_all_reports",
@@ -180,10 +176,10 @@ const CASES: &[Case] = &[
         needs: &[],
         test: hostile_input::hosts_with_endless_output,
     },
-    Case { name: "full_disk_leaves_no_partial_report", needs: &[Need::Root], test: kept::a_full_disk },
+    Case { name: "full_disk_leaves_no_partial_report", needs: &[Need::Root], test: kept::full_disk },
     Case { name: "compares_runs_and_files", needs: &[], test: compare::compares_runs_and_files },
     Case {
-        name: "says_what_a_file_is_if_it_is_not_a_run",
+        name: "describes_a_file_that_is_not_a_run",
         needs: &[],
         test: compare::describes_files_that_are_not_runs,
     },
@@ -219,11 +215,15 @@ const CASES: &[Case] = &[
         test: ends::interrupted_documents,
     },
     Case {
-        name: "tells_a_client_that_its_address_is_not_allowed_and_logs_it_once",
+        name: "notifies_client_of_disallowed_address_and_logs_it_once",
         needs: &[],
         test: ends::refused_by_address,
     },
-    Case { name: "busy_server_tells_every_plumb_client", needs: &[], test: ends::refused_by_a_busy_server },
+    Case {
+        name: "busy_server_notifies_every_plumb_client",
+        needs: &[],
+        test: ends::refused_by_a_busy_server,
+    },
     Case {
         name: "client_exits_with_the_reason_when_the_server_closes_its_streams",
         needs: &[],
@@ -261,7 +261,11 @@ const CASES: &[Case] = &[
         needs: &[],
         test: ends::ended_by_a_limit,
     },
-    Case { name: "refuses_what_cannot_be_traced", needs: &[], test: trace::refuses_what_cannot_be_traced },
+    Case {
+        name: "refuses_programs_that_cannot_be_traced",
+        needs: &[],
+        test: trace::refuses_programs_that_cannot_be_traced,
+    },
     Case { name: "compares_only_traces", needs: &[], test: trace::compares_only_traces },
     Case {
         name: "counts_calls_of_a_known_program_exactly",
@@ -303,7 +307,7 @@ const CASES: &[Case] = &[
     Case {
         name: "dry_run_of_a_watch_shows_the_traffic_of_the_next_day",
         needs: &[],
-        test: watch::a_dry_run_shows_the_next_day,
+        test: watch::dry_run_shows_next_day,
     },
     Case {
         name: "skips_a_measurement_that_exceeds_the_budget",
@@ -321,11 +325,15 @@ const CASES: &[Case] = &[
         test: rights::reports_each_capability,
     },
     Case {
-        name: "a_lab_with_probes_needs_two_capabilities",
+        name: "lab_with_probes_needs_two_capabilities",
         needs: &[Need::Root, Need::Program("setpriv", "util-linux"), Need::BTF],
-        test: rights::a_lab_and_its_probes_need_two,
+        test: rights::lab_and_its_probes_need_two,
     },
-    Case { name: "closed_pipe_is_no_failure_and_full_disk_is", needs: &[], test: a_reader_that_leaves_early },
+    Case {
+        name: "full_disk_is_a_failure_but_closed_pipe_is_not",
+        needs: &[],
+        test: reader_that_leaves_early,
+    },
 ];
 
 const FALLBACK: &[Need] = &[Need::Root, Need::Program("setpriv", "util-linux")];
@@ -393,13 +401,13 @@ fn explain_without_a_name() {
     assert!(output.contains("\nvxlan-cost "), "{output}");
 }
 
-fn a_misspelt_scenario() {
+fn misspelt_scenario() {
     let output = sandbox().plumb(&["run", "egress-gatway"]);
     assert_eq!(output.status, Some(64), "{output:?}");
     assert!(output.err.contains("did you mean `egress-gateway`"), "{}", output.err);
 }
 
-fn a_mistake_in_a_scenario() {
+fn mistake_in_scenario() {
     let sandbox = sandbox();
     let text = sandbox.succeed(&["scenario", "show", "quick"]).out;
     let line = text.lines().position(|line| line.starts_with("between =")).expect("quick has a wire") + 1;
@@ -412,7 +420,7 @@ fn a_mistake_in_a_scenario() {
     assert!(drawn.err.contains("betwen") && drawn.err.contains("between"), "{}", drawn.err);
 }
 
-fn every_builtin_shows_and_checks() {
+fn shows_and_checks_every_builtin_scenario() {
     let sandbox = sandbox();
     let list = sandbox.succeed(&["scenario", "list"]).out;
     for name in [
@@ -434,7 +442,7 @@ fn every_builtin_shows_and_checks() {
     }
 }
 
-fn a_dry_run_measures_nothing() {
+fn dry_run_measures_nothing() {
     let sandbox = sandbox();
     let output = sandbox.succeed(&["run", "quick", "--dry-run"]).out;
     assert!(output.contains("trials of"), "{output}");
@@ -451,13 +459,13 @@ fn file_that_is_not_a_database() {
     assert_eq!(std::fs::read_to_string(sandbox.database()).expect("still there"), text);
 }
 
-fn a_report_without_runs() {
+fn report_without_runs() {
     let output = sandbox().plumb(&["report"]);
     assert_eq!(output.status, Some(1), "{output:?}");
     assert!(output.err.contains("plumb run quick"), "{}", output.err);
 }
 
-fn an_output_of_unknown_format() {
+fn output_of_unknown_format() {
     let sandbox = sandbox();
     let output = sandbox.plumb(&["run", "quick", "--output", "report.docx"]);
     assert_eq!(output.status, Some(64), "{output:?}");
@@ -465,7 +473,7 @@ fn an_output_of_unknown_format() {
     assert!(!sandbox.database().exists());
 }
 
-fn an_agent_refuses_another_version() {
+fn agent_refuses_another_version() {
     let sandbox = sandbox();
     let hello = sandbox.file("hello", "{\"hello\":{\"protocol\":99,\"tool\":\"9.9.9\"}}\n");
     let input = std::fs::File::open(hello).expect("just written");
@@ -562,7 +570,7 @@ fn free_port() -> String {
     { tried }.find(is_free).expect("loopback has ports")
 }
 
-fn a_reader_that_leaves_early() {
+fn reader_that_leaves_early() {
     let sandbox = sandbox();
     let print = || sandbox.command(&["schema", "findings"]);
     let (reader, writer) = std::io::pipe().expect("a pipe");

@@ -36,13 +36,13 @@ pub(crate) fn reports_each_capability() {
         let kept: Vec<&str> = names.iter().map(String::as_str).collect();
         for (others, or, held) in uses(&kept) {
             let is_kept = others.iter().chain(&or).all(|name| names.contains(name)) || &others == names;
-            let stands = or.is_some_and(|or| names.contains(&or));
-            assert_eq!(held, is_kept || stands, "{others:?} with {kept:?}");
+            let alternative = or.is_some_and(|or| names.contains(&or));
+            assert_eq!(held, is_kept || alternative, "{others:?} with {kept:?}");
         }
     }
 }
 
-pub(crate) fn a_lab_and_its_probes_need_two() {
+pub(crate) fn lab_and_its_probes_need_two() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "200ms"));
     let run = ["run", &file, "--probe", "syscalls"];

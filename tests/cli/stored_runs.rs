@@ -20,7 +20,6 @@ const IMPORTS: [&[&str]; 7] = [
     &["queues-and-channels.md"],
     &["vxlan.md"],
 ];
-/// The log of a sender without that of its receiver.
 const INTERRUPTED: &[&str] = &["iperf3/interrupted.client.txt"];
 
 fn path(name: &str) -> String {
@@ -113,7 +112,7 @@ pub(crate) fn trial_rows_result_rows_and_report_agree() {
     }
 }
 
-pub(crate) fn row_has_the_judged_value_and_no_unknown_ones() {
+pub(crate) fn row_has_the_assessed_value_and_no_unknown_values() {
     let first = |sandbox: &Sandbox, result: &str, columns: &[&str]| -> Vec<String> {
         let table = Csv::reported(sandbox, "csv-trials");
         let row = (0..table.rows.len()).find(|row| table.field(*row, "result").contains(result));

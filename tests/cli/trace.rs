@@ -30,7 +30,7 @@ fn calls(trace: &Value, call: &str, value: &str) -> u64 {
     all.iter().filter(|count| count["call"] == call).filter_map(|count| count[value].as_u64()).sum()
 }
 
-pub(crate) fn refuses_what_cannot_be_traced() {
+pub(crate) fn refuses_programs_that_cannot_be_traced() {
     let sandbox = sandbox();
     let own = std::process::id().to_string();
     for (words, printed) in [

@@ -53,7 +53,7 @@ fn rows(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect()
 }
 
-pub(crate) fn a_dry_run_shows_the_next_day() {
+pub(crate) fn dry_run_shows_next_day() {
     let (sandbox, plan) = with_a_run("1000GB");
     let shown = rows(&sandbox.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
     let bytes = shown[0]["bytes"].as_u64().expect("a run is stored");

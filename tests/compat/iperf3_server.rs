@@ -13,7 +13,7 @@ use crate::{
 
 pub(crate) const CASES: &[Case] = &[
     Case { name: "serves_stock_iperf3_client_with_every_option", needs: &[IPERF3], test: every_option },
-    Case { name: "stock_iperf3_client_prints_its_usual_summary", needs: &[IPERF3], test: the_usual_summary },
+    Case { name: "stock_iperf3_client_prints_its_usual_summary", needs: &[IPERF3], test: usual_summary },
     Case { name: "stock_iperf3_client_gets_errors_in_iperf3_s_words", needs: &[IPERF3], test: what_is_wrong },
     Case {
         name: "stock_iperf3_client_logs_in_and_a_wrong_password_is_refused",
@@ -64,7 +64,7 @@ const PRINTED: &[Printed] = &[
     ("-t 1 --get-server-output", &["Server output:\n[", "receiver\n\n", "iperf Done."]),
 ];
 
-fn the_usual_summary() {
+fn usual_summary() {
     let sandbox = sandbox();
     each(
         PRINTED,

@@ -21,8 +21,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 pub(crate) struct Running {
     name: String,
     child: Child,
-    out: Option<Said>,
-    err: Option<Said>,
+    out: Option<CapturedOutput>,
+    err: Option<CapturedOutput>,
 }
 
 impl Running {
@@ -30,8 +30,8 @@ impl Running {
         let name = format!("{command:?}");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
-        let out = child.stdout.take().map(Said::collect);
-        let err = child.stderr.take().map(Said::collect);
+        let out = child.stdout.take().map(CapturedOutput::collect);
+        let err = child.stderr.take().map(CapturedOutput::collect);
         Self { name, child, out, err }
     }
 
@@ -62,7 +62,8 @@ impl Running {
     }
 
     pub(crate) fn await_word(&self, word: &str) {
-        let printed = || [&self.out, &self.err].into_iter().flatten().map(Said::so_far).collect::<String>();
+        let printed =
+            || [&self.out, &self.err].into_iter().flatten().map(CapturedOutput::so_far).collect::<String>();
         assert!(
             wait_until(PATIENCE, || printed().contains(word)),
             "{}: no `{word}` in: {}",
@@ -73,7 +74,7 @@ impl Running {
 
     fn printed(&mut self, out: bool) -> String {
         let reader = if out { self.out.take() } else { self.err.take() };
-        reader.map(Said::all).unwrap_or_default()
+        reader.map(CapturedOutput::all).unwrap_or_default()
     }
 }
 
@@ -84,12 +85,12 @@ impl Drop for Running {
     }
 }
 
-struct Said {
+struct CapturedOutput {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
-impl Said {
+impl CapturedOutput {
     fn collect(mut from: impl Read + Send + 'static) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&bytes);

@@ -30,7 +30,11 @@ pub(crate) const CASES: &[Case] = &[
         test: || alone(too_long),
     },
     Case { name: "plumb_ping_measures_against_a_stock_sockperf_server", needs: &[SOCKPERF], test: ping_all },
-    Case { name: "plumb_ping_reports_a_missing_sockperf_server", needs: &[], test: || alone(nobody_answers) },
+    Case {
+        name: "plumb_ping_reports_a_missing_sockperf_server",
+        needs: &[],
+        test: || alone(no_server_replies),
+    },
 ];
 
 /// Modes and flags of stock clients. Their rates are so low that the socket buffer can hold all datagrams
@@ -90,7 +94,7 @@ fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
 fn serve(sandbox: &Sandbox, flags: &str) {
     let [client, there] = served(sandbox, flags);
     let dropped = u64::try_from(dropped_by_full_buffers()).expect("a count");
-    let printed = Said::read(&client, flags, dropped);
+    let printed = PrintedSummary::read(&client, flags, dropped);
     assert_eq!(there.status, Some(0), "{flags}: {there:?}");
     let report = report(&there);
     assert_eq!(report["dialect"], "sockperf", "{flags}: {report}");
@@ -123,13 +127,13 @@ fn may_lose(flags: &str) -> bool {
 }
 
 #[derive(Debug)]
-struct Said {
+struct PrintedSummary {
     sent: u64,
     /// `None` in modes without replies.
     received: Option<u64>,
 }
 
-impl Said {
+impl PrintedSummary {
     /// Checks that the client succeeded and lost only replies that the kernel dropped at a full buffer.
     fn read(client: &Ended, flags: &str, dropped: u64) -> Self {
         assert_eq!(client.status, Some(0), "{flags}: {client:?}");
@@ -197,7 +201,7 @@ fn ping(sandbox: &Sandbox, flags: &str) {
     }
 }
 
-fn nobody_answers() {
+fn no_server_replies() {
     let sandbox = sandbox();
     let port = free_port().to_string();
     for (flags, status, printed) in [

@@ -15,7 +15,7 @@ const PHONE: [u32; 2] = [390, 1700];
 const SHEET: [u32; 2] = [794, 1123];
 /// Detecting a level shift takes ten runs, five of them at the new level.
 const ALONE: u32 = 8;
-const BESIDE: u32 = 8;
+const RUNS: u32 = 8;
 const UNDER_WAY: &str =
     "Number(document.querySelector('.progress-line').textContent.match(/([0-9]+) of/)?.[1]) >= 40";
 
@@ -76,7 +76,7 @@ fn history(sandbox: &Sandbox) -> String {
         let _ = run();
     }
     let _work = OtherWork::on_cpus(2, sandbox.home());
-    let runs: Vec<String> = (0..BESIDE).map(|_| run()).collect();
+    let runs: Vec<String> = (0..RUNS).map(|_| run()).collect();
     runs.last().expect("there are some").clone()
 }
 

@@ -20,7 +20,7 @@ fn kept(network: &Network) -> usize {
     serde_json::from_str::<serde_json::Value>(&output.out).map_or(0, |record| trials(&record).len())
 }
 
-pub(crate) fn a_killed_controller() {
+pub(crate) fn killed_controller() {
     let network = crate::network(2);
     let mut run = in_progress(&network);
     run.kill().expect("SIGKILL can be sent");
@@ -33,7 +33,7 @@ pub(crate) fn a_killed_controller() {
     assert_eq!(kept(&network), 16);
 }
 
-pub(crate) fn a_killed_connection() {
+pub(crate) fn killed_connection() {
     let network = crate::network(2);
     let run = in_progress(&network);
     let to_second = processes(&network.sandbox).into_iter().filter(|pid| name(*pid) == "ssh").find(|pid| {

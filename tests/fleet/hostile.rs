@@ -130,13 +130,13 @@ impl Lie {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let count = Arc::clone(&count);
-                thread::spawn(move || drop(self.tell(stream, &count)));
+                thread::spawn(move || drop(self.serve(stream, &count)));
             }
         });
         (port, sent)
     }
 
-    fn tell(&self, mut stream: TcpStream, sent: &AtomicU64) -> io::Result<()> {
+    fn serve(&self, mut stream: TcpStream, sent: &AtomicU64) -> io::Result<()> {
         if self.greets {
             stream.write_all(b"INFO {\"nonce\":\"AAAA\",\"headers\":true}\r\n")?;
             let (mut read, mut bytes) = (Vec::new(), [0; 4096]);

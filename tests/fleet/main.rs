@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
     Case {
         name: "run_over_two_hosts_measures_their_link_rate_and_leaves_only_the_program",
         needs: &[ROOT, SSHD, IP],
-        test: || in_one_of_three(measured::the_rate_of_their_link),
+        test: || in_one_of_three(measured::rate_of_their_link),
     },
     Case {
         name: "measures_this_machine_as_an_end",
@@ -52,18 +52,18 @@ const CASES: &[Case] = &[
     Case {
         name: "agents_exit_with_a_killed_controller_and_the_run_is_resumed",
         needs: &[ROOT, SSHD, IP],
-        test: || in_one_of_three(ends::a_killed_controller),
+        test: || in_one_of_three(ends::killed_controller),
     },
     Case {
         name: "killed_connection_ends_both_agents_and_the_error_names_the_host",
         needs: &[ROOT, SSHD, IP],
-        test: ends::a_killed_connection,
+        test: ends::killed_connection,
     },
     Case { name: "ssh_errors_say_what_to_do", needs: &[ROOT, SSHD, IP], test: refused::ssh_errors },
     Case {
         name: "reports_why_a_host_cannot_receive_the_program",
         needs: &[ROOT, SSHD, IP],
-        test: refused::a_host_that_cannot_have_the_program,
+        test: refused::host_that_cannot_have_program,
     },
     Case {
         name: "refuses_one_machine_under_two_names_at_once",
@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
         test: refused::one_machine_by_two_names,
     },
     Case {
-        name: "two_runs_never_use_one_interface_at_the_same_time",
+        name: "two_runs_never_use_an_interface_at_the_same_time",
         needs: &[ROOT, SSHD, IP],
         test: shared::two_runs_never_measure_at_once,
     },
@@ -88,7 +88,7 @@ const CASES: &[Case] = &[
     Case {
         name: "run_continues_without_lost_host_and_dead_path_and_completes_on_resume",
         needs: &[ROOT, SSHD, IP, NFT],
-        test: without::a_lost_host_and_a_dead_path,
+        test: without::lost_host_and_dead_path,
     },
     Case {
         name: "watch_repeats_only_the_missing_part_of_a_run",
@@ -112,14 +112,14 @@ const CASES: &[Case] = &[
     },
     Case { name: "overlay_errors_say_what_to_do", needs: &[ROOT, SSHD, IP, NFT], test: overlay::errors },
     Case {
-        name: "a_lab_and_a_host_run_warn_of_each_other_and_both_measure",
+        name: "simultaneous_lab_and_host_runs_warn_of_each_other",
         needs: &[ROOT, SSHD, IP],
-        test: shared::a_lab_and_a_run_warn_of_each_other,
+        test: shared::lab_and_run_warn_of_each_other,
     },
     Case {
         name: "measures_between_members_that_waited_for_the_server",
         needs: &[ROOT, SSHD, IP, NATS],
-        test: members::a_run_between_two,
+        test: members::run_between_two,
     },
     Case {
         name: "members_and_controller_trust_only_the_server_s_certificate",
@@ -129,17 +129,17 @@ const CASES: &[Case] = &[
     Case {
         name: "killed_member_ends_its_run_which_resumes_when_it_returns",
         needs: &[ROOT, SSHD, IP, NATS],
-        test: members::a_killed_member,
+        test: members::killed_member,
     },
     Case {
         name: "agents_exit_without_the_server_and_the_run_resumes_when_it_returns",
         needs: &[ROOT, SSHD, IP, NATS],
-        test: members::a_killed_server,
+        test: members::killed_server,
     },
     Case {
         name: "disconnected_member_stops_its_agent_by_its_own_clock",
         needs: &[ROOT, SSHD, IP, NATS],
-        test: members::a_member_that_is_cut_off,
+        test: members::member_that_is_cut_off,
     },
     Case {
         name: "storm_of_faults_loses_no_trial_and_never_puts_a_host_into_two_streams",

@@ -8,7 +8,7 @@ fn rate(network: &Network) -> f64 {
     result["value"]["estimate"].as_f64().unwrap_or_else(|| panic!("no rate in {result}")) / 1e6
 }
 
-pub(crate) fn the_rate_of_their_link() {
+pub(crate) fn rate_of_their_link() {
     let network = crate::network(2);
     network.at(0, "tc qdisc add dev eth0 root tbf rate 20mbit burst 32kb latency 50ms");
     let file = network.sandbox.file("pair.toml", &first_two(2, "1s"));

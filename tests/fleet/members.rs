@@ -65,7 +65,7 @@ fn says(output: &Output, words: &[&str]) {
     assert!(!output.err.contains("panicked"), "{}", output.err);
 }
 
-pub(crate) fn a_run_between_two() {
+pub(crate) fn run_between_two() {
     let fleet = fleet();
     let listed = fleet.listed();
     let devices = listed[0]["devices"].as_array().expect("a list");
@@ -84,7 +84,7 @@ pub(crate) fn a_run_between_two() {
     assert!(fleet.network.files(0).is_empty(), "nothing is copied to it");
 }
 
-pub(crate) fn a_killed_member() {
+pub(crate) fn killed_member() {
     let mut fleet = fleet();
     let run = in_progress(&fleet);
     drop(fleet.members.pop());
@@ -100,13 +100,13 @@ pub(crate) fn a_killed_member() {
     assert!(fleet.members[0].0.wait().expect("it was started").success(), "the member exits on request");
 }
 
-pub(crate) fn a_killed_server() {
+pub(crate) fn killed_server() {
     let mut fleet = fleet();
     let run = in_progress(&fleet);
-    let tells = |fleet: &Fleet, line: &str| fleet.metrics(0).lines().any(|reported| reported == line);
+    let reports = |fleet: &Fleet, line: &str| fleet.metrics(0).lines().any(|reported| reported == line);
     for line in ["connected", "agents", "agents_started_total"] {
         let line = format!("plumb_member_{line}{{member=\"m0\"}} 1");
-        assert!(tells(&fleet, &line), "no {line} in {}", fleet.metrics(0));
+        assert!(reports(&fleet, &line), "no {line} in {}", fleet.metrics(0));
     }
     fleet.server = None;
     ends(
@@ -114,7 +114,7 @@ pub(crate) fn a_killed_server() {
         run,
         &["the agent of host", "the NATS server nats://198.18.0.254:4222 is unreachable", "--resume"],
     );
-    let away = || tells(&fleet, "plumb_member_connected{member=\"m0\"} 0");
+    let away = || reports(&fleet, "plumb_member_connected{member=\"m0\"} 0");
     assert!(wait_until(PATIENCE, away), "{}", fleet.metrics(0));
     fleet.start_server();
     fleet.is_there(&["m0", "m1"]);
@@ -126,7 +126,7 @@ pub(crate) fn a_killed_server() {
     goes_on(&fleet);
 }
 
-pub(crate) fn a_member_that_is_cut_off() {
+pub(crate) fn member_that_is_cut_off() {
     let fleet = fleet();
     let run = in_progress(&fleet);
     fleet.network.at(1, "ip link set eth0 down");

@@ -51,10 +51,10 @@ pub(crate) fn names_a_slow_host_and_a_lossy_path() {
 /// its own.
 fn check_rounds(record: &serde_json::Value) {
     let all = trials(record);
-    let beside = |trial: &&serde_json::Value| trial["simultaneous"].as_u64().unwrap_or(0);
+    let simultaneous = |trial: &&serde_json::Value| trial["simultaneous"].as_u64().unwrap_or(0);
     let measured: Vec<_> = all.iter().filter(|trial| trial["arm"] == "measure").collect();
     assert_eq!(measured.len(), 60, "30 ways in two blocks");
-    assert!(measured.iter().all(|trial| beside(trial) == 2), "{measured:?}");
+    assert!(measured.iter().all(|trial| simultaneous(trial) == 2), "{measured:?}");
     for trial in all {
         let way = trial["result"]
             .as_str()
@@ -68,5 +68,5 @@ fn check_rounds(record: &serde_json::Value) {
         }
     }
     let alone: Vec<_> = all.iter().filter(|trial| trial["arm"] == "alone").collect();
-    assert!(alone.len() == 6 && alone.iter().all(|trial| beside(trial) == 0), "{alone:?}");
+    assert!(alone.len() == 6 && alone.iter().all(|trial| simultaneous(trial) == 0), "{alone:?}");
 }

@@ -49,7 +49,7 @@ pub(crate) fn one_machine_by_two_names() {
     network.agents_are_gone();
 }
 
-pub(crate) fn a_host_that_cannot_have_the_program() {
+pub(crate) fn host_that_cannot_have_program() {
     let network = crate::network(2);
     let mounts = network.sandbox.home().join("h0/mounts");
     let uname = mounts.join("uname");

@@ -54,7 +54,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     network.agents_are_gone();
 }
 
-pub(crate) fn a_lab_and_a_run_warn_of_each_other() {
+pub(crate) fn lab_and_run_warn_of_each_other() {
     let network = crate::network(2);
     let hosts = network.sandbox.file("pair.toml", &first_two(300, "500ms"));
     let lab = network.sandbox.file("lab.toml", &wire(300, "500ms"));

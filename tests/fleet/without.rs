@@ -28,7 +28,7 @@ fn says(output: &Output, words: &[&str]) {
 }
 
 /// `e` never exists, `d` is lost during the run, and no packets pass between `a` and `b`.
-pub(crate) fn a_lost_host_and_a_dead_path() {
+pub(crate) fn lost_host_and_dead_path() {
     let network = crate::network(4);
     network.part([&[0], &[1]]);
     let hosts = by_ssh(0..4).chain(["at = \"ssh:root@nowhere.invalid\"".to_owned()]);

@@ -87,7 +87,7 @@ fn pairs(trials: usize, kept: f64) -> Vec<(String, String)> {
     (0..PAIRS).map(judged).collect()
 }
 
-pub(crate) fn more_trials_tell_more() {
+pub(crate) fn more_trials_find_more() {
     let count = |pairs: &[(String, String)], verdict: &str| pairs.iter().filter(|it| it.0 == verdict).count();
     let lost = pairs(20, 0.95);
     assert!(count(&lost, "worse") >= 8 && count(&lost, "same") == 0, "{lost:?}");

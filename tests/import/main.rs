@@ -17,7 +17,7 @@ fn main() -> ExitCode {
 const CASES: &[Case] = &[
     Case { name: "eight_pairs_of_logs_give_the_speed_up_by_path", needs: &[], test: vhost::speed_up_by_path },
     Case { name: "finds_level_shifts_and_the_slow_direction", needs: &[], test: vhost::jumps_and_asymmetry },
-    Case { name: "imported_run_behaves_like_any_other", needs: &[], test: vhost::a_run_like_any_other },
+    Case { name: "imported_run_behaves_like_any_other", needs: &[], test: vhost::run_like_any_other },
     Case { name: "reads_a_log_from_standard_input", needs: &[], test: vhost::from_standard_input },
     Case { name: "names_the_file_that_is_not_a_log", needs: &[], test: bad::no_logs },
     Case { name: "stores_nothing_if_one_file_cannot_be_read", needs: &[], test: bad::nothing_half_stored },
@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
     Case {
         name: "more_trials_find_more_between_two_imported_runs",
         needs: &[],
-        test: compared::more_trials_tell_more,
+        test: compared::more_trials_find_more,
     },
     Case {
         name: "imports_a_long_log_of_both_ends_in_less_than_100_mb",

@@ -71,7 +71,7 @@ pub(crate) fn jumps_and_asymmetry() {
     assert_eq!(shifts(result("host-to-vm/tcp-stream/vhost-net=on")), 0, "that one is steady");
 }
 
-pub(crate) fn a_run_like_any_other() {
+pub(crate) fn run_like_any_other() {
     let sandbox = sandbox();
     let reported = sandbox.succeed(&["import", "--quiet", "--name", "vhost", &data("vhost-net.md")]).out;
     let run = reported.trim();

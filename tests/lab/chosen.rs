@@ -14,7 +14,7 @@ fn sweep(schedule: &str) -> String {
     wire(12, "150ms").replace("[schedule]\n", &format!("{SIZES}[schedule]\n{schedule}\n"))
 }
 
-pub(crate) fn a_run_with_a_precision_stops_early() {
+pub(crate) fn run_with_precision_stops_early() {
     in_one_of_three(runs_stop_early);
 }
 
@@ -45,7 +45,7 @@ fn runs_stop_early() {
     assert!(design.contains("How trials were chosen"), "{design}");
 }
 
-pub(crate) fn a_killed_run_with_a_budget() {
+pub(crate) fn killed_run_with_budget() {
     let sandbox = sandbox();
     let file = sandbox.file("sweep.toml", &sweep(""));
     let mut run = sandbox.start(&["run", &file, "--budget", "12s", "--objective", "max"]);
@@ -90,7 +90,7 @@ pub(crate) fn ports_are_fixed_or_vary() {
     }
 }
 
-pub(crate) fn a_remedy_is_tried() {
+pub(crate) fn remedy_is_tried() {
     in_one_of_three(remedies_are_tried);
 }
 

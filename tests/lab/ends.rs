@@ -11,21 +11,21 @@ use plumb_tests::{
 use crate::{PATIENCE, sandbox};
 
 /// A short version of `make soak ARGS=kills`.
-pub(crate) fn a_few_kills() {
+pub(crate) fn few_kills() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(30, "100ms"));
     let _ = kills::runs_survive(&sandbox, &file, 6, Duration::from_secs(3));
     let _ = kills::servers_survive(&sandbox, 3);
 }
 
-pub(crate) fn a_killed_controller_leaves_nothing() {
+pub(crate) fn killed_controller_leaves_nothing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(8, "400ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(PATIENCE, || kept(&sandbox) >= 2), "no trial was stored");
-    let beside = sandbox.plumb(&["run", "--resume"]);
-    assert!(beside.status == Some(1) && beside.err.contains("in progress"), "{beside:?}");
+    let second = sandbox.plumb(&["run", "--resume"]);
+    assert!(second.status == Some(1) && second.err.contains("in progress"), "{second:?}");
     thread::sleep(Duration::from_millis(150));
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
@@ -57,7 +57,7 @@ pub(crate) fn ctrl_c_removes_the_lab() {
     }
 }
 
-pub(crate) fn an_agent_killed_is_named() {
+pub(crate) fn agent_killed_is_named() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(50, "400ms"));
@@ -81,7 +81,7 @@ fn is_agent(pid: u32) -> bool {
     fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0agent\0"))
 }
 
-pub(crate) fn a_killed_holder() {
+pub(crate) fn killed_holder() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let up = sandbox.succeed(&["lab", "up", "quick"]).out;
@@ -98,7 +98,7 @@ pub(crate) fn a_killed_holder() {
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab is up"));
 }
 
-pub(crate) fn a_full_disk() {
+pub(crate) fn full_disk() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(400, "20ms"));
     let disk = sandbox.home().join("disk");

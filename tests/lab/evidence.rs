@@ -24,7 +24,6 @@ impl<'a> Standing<'a> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built")
     }
 
-    /// Transfers 20 MB and returns the server's JSON.
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
         // This is port 5201 in state LISTEN.
@@ -52,7 +51,7 @@ impl Drop for Standing<'_> {
     }
 }
 
-pub(crate) fn the_underlay_carries_vxlan() {
+pub(crate) fn underlay_carries_vxlan() {
     let sandbox = sandbox();
     let lab = Standing::of(&sandbox, "egress-gateway", "evidence");
     let capture =
@@ -177,7 +176,7 @@ pub(crate) fn processes_in_a_removed_lab() {
     assert!(wait_until(PATIENCE, || swept().contains(&format!("ended sleep (process {orphan})"))));
 }
 
-pub(crate) fn a_lab_without_its_virtual_machines() {
+pub(crate) fn lab_without_its_virtual_machines() {
     let sandbox = sandbox();
     let up = sandbox.succeed(&["lab", "up", "bridge-multiqueue"]).out;
     let _lab = Standing { sandbox: &sandbox, name: "bridge-multiqueue" };

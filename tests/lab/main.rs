@@ -56,7 +56,7 @@ const CASES: &[Case] = &[
     Case {
         name: "underlay_carries_vxlan_with_the_vni_and_the_inner_addresses",
         needs: &[ROOT, TCPDUMP, IPERF3],
-        test: evidence::the_underlay_carries_vxlan,
+        test: evidence::underlay_carries_vxlan,
     },
     Case {
         name: "target_sees_the_egress_address_as_source",
@@ -79,7 +79,7 @@ const CASES: &[Case] = &[
         test: hint::names_a_disabled_offload,
     },
     Case {
-        name: "a_lab_is_invisible_in_the_root_namespace",
+        name: "lab_is_invisible_in_the_root_namespace",
         needs: &[ROOT],
         test: evidence::invisible_in_the_root_namespace,
     },
@@ -90,9 +90,9 @@ const CASES: &[Case] = &[
         test: evidence::processes_in_a_removed_lab,
     },
     Case {
-        name: "a_lab_says_that_its_virtual_machines_are_missing",
+        name: "lab_reports_missing_virtual_machines",
         needs: &[ROOT, TAP],
-        test: evidence::a_lab_without_its_virtual_machines,
+        test: evidence::lab_without_its_virtual_machines,
     },
     Case {
         name: "names_a_burst_of_competing_load_and_repeats_disturbed_trials",
@@ -114,11 +114,11 @@ const CASES: &[Case] = &[
         needs: &[ROOT],
         test: measured::every_builtin_runs,
     },
-    Case { name: "measures_stores_and_reports_a_run", needs: &[ROOT], test: measured::a_run_is_measured },
+    Case { name: "measures_stores_and_reports_a_run", needs: &[ROOT], test: measured::run_is_measured },
     Case {
         name: "run_with_a_thousand_streams_completes_and_no_rate_exceeds_the_wire",
         needs: &[ROOT],
-        test: measured::a_thousand_streams,
+        test: measured::thousand_streams,
     },
     Case {
         name: "touches_memory_for_the_first_time_at_hosts_without_a_path",
@@ -133,29 +133,25 @@ const CASES: &[Case] = &[
     Case {
         name: "run_with_a_precision_stops_early_and_says_why",
         needs: &[ROOT],
-        test: chosen::a_run_with_a_precision_stops_early,
+        test: chosen::run_with_precision_stops_early,
     },
     Case {
         name: "killed_run_with_a_budget_resumes_within_it",
         needs: &[ROOT],
-        test: chosen::a_killed_run_with_a_budget,
+        test: chosen::killed_run_with_budget,
     },
     Case {
         name: "trials_of_a_result_use_the_same_ports_unless_they_should_vary",
         needs: &[ROOT],
         test: chosen::ports_are_fixed_or_vary,
     },
-    Case { name: "reports_the_effect_of_a_tried_remedy", needs: &[ROOT], test: chosen::a_remedy_is_tried },
+    Case { name: "reports_the_effect_of_a_tried_remedy", needs: &[ROOT], test: chosen::remedy_is_tried },
     Case {
         name: "ethtool_shows_the_queues_of_the_scenario",
         needs: &[ROOT, ETHTOOL],
         test: evidence::ethtool_shows_the_queues,
     },
-    Case {
-        name: "verifies_a_jumbo_path_end_to_end",
-        needs: &[ROOT],
-        test: measured::a_jumbo_path_is_verified,
-    },
+    Case { name: "verifies_a_jumbo_path_end_to_end", needs: &[ROOT], test: measured::jumbo_path_is_verified },
     Case {
         name: "skips_paths_that_the_kernel_does_not_support_with_the_reason",
         needs: &[ROOT],
@@ -164,17 +160,17 @@ const CASES: &[Case] = &[
     Case {
         name: "runs_without_root_in_a_user_namespace",
         needs: &[ROOT, SETPRIV],
-        test: measured::a_run_without_root,
+        test: measured::run_without_root,
     },
     Case {
         name: "controller_killed_in_a_trial_leaves_nothing_and_its_run_resumes",
         needs: &[ROOT],
-        test: ends::a_killed_controller_leaves_nothing,
+        test: ends::killed_controller_leaves_nothing,
     },
     Case {
         name: "run_waits_for_a_restarting_database_server_without_losing_a_trial",
         needs: &[ROOT, Need::PostgresServer],
-        test: shared_store::a_server_that_restarts,
+        test: shared_store::server_that_restarts,
     },
     Case {
         name: "only_one_of_two_controllers_makes_a_run_in_a_database",
@@ -182,16 +178,16 @@ const CASES: &[Case] = &[
         test: shared_store::two_controllers_of_one_run,
     },
     Case {
-        name: "a_few_random_kills_leave_nothing_and_lose_nothing",
+        name: "few_random_kills_leave_nothing_behind_and_lose_no_trial",
         needs: &[ROOT],
-        test: ends::a_few_kills,
+        test: ends::few_kills,
     },
     Case {
         name: "ctrl_c_removes_the_lab_and_stores_the_trials",
         needs: &[ROOT],
         test: ends::ctrl_c_removes_the_lab,
     },
-    Case { name: "names_an_agent_killed_in_a_trial", needs: &[ROOT], test: ends::an_agent_killed_is_named },
+    Case { name: "names_an_agent_killed_in_a_trial", needs: &[ROOT], test: ends::agent_killed_is_named },
     Case {
         name: "probed_trials_have_probe_data_and_all_trials_have_counters",
         needs: &[ROOT, Need::BTF],
@@ -205,7 +201,7 @@ const CASES: &[Case] = &[
     Case {
         name: "run_survives_an_observer_killed_in_a_trial",
         needs: &[ROOT, Need::BTF],
-        test: probed::a_killed_observer_ends_no_run,
+        test: probed::killed_observer_ends_no_run,
     },
     Case {
         name: "killed_controller_unloads_its_probes_and_its_run_resumes",
@@ -217,25 +213,21 @@ const CASES: &[Case] = &[
         needs: &[ROOT, SETPRIV],
         test: probed::names_probes_without_privileges_once,
     },
-    Case {
-        name: "killed_holder_leaves_only_a_list_entry_for_gc",
-        needs: &[ROOT],
-        test: ends::a_killed_holder,
-    },
+    Case { name: "killed_holder_leaves_only_a_list_entry_for_gc", needs: &[ROOT], test: ends::killed_holder },
     Case {
         name: "refuses_a_list_of_labs_that_others_can_write_and_changes_nothing",
         needs: &[USERS],
-        test: other_users::a_list_that_others_could_write,
+        test: other_users::list_that_others_could_write,
     },
     Case {
         name: "root_changes_nothing_in_another_user_s_folder_named_by_the_environment",
         needs: &[USERS],
-        test: other_users::an_environment_of_another_user,
+        test: other_users::environment_of_another_user,
     },
     Case {
         name: "does_not_accept_another_user_s_process_as_holder_of_a_lab",
         needs: &[USERS],
-        test: other_users::a_holder_of_another_user,
+        test: other_users::holder_of_another_user,
     },
     Case {
         name: "never_enters_namespaces_of_another_user",
@@ -245,7 +237,7 @@ const CASES: &[Case] = &[
     Case {
         name: "unprivileged_user_creates_enters_and_removes_a_lab",
         needs: &[USERS],
-        test: other_users::a_user_without_rights,
+        test: other_users::user_without_rights,
     },
     Case {
         name: "watch_compares_each_run_reports_a_loss_once_and_respects_its_budget",
@@ -253,11 +245,11 @@ const CASES: &[Case] = &[
         test: watch::reports_a_loss_and_respects_the_budget,
     },
     Case {
-        name: "a_watch_that_ends_during_a_run_leaves_nothing",
+        name: "watch_that_ends_during_a_run_leaves_nothing_behind",
         needs: &[ROOT],
-        test: watch::a_watch_that_ends_during_a_run_leaves_nothing,
+        test: watch::watch_that_ends_during_a_run_leaves_nothing_behind,
     },
-    Case { name: "full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::a_full_disk },
+    Case { name: "full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::full_disk },
 ];
 
 const PATIENCE: Duration = Duration::from_secs(60);

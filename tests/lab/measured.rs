@@ -38,7 +38,7 @@ pub(crate) fn every_builtin_runs() {
     }
 }
 
-pub(crate) fn a_run_is_measured() {
+pub(crate) fn run_is_measured() {
     let sandbox = sandbox();
     let text = wire(5, "300ms")
         + "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\nplacement = \"same-cpu\"\n";
@@ -70,7 +70,7 @@ pub(crate) fn a_run_is_measured() {
 
 /// With few CPUs, the streams take turns. Each rate covers only the time of its own stream, so the rates must
 /// not be added up.
-pub(crate) fn a_thousand_streams() {
+pub(crate) fn thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();
     let many = |streams: u32| {
@@ -184,7 +184,7 @@ fn offloads_are_found() {
     assert!(printed.contains("egress-vxlan") || printed.contains("vx"), "the device is named: {printed}");
 }
 
-pub(crate) fn a_jumbo_path_is_verified() {
+pub(crate) fn jumbo_path_is_verified() {
     let sandbox = sandbox();
     let text = wire(1, "100ms").replace(
         "[paths.wire]",
@@ -228,7 +228,7 @@ pub(crate) fn skips_what_the_kernel_lacks() {
     assert!(skipped.contains("no-such-control"), "{skipped}");
 }
 
-pub(crate) fn a_run_without_root() {
+pub(crate) fn run_without_root() {
     let sandbox = sandbox();
     let file = sandbox.file("wire.toml", &wire(1, "100ms"));
     let output = unprivileged(&sandbox, &["run", &file]);

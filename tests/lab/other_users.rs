@@ -218,7 +218,7 @@ fn linked_entry(place: &Place) {
     symlink(&elsewhere, place.entry()).expect("as root");
 }
 
-pub(crate) fn a_list_that_others_could_write() {
+pub(crate) fn list_that_others_could_write() {
     let record = record();
     for caller in [Caller::Root, Caller::RuntimeDir(USER), Caller::TemporaryDir(USER)] {
         for (at, attack) in ATTACKS.iter().enumerate() {
@@ -240,7 +240,7 @@ pub(crate) fn a_list_that_others_could_write() {
     }
 }
 
-pub(crate) fn an_environment_of_another_user() {
+pub(crate) fn environment_of_another_user() {
     let theirs = Place::of(Caller::RuntimeDir(ATTACKER));
     let up = theirs.plumb(&["lab", "up", "quick"]);
     if is_forbidden(&up) {
@@ -274,7 +274,7 @@ pub(crate) fn an_environment_of_another_user() {
     assert_eq!(down.status, Some(0), "its own user can still remove it: {down:?}");
 }
 
-pub(crate) fn a_holder_of_another_user() {
+pub(crate) fn holder_of_another_user() {
     let (place, record) = (Place::of(Caller::Root), record());
     let mut theirs = Process::start(ATTACKER, SLEEP);
     place.enter(&held_by(&record, theirs.pid()));
@@ -326,7 +326,7 @@ pub(crate) fn namespaces_of_another_user() {
     }
 }
 
-pub(crate) fn a_user_without_rights() {
+pub(crate) fn user_without_rights() {
     let life = "set -e; $0 lab up quick; $0 lab list; $0 lab shell node1 -- cat /proc/net/dev; $0 lab down";
     let direct: &[&str] = &["sh", "-c", life, PLUMB];
     let nested: &[&str] = &["unshare", "--user", "--map-root-user", "sh", "-c", life, PLUMB];

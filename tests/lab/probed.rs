@@ -79,7 +79,7 @@ fn check_observed(trial: &Value) {
     }
 }
 
-pub(crate) fn a_killed_observer_ends_no_run() {
+pub(crate) fn killed_observer_ends_no_run() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let file = sandbox.file("long.toml", &wire(6, "400ms"));

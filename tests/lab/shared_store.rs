@@ -21,7 +21,7 @@ fn kept(server: &PostgresServer, database: &str) -> u64 {
     server.sql(database, "SELECT count(*) FROM trial").parse().expect("a number")
 }
 
-pub(crate) fn a_server_that_restarts() {
+pub(crate) fn server_that_restarts() {
     let (sandbox, server) = (sandbox(), PostgresServer::new());
     let address = server.database();
     let database = address.rsplit('/').next().expect("it ends in it");

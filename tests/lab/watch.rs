@@ -52,7 +52,7 @@ fn watched() {
     three_times_as_fast(&sandbox);
     let home = sandbox.home().display();
     let hook = format!(
-        "baseline = \"main\"\n[alert]\nhook = [\"sh\", \"-c\", \"cat > {home}/told; echo $PLUMB_ALERT $PLUMB_RUN > {home}/names\"]\n"
+        "baseline = \"main\"\n[alert]\nhook = [\"sh\", \"-c\", \"cat > {home}/alert; echo $PLUMB_ALERT $PLUMB_RUN > {home}/names\"]\n"
     );
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
@@ -60,7 +60,7 @@ fn watched() {
         let reason = third["undecided"][0]["reason"].as_str().unwrap_or_default();
         let causes = ["Other work used the CPUs", "The noise between two runs"];
         assert!(causes.iter().any(|cause| reason.starts_with(cause)), "{output:?}");
-        assert!(third["alert"].is_null() && !sandbox.home().join("told").exists(), "{output:?}");
+        assert!(third["alert"].is_null() && !sandbox.home().join("alert").exists(), "{output:?}");
         return;
     }
     assert_eq!(
@@ -69,16 +69,16 @@ fn watched() {
         "{output:?}"
     );
     let reported: Value =
-        serde_json::from_str(&fs::read_to_string(sandbox.home().join("told")).expect("the hook ran"))
+        serde_json::from_str(&fs::read_to_string(sandbox.home().join("alert")).expect("the hook ran"))
             .expect("a document");
     assert_eq!(reported, third);
     let names = fs::read_to_string(sandbox.home().join("names")).expect("the hook ran");
     assert_eq!(names.trim(), format!("regression {}", third["run"].as_str().expect("a run")));
-    fs::remove_file(sandbox.home().join("told")).expect("own file");
+    fs::remove_file(sandbox.home().join("alert")).expect("own file");
     let (output, fourth) = once(&sandbox, &plan(&sandbox, &hook));
     assert!(matches!(output.status, Some(1 | 2)), "{output:?}");
     assert_eq!(fourth["alert"], Value::Null, "it is reported once: {output:?}");
-    assert!(!sandbox.home().join("told").exists());
+    assert!(!sandbox.home().join("alert").exists());
 
     let used = fourth["bytes_today"].as_u64().expect("they were counted");
     let more = format!("baseline = \"main\"\n[budget]\nbytes_per_day = \"{}\"\n", used + bytes / 4);
@@ -145,7 +145,7 @@ fn get(at: &str) -> String {
     answer
 }
 
-pub(crate) fn a_watch_that_ends_during_a_run_leaves_nothing() {
+pub(crate) fn watch_that_ends_during_a_run_leaves_nothing_behind() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let _ = sandbox.file("wire.toml", &wire(50, "400ms"));

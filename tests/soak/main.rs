@@ -51,7 +51,7 @@ const CASES: &[Case] = &[
         test: kernels::guests_on_each_kernel,
     },
     Case {
-        name: "hundreds_of_kills_leave_nothing_and_lose_nothing",
+        name: "hundreds_of_random_kills_leave_nothing_behind_and_lose_no_trial",
         needs: &[
             Need::Root,
             Need::Program("kill", "procps"),
@@ -97,7 +97,7 @@ const CASES: &[Case] = &[
     Case {
         name: "ten_writers_store_a_hundred_thousand_trials_once_while_the_server_crashes",
         needs: &[Need::Root, Need::PostgresServer],
-        test: writers::a_hundred_thousand_trials,
+        test: writers::hundred_thousand_trials,
     },
     Case {
         name: "storm_of_a_hundred_faults_loses_no_trial_and_never_puts_a_host_into_two_streams",
@@ -110,7 +110,7 @@ const CASES: &[Case] = &[
             Need::Program("nats-server", "nats-server"),
             Need::PostgresServer,
         ],
-        test: storm::a_storm_of_faults,
+        test: storm::storm_of_faults,
     },
     Case {
         name: "equal_runs_are_rarely_reported_as_different",

@@ -67,16 +67,16 @@ pub(crate) fn quick_under_bursts() {
     for (name, ratio) in &truth {
         println!("  {name}: {ratio:.3}x");
     }
-    let (alone, beside) = (Agreement::of(&quiet, &truth), Agreement::of(&disturbed, &truth));
+    let (alone, with_bursts) = (Agreement::of(&quiet, &truth), Agreement::of(&disturbed, &truth));
     println!(
-        "  undisturbed: {alone:#?}\n  with bursts: {beside:#?}\n  repeated when undisturbed: {again} of {kept} trials"
+        "  undisturbed: {alone:#?}\n  with bursts: {with_bursts:#?}\n  repeated when undisturbed: {again} of {kept} trials"
     );
-    assert!(alone.reversed.is_empty() && beside.reversed.is_empty(), "a step is reversed");
+    assert!(alone.reversed.is_empty() && with_bursts.reversed.is_empty(), "a step is reversed");
     assert!(
-        beside.covered * 10 >= beside.intervals * 9,
+        with_bursts.covered * 10 >= with_bursts.intervals * 9,
         "the quiet values are covered less than nine times in ten"
     );
-    let (complete, runs) = (alone.complete + beside.complete, alone.runs + beside.runs);
+    let (complete, runs) = (alone.complete + with_bursts.complete, alone.runs + with_bursts.runs);
     assert!(complete * 20 >= runs * 17, "every large step is established in {complete} of {runs} runs only");
 }
 

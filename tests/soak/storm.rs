@@ -2,6 +2,6 @@
 
 use plumb_tests::storm::Storm;
 
-pub(crate) fn a_storm_of_faults() {
+pub(crate) fn storm_of_faults() {
     Storm::of(crate::rounds(100), crate::seed()).run(env!("CARGO_BIN_EXE_plumb"));
 }

@@ -15,7 +15,7 @@ const WRITERS: u32 = 10;
 const SENT_TWICE: u32 = 10;
 const BETWEEN_FAULTS: Duration = Duration::from_secs(10);
 
-pub(crate) fn a_hundred_thousand_trials() {
+pub(crate) fn hundred_thousand_trials() {
     let each = u32::try_from(rounds(10_000)).expect("few");
     let all = WRITERS * each;
     let (header, sample) = one_trial(all);

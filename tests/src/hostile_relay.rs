@@ -31,7 +31,6 @@ enum Act {
     FloodOfNewlines,
     FloodOfBrackets,
     Repeat,
-    /// Repeats the last message without reading.
     RepeatUnread,
     Echo,
     LargestNumbers,
@@ -169,11 +168,11 @@ fn pass(liar: &Socket, victim: &Socket, lie: Option<Lie>) -> io::Result<()> {
         return victim.shutdown(Shutdown::Write);
     };
     let back = if deaf { Some((victim.try_clone()?, liar.try_clone()?)) } else { None };
-    lie.tell(liar, victim, back.as_ref())
+    lie.act(liar, victim, back.as_ref())
 }
 
 impl Lie {
-    fn tell(self, liar: &Socket, mut victim: &Socket, back: Option<&(Socket, Socket)>) -> io::Result<()> {
+    fn act(self, liar: &Socket, mut victim: &Socket, back: Option<&(Socket, Socket)>) -> io::Result<()> {
         let last = self.honest_part(liar, victim, back)?;
         let mut random = Random::of(self.seed);
         let piece = match self.act {

@@ -16,7 +16,6 @@ use crate::command::Sandbox;
 pub struct Leftovers {
     home: PathBuf,
     pub processes: BTreeSet<u32>,
-    /// Inode numbers, without the namespace of the tests.
     pub namespaces: BTreeSet<String>,
     pub devices: BTreeSet<String>,
 }

@@ -17,7 +17,6 @@ pub enum Need {
     /// Root that can switch to other users, unlike in a user namespace that maps only one user.
     OtherUsers,
     Program(&'static str, &'static str),
-    /// A program in the PATH, and where to get it.
     Release(&'static str, &'static str),
     Cpus(usize),
     File(&'static str, &'static str),
@@ -30,7 +29,6 @@ pub enum Need {
 }
 
 impl Need {
-    /// Type information for the structures that probes read.
     pub const BTF: Self = Self::File("/sys/kernel/btf/vmlinux", "a kernel with BTF");
 
     #[must_use]

@@ -154,7 +154,7 @@ impl FaultRun {
         fs::read_to_string(self.log(number)).unwrap_or_default()
     }
 
-    fn tell(&mut self, what: String) {
+    fn count(&mut self, what: String) {
         *self.reported.entry(what).or_default() += 1;
     }
 
@@ -167,7 +167,7 @@ impl FaultRun {
             let printed = self.printed(number);
             let end = judgement::end_of(status, &printed);
             println!("    after {:.1} s: {end}", self.begun.elapsed().as_secs_f64());
-            self.tell(end);
+            self.count(end);
             self.complete |= status.success() || printed.contains("is complete: all");
         }
         if self.controllers.is_empty() && !self.complete && self.last_start.elapsed() >= APART {
@@ -222,7 +222,7 @@ impl FaultRun {
             lasts.as_secs_f64()
         );
         fault.make(self, lasts);
-        self.tell(format!("{fault:?}"));
+        self.count(format!("{fault:?}"));
         let now = StoredTrials::of(&self.store);
         now.hold(&self.kept);
         self.kept = now;

@@ -10,7 +10,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// UIDs that neither accounts nor services use, including `plumb server`.
 const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 
-pub(crate) fn a_monitor_has_little() {
+pub(crate) fn monitor_has_little() {
     let sandbox = sandbox();
     let arguments = [
         "vm", "run", "--json", "--accel", "tcg", "--board", "microvm", "--probe", "none", "--memory", "256M",

@@ -32,7 +32,7 @@ fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
     (controller, monitor)
 }
 
-pub(crate) fn a_killed_controller_leaves_no_monitor() {
+pub(crate) fn killed_controller_leaves_no_monitor() {
     let before = Remains::now();
     let sandbox = sandbox();
     // By then, the agent is ready and still checks the probes.
@@ -51,7 +51,7 @@ pub(crate) fn a_killed_controller_leaves_no_monitor() {
     before.is_all_there_is(&sandbox);
 }
 
-pub(crate) fn a_killed_monitor() {
+pub(crate) fn killed_monitor() {
     let sandbox = sandbox();
     let (controller, monitor) = well_begun(&sandbox);
     signal(monitor, "KILL");

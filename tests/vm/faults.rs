@@ -73,26 +73,26 @@ impl Run {
     }
 }
 
-pub(crate) fn a_guest_killed() {
+pub(crate) fn guest_killed() {
     let run = Run::in_its_trials();
     signal(run.monitor(), "KILL");
     run.fails_with(&["lost the agent of host vm0", "QEMU was killed by signal 9"]);
 }
 
-pub(crate) fn a_guest_stopped() {
+pub(crate) fn guest_stopped() {
     let run = Run::in_its_trials();
     signal(run.monitor(), "STOP");
     run.fails_with(&["no reply from QEMU to `query-status`: QEMU is stopped or gets no CPU"]);
 }
 
-pub(crate) fn a_controller_killed() {
+pub(crate) fn controller_killed() {
     let mut run = Run::in_its_trials();
     run.controller.kill().expect("SIGKILL can be sent");
     run.controller.wait().expect("it was started");
     run.leaves_its_trials();
 }
 
-pub(crate) fn a_tap_removed() {
+pub(crate) fn tap_removed() {
     let run = Run::in_its_trials();
     let removed = processes(&run.sandbox).into_iter().any(|pid| {
         let namespace = format!("--net=/proc/{pid}/ns/net");

@@ -54,7 +54,7 @@ fn measured(findings: &Value) -> usize {
     findings["results"].as_array().expect("a list").len()
 }
 
-pub(crate) fn a_guest_is_measured() {
+pub(crate) fn guest_is_measured() {
     let sandbox = sandbox();
     let file = sandbox.file("firecracker.toml", SCENARIO);
     let output = sandbox.plumb(&["run", &file, "--probe", "none"]);

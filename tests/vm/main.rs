@@ -70,7 +70,7 @@ const CASES: &[Case] = &[
     Case {
         name: "monitor_has_its_own_user_and_namespaces_and_a_sealed_image",
         needs: HYPERVISOR,
-        test: confined::a_monitor_has_little,
+        test: confined::monitor_has_little,
     },
     Case {
         name: "moves_memory_by_pages_by_blocks_and_by_the_agent",
@@ -128,7 +128,7 @@ const CASES: &[Case] = &[
         test: telemetry::survives_a_kill_while_taking_pages,
     },
     Case {
-        name: "names_what_a_machine_lacks_to_move_its_memory",
+        name: "reports_missing_requirements_for_moving_memory",
         needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86")],
         test: telemetry::names_what_a_machine_lacks,
     },
@@ -168,7 +168,7 @@ const CASES: &[Case] = &[
         test: standing::describes_a_running_machine,
     },
     Case {
-        name: "a_free_monitor_adds_details_and_a_busy_one_is_reported",
+        name: "free_monitor_adds_details_and_busy_monitor_is_reported",
         needs: STANDING,
         test: standing::free_monitor_adds_details_and_is_released,
     },
@@ -195,9 +195,9 @@ const CASES: &[Case] = &[
     Case {
         name: "controller_killed_during_a_boot_or_run_leaves_no_monitor",
         needs: GUEST,
-        test: ends::a_killed_controller_leaves_no_monitor,
+        test: ends::killed_controller_leaves_no_monitor,
     },
-    Case { name: "killed_monitor_is_reported_as_an_error", needs: GUEST, test: ends::a_killed_monitor },
+    Case { name: "killed_monitor_is_reported_as_an_error", needs: GUEST, test: ends::killed_monitor },
     Case { name: "ctrl_c_stops_a_booting_guest_at_once", needs: GUEST, test: ends::ctrl_c_ends_a_boot },
     Case { name: "shows_the_console_of_a_panicking_kernel", needs: GUEST, test: refused::shows_a_panic },
     Case {
@@ -223,24 +223,24 @@ const CASES: &[Case] = &[
     Case {
         name: "microvm_and_namespace_on_one_bridge_answer_each_other",
         needs: MEASURED,
-        test: measured::a_microvm_answers_a_namespace,
+        test: measured::microvm_answers_namespace,
     },
     Case {
         name: "guest_killed_in_a_trial_ends_the_run_and_finished_trials_stay",
         needs: MEASURED,
-        test: faults::a_guest_killed,
+        test: faults::guest_killed,
     },
     Case {
         name: "distinguishes_a_stopped_guest_from_a_dead_one",
         needs: MEASURED,
-        test: faults::a_guest_stopped,
+        test: faults::guest_stopped,
     },
     Case {
         name: "controller_killed_in_a_trial_leaves_only_the_finished_trials",
         needs: MEASURED,
-        test: faults::a_controller_killed,
+        test: faults::controller_killed,
     },
-    Case { name: "missing_tap_ends_the_run_and_is_named", needs: WITH_IP, test: faults::a_tap_removed },
+    Case { name: "missing_tap_ends_the_run_and_is_named", needs: WITH_IP, test: faults::tap_removed },
     Case {
         name: "guest_device_threads_and_mtu_are_as_requested_and_the_record_has_what_was_negotiated",
         needs: MEASURED,
@@ -265,7 +265,7 @@ const CASES: &[Case] = &[
     Case {
         name: "guest_without_a_scenario_describes_its_device",
         needs: MEASURED,
-        test: variants::a_device_without_a_scenario,
+        test: variants::device_without_scenario,
     },
     Case {
         name: "refuses_an_impossible_guest_device_with_the_reason",
@@ -280,7 +280,7 @@ const CASES: &[Case] = &[
     Case {
         name: "runs_the_shipped_grid_of_queues_and_streams_between_two_guests",
         needs: MEASURED,
-        test: measured::the_shipped_grid_runs,
+        test: measured::shipped_grid_runs,
     },
     Case {
         name: "measures_a_firecracker_guest_in_a_virtual_hypervisor_without_kvm",
@@ -290,7 +290,7 @@ const CASES: &[Case] = &[
             Need::Program("qemu-system-x86_64", "qemu-system-x86"),
             Need::GuestKernel,
         ],
-        test: firecracker::a_guest_is_measured,
+        test: firecracker::guest_is_measured,
     },
     Case {
         name: "skips_firecracker_paths_without_firecracker_and_measures_the_rest",

@@ -120,7 +120,7 @@ fn check_queues(trial: &Value, emulated: bool) {
     );
 }
 
-pub(crate) fn a_microvm_answers_a_namespace() {
+pub(crate) fn microvm_answers_namespace() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);
     let text = scenario(
@@ -163,7 +163,7 @@ pub(crate) fn skips_paths_without_vhost() {
     assert!(output.err.contains("/dev/vhost-net") && !output.err.contains("emulated"), "{}", output.err);
 }
 
-pub(crate) fn the_shipped_grid_runs() {
+pub(crate) fn shipped_grid_runs() {
     let sandbox = sandbox();
     let shown = sandbox.succeed(&["scenario", "show", "bridge-multiqueue"]).out;
     let budget = shown.find("[schedule]").expect("it has a schedule");

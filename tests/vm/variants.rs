@@ -37,7 +37,7 @@ pub(crate) fn guests_of_shipped_scenarios() {
     }
 }
 
-pub(crate) fn a_device_without_a_scenario() {
+pub(crate) fn device_without_scenario() {
     let sandbox = sandbox();
     let flags = ["--vcpus", "2", "--queues", "2", "--mtu", "9000", "--probe", "none"];
     let document = boot(&sandbox, &flags);

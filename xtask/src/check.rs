@@ -21,7 +21,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let chosen = |name: &str| request.only.is_empty() || request.only.iter().any(|only| only == name);
     let mut failed = 0;
     for rule in RULES.iter().filter(|rule| chosen(rule.name)) {
-        let verdict = (rule.hold)(workspace).unwrap_or_else(|error| Verdict::cannot_tell(&error));
+        let verdict = (rule.hold)(workspace).unwrap_or_else(|error| Verdict::failed(&error));
         println!("{}", line(rule.name, &verdict));
         failed += u32::from(matches!(verdict, Verdict::Broken { .. }));
     }

@@ -58,7 +58,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
             list(request, &shown.collect::<Vec<_>>());
         }
     }
-    let named = names::doubtful(&source);
+    let named = names::without_noun(&source);
     section("Types named by participles or question words", named.len());
     println!("of {} types", names::types(&source).count());
     list(request, &named);

@@ -92,9 +92,11 @@ impl<'a> Declared<'a> {
             let ReturnType::Type(_, returned) = &method.sig.output else { continue };
             let alone = method.sig.receiver().is_some() && method.sig.inputs.len() == 1;
             let name = method.sig.ident.to_string();
-            let tells =
+            let is_accessor =
                 of_kind && name.starts_with("is_") && returned.to_token_stream().to_string() == "bool";
-            if alone && (tells || optional(returned).is_some_and(|inner| self.payloads.contains(&inner))) {
+            if alone
+                && (is_accessor || optional(returned).is_some_and(|inner| self.payloads.contains(&inner)))
+            {
                 self.accessors.insert(name);
             }
         }

@@ -64,7 +64,7 @@ impl Verdict {
         if places.is_empty() { Self::Held } else { Self::Broken { advice: advice.to_owned(), places } }
     }
 
-    pub(crate) fn cannot_tell(error: &anyhow::Error) -> Self {
+    pub(crate) fn failed(error: &anyhow::Error) -> Self {
         Self::Broken { advice: format!("could not be checked: {error:#}"), places: Vec::new() }
     }
 }

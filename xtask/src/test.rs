@@ -1,6 +1,6 @@
 //! `cargo xtask test`: builds all test programs and runs each one as soon as it is built, longest first.
 
-mod beside;
+mod parallel;
 mod programs;
 mod tally;
 
@@ -56,7 +56,7 @@ fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) ->
                 program.into_iter().for_each(|program| drop(built.send(program)));
             })
         });
-        let good = beside::run(programs, at_once, &run, &mut |line| {
+        let good = parallel::run(programs, at_once, &run, &mut |line| {
             print!("{line}");
             tally.read(line.trim_end());
         });

@@ -85,7 +85,7 @@ fn observe(
         if observation < LEARNING {
             continue;
         }
-        (bounds.tell)(name, observation + 1 - LEARNING, bounds.rounds);
+        (bounds.report)(name, observation + 1 - LEARNING, bounds.rounds);
         let classes: Vec<AccessClass> = seen.classes().copied().collect();
         if classes.is_empty() {
             bail!("{}", seen.no_accesses_reason.as_deref().unwrap_or("there is no access data"));
@@ -94,17 +94,16 @@ fn observe(
         let hits = seen.dram_hits().filter(|_| !is_host);
         let of_host = seen.telemetry_host_cpu.map(|cost| Share(cost.seconds() / INTERVAL.as_secs_f64()));
         let cost = if is_host { of_host } else { seen.telemetry_cpu };
-        let beside = cost.map(|cost| ("% of a CPU", cost.0 * 100.0)).into_iter().collect();
+        let extra = cost.map(|cost| ("% of a CPU", cost.0 * 100.0)).into_iter().collect();
         let quarter = |classes: &[AccessClass]| served(classes, PROGRAM.0 as f64 / 4.0);
-        taken[0].rounds.push(measured(quarter(&classes), hits, beside));
+        taken[0].rounds.push(measured(quarter(&classes), hits, extra));
         taken[1].rounds.push(measured(quarter(&truth.hottest), truth.hits, Vec::new()));
     }
     let has_values = !taken[0].rounds.is_empty();
     has_values.then_some(taken).context("no observations")
 }
 
-/// Clamps values above zero, because ratios need positive values.
-fn measured(quarter: f64, hits: Option<Share>, beside: Vec<(&'static str, f64)>) -> Measured {
+fn measured(quarter: f64, hits: Option<Share>, extra: Vec<(&'static str, f64)>) -> Measured {
     let values = [Some(quarter), hits.map(|hits| hits.0)].into_iter().flatten();
-    Measured { values: values.map(|share| share.max(1e-4)).collect(), beside }
+    Measured { values: values.map(|share| share.max(1e-4)).collect(), extra }
 }

@@ -101,7 +101,6 @@ impl Guests {
         Ok(Self { kernel, accelerator: Accelerator::best().0, image: Arc::new(image) })
     }
 
-    /// Retries if the first boot hangs.
     pub(crate) fn boot(&self, name: &str, source: AccessSourceKind) -> anyhow::Result<Guest> {
         self.try_boot(name, source).or_else(|_| self.try_boot(name, source))
     }

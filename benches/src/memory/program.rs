@@ -43,10 +43,14 @@ pub(crate) struct AccessPattern {
 pub(crate) enum PatternShape {
     /// A fraction `share` of the accesses is distributed uniformly over `hot` bytes, and the others over the
     /// remaining memory.
-    TwoLevel { hot: Bytes, share: f64 },
+    TwoLevel {
+        hot: Bytes,
+        share: f64,
+    },
     /// The page of rank k is accessed with frequency 1 / k^exponent.
-    Zipf { exponent: f64 },
-    /// The pages are accessed in sequence.
+    Zipf {
+        exponent: f64,
+    },
     Scan,
 }
 

@@ -112,7 +112,7 @@ fn add_gain(taken: &mut [Taken]) {
     let gains = [("% of the gain", gain(|_, _| true)), ("% once settled", gain(|at, of| at >= of / 2))];
     let rebalancer = taken.iter_mut().find(|taken| taken.name == Arm::Rebalancer.name());
     if let Some(first) = rebalancer.and_then(|taken| taken.rounds.first_mut()) {
-        first.beside.extend(gains.into_iter().filter_map(|(name, gain)| Some((name, gain?))));
+        first.extra.extend(gains.into_iter().filter_map(|(name, gain)| Some((name, gain?))));
     }
 }
 
@@ -172,7 +172,7 @@ impl Runner {
                 }
                 let hits = truths.iter().map(|(hits, _)| hits).sum::<f64>() / truths.len() as f64;
                 observations.push(Measured::from(vec![hits]));
-                (bounds.tell)(arm.name(), observations.len(), bounds.rounds * PHASES as usize);
+                (bounds.report)(arm.name(), observations.len(), bounds.rounds * PHASES as usize);
                 if arm == Arm::Pressure {
                     self.share_by_use()?;
                 }
@@ -326,7 +326,7 @@ mod tests {
             taken(Arm::Optimum, [0.9; 4]),
         ];
         add_gain(&mut all);
-        let [(_, gain), (_, settled)] = all[1].rounds[0].beside[..] else { panic!("two values") };
+        let [(_, gain), (_, settled)] = all[1].rounds[0].extra[..] else { panic!("two values") };
         assert!((gain - 62.5).abs() < 1e-6 && (settled - 100.0).abs() < 1e-6, "{gain} {settled}");
     }
 
@@ -334,7 +334,7 @@ mod tests {
     fn there_is_no_gain_if_equal_parts_are_optimal() {
         let mut all = Arm::ALL.map(|arm| taken(arm, [0.9; 4]));
         add_gain(&mut all);
-        assert!(all.iter().flat_map(|taken| &taken.rounds).all(|round| round.beside.is_empty()));
+        assert!(all.iter().flat_map(|taken| &taken.rounds).all(|round| round.extra.is_empty()));
     }
 
     #[test]

@@ -39,9 +39,9 @@ impl Contender for Sockperf<'_> {
         let mut client = sockperf(at_client, "ping-pong");
         self.say(&mut client).arg("--full-rtt");
         client.args(["-m", &MESSAGE.to_string(), "-t", &MEASURED.as_secs().to_string()]);
-        let said = self.wire.start(End::Client, &mut client)?.finish(WARMUP + MEASURED)?;
+        let printed = self.wire.start(End::Client, &mut client)?.finish(WARMUP + MEASURED)?;
         drop(server);
-        let values = SHARES.into_iter().map(|share| percentile(&said.output, share));
+        let values = SHARES.into_iter().map(|share| percentile(&printed.output, share));
         Ok(values.collect::<anyhow::Result<Vec<_>>>()?.into())
     }
 }

@@ -10,7 +10,7 @@ use workload::{Placement, Transport, Until};
 use super::{Report, TIME, Tool};
 use crate::{
     placement::cpus,
-    process::{Running, Said},
+    process::{ProgramOutput, Running},
     wire::{End, Wire},
 };
 
@@ -43,12 +43,12 @@ impl Iperf3 {
     }
 }
 
-/// Whether received data can be discarded without a copy, which iperf3 supports since 3.17.
+/// Returns whether received data can be discarded without a copy, which iperf3 supports since 3.17.
 pub(super) fn can_skip_the_copy() -> bool {
     let help = Command::new("iperf3").arg("--help").output();
     help.is_ok_and(|help| {
-        let said = [help.stdout, help.stderr].concat();
-        String::from_utf8_lossy(&said).contains("--skip-rx-copy")
+        let printed = [help.stdout, help.stderr].concat();
+        String::from_utf8_lossy(&printed).contains("--skip-rx-copy")
     })
 }
 
@@ -65,7 +65,7 @@ impl Tool for Iperf3 {
         wire.start(End::Client, &mut wrap(self.command(port)))
     }
 
-    fn report(&self, client: &Said, _server: &Said) -> anyhow::Result<Report> {
+    fn report(&self, client: &ProgramOutput, _server: &ProgramOutput) -> anyhow::Result<Report> {
         report(&client.output)
     }
 }

@@ -18,7 +18,7 @@ use workload::Until;
 use self::{iperf3::Iperf3, plumb::Plumb};
 use crate::{
     meter::{self, Window},
-    process::{Running, Said},
+    process::{ProgramOutput, Running},
     rounds::{Contender, Measured},
     wire::{End, Wire, received},
 };
@@ -40,7 +40,7 @@ trait Tool {
 
     fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running>;
 
-    fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report>;
+    fn report(&self, client: &ProgramOutput, server: &ProgramOutput) -> anyhow::Result<Report>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,6 @@ struct Report {
     received: u64,
     seconds: f64,
     retransmits: Option<u64>,
-    /// For UDP, the number of received datagrams and the fraction lost.
     datagrams: Option<(u64, f64)>,
 }
 
@@ -99,7 +98,7 @@ fn tcp_values(window: &Window, report: &Report) -> Measured {
     let values = vec![window.gbits_per_second(), window.gbits_per_cpu(), window.cpu_seconds_per_gb()];
     let own = ("own report, Gbit/s", report.received as f64 * 8.0 / 1e9 / report.seconds);
     let retransmits = report.retransmits.map(|count| ("retransmits", count as f64));
-    Measured { values, beside: retransmits.into_iter().chain([own]).collect() }
+    Measured { values, extra: retransmits.into_iter().chain([own]).collect() }
 }
 
 fn tcp<'a, T: Tool + 'a>(name: &'static str, wire: &'a Wire, tool: T) -> Box<dyn Contender + 'a> {

@@ -8,7 +8,7 @@ use super::{CONGESTION, LARGE, Report, Tool, for_a_time};
 use crate::{
     ends,
     placement::cpus,
-    process::{Running, Said},
+    process::{ProgramOutput, Running},
     wire::Wire,
 };
 
@@ -48,7 +48,7 @@ impl Tool for Plumb {
         ends::connect(wire, port, &WorkloadSettings::Stream(self.load.clone()), client, wrap)
     }
 
-    fn report(&self, client: &Said, server: &Said) -> anyhow::Result<Report> {
+    fn report(&self, client: &ProgramOutput, server: &ProgramOutput) -> anyhow::Result<Report> {
         let (client, server) = (ends::account(client)?, ends::account(server)?);
         let share_lost = |(arrived, lost): (u64, i64)| {
             let lost = lost.max(0) as f64;

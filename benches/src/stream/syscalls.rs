@@ -14,7 +14,7 @@ use super::{Iperf3, Plumb, REST, Tool, limit::EQUAL};
 use crate::{
     bench::Bench,
     comparison::{Comparison, Pairing, Subject, compare},
-    process::Said,
+    process::ProgramOutput,
     rounds::{self, Bounds, Contender, Measured},
     wire::{End, Wire},
 };
@@ -112,10 +112,10 @@ fn counting(command: Command) -> Command {
 }
 
 /// For example `2048,,raw_syscalls:sys_enter,1342678,100.00,,`.
-fn count(said: &Said) -> anyhow::Result<f64> {
-    let line = said.error.lines().find(|line| line.contains(EVENT));
+fn count(printed: &ProgramOutput) -> anyhow::Result<f64> {
+    let line = printed.error.lines().find(|line| line.contains(EVENT));
     let number = line.and_then(|line| line.split(',').next()?.parse().ok());
-    number.with_context(|| format!("no count in perf's output: {}", said.error.trim()))
+    number.with_context(|| format!("no count in perf's output: {}", printed.error.trim()))
 }
 
 #[cfg(test)]
@@ -124,10 +124,13 @@ mod tests {
 
     #[test]
     fn parses_count_in_the_first_field() {
-        let said = |error: &str| Said { output: String::new(), error: error.into() };
-        assert_eq!(count(&said("noise\n2048,,raw_syscalls:sys_enter,1342678,100.00,,\n")).unwrap(), 2048.0);
+        let printed = |error: &str| ProgramOutput { output: String::new(), error: error.into() };
+        assert_eq!(
+            count(&printed("noise\n2048,,raw_syscalls:sys_enter,1342678,100.00,,\n")).unwrap(),
+            2048.0
+        );
         for refused in ["<not counted>,,raw_syscalls:sys_enter,0,100.00,,", "No permission"] {
-            assert!(count(&said(refused)).is_err(), "{refused}");
+            assert!(count(&printed(refused)).is_err(), "{refused}");
         }
     }
 }

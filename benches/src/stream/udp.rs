@@ -63,5 +63,5 @@ fn values(window: &Window, report: &Report) -> Measured {
     let (arrived, lost) = report.datagrams.unwrap_or_default();
     let rate = arrived as f64 / report.seconds;
     let busy = window.busy / window.seconds;
-    Measured { values: vec![rate, busy / (rate / 1e6)], beside: vec![("% lost", lost * 100.0)] }
+    Measured { values: vec![rate, busy / (rate / 1e6)], extra: vec![("% lost", lost * 100.0)] }
 }

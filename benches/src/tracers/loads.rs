@@ -74,8 +74,8 @@ impl Contender for Watched<'_> {
         let client = client.finish(WARMUP + MEASURED)?;
         let server = server.finish(WARMUP + MEASURED)?;
         if let Some(watching) = watching {
-            let said = watching.finish(Duration::ZERO)?;
-            self.tool.check(&said).with_context(|| format!("{} did not trace", self.tool.name))?;
+            let printed = watching.finish(Duration::ZERO)?;
+            self.tool.check(&printed).with_context(|| format!("{} did not trace", self.tool.name))?;
         }
         Ok(vec![(self.load.value)(&ends::account(&client)?, &ends::account(&server)?)?].into())
     }

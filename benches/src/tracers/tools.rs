@@ -6,7 +6,7 @@ use anyhow::ensure;
 use sys::netns::NetNs;
 
 use super::{BPFTRACE, NOBODY, PERF, PLUMB, STRACE};
-use crate::process::{self, Running, Said};
+use crate::process::{self, ProgramOutput, Running};
 
 #[derive(Debug)]
 pub(super) struct Tool {
@@ -30,9 +30,9 @@ impl Tool {
         Running::start(&mut command, &here).map(Some)
     }
 
-    pub(super) fn check(&self, said: &Said) -> anyhow::Result<()> {
-        let counted = [&said.output, &said.error].iter().any(|text| text.contains(self.counted));
-        ensure!(counted, "it counted nothing: {}", said.error.trim());
+    pub(super) fn check(&self, printed: &ProgramOutput) -> anyhow::Result<()> {
+        let counted = [&printed.output, &printed.error].iter().any(|text| text.contains(self.counted));
+        ensure!(counted, "it counted nothing: {}", printed.error.trim());
         Ok(())
     }
 }

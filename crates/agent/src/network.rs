@@ -71,7 +71,7 @@ impl Network {
             Ok(reservation) => {
                 // If this fails, the run still measures, but other runs do not learn about it.
                 *self.reservation.lock() = Some((reservation, Presence::announce(by)));
-                Ok(Reply::Reserved { beside: Presence::others(by) })
+                Ok(Reply::Reserved { others: Presence::others(by) })
             }
             Err(Occupied { by }) => Ok(Reply::Occupied { by }),
         }

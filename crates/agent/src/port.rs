@@ -20,12 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves controllers, and returns only after an error. `tell` receives the errors of sessions. Fails if the
+/// Serves controllers, and returns only after an error. `report` receives the errors of sessions. Fails if the
 /// port is missing or in use, or if the user is not root.
 pub fn serve_port(
     name: &str,
     tool_version: &str,
-    tell: &mut dyn FnMut(&anyhow::Error),
+    report: &mut dyn FnMut(&anyhow::Error),
 ) -> anyhow::Result<Infallible> {
     // The port is opened only once. Replies that a session has not read go to the next controller, which
     // ignores them.
@@ -34,7 +34,7 @@ pub fn serve_port(
         let [input, output] =
             [port.try_clone(), port.try_clone()].map(|copy| copy.context("cannot duplicate the port"));
         if let Err(error) = crate::session::run(input?, output?, tool_version, &HostPolicy::default()) {
-            tell(&error);
+            report(&error);
         }
         thread::sleep(PAUSE);
     }

@@ -1,4 +1,4 @@
-//! Commands in remedies. They use the names of the run and remain valid after its lab is removed.
+//! Commands in remedies. They use the names of the run, so they remain valid after its lab is removed.
 
 use samples::{PathRecord, RunHeader};
 
@@ -74,7 +74,7 @@ mod tests {
     use units::Nanos;
 
     #[test]
-    fn a_run_is_made_again_by_its_name_and_looked_at_in_its_own_lab() {
+    fn repeats_run_by_name_and_inspects_its_lab() {
         let mut header = egress(5).record.header;
         let id = header.id.clone();
         assert_eq!(
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_called_again_and_a_log_cannot_be() {
+    fn repeats_client_command_but_not_imported_logs() {
         let mut header = egress(5).record.header;
         header.scenario.text = "plumb client 198.18.0.2 -P 4".into();
         let commands = Commands::of(&header);

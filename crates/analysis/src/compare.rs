@@ -7,13 +7,13 @@ pub(crate) const CONFIDENCE: f64 = ab::CONFIDENCE;
 
 const _: () = assert!(FEWEST_TO_ESTABLISH as usize == location::FEWEST);
 
-/// Estimate of values that are not paired with others by blocks. It is 0 if all values are outages. `None` without
-/// values.
+/// Estimates values that are not paired with others by blocks. The estimate is 0 if all values are
+/// outages.
 pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     of_trials(values, Level::of(values).and_then(|level| level.estimate(CONFIDENCE)))
 }
 
-/// Combines an estimate with the values of the trials. A value of 0 is an outage.
+/// Adds the values of the trials to an estimate. A value of 0 is an outage.
 pub(crate) fn of_trials(values: &[f64], estimate: Option<stats::Estimate>) -> Option<Estimate> {
     let received: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -49,7 +49,7 @@ pub(crate) fn named(interval: stats::Interval) -> Interval {
     Interval { low: interval.low, high: interval.high, confidence: interval.confidence }
 }
 
-pub(crate) fn said(difference: stats::Difference) -> Difference {
+pub(crate) fn converted(difference: stats::Difference) -> Difference {
     match difference {
         stats::Difference::Lower => Difference::Lower,
         stats::Difference::Higher => Difference::Higher,

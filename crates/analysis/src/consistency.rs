@@ -53,7 +53,6 @@ fn mirrored(verdict: Difference) -> Difference {
     }
 }
 
-/// Finds ranks that contradict a verdict on the same results.
 fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     findings.rankings.iter().flat_map(move |ranking| {
         let place = |result: &str| Some(ranking.ranks.iter().find(|rank| rank.result == result)?.place);
@@ -86,12 +85,12 @@ fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
 
 /// The network half of write-up 003: one log per result, with directions that differ by 20 %.
 #[test]
-fn two_ways_of_which_one_is_said_to_be_slower_share_no_place() {
+fn slower_direction_has_a_lower_rank() {
     for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {
         let mut run = Fixture::new(1);
         for (path, rate) in [("host-to-vm", 20e9), ("vm-to-host", keeps * 20e9), ("vm-to-vm", 8e9)] {
             let rates: Vec<f64> = (0..51).map(|at| rate * (1.0 + 0.01 * f64::from(at * 7 % 5 - 2))).collect();
-            run.path(path, &[]).told(path, "tcp", &[], stream_at(&rates));
+            run.path(path, &[]).imported(path, "tcp", &[], stream_at(&rates));
         }
         let findings = analyse(&run.record);
         assert!(!findings.rankings.is_empty());
@@ -128,7 +127,7 @@ fn unbalanced_and_disturbed_run_agrees_with_itself() {
 
 /// A finding and the ranking once used different thresholds, and no test noticed.
 #[test]
-fn what_contradicts_is_found() {
+fn detects_contradictions() {
     let mut run = Fixture::new(6);
     for (path, rate) in [("one", 20e9), ("two", 10e9), ("three", 5e9)] {
         run.path(path, &["wire"]).stream(path, &[], rate);
@@ -143,7 +142,7 @@ fn what_contradicts_is_found() {
 fn any_run() -> impl Strategy<Value = RunRecord> {
     let path = (0.3..3.0f64, 0.0..0.4f64, any::<u64>());
     let shape = (1..9u32, any::<bool>(), any::<bool>(), 0..3u8);
-    (shape, prop::collection::vec(path, 2..6)).prop_map(|((blocks, told, nested, kind), paths)| {
+    (shape, prop::collection::vec(path, 2..6)).prop_map(|((blocks, imported, nested, kind), paths)| {
         let mut run = Fixture::new(blocks);
         let names = ["a-to-b", "b-to-a", "c-vhost", "c", "d-to-e"];
         let layers = ["wire", "bridge", "vxlan", "nat", "tap"];
@@ -161,14 +160,14 @@ fn any_run() -> impl Strategy<Value = RunRecord> {
                 1 => ping_of(value(trial)),
                 _ => reported_of(&[("Bandwidth", workload::Quantity::BitRate, value(trial) * 1e6)]),
             };
-            if told {
-                run.told(name, "log", &[], measure(0));
+            if imported {
+                run.imported(name, "log", &[], measure(0));
             } else if kind == 1 {
                 run.ping(name, &[], value(0));
             } else {
                 run.stream(name, &[], value(0) * 1e6);
             }
-            let workload = if told {
+            let workload = if imported {
                 "log"
             } else if kind == 1 {
                 "ping"
@@ -176,7 +175,7 @@ fn any_run() -> impl Strategy<Value = RunRecord> {
                 "bulk"
             };
             run.each(&format!("{name}/{workload}"), |trial| {
-                if told || kind < 2 {
+                if imported || kind < 2 {
                     trial.measurement = measure(trial.block + if trial.arm == Arm::Again { 11 } else { 0 });
                 }
             });
@@ -189,13 +188,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_two_places_of_a_page_contradict(record in any_run()) {
+    fn parts_of_a_report_never_contradict_each_other(record in any_run()) {
         prop_assert_eq!(contradictions(&analyse(&record)), Vec::<String>::new());
     }
 }
 
 #[test]
-fn the_layers_of_a_ladder_are_judged_once() {
+fn judges_each_layer_once() {
     for blocks in 1..8 {
         assert_eq!(contradictions(&analyse(&egress(blocks).record)), Vec::<String>::new(), "{blocks} blocks");
     }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn each_setting_of_the_richest_path_has_a_ladder_of_its_own() {
+    fn each_setting_of_the_richest_path_has_its_own_breakdown() {
         let cost_breakdowns = of(&egress(6));
         let bulk: Vec<&CostBreakdown> =
             cost_breakdowns.iter().filter(|breakdown| breakdown.workload == "bulk").collect();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_a_layer_is_the_ratio_to_the_step_below() {
+    fn layer_cost_is_the_ratio_to_the_path_below() {
         let cost_breakdowns = of(&egress(6));
         let cost = cost_breakdowns[0].steps[1].cost.expect("both were measured");
         assert!((cost.ratio - 0.8).abs() < 0.01, "{cost:?}");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_that_costs_nothing_is_called_none() {
+    fn layer_without_cost_is_reported_as_none() {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]).path("bridged", &["wire", "bridge"]);
         run.stream("plain", &[], 10e9).stream("bridged", &[], 10e9);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_step_below_is_the_largest_path_within_and_of_equals_the_latest() {
+    fn path_below_is_the_largest_nested_path() {
         let mut run = Fixture::new(5);
         run.path("base", &["wire"])
             .path("tunnel", &["wire", "vxlan"])
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_without_trials_is_stepped_over() {
+    fn skips_layer_without_trials() {
         let mut run = egress(6);
         run.record.trials.retain(|trial| !trial.result.starts_with("vxlan-to-vxlan"));
         let breakdown = &of(&run)[0];
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_do_not_nest_make_no_ladder() {
+    fn paths_that_are_not_nested_have_no_breakdown() {
         let mut run = Fixture::new(5);
         run.path("one", &["wire"]).path("other", &["veth"]);
         run.stream("one", &[], 1e9).stream("other", &[], 1e9);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_blocks_give_a_cost_without_a_verdict() {
+    fn too_few_blocks_give_cost_without_verdict() {
         for blocks in [1, 2, 4] {
             let cost_breakdowns = of(&egress(blocks));
             assert_eq!(

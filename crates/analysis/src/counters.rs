@@ -5,7 +5,7 @@ use units::Bytes;
 
 use crate::observations::Observations;
 
-/// Totals over the unprobed trials. `None` if counters were not read.
+/// Returns the totals over the unprobed trials, or `None` if the counters were not read.
 pub(crate) fn together(result: &Observations<'_>) -> Option<PathCounters> {
     let mut read = result.trials().filter_map(|trial| trial.counters.as_ref());
     let first = read.next()?.clone();
@@ -63,7 +63,7 @@ fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
     }
 }
 
-/// The number of tracked connections is a gauge, so the maximum is used.
+/// Uses the maximum for the number of tracked connections, because it is a gauge.
 fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.tracked = known.tracked.max(more.tracked);
     known.translated = either(known.translated, more.translated, u64::saturating_add);
@@ -90,7 +90,6 @@ mod tests {
                 tx_packets: 100,
                 tx_bytes: Bytes(1000),
                 qdisc: Some(qdisc),
-                // Each trial has one more queue. The counters of all of them are added up.
                 rx_queues: vec![QueueCounters { packets: 5, ..QueueCounters::default() }; drops as usize % 4],
                 ..DeviceCounters::default()
             }],
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_all_trials_are_added_and_those_with_probes_left_out() {
+    fn sums_counters_of_unprobed_trials() {
         let mut run = Fixture::new(3);
         run.path("plain", &["wire"]).path("other", &["wire"]).stream("plain", &[], 1e9);
         run.stream("other", &[], 1e9).probed("other/bulk");

@@ -8,7 +8,6 @@ use workload::Measurement;
 
 use crate::{kind, observations::Observations};
 
-/// Returns `None` if the machine's CPU time was not recorded.
 pub(crate) fn cost(result: &Observations<'_>) -> Option<CpuCost> {
     let known = result.trials().filter(|trial| trial.cpu.machine.elapsed.0 > 0);
     let trials: Vec<CpuCost> = known.map(|trial| of_one(&trial.measurement, &trial.cpu)).collect();

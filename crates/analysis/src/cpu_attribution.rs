@@ -6,12 +6,11 @@ use stats::describe;
 
 use crate::{cpu, kind, observations::Observations};
 
-/// The machine that both ends run on. Its time includes that of every other owner.
+/// The machine that both ends run on. Its time includes the time of all other owners.
 pub(crate) const MACHINE: &str = "machine";
 
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];
 
-/// Median CPU time by owner, over the trials that have it. Empty if not recorded.
 pub(crate) fn costs(result: &Observations<'_>) -> Vec<ConsumerCost> {
     let trials: Vec<Vec<ConsumerCost>> = result.trials().map(of_trial).collect();
     let mut costs: Vec<ConsumerCost> = Vec::new();
@@ -53,26 +52,26 @@ mod tests {
     };
     use workload::Quantity;
 
-    fn said(run: &Fixture) -> Vec<(String, f64, ConsumerUnit)> {
+    fn listed(run: &Fixture) -> Vec<(String, f64, ConsumerUnit)> {
         let costs = costs(&gather(&run.record)[0]);
         costs.into_iter().map(|cost| (cost.consumer, cost.value, cost.unit)).collect()
     }
 
     #[test]
-    fn a_measured_result_knows_its_threads_and_its_machine() {
+    fn measured_result_has_threads_and_machine() {
         let mut run = Fixture::new(3);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
         let cpus = |consumer: &str, value| (consumer.to_owned(), value, ConsumerUnit::Cpus);
         assert_eq!(
-            said(&run),
+            listed(&run),
             [cpus("client threads", 0.5), cpus("server threads", 0.5), cpus("machine", 1.2)]
         );
         run.each("plain/bulk", |trial| trial.cpu = CpuUsage::default());
-        assert_eq!(said(&run), []);
+        assert_eq!(listed(&run), []);
     }
 
     #[test]
-    fn the_cpu_columns_of_a_table_are_owners_and_other_shares_are_not() {
+    fn only_cpu_columns_become_owners() {
         let mut run = Fixture::new(1);
         let columns = [
             ("Bandwidth", Quantity::BitRate, 12.7e9),
@@ -80,8 +79,8 @@ mod tests {
             ("CPU Proxmox", Quantity::Share, 0.03),
             ("Loss", Quantity::Share, 0.5),
         ];
-        run.path("bridge", &[]).told("bridge", "table", &[], reported_of(&columns));
+        run.path("bridge", &[]).imported("bridge", "table", &[], reported_of(&columns));
         let share = |consumer: &str, value| (consumer.to_owned(), value, ConsumerUnit::Share);
-        assert_eq!(said(&run), [share("Server VM", 0.01), share("Proxmox", 0.03)]);
+        assert_eq!(listed(&run), [share("Server VM", 0.01), share("Proxmox", 0.03)]);
     }
 }

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn every_time_is_in_one_bucket_and_buckets_follow_one_another() {
+    fn buckets_are_adjacent_and_contain_all_times() {
         for nanos in
             [&[1u64][..], &[40_000, 41_000, 44_000], &[9, 10, 11, 99, 100, 59_000_000_000], &[0, 1, 2]]
         {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_distribution_has_narrow_buckets() {
+    fn narrow_distribution_has_narrow_buckets() {
         let narrow =
             of_trials(&[&times(&(40_000..50_000).step_by(10).collect::<Vec<_>>())]).expect("not empty");
         let edges: Vec<(u64, u64)> = narrow.buckets.iter().map(|b| (b.from.0, b.to.0)).collect();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_tail_is_one_bucket_and_leaves_the_shape_visible() {
+    fn long_tail_fits_one_bucket() {
         let mut nanos = vec![5_000; 5000];
         nanos.extend([7_000; 4000]);
         nanos.extend([165_000_000; 3]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_of_merged_trials_are_those_of_all_times() {
+    fn merged_trials_have_percentiles_of_all_times() {
         let (fast, slow) = (times(&[10_000; 99]), times(&[1_000_000]));
         let all = of_trials(&[&fast, &slow]).expect("not empty");
         assert_eq!((all.count, all.at(0.99)), (100, Some(Nanos(10_007))));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counted_has_no_distribution() {
+    fn empty_histogram_has_no_distribution() {
         assert_eq!(of_trials(&[&times(&[])]), None);
     }
 

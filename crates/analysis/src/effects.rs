@@ -1,4 +1,5 @@
-//! Compares each factor level with the first level, all else equal and paired by block.
+//! Compares each level of a factor with its first level, with all other settings equal and in the same
+//! block.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ pub(crate) fn effects(
         .collect()
 }
 
-/// Results are in scenario order, so the first result that has a factor also has its first level.
+/// Returns the first level of each factor. Results are in scenario order, so the first result that has a
+/// factor also has its first level.
 fn first_levels(results: &[ResultRecord]) -> BTreeMap<&str, &str> {
     let mut first = BTreeMap::new();
     for (factor, level) in results.iter().flat_map(|result| &result.levels) {
@@ -77,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_compared_with_the_first_one_at_equal_other_levels() {
+    fn compares_levels_with_the_first_at_equal_other_levels() {
         let effects = of(&egress(6));
         // The underlay factor applies to one path alone and to two paths at both levels of the other factor, which
         // has four pairs.
@@ -96,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_level_is_that_of_the_scenario_even_where_it_was_not_measured() {
+    fn first_level_is_from_the_scenario_even_if_not_measured() {
         let mut run = Fixture::new(5);
         run.path("plain", &["wire"]);
         [("1", 1e9), ("2", 2e9), ("3", 3e9)].iter().for_each(|(level, rate)| {

@@ -19,7 +19,6 @@ pub(crate) struct Fits {
 #[derive(Debug)]
 struct Workload {
     name: String,
-    /// Result identifiers, the baseline first.
     results: Vec<String>,
     fit: Fit,
     floor: Option<stats::NoiseFloor>,
@@ -28,9 +27,9 @@ struct Workload {
 impl Fits {
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines =
-            measured.iter().filter(|result| result.record.baseline && !single_trial::is_told(result));
+            measured.iter().filter(|result| result.record.baseline && !single_trial::is_imported(result));
         let compared =
-            measured.iter().filter(|result| !result.record.baseline && !single_trial::is_told(result));
+            measured.iter().filter(|result| !result.record.baseline && !single_trial::is_imported(result));
         let family = Family::of(compared.count());
         Self {
             workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured, family)).collect(),
@@ -85,7 +84,7 @@ impl Fits {
     }
 
     fn judged(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
-        if single_trial::is_told(this) || single_trial::is_told(that) {
+        if single_trial::is_imported(this) || single_trial::is_imported(that) {
             return single_trial::compare((this, &self.level(this)?), (that, &self.level(that)?));
         }
         let reference = self.level(that)?.estimate(CONFIDENCE)?.value;
@@ -94,7 +93,7 @@ impl Fits {
             places.filter(|((own, _), (other, _))| own.name == other.name)
         {
             let (ratio, verdict) = own.fit.judge(place, below, CONFIDENCE)?;
-            return Some(compare::comparison(&ratio, compare::said(verdict), reference));
+            return Some(compare::comparison(&ratio, compare::converted(verdict), reference));
         }
         let ratio = self.level(this)?.ratio(&self.level(that)?, CONFIDENCE)?;
         Some(compare::comparison(&ratio, Difference::Unclear, reference))
@@ -106,7 +105,7 @@ impl Fits {
         let fit = &self.workloads.iter().find(|it| it.name == workload)?.fit;
         let (ratio, verdict) = fit.of_pairs(pairs, CONFIDENCE)?;
         let reference = compare::estimate(&pairs.iter().map(|(first, _)| *first).collect::<Vec<_>>())?;
-        Some(compare::comparison(&ratio, compare::said(verdict), reference.estimate))
+        Some(compare::comparison(&ratio, compare::converted(verdict), reference.estimate))
     }
 
     fn place(&self, result: &Observations<'_>) -> Option<(&Workload, usize)> {
@@ -157,7 +156,7 @@ mod tests {
     use samples::Arm;
 
     #[test]
-    fn each_workload_has_the_floor_of_its_own_baseline() {
+    fn each_workload_has_its_own_noise_floor() {
         let run = egress(6);
         let floors = Fits::of(&gather(&run.record)).floors();
         let floors: Vec<_> =
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn only_blocks_with_both_trials_are_paired() {
+    fn pairs_only_blocks_with_both_trials() {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
         // The repetitions in the first blocks are far off, and their partners are missing.
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn one_burst_of_other_work_moves_a_floor_by_little() {
+    fn single_disturbance_barely_changes_the_noise_floor() {
         let floor = |run: &Fixture| Fits::of(&gather(&run.record)).floors()[0].floor;
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pair_is_no_floor() {
+    fn single_pair_gives_no_noise_floor() {
         assert_eq!(Fits::of(&gather(&egress(1).record)).floors().len(), 0);
     }
 }

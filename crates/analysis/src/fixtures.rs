@@ -15,13 +15,11 @@ use workload::{
 };
 
 const INTERVAL: Nanos = Nanos::from_millis(250);
-/// Number of intervals per trial. The first is the warm-up.
 const INTERVALS: u64 = 5;
 
 /// `host:device`, MTU and features.
 pub(crate) type Device<'a> = (&'a str, u32, &'a [(&'a str, bool)]);
 
-/// Builds a run. The first path is the baseline.
 pub(crate) struct Fixture {
     pub(crate) record: RunRecord,
 }
@@ -94,17 +92,17 @@ impl Fixture {
 
     /// Adds a result from another tool with identical trials. This makes the run an imported one, on an unknown
     /// machine.
-    pub(crate) fn told(
+    pub(crate) fn imported(
         &mut self,
         path: &str,
         workload: &str,
         levels: &[(&str, &str)],
         measurement: Measurement,
     ) -> &mut Self {
-        let told = told(&measurement);
+        let settings = imported_settings(&measurement);
         self.result(path, workload, levels, stream_settings(), move |_| measurement.clone());
         let result = self.record.header.results.last_mut().expect("it was just made");
-        (result.sent, result.placement) = (WorkloadSource::Imported(told), "unknown".into());
+        (result.sent, result.placement) = (WorkloadSource::Imported(settings), "unknown".into());
         let id = result.id.clone();
         self.record.trials.retain(|trial| trial.result != id || trial.arm == Arm::Measure);
         self.record.header.origin = Origin::Imported(ImportRecord::default());
@@ -112,7 +110,6 @@ impl Fixture {
         self.each(&id, |trial| trial.cpu = CpuUsage::default())
     }
 
-    /// Adds a result named `workload` that sends `load`, with identical trials.
     pub(crate) fn measured(
         &mut self,
         path: &str,
@@ -129,7 +126,6 @@ impl Fixture {
         self
     }
 
-    /// Adds a probed copy of the measuring trial to each block of a result.
     pub(crate) fn probed(&mut self, result: &str) -> &mut Self {
         let own =
             self.record.trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Measure);
@@ -162,7 +158,7 @@ impl Fixture {
         })
     }
 
-    /// Sets the devices on the path of a result. Names that end in `vxlan` are VXLAN devices.
+    /// Sets the devices on the path of a result. Devices whose names end in `vxlan` are VXLAN devices.
     pub(crate) fn devices(&mut self, result: &str, devices: &[Device<'_>]) -> &mut Self {
         self.each(result, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
     }
@@ -232,7 +228,8 @@ fn jitter(block: u32, salt: usize) -> f64 {
     1.0 + ((mixed ^ (mixed >> 31)) % 401) as f64 / 1e5 - 0.002
 }
 
-/// Two pairs of hosts that each get `share` of 10 Gbit/s simultaneously, and all of it separately.
+/// Returns two pairs of hosts. Each pair gets `share` of 10 Gbit/s when they run simultaneously, and all
+/// of it when they run separately.
 pub(crate) fn contaminated(share: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.pair("a", "b", share * 10e9).pair("c", "d", share * 10e9);
@@ -291,7 +288,7 @@ pub(crate) fn reported_of(columns: &[(&str, Quantity, f64)]) -> Measurement {
     Measurement::Reported(ReportedData { values: columns.iter().map(value).collect() })
 }
 
-fn told(measurement: &Measurement) -> ImportedSettings {
+fn imported_settings(measurement: &Measurement) -> ImportedSettings {
     let (tool, kind) = match measurement {
         Measurement::Stream(_) => ("iperf3 3.12", ImportedKind::Stream),
         Measurement::PingPong(_) => ("sockperf", ImportedKind::PingPong),
@@ -424,8 +421,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// An egress gateway with three nested paths. The underlay's offloads apply to all paths, the VXLAN device's to the
-/// upper two. Only the latter have an effect.
+/// Returns a run of an egress gateway with three nested paths. The offloads of the underlay apply to all
+/// paths and those of the VXLAN device to the upper two paths. Only the latter have an effect.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])

@@ -13,14 +13,12 @@ use crate::{
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
 const FINDINGS: &str = include_str!("../tests/golden/egress.findings.json");
-/// Environment variable that rewrites the golden files from the fixture.
 const REWRITE: &str = "PLUMB_REWRITE_GOLDEN";
 
 fn findings_of(record: &RunRecord) -> String {
     serde_json::to_string_pretty(&analyse(record)).expect("findings serialise") + "\n"
 }
 
-/// The golden run has three nested paths, six blocks and one skipped result.
 fn golden_run() -> Fixture {
     let mut run = egress(6);
     run.record.trials.retain(|trial| !trial.result.contains("underlay-offload=off/"));
@@ -51,7 +49,7 @@ fn rewrite() -> bool {
 }
 
 #[test]
-fn the_golden_run_has_the_golden_findings() {
+fn golden_run_has_golden_findings() {
     if rewrite() {
         return;
     }
@@ -70,7 +68,7 @@ fn the_golden_run_has_the_golden_findings() {
 }
 
 #[test]
-fn a_run_without_trials_has_findings_and_says_why_they_are_empty() {
+fn run_without_trials_explains_its_empty_findings() {
     let mut run = egress(5);
     run.record.trials.clear();
     let findings = analyse(&run.record);
@@ -87,7 +85,7 @@ fn a_run_without_trials_has_findings_and_says_why_they_are_empty() {
 }
 
 #[test]
-fn the_order_in_which_trials_were_made_changes_no_finding() {
+fn order_of_trials_does_not_affect_findings() {
     let mut run = egress(5);
     let before = findings_of(&run.record);
     run.record.trials.reverse();
@@ -145,7 +143,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn odd_runs_give_the_same_finite_findings_twice_and_no_panic(record in odd_run()) {
+    fn unusual_runs_give_finite_deterministic_findings(record in odd_run()) {
         let findings = analyse(&record);
         let json = serde_json::to_string(&findings).expect("findings serialise");
         prop_assert_eq!(&json, &serde_json::to_string(&analyse(&record)).expect("findings serialise"));
@@ -153,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn odd_runs_have_a_finite_comparison((a, b) in (odd_run(), odd_run())) {
+    fn unusual_runs_have_finite_comparisons((a, b) in (odd_run(), odd_run())) {
         let comparison = comparison(&a, &b, &[]);
         prop_assert!(is_finite(&comparison), "{comparison:?}");
         let gate = gate(&comparison, 0.05, findings::GuardLimits::default());

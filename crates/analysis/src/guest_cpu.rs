@@ -18,7 +18,7 @@ pub(crate) fn medians(result: &Observations<'_>) -> Vec<GuestTime> {
     })
 }
 
-/// Totals over all trials divided by their duration, as for the owners on the host.
+/// Divides the totals over all trials by their duration, as for the owners on the host.
 pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     each(trials, |guest| {
         let seconds = |of: fn(&MachineCpu) -> Nanos| guest.iter().map(|cpu| of(cpu).seconds()).sum::<f64>();
@@ -27,7 +27,7 @@ pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     })
 }
 
-/// Guest readings chosen by `of`: busy, interrupt and steal time, in CPUs.
+/// Returns the guests' readings that `of` selects (busy, interrupt or steal time), in CPUs.
 fn each(trials: &[&Trial], of: impl Fn(&[&MachineCpu]) -> [f64; 3]) -> Vec<GuestTime> {
     let read = |guest: &&GuestCpu| guest.cpu.elapsed.0 > 0;
     let guests: Vec<&GuestCpu> = trials.iter().flat_map(|trial| &trial.cpu.guests).filter(read).collect();
@@ -78,23 +78,22 @@ mod tests {
         run
     }
 
-    fn said(guests: &[GuestTime]) -> Vec<(&str, f64, f64)> {
+    fn listed(guests: &[GuestTime]) -> Vec<(&str, f64, f64)> {
         let tenths = |cpus: f64| (cpus * 1000.0).round() / 1000.0;
         guests.iter().map(|it| (it.end.as_str(), tenths(it.busy), tenths(it.interrupts))).collect()
     }
 
     #[test]
-    fn a_guest_s_time_is_told_by_end_the_client_s_first() {
+    fn reports_guest_time_by_end_with_the_client_first() {
         let run = run();
         let measured = gather(&run.record);
-        assert_eq!(said(&medians(&measured[0])), [("client", 0.3, 0.1), ("server", 0.5, 0.0)]);
+        assert_eq!(listed(&medians(&measured[0])), [("client", 0.3, 0.1), ("server", 0.5, 0.0)]);
         let trials: Vec<&Trial> = run.record.trials.iter().collect();
-        // (0.2 + 0.3 + 4 * 0.4) / 6
-        assert_eq!(said(&together(&trials)), [("client", 0.35, 0.1), ("server", 0.5, 0.0)]);
+        assert_eq!(listed(&together(&trials)), [("client", 0.35, 0.1), ("server", 0.5, 0.0)]);
     }
 
     #[test]
-    fn what_was_not_read_is_no_guest() {
+    fn end_without_reading_is_not_a_guest() {
         let mut run = run();
         run.each("plain/bulk", |trial| trial.cpu.guests = vec![guest("client", 0, 0, 0)]);
         assert_eq!(medians(&gather(&run.record)[0]), []);

@@ -139,18 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn a_result_has_the_value_that_its_report_has() {
+    fn result_has_the_same_value_as_in_its_report() {
         let record = egress(6).record;
         let (results, findings) = (run_results(&record).results, analyse(&record));
-        let told: Vec<_> =
+        let reported: Vec<_> =
             findings.results.iter().map(|result| (&result.id, result.metric, result.value)).collect();
         let kept: Vec<_> = results.iter().map(|it| (&it.result, it.metric, it.value)).collect();
         assert!(kept.len() > 1);
-        assert_eq!(kept, told);
+        assert_eq!(kept, reported);
     }
 
     #[test]
-    fn a_change_for_good_is_a_shift_at_the_run_that_began_it() {
+    fn lasting_change_is_a_shift_at_its_first_run() {
         let shares = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 0.7, 0.71, 0.69, 0.7, 0.72, 0.7];
         for history in history(&runs(&shares)) {
             let edges: Vec<_> = history.levels.iter().map(|level| (level.first, level.last)).collect();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_for_the_worse_is_new_with_one_run_and_no_other() {
+    fn reports_each_shift_for_the_worse_once() {
         let shares: Vec<f64> = (0..24).map(|run| if run < 12 { 1.0 } else { 0.7 }).collect();
         let all =
             runs(&shares.iter().enumerate().map(|(at, share)| jittered(at, *share)).collect::<Vec<_>>());
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_lacks_the_result_is_left_out_and_moves_no_other() {
+    fn runs_without_the_result_are_ignored() {
         let mut runs = runs(&[1.0; 12]);
         let lacking = Arc::make_mut(&mut runs[3]);
         let gone = lacking.results.remove(0).result;

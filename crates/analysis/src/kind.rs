@@ -15,20 +15,17 @@ use workload::Measurement;
 use crate::{cpu_attribution, modality::SamplingUnit, observations::Observations, series::Series};
 
 pub(crate) trait KindAnalysis {
-    /// The trial's intervals, if any.
     fn series(&self, asked: Option<Nanos>) -> Series {
         Series { of: "client", length: asked.unwrap_or_default(), rates: Vec::new() }
     }
 
-    /// Samples to check for bimodality, and what they are.
     fn within(&self, series: &Series) -> (SamplingUnit, Vec<f64>) {
         (SamplingUnit::Intervals, series.rates.clone())
     }
 
-    /// CPU-seconds per unit of work. `None` without work or with several kinds of it.
+    /// Returns the CPU-seconds per unit of work, or `None` if there was no work or several kinds of work.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64>;
 
-    /// Summary of a single trial, or `None` without data.
     fn alone(&self, series: &Series) -> Option<SingleOutcome>;
 
     fn consumers(&self, usage: &CpuUsage) -> Vec<ConsumerCost> {

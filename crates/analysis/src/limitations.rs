@@ -81,7 +81,7 @@ fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<Strin
 }
 
 fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
-    let own = || measured.iter().filter(|result| !single_trial::is_told(result));
+    let own = || measured.iter().filter(|result| !single_trial::is_imported(result));
     let fewest = own().map(|result| result.points.len()).min().filter(|&n| n < FEW_TRIALS)?;
     let few = own().filter(|result| result.points.len() < FEW_TRIALS).count();
     Some(format!(
@@ -94,7 +94,7 @@ fn few_trials(measured: &[Observations<'_>]) -> Option<String> {
 
 fn no_floor(measured: &[Observations<'_>], fits: &Fits) -> Option<String> {
     let mut bare: Vec<&str> = Vec::new();
-    let own = measured.iter().filter(|result| !single_trial::is_told(result));
+    let own = measured.iter().filter(|result| !single_trial::is_imported(result));
     for workload in own.map(|result| result.record.workload.as_str()) {
         if fits.floor(workload).is_none() && !bare.contains(&workload) {
             bare.push(workload);

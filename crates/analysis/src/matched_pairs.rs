@@ -1,4 +1,4 @@
-//! Finds results whose names differ only in one word. Does not judge the difference.
+//! Finds results whose names differ in only one word. Does not assess the difference.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::ResultRecord;
@@ -16,7 +16,8 @@ pub(crate) struct Pair<'a> {
     is_factor: bool,
 }
 
-/// Matched pairs by workload. Levels of a factor with that name are reported as its effects instead.
+/// Returns the matched pairs of each workload. If the word is the name of a factor, its levels are
+/// reported as the effects of that factor instead.
 pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
     for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
@@ -51,7 +52,6 @@ struct PairSide<'a> {
     result: &'a Observations<'a>,
     /// Equal for results that differ only in the word.
     key: String,
-    /// `None` if the word is absent.
     on: Option<bool>,
     is_factor: bool,
 }
@@ -96,8 +96,9 @@ fn without_the_word(text: &str) -> (String, Option<bool>) {
     let between = |letter: char| matches!(letter, '-' | '_' | ' ' | '+' | ',' | '/' | '=' | '>');
     let words: Vec<&str> = text.split(between).filter(|word| !word.is_empty()).collect();
     let Some(at) = words.iter().position(|word| *word == VHOST) else { return (words.join("-"), None) };
-    let beside = |index: Option<usize>| index.and_then(|index| words.get(index).copied()).unwrap_or_default();
-    let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
+    let word_at =
+        |index: Option<usize>| index.and_then(|index| words.get(index).copied()).unwrap_or_default();
+    let (before, after) = (word_at(at.checked_sub(1)), word_at(Some(at + 1)));
     let off = matches!(before, "without" | "no") || is_off(after);
     let belongs = |index: usize, word: &str| {
         index == at
@@ -119,7 +120,7 @@ mod tests {
     use crate::fixtures::Fixture;
 
     #[test]
-    fn names_with_and_without_the_word_share_what_is_left() {
+    fn names_match_without_the_word() {
         for (text, rest, on) in [
             ("KVM-KVM-vhost", "kvm-kvm", Some(true)),
             ("KVM-KVM", "kvm-kvm", None),
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_pair_of_paths_stands_once_with_what_the_word_changes() {
+    fn lists_each_matched_pair_once_with_its_difference() {
         let mut run = Fixture::new(6);
         for path in ["host-to-vm", "host-to-vm-vhost", "vm-to-vm", "vm-to-vm-vhost"] {
             run.path(path, &["bridge", "virtio"]);
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_a_factor_of_that_name_are_left_to_its_effects() {
+    fn levels_of_a_factor_are_not_matched_pairs() {
         let mut run = Fixture::new(6);
         run.path("guest", &["virtio"]);
         run.stream("guest", &[("vhost", "off")], 1e9).stream("guest", &[("vhost", "on")], 2e9);

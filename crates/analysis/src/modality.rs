@@ -8,9 +8,9 @@ use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 
 use crate::{kind, observations::Observations, series};
 
-/// Number of quantiles to take from a distribution of round trips.
 const POINTS: u32 = 100;
-/// Minimum ratio of the two levels. Closer levels do not matter, even if they can be distinguished.
+/// The minimum ratio of the two levels. A smaller difference does not matter, even if the levels can be
+/// distinguished.
 const LEAST_RATIO: f64 = 1.1;
 
 /// In intervals with fewer datagrams than this on average, a single datagram makes a visible difference.
@@ -72,7 +72,7 @@ fn far_apart(levels: TwoLevels) -> Option<TwoLevels> {
     (levels.high > LEAST_RATIO * levels.low).then_some(levels)
 }
 
-/// Returns equally spaced quantiles, so that a million round trips need not be expanded.
+/// Returns equally spaced quantiles, so that a million round trips do not have to be expanded.
 pub(crate) fn points(times: &LatencyHistogram) -> Vec<f64> {
     if times.count() < u64::from(POINTS) {
         return Vec::new();

@@ -17,13 +17,10 @@ pub(crate) struct Point<'a> {
 #[derive(Debug)]
 pub(crate) struct Observations<'a> {
     pub(crate) record: &'a ResultRecord,
-    /// Name for texts.
     pub(crate) label: String,
     pub(crate) path: Option<&'a PathRecord>,
     pub(crate) metric: Metric,
-    /// Measuring trials by block.
     pub(crate) points: BTreeMap<u32, Point<'a>>,
-    /// Repetitions of the baseline by block.
     pub(crate) again: BTreeMap<u32, Point<'a>>,
     /// Probed trials by block. They do not affect the result's value.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
@@ -48,7 +45,6 @@ impl<'a> Observations<'a> {
         self.points.values().map(|point| point.value).collect()
     }
 
-    /// Values of the trials in which data arrived.
     pub(crate) fn received(&self) -> Vec<f64> {
         self.values().into_iter().filter(|value| *value > 0.0).collect()
     }
@@ -74,7 +70,6 @@ pub(crate) fn pairs(first: &BTreeMap<u32, Point<'_>>, second: &BTreeMap<u32, Poi
     first.iter().filter_map(|(block, one)| second.get(block).map(|other| (one.value, other.value))).collect()
 }
 
-/// Collects every result that has a value, in scenario order.
 pub(crate) fn gather(record: &RunRecord) -> Vec<Observations<'_>> {
     let mut trials: HashMap<&str, Vec<&Trial>> = HashMap::new();
     for trial in &record.trials {
@@ -152,7 +147,6 @@ fn is_unwatched(trial: &Trial) -> bool {
     trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.failed.is_empty())
 }
 
-/// Metric of the requested workload, or of the first trial of an imported result.
 fn metric(result: &ResultRecord, first: &Trial) -> Metric {
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }

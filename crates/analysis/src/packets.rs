@@ -8,9 +8,9 @@ use workload::{Direction, EndSeries, StreamData};
 
 use crate::observations::Observations;
 
-/// Fewer packets than this cannot be the measured traffic.
+/// The measured traffic has at least this many packets.
 const FEWEST: u64 = 100;
-/// Data flows in one direction if it has this many times the bytes of the other.
+/// Data flows in one direction if that direction has this many times the bytes of the other.
 const ONE_WAY: u64 = 4;
 /// Packets were segmented between two devices if they lost this fraction of their segments.
 const CUT: f64 = 0.5;
@@ -27,9 +27,7 @@ pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Opt
 }
 
 struct SocketTotals {
-    /// Whether the data went from the client to the server.
     forward: bool,
-    /// Segments sent by the data sender, and by the other end for acknowledgements.
     data: u64,
     back: u64,
 }
@@ -118,7 +116,8 @@ mod tests {
     use samples::RunRecord;
     use workload::Measurement;
 
-    /// A device that sent `packets` packets of `mean` bytes and received an acknowledgement for every tenth.
+    /// Returns a device that sent `packets` packets of `mean` bytes, and received an acknowledgement for
+    /// every tenth packet.
     fn device(name: &str, sends: bool, packets: u64, mean: u64) -> DeviceCounters {
         let (data, back) = ((packets, Bytes(packets * mean)), (packets / 10, Bytes(packets / 10 * 66)));
         let ((tx_packets, tx_bytes), (rx_packets, rx_bytes)) =
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_a_packet_and_the_device_that_cuts_are_told_in_either_direction() {
+    fn finds_segmenting_device_in_either_direction() {
         for direction in [Direction::Forward, Direction::Reverse] {
             let found = cut_on_the_way(direction);
             let data = found.data.expect("segments were counted");
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_are_those_of_the_other_end() {
+    fn counts_acknowledgements_of_the_other_end() {
         let found = cut_on_the_way(Direction::Forward);
         let first = &found.devices[0];
         let (sent, back) = (first.sent.expect("data"), first.received);
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_count_as_segments_and_data_both_ways_are_not_told_apart() {
+    fn datagrams_count_as_segments_in_one_direction_only() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]);
         run.measured("plain", "udp", stream_settings(), &datagrams_at(&[(500, 0), (500, 0)]));
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_kept_before_segments_and_queues_were_counted_opens_and_says_nothing_of_them() {
+    fn reads_old_trial_without_segment_and_queue_counts() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
             let devices = vec![device("a:eth0", true, 5000, 1500)];

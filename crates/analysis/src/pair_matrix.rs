@@ -55,7 +55,6 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits:
     matrices
 }
 
-/// Effect of measuring pairs simultaneously, compared within blocks.
 fn contamination(matrix: &PairMatrix, measured: &[Observations<'_>], fits: &Fits) -> Option<Contamination> {
     let is_of_matrix = |id: &str| matrix.pairs.iter().any(|pair| pair.result == id);
     let results = measured.iter().filter(|result| is_of_matrix(&result.record.id));
@@ -103,7 +102,7 @@ mod tests {
     };
 
     #[test]
-    fn three_hosts_are_a_matrix_and_two_are_not() {
+    fn matrix_needs_three_hosts() {
         let mut run = Fixture::new(2);
         run.pair("a", "b", 9e9);
         assert_eq!(analyse(&run.record).matrices, []);
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_beside_others_are_held_against_themselves_alone_in_the_same_blocks() {
+    fn compares_simultaneous_with_separate_trials_by_block() {
         let mut run = contaminated(0.7);
         let findings = analyse(&run.record);
         let contamination =
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_beside_others_is_held_against_nothing() {
+    fn separate_pairs_have_no_contamination() {
         let mut run = contaminated(0.7);
         run.record.trials.iter_mut().for_each(|trial| trial.simultaneous = 0);
         assert_eq!(analyse(&run.record).matrices[0].contamination, None);

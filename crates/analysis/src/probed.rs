@@ -36,7 +36,7 @@ pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunPr
     }
 }
 
-/// Fraction of the kernel's busy time in each trial that is not attributed to an owner.
+/// Returns, for each trial, the fraction of the kernel's busy time that has no owner.
 pub(crate) fn unexplained(result: &Observations<'_>) -> Vec<f64> {
     watched(result).iter().filter_map(|(_, seen)| cpu_attribution::unexplained(seen.cpu.as_ref()?)).collect()
 }

@@ -1,5 +1,5 @@
-//! Ranks alternative paths, i.e. those of which none adds layers to another. Nested paths have a cost breakdown
-//! instead.
+//! Ranks alternative paths, i.e. paths of which none adds layers to another. Nested paths have a cost
+//! breakdown instead.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use findings::{Comparison, Difference, Findings, Rank, Ranking, ResultSummary};
 
 use crate::{fits::Fits, observations::Observations};
 
-/// With two paths there is a comparison instead of a ranking.
+/// Two paths have a comparison instead of a ranking.
 const FEWEST: usize = 3;
 
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_the_numbers_do_not_tell_apart_share_a_place() {
+    fn indistinguishable_paths_share_a_rank() {
         let mut run = four(6);
         for (path, rate, nanos) in [
             ("bare", 23e9, 65e3),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_trials_give_an_order_and_one_place_for_all() {
+    fn too_few_trials_give_all_paths_the_same_rank() {
         let mut run = four(2);
         run.stream("bare", &[], 1e9).stream("qemu", &[], 3e9).stream("microvm", &[], 2e9);
         let order = [(1, "qemu"), (1, "microvm"), (1, "bare")].map(|(place, path)| (place, path.to_owned()));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_upon_each_other_are_not_ranked_nor_are_two_paths() {
+    fn nested_paths_and_two_paths_are_not_ranked() {
         let mut run = Fixture::new(6);
         run.path("wire", &["wire"]).path("tunnel", &["wire", "vxlan"]).path("bridge", &["wire", "bridge"]);
         run.stream("wire", &[], 3e9).stream("tunnel", &[], 2e9).stream("bridge", &[], 1e9);

@@ -15,7 +15,6 @@ use crate::{commands::Commands, fits::Fits, observations::Observations};
 
 use sweep::Sweep;
 
-/// One recommendation per swept workload and path, in scenario order.
 pub(crate) fn answers(measured: &[Observations<'_>], fits: &Fits) -> Vec<Answer> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for result in measured {
@@ -46,11 +45,11 @@ pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
     let Findings { answers, findings: claims, .. } = findings;
     for answer in answers {
         for recommendation in &mut answer.recommendations {
-            let doubted = claims
+            let unreliable = claims
                 .iter()
                 .find(|claim| claim.distrusts() && claim.results.contains(&recommendation.result));
             recommendation.withheld =
-                doubted.map(|claim| withheld(claim, commands, answer.path.as_str(), &answer.workload));
+                unreliable.map(|claim| withheld(claim, commands, answer.path.as_str(), &answer.workload));
         }
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_told_what_its_remedy_brought_in_its_result() {
+    fn adds_measured_effect_of_remedy_to_its_finding() {
         let mut findings = with_claim();
         let remedy_trials = remedy_trials(&findings);
         remedy_results(&mut findings, &remedy_trials);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_for_another_run_is_left_alone() {
+    fn ignores_remedies_tried_for_another_run() {
         let mut findings = with_claim();
         let mut remedy_trials = remedy_trials(&findings);
         remedy_trials.header.remedy_trials.as_mut().expect("it tries").run = samples::RunId("another".into());

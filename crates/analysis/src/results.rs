@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_receivers_rate_after_the_warm_up_counts_and_both_directions_are_added() {
+    fn rate_is_received_after_warm_up_in_both_directions() {
         let mut run = plain();
         run.stream("plain", &[], 1e9).each("plain/bulk", |trial| {
             let (Measurement::Stream(mut one), Measurement::Stream(back)) =
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_interval_that_was_cut_off_says_nothing_of_stability() {
+    fn truncated_last_interval_does_not_affect_stability() {
         let mut run = plain();
         run.stream("plain", &[], 1e9).each("plain/bulk", |trial| {
             let Measurement::Stream(mut data) = stream_at(&[1e9, 1e9, 1e9, 1e9]) else { return };
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_all_trials_together() {
+    fn percentiles_are_over_all_trials() {
         let mut run = plain();
         run.ping("plain", &[], 10_000.0);
         // One trial of five is ten times slower, so its round trips are the slowest fifth.
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_lost_in_a_trial_from_which_nothing_came_back_count() {
+    fn counts_losses_of_trials_without_replies() {
         let mut run = plain();
         run.ping("plain", &[], 10_000.0).each("plain/ping", |trial| {
             let Measurement::PingPong(data) = &mut trial.measurement else { return };
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn cpu_time_is_per_byte_of_the_whole_trial() {
+    fn cpu_time_per_byte_includes_the_warm_up() {
         let mut run = plain();
         run.stream("plain", &[], 8e9).each("plain/bulk", |trial| trial.measurement = stream_at(&[8e9; 4]));
         let cpu = only(&run).cpu.expect("the machine is known");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn cpu_time_of_a_ping_pong_is_per_round_trip() {
+    fn cpu_time_of_ping_pong_is_per_round_trip() {
         let mut run = plain();
         run.ping("plain", &[], 50_000.0);
         // 1.2 busy CPUs for 50 µs each.
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_are_added_up_and_the_loss_is_of_those_that_should_have_come() {
+    fn datagram_loss_is_relative_to_expected_datagrams() {
         let load = StreamSettings {
             transport: Transport::Udp,
             ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_shows_what_each_message_waited_for_beside_its_round_trip() {
+    fn open_loop_has_times_from_intended_and_actual_send() {
         let load = PingPongSettings {
             schedule: Schedule::Open { period: Nanos(100_000) },
             ..PingPongSettings::new(Nanos::from_secs(1))
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_judged_by_their_rate() {
+    fn connections_use_their_rate() {
         let result = with(
             "connect",
             WorkloadSettings::Connect(ConnectSettings::new(Nanos::from_secs(2))),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn first_touches_are_judged_by_the_rate_of_touching_and_cost_what_the_whole_time_took() {
+    fn first_touch_rate_excludes_mapping_but_cpu_cost_includes_it() {
         let interval = |index: u64| FirstTouchInterval {
             start: Nanos::from_millis(100 * index),
             end: Nanos::from_millis(100 * (index + 1)),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ping_pong_beside_a_stream_says_what_that_carried_and_no_cost_of_its_own() {
+    fn ping_pong_with_background_stream_has_its_rate_but_no_cpu_cost() {
         let Measurement::PingPong(mut data) = crate::fixtures::ping_of(50_000.0) else { unreachable!() };
         let Measurement::Stream(under) = stream_at(&[9e9, 2e9, 4e9]) else { unreachable!() };
         data.under = Some(under);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_baseline_is_paired_by_block() {
+    fn fraction_of_baseline_is_paired_by_block() {
         let mut run = plain();
         run.path("other", &["wire", "bridge"]).stream("plain", &[], 10e9).stream("other", &[], 5e9);
         // Both paths are twice as fast in later blocks, which pairing cancels out.

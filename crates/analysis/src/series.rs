@@ -10,13 +10,10 @@ use crate::{kind, observations::Observations};
 /// Longer series are averaged first, because analysing a series takes up to quadratic time.
 const MOST_INTERVALS: usize = 4096;
 
-/// Rates of a trial's whole intervals after the warm-up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// The end that reported them: `receiver`, `sender` or `client`.
     pub(crate) of: &'static str,
     pub(crate) length: Nanos,
-    /// In chronological order, in bits or connections per second.
     pub(crate) rates: Vec<f64>,
 }
 
@@ -38,7 +35,7 @@ fn coarser(mut series: Series) -> Series {
     series
 }
 
-/// Interval length requested by plumb. `None` for other tools.
+/// Returns the interval length that plumb requested, or `None` for other tools.
 pub(crate) fn asked(sent: &WorkloadSource) -> Option<Nanos> {
     sent.load().map(|load| load.kind().interval())
 }
@@ -54,7 +51,7 @@ mod tests {
     use crate::fixtures::stream_at;
 
     #[test]
-    fn the_usual_length_holds_where_nobody_asked_for_one() {
+    fn uses_default_interval_length_if_none_was_requested() {
         let Measurement::Stream(mut data) = stream_at(&[9e9, 1e9, 2e9, 3e9, 4e9]) else { unreachable!() };
         let last = data.flows[0].receiver.intervals.last_mut().expect("it has five");
         last.end = Nanos(last.start.0 + 1000);
@@ -63,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_series_is_looked_at_in_coarser_steps() {
+    fn averages_long_series() {
         let long: Vec<f64> = (0..=40_000).map(|index| if index < 20_000 { 1e9 } else { 2e9 }).collect();
         let series = of(&stream_at(&long), None);
         assert!(series.rates.len() <= MOST_INTERVALS, "{}", series.rates.len());
@@ -74,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_senders_intervals_stand_in_for_a_receiver_that_told_its_total_alone() {
+    fn uses_sender_intervals_if_receiver_reported_only_a_total() {
         let Measurement::Stream(mut data) = stream_at(&[9e9, 1e9, 2e9, 3e9]) else { unreachable!() };
         data.flows[0].receiver.intervals.truncate(1);
         let series = of(&Measurement::Stream(data), None);

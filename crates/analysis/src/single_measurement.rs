@@ -17,15 +17,13 @@ const FEW_SHIFTS: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Single<'a> {
-    /// Version of plumb that measured.
     pub tool: &'a str,
     pub started: UnixMillis,
-    /// The peer as named by the user.
     pub peer: &'a str,
     pub load: &'a WorkloadSettings,
-    /// Placement of the threads at each end.
     pub placement: &'a Placement,
-    /// The measurement. An end without a report has no intervals, and one that reported only a total has one.
+    /// An end that did not report has no intervals, and an end that reported only a total has one
+    /// interval.
     pub measurement: &'a Measurement,
     pub cpu: &'a CpuUsage,
     pub warnings: &'a [ValidityWarning],
@@ -33,7 +31,6 @@ pub struct Single<'a> {
     pub devices: &'a [DeviceState],
 }
 
-/// Analyses a single trial. Equal trials give equal documents.
 #[must_use]
 pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
     let shifts = steadiness::shifts(&series(single));

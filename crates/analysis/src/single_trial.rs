@@ -16,25 +16,25 @@ use crate::{
     steadiness,
 };
 
-/// Minimum difference with too few trials to estimate their noise. Successive trials at the same setting often differ
-/// by this much.
+/// The minimum difference if there are too few trials to estimate their noise. Successive trials at the
+/// same setting often differ by this much.
 pub(crate) const MARGIN: f64 = 0.1;
-/// Minimum difference between trials of two runs.
+/// The minimum difference between trials of two runs.
 pub(crate) const ALLOWANCE: f64 = 0.25;
-/// Minimum number of another tool's trials for estimating their noise.
-pub(crate) const FEWEST_TOLD: usize = 5;
+/// The minimum number of another tool's trials that is required to estimate their noise.
+pub(crate) const FEWEST_IMPORTED: usize = 5;
 
-/// Minimum number of plumb's own trials for comparing two runs.
+/// The minimum number of plumb's own trials that is required to compare two runs.
 pub(crate) const FEWEST_OWN: usize = 3;
 
-/// Relative tolerance between a value and the mean of its own intervals.
+/// The relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
 
 /// The value of an imported result with a single trial, and an interval from the trial's own series. `None` with more
 /// trials, or if the series is not sufficient. If the series jumped, the interval of its mean is wide, and a
 /// limitation says that another trial may stay at each level for a different time.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
-    let value = only_value(result).filter(|_| is_told(result))?;
+    let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
     // The value includes all data, even from a short last interval, so the interval is centred on it.
     let interval = about(mean, value)?;
@@ -61,7 +61,7 @@ pub(crate) fn compare(
     let (this, that) = (this.0, that.0);
     let verdict = match by_scatter(this, that) {
         Some(verdict) => verdict,
-        None if is_told(this) && is_told(that) && is_known(&comparison) => {
+        None if is_imported(this) && is_imported(that) && is_known(&comparison) => {
             beyond(MARGIN, this, that, &comparison)
         }
         None => Difference::Unclear,
@@ -91,20 +91,21 @@ pub(crate) fn is_known(comparison: &Comparison) -> bool {
         || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
 }
 
-/// Judges enough trials on both sides like those of two runs, because another tool's trials run one after another.
+/// Compares enough trials on both sides like the trials of two runs, because the trials of another tool
+/// run one after another.
 fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Difference> {
     if is_few(this) || is_few(that) {
         return None;
     }
     let judged = ab::judge(&that.values(), &this.values(), noise::USUAL_BETWEEN_RUNS)?;
-    Some(compare::said(judged.difference))
+    Some(compare::converted(judged.difference))
 }
 
 pub(crate) fn is_few(result: &Observations<'_>) -> bool {
-    result.received().len() < if is_told(result) { FEWEST_TOLD } else { FEWEST_OWN }
+    result.received().len() < if is_imported(result) { FEWEST_IMPORTED } else { FEWEST_OWN }
 }
 
-pub(crate) fn is_told(result: &Observations<'_>) -> bool {
+pub(crate) fn is_imported(result: &Observations<'_>) -> bool {
     result.record.sent.load().is_none()
 }
 
@@ -112,7 +113,8 @@ pub(crate) fn jumped(result: &Observations<'_>) -> bool {
     swing(result) > 1.0
 }
 
-/// Ratio of the highest to the lowest level in a result's only trial; 1 without level shifts.
+/// Returns the ratio of the highest to the lowest level in a result's only trial, or 1 without level
+/// shifts.
 fn swing(result: &Observations<'_>) -> f64 {
     let only = result.trials().next().filter(|_| result.points.len() == 1);
     let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(result, trial))).unwrap_or_default();
@@ -126,7 +128,7 @@ fn ratio_of(
     (that, other): (&Observations<'_>, &Level),
 ) -> Option<(stats::Estimate, Basis)> {
     let trials = own.ratio(other, CONFIDENCE)?;
-    if trials.interval.is_some() || !is_told(this) || !is_told(that) {
+    if trials.interval.is_some() || !is_imported(this) || !is_imported(that) {
         return Some((trials, Basis::Trials));
     }
     let by_series = || {
@@ -149,8 +151,8 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
         .filter(|it| it.low > 0.0)
 }
 
-/// Rates of the only trial, if they are the basis of its value. This excludes incomplete intervals, and a sender's
-/// rates if a different amount arrived.
+/// Returns the rates of the only trial, if they are the basis of its value. This excludes incomplete
+/// intervals, and a sender's rates if a different amount arrived.
 fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
     let trial = result.trials().next()?;
     let Series { of, rates, .. } = series::of_trial(result, trial);
@@ -176,13 +178,13 @@ mod tests {
     fn imported(rates: [f64; 2]) -> findings::Findings {
         let mut run = Fixture::new(1);
         run.path("host-to-vm", &[]);
-        run.told("host-to-vm", "tcp", &[("vhost", "on")], about(rates[0]));
-        run.told("host-to-vm", "tcp", &[("vhost", "off")], about(rates[1]));
+        run.imported("host-to-vm", "tcp", &[("vhost", "on")], about(rates[0]));
+        run.imported("host-to-vm", "tcp", &[("vhost", "off")], about(rates[1]));
         analyse(&run.record)
     }
 
     #[test]
-    fn one_trial_has_an_interval_from_its_own_series() {
+    fn single_trial_has_interval_from_its_series() {
         let value = imported([27.4e9, 16.2e9]).results[0].value;
         let interval = value.interval.expect("fifty intervals suffice");
         assert_eq!((value.basis, value.trials), (Basis::Intervals, 1));
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_called_one_only_beyond_the_margin() {
+    fn difference_must_exceed_the_margin() {
         for (rates, wanted) in [
             ([27.4e9, 16.2e9], Difference::Lower),
             ([16.2e9, 27.4e9], Difference::Higher),
@@ -211,15 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn a_series_with_a_jump_has_a_wide_interval_and_differs_only_beyond_its_levels() {
+    fn level_shift_widens_the_interval() {
         let jump: Vec<f64> = (0..51)
             .map(|at| if at < 26 { 12.6e9 } else { 20e9 } * if at % 2 == 0 { 0.99 } else { 1.01 })
             .collect();
         for (reference, wanted) in [(80e9, Difference::Lower), (30e9, Difference::Unclear)] {
             let mut run = Fixture::new(1);
             run.path("host-to-vm", &[]);
-            run.told("host-to-vm", "tcp", &[("vhost", "on")], about(reference));
-            run.told("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
+            run.imported("host-to-vm", "tcp", &[("vhost", "on")], about(reference));
+            run.imported("host-to-vm", "tcp", &[("vhost", "off")], stream_at(&jump));
             let findings = analyse(&run.record);
             let (value, change) = (findings.results[1].value, findings.effects[0].change);
             let interval = value.interval.expect("fifty intervals");
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn one_block_of_a_run_by_plumb_has_no_interval_and_no_verdict() {
+    fn single_block_has_no_interval_or_verdict() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]);
         run.stream("plain", &[("offload", "on")], 1e9).stream("plain", &[("offload", "off")], 1e9);
@@ -245,12 +247,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_table_are_compared_without_an_interval() {
+    fn compares_table_rows_without_interval() {
         let mut run = Fixture::new(1);
         run.path("bridge", &[]);
         for (queues, rate) in [("1", 12.7e9), ("2", 27.8e9)] {
             let row = reported_of(&[("Bandwidth", Quantity::BitRate, rate)]);
-            run.told("bridge", "table", &[("queues", queues)], row);
+            run.imported("bridge", "table", &[("queues", queues)], row);
         }
         let findings = analyse(&run.record);
         let change = findings.effects[0].change;

@@ -32,7 +32,7 @@ mod tests {
     use crate::fixtures::stream_at;
 
     #[test]
-    fn an_ends_threads_ran_on_every_cpu_that_any_of_its_trials_saw() {
+    fn combines_cpus_of_all_trials_of_an_end() {
         let on = |cpus: &[u32]| {
             let Measurement::Stream(mut data) = stream_at(&[1e9]) else { unreachable!("it is a stream") };
             data.flows[0].sender.socket.ran_on = cpus.to_vec();

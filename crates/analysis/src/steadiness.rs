@@ -10,14 +10,14 @@ use crate::{
     series::Series,
 };
 
-/// Uncertainty of a series' mean. `None` if there are too few intervals or the rate jumped, because then there is no
-/// single level to estimate.
+/// Returns the uncertainty of the mean of a series, or `None` if there are too few intervals. If the rate
+/// jumped, this also returns `None`, because there is no single level to estimate.
 pub(crate) fn spread(series: &Series) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {
         return None;
     }
-    // An interval that includes zero says nothing about a rate.
+    // An interval that includes zero contains no information about a rate.
     let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval.filter(|it| it.low > 0.0)?;
     Some(Spread {
         interval: compare::named(interval),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_rate_has_an_interval_and_no_shift() {
+    fn steady_rate_has_interval_and_no_shift() {
         let steady = of(&about(10e9, 20));
         let spread = spread(&steady).expect("twenty are enough");
         assert!(spread.interval.low > 9.8e9 && spread.interval.high < 10.2e9, "{spread:?}");
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_jumped_has_a_shift_and_no_interval() {
+    fn level_shift_gives_no_interval() {
         let jumped = of(&[about(12.6e9, 32), about(20e9, 30)].concat());
         let found = shifts(&jumped);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_intervals_say_nothing() {
+    fn too_few_intervals_give_no_result() {
         assert_eq!(spread(&of(&about(1e9, 5))), None);
         assert_eq!(spread(&of(&[])), None);
     }

@@ -10,15 +10,15 @@ use crate::{observations::Observations, probed};
 /// Returns all kinds of calls, sorted by decreasing time and then by decreasing count. If known, only running time is
 /// used, because the thread that waits longest does the least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
-    let beside = result.trials().flat_map(|trial| &trial.syscalls);
+    let unprobed = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
-    let mut all = added_up(beside.chain(probed));
+    let mut all = added_up(unprobed.chain(probed));
     all.sort_by_key(|count| std::cmp::Reverse((count.running.or(count.total), count.calls)));
     all
 }
 
-/// Calls that are still running, merged for equal threads, the longest first. Each counts once, because they are not
-/// in other counts.
+/// Returns the calls that are still running, the longest first, and merges those of equal threads. Each
+/// one counts once, because it is not included in other counts.
 pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
     let mut all = added_up(each.iter());
@@ -59,7 +59,6 @@ pub(crate) fn add(known: &mut SyscallCount, more: &SyscallCount) {
     known.guest = times(known.guest, more.guest);
     known.bytes = both(known.bytes, more.bytes, |one: Bytes, other| Bytes(one.0.saturating_add(other.0)));
     add_times(&mut known.times, &more.times);
-    // Every trial has different threads.
     known.pid = known.pid.filter(|pid| more.pid == Some(*pid));
     known.tid = known.tid.filter(|tid| more.tid == Some(*tid));
 }
@@ -71,7 +70,6 @@ pub(crate) fn add_times(known: &mut CallTimes, more: &CallTimes) {
     known.0.iter_mut().zip(&more.0).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
 }
 
-/// If one trial lacks a count, the total is unknown.
 fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
     Some(add(one?, other?))
 }
@@ -98,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_kind_by_one_thread_are_added_up_and_the_longest_come_first() {
+    fn sums_equal_calls_by_thread_and_sorts_by_time() {
         let mut run = Fixture::new(2);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
             let unknown = (trial.block == 0).then_some(7);
@@ -109,15 +107,15 @@ mod tests {
             ];
         });
         let all = together(&gather(&run.record)[0]);
-        let said: Vec<_> = all.iter().map(|it| (it.call.as_str(), it.calls, it.total)).collect();
+        let listed: Vec<_> = all.iter().map(|it| (it.call.as_str(), it.calls, it.total)).collect();
         assert_eq!(
-            said,
+            listed,
             [("ppoll", 20, Some(Nanos(18_000))), ("ioctl", 200, Some(Nanos(10_000))), ("write", 2000, None)]
         );
     }
 
     #[test]
-    fn whoever_only_waits_stands_last() {
+    fn threads_that_only_wait_come_last() {
         let mut run = Fixture::new(1);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).probed("plain/bulk");
         run.seen("plain/bulk", |_, seen| {

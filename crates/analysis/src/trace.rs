@@ -20,7 +20,7 @@ pub use comparison::trace_comparison;
 pub use interval::observed_since;
 pub use vm::vm;
 
-/// Minimum duration for comparing the 10 ms ticks in /proc/stat with the trace.
+/// The minimum duration for comparing the 10 ms ticks in /proc/stat with the trace.
 const LONG: Nanos = Nanos::from_millis(900);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Rows {
     }
 }
 
-/// All traced processes belong to one end.
+/// Returns the unfinished calls. All traced processes belong to one end.
 fn under_way(calls: &[SyscallCount]) -> Vec<SyscallCount> {
     let mut calls = syscalls::under_way(calls.iter());
     calls.iter_mut().for_each(|call| call.end = None);
@@ -149,7 +149,7 @@ fn together(group: &[&SyscallCount]) -> CallTimes {
     sums
 }
 
-/// Smallest power of two that this fraction of all calls stayed below.
+/// Returns the smallest power of two that this fraction of all calls stayed below.
 fn below(times: &CallTimes, share: f64) -> Option<Nanos> {
     let all: u64 = times.0.iter().sum();
     let wanted = (all as f64 * share).ceil() as u64;

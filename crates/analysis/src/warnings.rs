@@ -24,7 +24,7 @@ pub(crate) fn strongest(result: &Observations<'_>) -> Vec<(ValidityWarning, u32)
     kept
 }
 
-/// A trial counts once for each kind of warning, even if both ends raised it.
+/// Counts a trial once for each kind of warning, even if both ends reported it.
 fn of_trial(warnings: &[ValidityWarning]) -> Vec<(ValidityWarning, f64)> {
     let mut own: Vec<(ValidityWarning, f64)> = Vec::new();
     for warning in warnings {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_kept_once_with_its_strongest_and_its_number_of_trials() {
+    fn lists_each_kind_once_with_strongest_instance_and_count() {
         let disagree = ValidityWarning::EndsDisagree { sent: Bytes(10), received: Bytes(4) };
         assert_eq!(
             of(&[
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_that_is_no_number_is_dropped() {
+    fn drops_warnings_with_nan() {
         assert_eq!(of(&[&[generator("client", f64::NAN)]]), []);
     }
 }

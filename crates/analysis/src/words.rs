@@ -3,8 +3,8 @@
 use units::Share;
 use workload::Metric;
 
-/// Joins names: `a`, `a and b`, `a, b and c`. Of more than five, only the first four and the number of others are
-/// given.
+/// Joins names: `a`, `a and b`, `a, b and c`. If there are more than five, the result contains the first
+/// four names and the number of others.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     const MOST: usize = 5;
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -41,14 +41,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_as_one_would_say_them() {
-        for (names, said) in [
+    fn lists_names_in_words() {
+        for (names, expected) in [
             (&["a"][..], "a"),
             (&["a", "b"], "a and b"),
             (&["a", "b", "c", "d", "e"], "a, b, c, d and e"),
             (&["a", "b", "c", "d", "e", "f", "g"], "a, b, c, d and 3 more"),
         ] {
-            assert_eq!(list(names), said);
+            assert_eq!(list(names), expected);
         }
     }
 }

@@ -6,28 +6,28 @@ use workload::{Direction, SocketSettings, Transport, WorkloadSettings};
 
 use crate::words::count;
 
-/// Describes what a result sent, using what is known about its sockets.
 pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) -> String {
     match sent {
         WorkloadSource::Load(load) => in_words(load, placement, sockets),
-        WorkloadSource::Imported(told) => self::told(told),
+        WorkloadSource::Imported(imported) => imported_in_words(imported),
     }
 }
 
-/// `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Unknown settings are omitted.
-fn told(told: &ImportedSettings) -> String {
-    let name = match told.transport {
+/// Returns e.g. `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Unknown settings are
+/// omitted.
+fn imported_in_words(imported: &ImportedSettings) -> String {
+    let name = match imported.transport {
         Some(Transport::Tcp) => "TCP ",
         Some(Transport::Udp) => "UDP ",
         None => "",
     };
-    let kind = match told.kind {
+    let kind = match imported.kind {
         ImportedKind::Stream => {
-            let streams = told.streams.map_or_else(
+            let streams = imported.streams.map_or_else(
                 || format!("{name}streams"),
                 |streams| count(streams as usize, &format!("{name}stream")),
             );
-            let direction = match told.direction {
+            let direction = match imported.direction {
                 Some(Direction::Forward) => " forward",
                 Some(Direction::Reverse) => " in reverse",
                 Some(Direction::Both) => " each way",
@@ -42,15 +42,15 @@ fn told(told: &ImportedSettings) -> String {
     let words: Vec<String> = (!kind.is_empty())
         .then_some(kind)
         .into_iter()
-        .chain(told.message.map(|size| format!("{size} messages")))
-        .chain(told.rate.map(|rate| rate.to_string()))
-        .chain(told.congestion.clone())
-        .chain(told.options.iter().map(|(name, value)| format!("{name} {value}")))
+        .chain(imported.message.map(|size| format!("{size} messages")))
+        .chain(imported.rate.map(|rate| rate.to_string()))
+        .chain(imported.congestion.clone())
+        .chain(imported.options.iter().map(|(name, value)| format!("{name} {value}")))
         .collect();
-    if words.is_empty() { told.tool.clone() } else { format!("{}: {}", told.tool, words.join(", ")) }
+    if words.is_empty() { imported.tool.clone() } else { format!("{}: {}", imported.tool, words.join(", ")) }
 }
 
-/// `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
+/// Returns e.g. `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
 pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndSocket]) -> String {
     let kind = load.kind();
     let mut words = kind.in_words();
@@ -67,12 +67,12 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndS
     words.join(", ")
 }
 
-/// The sender's default congestion control if none was requested. `None` if that end did not report it.
+/// Returns the sender's default congestion control if none was requested, or `None` if that end did not
+/// report it.
 fn used_congestion(sockets: &[EndSocket]) -> Option<String> {
     sockets.iter().find(|end| end.end != "receiver" && end.end != "server")?.socket.congestion.clone()
 }
 
-/// Other requested socket options. Kernel defaults are omitted.
 fn socket(settings: &SocketSettings) -> Vec<String> {
     let switched = |on| if on { "no delay" } else { "delay allowed" };
     [
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_reads_as_one_would_say_it() {
+    fn describes_stream_in_words() {
         let many = StreamSettings {
             streams: 8,
             direction: Direction::Both,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_congestion_control_that_nobody_chose_is_the_one_that_the_sender_had() {
+    fn shows_default_congestion_control_of_the_sender() {
         let end = |end: &str, name: &str| EndSocket {
             end: end.to_owned(),
             socket: SocketFacts { congestion: Some(name.to_owned()), ..SocketFacts::default() },
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ping_pong_says_when_it_sends_how_it_waits_and_what_is_beside_it() {
+    fn describes_schedule_waiting_and_background_stream() {
         let under = Background {
             mode: Mode::Limit,
             streams: 2,
@@ -207,7 +207,7 @@ mod tests {
             (PingPongSettings::new(TWO), "UDP ping-pong, 64 B, closed loop, blocking, same-cpu"),
             (
                 open,
-                "TCP ping-pong, 64 B, open loop, one every 100 µs, spinning, beside 2 TCP streams forward of 1.00 \
+                "TCP ping-pong, 64 B, open loop, one every 100 µs, spinning, during 2 TCP streams forward of 1.00 \
                  Gbit/s each (limit mode (no copy), 1.00 MiB writes), cubic, same-cpu",
             ),
         ] {
@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn an_end_without_cpus_is_free() {
+    fn end_without_cpus_is_not_pinned() {
         let placement = workload::Placement::Cpus { client: vec![0], server: vec![] }.to_string();
         let words = in_words(&WorkloadSettings::PingPong(PingPongSettings::new(TWO)), &placement, &[]);
         assert!(words.ends_with("blocking, client on CPU 0, server free"), "{words}");
     }
 
     #[test]
-    fn connections_say_what_each_carries() {
+    fn describes_sizes_of_connections() {
         let load = WorkloadSettings::Connect(ConnectSettings {
             clients: 4,
             socket: cubic(),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_tools_log_does_not_tell_is_not_said() {
+    fn omits_unknown_settings_of_other_tools() {
         let bare = ImportedSettings::of("iperf3", ImportedKind::Stream);
         let full = ImportedSettings {
             transport: Some(Transport::Tcp),
@@ -246,12 +246,12 @@ mod tests {
             ..bare.clone()
         };
         let table = ImportedSettings::of("a table", ImportedKind::Other);
-        for (told, words) in [
+        for (imported, words) in [
             (bare, "iperf3: streams"),
             (full, "iperf3: 4 TCP streams in reverse, 128 KiB messages, cubic, mss 1400"),
             (table, "a table"),
         ] {
-            assert_eq!(of(&WorkloadSource::Imported(told), "unknown", &[]), words);
+            assert_eq!(of(&WorkloadSource::Imported(imported), "unknown", &[]), words);
         }
     }
 }

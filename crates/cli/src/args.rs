@@ -35,7 +35,6 @@ impl Args {
         Self::from_arg_matches(&tree().try_get_matches()?)
     }
 
-    /// Applies the user's config file where neither flags nor the environment set a value.
     pub(crate) fn fill(&mut self, settings: Settings) {
         if let Command::Run(run) = &mut self.command {
             run.fill(&settings);

@@ -26,9 +26,6 @@ pub(crate) fn pack(record: &RunRecord) -> anyhow::Result<Vec<u8>> {
     Ok(packer.finish()?)
 }
 
-/// Decompresses a record.
-///
-/// # Errors When it fails gzip's checksum, or exceeds the size limit.
 pub(crate) fn unpack(packed: impl Read) -> anyhow::Result<String> {
     // Untrusted input may decompress to any size.
     Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
@@ -45,8 +42,6 @@ pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, b
 }
 
 /// Extracts the record from a page, or returns `None` if there is none.
-///
-/// # Errors When the record is damaged.
 pub(crate) fn extract(page: &str) -> anyhow::Result<Option<String>> {
     let Some((_, rest)) = page.split_once(OPEN) else { return Ok(None) };
     let (packed, _) = rest.split_once(CLOSE).context("the record in the page is truncated")?;

@@ -11,7 +11,7 @@ pub enum Exit {
     /// 1: a regression beyond the limit was found. Only used by `plumb check` and `plumb watch --once`.
     Lost,
     /// 2: the check was inconclusive. Only used by these two commands.
-    CannotTell,
+    Inconclusive,
     /// 3: nothing can be measured on this machine, or every result was skipped.
     Unable,
     /// 64: a usage error, e.g. in a flag, scenario or name. This is EX_USAGE of sysexits.h, because 2 means
@@ -31,7 +31,7 @@ impl Exit {
         match self {
             Self::Success => 0,
             Self::Failure | Self::Lost => 1,
-            Self::CannotTell => 2,
+            Self::Inconclusive => 2,
             Self::Unable => 3,
             Self::Misuse => 64,
             Self::NotChecked => 65,

@@ -108,7 +108,6 @@ pub(crate) fn named(host: &str, port: u16) -> String {
     }
 }
 
-/// Parses a local address for --bind.
 pub(crate) fn own(text: &str) -> Result<IpAddr, String> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     if let Ok(address) = bare.parse() {

@@ -16,7 +16,6 @@ use crate::width;
 
 const COLOUR: &str = "\u{1b}[";
 
-/// Disables colours if the config file says so. Environment variables take precedence.
 pub(crate) fn use_colours(enabled: Option<bool>) {
     if enabled == Some(false) && env::var_os("CLICOLOR_FORCE").is_none() {
         console::set_colors_enabled(false);

@@ -49,7 +49,6 @@ fn list(text: &str) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// The CPUs of each end. An end with `None` is not pinned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Cpus {
     pub(crate) client: Option<Vec<u32>>,
@@ -81,7 +80,7 @@ fn is_here(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// The online CPUs from the kernel's list (`0-3,6`), or `None` if it cannot be read.
+/// Returns the online CPUs from the kernel's list (`0-3,6`), or `None` if it cannot be read.
 fn online() -> Option<Vec<u32>> {
     list(fs::read_to_string("/sys/devices/system/cpu/online").ok()?.trim()).ok()
 }

@@ -2,7 +2,6 @@
 
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Shows the last values that fit. The largest one has a full bar.
 pub(crate) fn sparkline(values: impl Iterator<Item = f64> + Clone, room: usize) -> String {
     let highest = values.clone().fold(0.0, f64::max);
     let sign = |value: f64| {

@@ -21,10 +21,8 @@ use units::Nanos;
 
 use crate::{amount, commands::report, exit::Exit, output, program::TOOL, remedy_results, store_path, trial};
 
-/// How often to check for Ctrl-C during a pause.
 const ASKED: Duration = Duration::from_millis(50);
 
-/// Number of trials, and whether to store them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repetition")]
 pub(crate) struct Repetition {
@@ -61,7 +59,6 @@ impl Repetition {
     }
 }
 
-/// Runs the requested number of trials and prints the summary. Stops early if a trial fails or is interrupted.
 pub(crate) fn repeat(
     flags: &Repetition,
     mut trials: StoredTrials,
@@ -86,7 +83,6 @@ pub(crate) fn repeat(
     Ok(if stop.is_asked() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// Returns false if interrupted.
 fn paused(pause: Nanos, stop: &Stop) -> bool {
     let until = Instant::now() + Duration::from(pause);
     while !stop.is_asked() && Instant::now() < until {
@@ -95,7 +91,6 @@ fn paused(pause: Nanos, stop: &Stop) -> bool {
     !stop.is_asked()
 }
 
-/// The run that stores the trials. It is created with the first one.
 pub(crate) struct StoredTrials {
     name: &'static str,
     db: Option<PathBuf>,
@@ -236,7 +231,7 @@ fn workload(load: &WorkloadSettings) -> String {
     measured(load).replace(' ', "-")
 }
 
-/// The command line of this process, without any password in a server address.
+/// Returns the command line of this process, without any password in a server address.
 fn command_line() -> String {
     let shown = |word: String| match word.strip_prefix("--db=") {
         Some(place) => format!("--db={}", store_path::display(Path::new(place))),

@@ -109,11 +109,6 @@ impl Watch {
         lines
     }
 
-    /// Ends the progress output.
-    ///
-    /// # Errors
-    ///
-    /// If an earlier line could not be written.
     pub(crate) fn end(&self) -> io::Result<()> {
         let mut rest = self.state.borrow_mut().stream.rest();
         if matches!(self.lines, Lines::Connect { .. }) {

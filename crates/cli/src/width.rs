@@ -58,7 +58,6 @@ pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     cut + mark
 }
 
-/// Column end offsets, in characters. Columns are separated by two spaces.
 fn columns(line: &str) -> Vec<usize> {
     let signs: Vec<char> = line.chars().collect();
     let ends = |at: usize| {
@@ -69,7 +68,8 @@ fn columns(line: &str) -> Vec<usize> {
     (1..=signs.len()).filter(|at| ends(*at)).collect()
 }
 
-/// Whether the last column is a label without its value. A label is a single word that starts with a letter.
+/// Returns whether the last column is a label without its value. A label is a single word that starts
+/// with a letter.
 fn is_name(line: &str, ends: &[usize]) -> bool {
     let [.., before, last] = ends else { return false };
     let column: String = line.chars().skip(*before).take(last - before).collect();

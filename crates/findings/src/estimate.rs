@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_says_what_its_interval_attains() {
+    fn ratio_has_confidence_of_its_interval() {
         let comparison = Comparison {
             ratio: 0.3123,
             ratio_interval: Some(Interval { low: 0.28, high: 0.351, confidence: 0.9375 }),

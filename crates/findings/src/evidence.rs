@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_what_is_kept_as_numbers() {
+    fn text_and_numbers_agree() {
         let interval = Some(Interval { low: 0.01, high: 0.03, confidence: 0.9375 });
         let evidence = Evidence::new("datagrams lost")
             .count(12)

@@ -19,7 +19,7 @@ pub(crate) fn bind(name: &str) -> io::Result<UnixDatagram> {
     UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name)?)
 }
 
-pub(crate) fn tell(before: &str, who: &str) -> io::Result<UnixDatagram> {
+pub(crate) fn announce(before: &str, who: &str) -> io::Result<UnixDatagram> {
     let who = format!("{who} (process {})", std::process::id());
     let who = who.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '_' });
     bind(&format!("{before} ").chars().chain(who).take(LONGEST).collect::<String>())

@@ -56,7 +56,7 @@ const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 const MOST_LINES: u32 = 10;
 
-pub(crate) type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+pub(crate) type LogLine = Arc<dyn Fn(&str) + Send + Sync>;
 
 pub(crate) struct Connection {
     shared: Arc<Shared>,
@@ -67,7 +67,7 @@ pub(crate) struct Connection {
 
 struct Shared {
     access: Arc<ServerAccess>,
-    tell: Tell,
+    log: LogLine,
     stop: Arc<AtomicBool>,
     deadline: OnceLock<Instant>,
     is_connected: AtomicBool,
@@ -137,7 +137,7 @@ impl Connection {
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
-        tell: &Tell,
+        log: &LogLine,
     ) -> Result<Self, FleetError> {
         let target = Target::new(access)?;
         let (handle, driver) = spawn_runtime().map_err(|error| FleetError::Broken {
@@ -146,7 +146,7 @@ impl Connection {
         })?;
         let shared = Arc::new(Shared {
             access: Arc::clone(access),
-            tell: Arc::clone(tell),
+            log: Arc::clone(log),
             stop: Arc::clone(stop),
             deadline: OnceLock::new(),
             is_connected: AtomicBool::new(true),
@@ -288,7 +288,7 @@ impl Shared {
 
     fn line(&self, text: &str) {
         if self.lines.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
-            (self.tell)(&format!("the NATS server {} {text}", self.access.server));
+            (self.log)(&format!("the NATS server {} {text}", self.access.server));
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
 use parking_lot::Mutex;
 
 use crate::{
-    connection::{Answer, Connection, Tell},
+    connection::{Answer, Connection, LogLine},
     dial::ServerAccess,
     error::FleetError,
     message::{MemberInfo, OrderReply, VERSION, drawn},
@@ -34,10 +34,10 @@ impl Controller {
     pub fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
-        tell: impl Fn(&str) + Send + Sync + 'static,
+        log: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self, FleetError> {
-        let tell: Tell = Arc::new(tell);
-        let connection = Arc::new(Connection::open(access, stop, &tell)?);
+        let log: LogLine = Arc::new(log);
+        let connection = Arc::new(Connection::open(access, stop, &log)?);
         Ok(Self { connection, access: Arc::clone(access), seen: Mutex::default() })
     }
 
@@ -45,7 +45,6 @@ impl Controller {
         members(&self.connection, &self.access.name)
     }
 
-    /// Starts an agent. Fails if the member is missing or ambiguous, or if it refuses.
     pub fn start(
         &self,
         member: &str,

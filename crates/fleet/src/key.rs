@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn verifies_signatures_of_its_key_only() {
+    fn accepts_only_signatures_of_its_own_key() {
         let (key, other) = (NKey::generate(), NKey::generate());
         let public = PublicKey::read(&key.public()).expect("a public key");
         assert!(public.verifies(b"text", &key.sign(b"text")));

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::{
-    connection::{Connection, Incoming, Message, Subscription, Tell},
+    connection::{Connection, Incoming, LogLine, Message, Subscription},
     controller,
     dial::ServerAccess,
     error::FleetError,
@@ -39,7 +39,6 @@ const GRACE: Duration = Duration::from_secs(3);
 const MOST: usize = 16;
 const MOST_LINES: u64 = 100;
 const FIRST: Duration = Duration::from_secs(1);
-/// The longest pause between two attempts.
 const FARTHEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -86,10 +85,10 @@ pub fn serve(
     starter: &dyn AgentStarter,
     status: &MemberStatus,
     stop: &Arc<AtomicBool>,
-    tell: impl Fn(&str) + Send + Sync + 'static,
+    log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), FleetError> {
-    let tell: Tell = Arc::new(tell);
-    let Some(connection) = connect(policy, stop, &tell)? else { return Ok(()) };
+    let log: LogLine = Arc::new(log);
+    let Some(connection) = connect(policy, stop, &log)? else { return Ok(()) };
     let name = &policy.access.name;
     let connection = Arc::new(connection);
     let _ = status.connection.set(Arc::downgrade(&connection));
@@ -104,13 +103,13 @@ pub fn serve(
         starter,
         status,
         stop,
-        tell,
+        log,
         connection,
         instance: drawn(),
         sessions: Mutex::default(),
     };
     let controllers: Vec<&str> = policy.controllers.keys().map(String::as_str).collect();
-    (member.tell)(&format!("member {name} takes orders from {}", controllers.join(", ")));
+    (member.log)(&format!("member {name} takes orders from {}", controllers.join(", ")));
     thread::scope(|scope| {
         scope.spawn(|| member.answer_rolls(roll));
         member.obey(scope, orders);
@@ -122,14 +121,14 @@ pub fn serve(
 fn connect(
     policy: &MemberPolicy,
     stop: &Arc<AtomicBool>,
-    tell: &Tell,
+    log: &LogLine,
 ) -> Result<Option<Connection>, FleetError> {
     let mut pause = FIRST;
     while !stop.load(Ordering::Relaxed) {
-        match Connection::open(&policy.access, stop, tell) {
+        match Connection::open(&policy.access, stop, log) {
             Ok(connection) => return Ok(Some(connection)),
             Err(error @ (FleetError::Away { .. } | FleetError::Broken { .. })) => {
-                tell(&format!("{error}; retrying in {} s", pause.as_secs()));
+                log(&format!("{error}; retrying in {} s", pause.as_secs()));
             }
             Err(error) => return Err(error),
         }
@@ -148,7 +147,7 @@ struct Member<'a> {
     starter: &'a dyn AgentStarter,
     status: &'a MemberStatus,
     stop: &'a AtomicBool,
-    tell: Tell,
+    log: LogLine,
     connection: Arc<Connection>,
     instance: String,
     sessions: Mutex<Vec<Arc<Session>>>,
@@ -222,7 +221,7 @@ impl Member<'_> {
                 Ok(Task::Drain(drain)) => {
                     self.status.drained.store(drain, Ordering::Relaxed);
                     let what = if drain { "drained" } else { "returned to service" };
-                    (self.tell)(&format!("{what} by {controller}"));
+                    (self.log)(&format!("{what} by {controller}"));
                     self.answer(&controller, &id, &OrderReply::Done);
                 }
                 Ok(Task::Start(order)) => {
@@ -233,9 +232,9 @@ impl Member<'_> {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
                     // A malicious server could send any number of orders.
                     if refused < MOST_LINES {
-                        (self.tell)(&format!("refused {controller}: {reason}"));
+                        (self.log)(&format!("refused {controller}: {reason}"));
                     } else if refused == MOST_LINES {
-                        (self.tell)("further refused orders are not shown (see `--metrics`)");
+                        (self.log)("further refused orders are not shown (see `--metrics`)");
                     }
                     self.answer(&controller, &id, &OrderReply::Refused { reason });
                 }
@@ -289,23 +288,23 @@ impl Member<'_> {
 
     /// Starts an agent, and forwards its streams until the agent or the session ends.
     fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
-        let (what, tell) = (format!("agent for {} of {controller}", order.run), &self.tell);
+        let (what, log) = (format!("agent for {} of {controller}", order.run), &self.log);
         match self.begin(controller, order, id) {
             Ok(Begun { session, mut agent, reader, writer }) => {
                 self.status.started.fetch_add(1, Ordering::Relaxed);
-                tell(&format!("{what}: started"));
+                log(&format!("{what}: started"));
                 let _open = carry(&mut *agent, &session, reader, writer);
                 session.end(&agent.stop());
                 self.sessions.lock().retain(|other| !Arc::ptr_eq(other, &session));
                 let reason = session.end_reason().filter(|reason| !reason.is_empty());
-                tell(&format!(
+                log(&format!(
                     "{what}: ended{}",
                     reason.map(|reason| format!(" ({reason})")).unwrap_or_default()
                 ));
             }
             Err(reason) => {
                 self.status.refused.fetch_add(1, Ordering::Relaxed);
-                tell(&format!("{what}: not started: {reason}"));
+                log(&format!("{what}: not started: {reason}"));
                 self.answer(controller, id, &OrderReply::Refused { reason });
             }
         }

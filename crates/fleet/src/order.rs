@@ -73,7 +73,6 @@ pub(crate) fn now() -> i64 {
 pub(crate) struct Obeyed(HashMap<String, i64>);
 
 impl Obeyed {
-    /// Checks an order. The error contains the reason for refusing it.
     pub(crate) fn check(
         &mut self,
         signed: &Signed,
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn obeys_an_order_once_and_until_it_expires() {
+    fn accepts_an_order_only_once_and_before_it_expires() {
         let key = NKey::generate();
         let public = PublicKey::read(&key.public()).expect("a public key");
         let mut obeyed = Obeyed::default();
@@ -141,7 +140,7 @@ mod tests {
             assert!(expired.contains("expired"), "{expired}");
         }
         assert!(check(&other, NOW + LIFETIME).is_ok());
-        assert!(check(&order(), NOW + LIFETIME + 1).is_err_and(|said| said.contains("expired")));
+        assert!(check(&order(), NOW + LIFETIME + 1).is_err_and(|message| message.contains("expired")));
     }
 
     #[test]

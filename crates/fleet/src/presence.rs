@@ -9,13 +9,13 @@ const PREFIX: &str = "plumb/run";
 
 #[derive(Debug)]
 pub struct Presence {
-    _told: UnixDatagram,
+    _holder: UnixDatagram,
 }
 
 impl Presence {
     /// Announces this measurement until the value is dropped, in the network namespace of this process.
     pub fn announce(name: &str) -> io::Result<Self> {
-        Ok(Self { _told: abstract_name::tell(PREFIX, name)? })
+        Ok(Self { _holder: abstract_name::announce(PREFIX, name)? })
     }
 
     #[must_use]

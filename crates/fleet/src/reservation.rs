@@ -21,7 +21,7 @@ impl Reservation {
     pub fn take(device: &str, by: &str) -> io::Result<Result<Self, Occupied>> {
         let name = format!("{PREFIX}{device}");
         match abstract_name::bind(&name) {
-            Ok(lock) => Ok(Ok(Self { _lock: lock, _holder: abstract_name::tell(&name, by).ok() })),
+            Ok(lock) => Ok(Ok(Self { _lock: lock, _holder: abstract_name::announce(&name, by).ok() })),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                 let by = abstract_name::holders(&name).into_iter().next();
                 Ok(Err(Occupied { by: by.unwrap_or_else(|| "another process".to_owned()) }))

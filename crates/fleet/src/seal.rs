@@ -37,9 +37,7 @@ impl Signed {
 
 #[derive(Debug)]
 pub(crate) enum Seal {
-    /// Used by members, which do not sign messages.
     None,
-    /// Used by controllers.
     Signed { access: Arc<ServerAccess>, subject: String, number: u64 },
 }
 
@@ -56,10 +54,13 @@ impl Seal {
 
 #[derive(Debug)]
 pub(crate) enum Opener {
-    /// Used by controllers, which do not verify messages.
     None,
-    /// Used by members. Message numbers must increase.
-    Verified { key: PublicKey, subject: String, number: u64 },
+    /// Message numbers must increase.
+    Verified {
+        key: PublicKey,
+        subject: String,
+        number: u64,
+    },
 }
 
 impl Opener {
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_messages_of_its_controller_in_order() {
+    fn decrypts_messages_of_its_controller_in_order() {
         let (mut seal, key) = signer("a");
         let messages: Vec<_> = (0..3).map(|n: u8| seal.seal(vec![n])).collect();
         let mut to = opener(&key, "a");

@@ -19,7 +19,6 @@ use crate::{
 
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// A session. Dropping it ends the session and notifies the peer.
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared>,
@@ -166,9 +165,9 @@ impl StreamReader {
         let mut window = self.shared.window.lock();
         loop {
             if let Some(chunk) = window.next() {
-                let tell = window.should_tell();
+                let report = window.should_report();
                 drop(window);
-                if tell {
+                if report {
                     self.shared.renew();
                 }
                 return Ok(Some(chunk));

@@ -9,9 +9,8 @@ use crate::frame::{Frame, FrameKind};
 
 /// The size of a chunk in bytes. The server's default maximum is 1 MiB.
 pub(crate) const CHUNK: usize = 32 << 10;
-/// The maximum number of unconsumed chunks.
 const MOST: u64 = 64;
-const TELL: u64 = MOST / 2;
+const REPORT_AFTER: u64 = MOST / 2;
 /// The maximum time that the peer may be silent before the session ends.
 pub const LEASE: Duration = Duration::from_secs(15);
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
@@ -126,8 +125,8 @@ impl Window {
         Some(chunk)
     }
 
-    pub(crate) fn should_tell(&self) -> bool {
-        self.consumed - self.reported >= TELL
+    pub(crate) fn should_report(&self) -> bool {
+        self.consumed - self.reported >= REPORT_AFTER
     }
 
     pub(crate) fn is_complete(&self) -> bool {
@@ -193,13 +192,13 @@ mod tests {
             to.take(&from.speak(FrameKind::Chunk, b"x", now), now);
         }
         assert_eq!(from.sent, MOST);
-        while !to.should_tell() {
+        while !to.should_report() {
             to.next().expect("they wait");
         }
         from.take(&to.speak(FrameKind::Renewal, b"", now), now);
-        assert_eq!(from.taken, TELL);
-        assert!(from.has_room() && !to.should_tell());
-        for _ in 0..=TELL {
+        assert_eq!(from.taken, REPORT_AFTER);
+        assert!(from.has_room() && !to.should_report());
+        for _ in 0..=REPORT_AFTER {
             to.take(&from.speak(FrameKind::Chunk, b"x", now), now);
         }
         broken(&to, "exceeded the flow-control window");

@@ -95,7 +95,6 @@ impl Decoder {
 struct Head<'a> {
     subject: &'a str,
     sid: u64,
-    /// The size of the headers in bytes, and of headers and payload together.
     headers: usize,
     total: usize,
 }
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn decodes_operations_however_they_are_split() {
+    fn decodes_operations_split_at_any_byte() {
         let bytes = b"INFO {\"nonce\":\"n\",\"tls_required\":true}\r\nPING\r\nPONG\r\n+OK\r\n-ERR 'No \x1b'\r\n\
             MSG a.b 7 4\r\n\r\n\r\n\r\nMSG a.b 8 r.s 0\r\n\r\nHMSG a.b 9 r 16 18\r\nNATS/1.0 503\r\n\r\nhi\r\n";
         let expected = || {

@@ -28,15 +28,12 @@ const MOST_ROWS: usize = 20_000;
 /// The number of intervals that are stored at full resolution across all tests: 4.5 hours of both ends at one
 /// sample per second. Later tests get coarser series, which bounds the size of the store and of reports.
 const MOST_INTERVALS: usize = 1 << 15;
-/// The maximum number of notes about results that differ although they have the same settings.
 const MOST_NOTES: usize = 20;
-/// The number of intervals per series once `MOST_INTERVALS` is reached.
 const FEW: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct Meta {
     pub id: RunId,
-    /// The run's name, in the same form as a scenario's.
     pub name: String,
     pub title: Option<String>,
     pub tool: String,
@@ -54,7 +51,6 @@ pub struct Assembler {
     pool: Pool,
     latest: Option<ImportedTest>,
     rows: VecDeque<ImportedTest>,
-    /// The number of entries in `rows` that come from earlier files and are imported in any case.
     rows_before: usize,
     has_logs: bool,
     rows_left_out: u64,
@@ -137,7 +133,6 @@ impl Assembler {
         complete.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// Ends a file and records its report. Its tables are imported unless it also has tool logs.
     pub fn read(&mut self, report: FileReport) {
         let name = &report.file.name;
         if let Some(same) = self.record.files.iter().find(|file| file.digest == report.file.digest) {
@@ -166,11 +161,6 @@ impl Assembler {
         self.record.notes.push(format!("left out: {why}"));
     }
 
-    /// Checks that every test belongs to a result.
-    ///
-    /// # Errors
-    ///
-    /// If there are too many results. The trials are then incomplete and should be discarded.
     pub const fn within_bounds(&self) -> Result<(), TooManyResults> {
         if self.left_out_of_cells > 0 { Err(TooManyResults { most: MOST_CELLS }) } else { Ok(()) }
     }

@@ -49,7 +49,7 @@ impl Format for Balloon {
 
     fn end(&mut self, _out: &mut Out) {}
 
-    fn row_beside(&mut self, row: &Line<'_>, out: &mut Out) {
+    fn table_row(&mut self, row: &Line<'_>, out: &mut Out) {
         self.row(row, out);
     }
 
@@ -117,7 +117,6 @@ impl Change {
         self.taken as f64 / 1e9
     }
 
-    /// The start in seconds since boot, assuming that the unit is nanoseconds.
     fn began(&self) -> Option<f64> {
         self.ended.map(|ended| ended - self.seconds())
     }
@@ -148,7 +147,7 @@ fn change(text: &str) -> Option<(u64, Option<f64>)> {
     (taken > 0).then_some((taken, ended.filter(|ended: &f64| ended.is_finite())))
 }
 
-/// Whether the number is followed by other text, which means that the line is complete.
+/// Returns whether the number is followed by other text, which means that the line is complete.
 fn is_complete(text: &str) -> bool {
     text.ends_with(|sign: char| !sign.is_ascii_digit())
 }
@@ -160,7 +159,6 @@ fn divided(cell: &str) -> Option<(u64, &str)> {
     clock.ends_with("Hz").then_some((taken.trim().parse().ok()?, clock))
 }
 
-/// Parses `4G` or `4 GiB`.
 fn gibibytes(cell: &str) -> Option<f64> {
     let (size, unit) = leading_number(cell)?;
     (matches!(unit.trim(), "G" | "GB" | "GiB") && size > 0.0).then_some(size)
@@ -175,7 +173,7 @@ mod tests {
         for (line, number) in text.lines().zip(1..) {
             let line = Line { number, text: line, whole: true };
             let _ = balloon.line(&line, &mut out);
-            balloon.row_beside(&line, &mut out);
+            balloon.table_row(&line, &mut out);
         }
         balloon.finish(&mut out);
         out

@@ -21,7 +21,6 @@ pub(crate) struct Call {
     pub(crate) running: Option<Nanos>,
 }
 
-/// Calls in the order of the input. Entries with the same call and thread name are added up.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     all: Vec<Call>,

@@ -29,7 +29,6 @@ use crate::{
 pub(crate) const MOST_CELLS: usize = 20_000;
 const COUNTED: &str = "counted";
 const PART: &str = "part";
-/// The default path, used for tests that do not name their hosts.
 const UNKNOWN: &str = "unknown";
 
 #[derive(Debug, Default)]
@@ -43,7 +42,6 @@ pub(crate) struct Cells {
     /// Names that include a part of the file.
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
-    /// Notes on results that differ although their settings are equal, with the names of these results.
     pub(crate) unexplained: Vec<(String, String)>,
     first_in: HashMap<String, Context>,
     /// The headings of the previous test and their settings, because consecutive table rows share them.
@@ -221,7 +219,7 @@ impl Cells {
         let varying = self.varying();
         let mut records: Vec<ResultRecord> =
             self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
-        // Results with the same settings are told apart by the part of the file they come from.
+        // Results with the same settings are distinguished by the part of the file that they come from.
         for member in self.by_name.values().filter(|members| members.len() > 1).flatten() {
             let part = self.cells[member.at].part.as_deref();
             let level = || part.map_or_else(|| places::lines(&member.lines), str::to_owned);
@@ -302,7 +300,6 @@ impl Cells {
         settings.extend(here.observed.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
 
-    /// Returns the name, with the tool appended if another tool already uses it.
     fn free_name(&self, stem: &str, words: Vec<String>, imported: &ImportedSettings) -> String {
         let joined = |words: &[String]| {
             if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }

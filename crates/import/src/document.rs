@@ -62,7 +62,6 @@ impl Collector {
         outcome
     }
 
-    /// Adds a line to the current document and to any documents that start after it.
     fn take(&mut self, line: &str, number: u64, outcome: &mut LineOutcome) {
         let mut rest = line;
         loop {
@@ -142,7 +141,6 @@ fn between(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', ',', '[', ']'])
 }
 
-/// Returns whether a document may start here, i.e. whether the text after the brace is JSON.
 fn begins(line: &str) -> bool {
     let Some(after) = line.trim_start().strip_prefix('{') else { return false };
     let after = after.trim_start();
@@ -273,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_ends_where_its_braces_balance() {
+    fn document_ends_when_its_braces_balance() {
         for (text, expected) in [
             ("x\n{\"a\": {}}\n", vec![".", "{\"a\": {}}"]),
             ("{\n\t\"a\": \"}\\\"{\"\n}\n", vec!["+", "+", "{\n\t\"a\": \"}\\\"{\"\n}"]),

@@ -4,7 +4,6 @@ use std::io;
 
 use thiserror::Error;
 
-/// The reason why a file could not be imported. `E` is the error type of the caller's sink.
 #[derive(Debug, Error)]
 pub enum ImportError<E> {
     #[error("cannot read {name}: {source}")]

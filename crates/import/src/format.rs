@@ -15,7 +15,7 @@ pub(crate) trait Format {
 
     /// Called for every table row, even if another format claims it, because a table may repeat numbers from
     /// a log.
-    fn row_beside(&mut self, _row: &Line<'_>, _out: &mut Out) {}
+    fn table_row(&mut self, _row: &Line<'_>, _out: &mut Out) {}
 
     fn finish(&mut self, out: &mut Out) {
         self.end(out);

@@ -7,11 +7,6 @@ use flate2::bufread::MultiGzDecoder;
 /// RFC 1952, section 2.3.1.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Whether the input is compressed.
-///
-/// # Errors
-///
-/// If the input cannot be read.
 pub(crate) fn begins(input: &mut dyn BufRead) -> io::Result<bool> {
     Ok(input.fill_buf()?.starts_with(&MAGIC))
 }

@@ -13,12 +13,10 @@ pub struct ImportedTest {
     pub lines: RangeInclusive<u64>,
     /// The file and lines of the other end's log, if it is in another file.
     pub other_end: Option<(String, RangeInclusive<u64>)>,
-    /// The settings, as far as the log shows them.
     pub settings: ImportedSettings,
     pub end: Option<End>,
     pub hosts: Option<(String, String)>,
     pub peer: Option<String>,
-    /// Each connection as `client:port server:port`, if known.
     pub connections: Vec<String>,
     pub levels: BTreeMap<String, String>,
     pub started: Option<UnixMillis>,
@@ -87,7 +85,6 @@ impl ImportedTest {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
-    /// The client. Its log may include the server's summary.
     Client,
     Server,
     Both,

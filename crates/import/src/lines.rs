@@ -32,7 +32,6 @@ impl<'a> Lines<'a> {
         Self { input, digest: Sha256::new(), bytes: Vec::new(), longest: LONGEST, number: 0 }
     }
 
-    /// Returns the next line, and whether it ends with a newline. Returns `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(Cow<'_, str>, bool)>, LineError> {
         self.bytes.clear();
         self.bytes.shrink_to(RETAINED);

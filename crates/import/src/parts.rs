@@ -224,7 +224,7 @@ fn loop_variable(text: &str) -> Option<String> {
     (has_do && words.iter().any(|word| matches!(*word, "while" | "until"))).then(|| "\0".to_owned())
 }
 
-/// Whether a line consists only of characters that underline a heading.
+/// Returns whether a line consists only of characters that underline a heading.
 fn is_underline(text: &str) -> bool {
     text.len() >= 3 && (text.bytes().all(|byte| byte == b'=') || text.bytes().all(|byte| byte == b'-'))
 }

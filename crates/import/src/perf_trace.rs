@@ -111,7 +111,6 @@ impl Summary {
         true
     }
 
-    /// Parses a row, which is any line with as many words as there are columns.
     fn row(&mut self, words: &[&str], line: &Line<'_>) -> bool {
         let call = if line.whole { self.call(words) } else { None };
         match call.filter(|call| self.calls.add(call.clone())) {
@@ -149,7 +148,7 @@ impl Summary {
     }
 }
 
-/// Whether the line is `syscall            calls  errors  total       min       avg       max      stddev`.
+/// Returns whether the line is `syscall            calls  errors  total       min       avg       max      stddev`.
 fn is_columns(text: &str) -> bool {
     let mut words = text.split_whitespace();
     words.next() == Some("syscall") && words.next() == Some("calls") && words.any(|word| word == "total")
@@ -181,7 +180,6 @@ fn thread_of(text: &str) -> &str {
     text.find(" events").and_then(|end| text[..end].rsplit_once(", ")).map_or(text, |(thread, _)| thread)
 }
 
-/// Converts milliseconds such as `2200.756` to nanoseconds.
 fn milliseconds(text: &str) -> Option<Nanos> {
     let (value, rest) = leading_number(text)?;
     let nanos = (value * 1e6).round();

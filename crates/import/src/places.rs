@@ -26,7 +26,6 @@ impl Places {
     }
 }
 
-/// Formats a range as `lines 5 to 20`.
 pub(crate) fn lines(lines: &RangeInclusive<u64>) -> String {
     let (first, last) = (lines.start(), lines.end());
     if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }

@@ -51,8 +51,7 @@ pub(crate) fn amount(text: &str) -> Option<Amount> {
     })
 }
 
-/// Returns the number at the start of a text, and the remaining text. Commas are allowed only as thousands
-/// separators.
+/// Returns the number at the start of a text, and the remaining text. Commas may only separate thousands.
 pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
     let rest = leading_rest(text);
     let written = &text[..text.len() - rest.len()];

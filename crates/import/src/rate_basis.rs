@@ -73,7 +73,6 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Returns the range, or `None` for measurements without a single representative value.
     pub(crate) fn of(measurement: &Measurement) -> Option<Self> {
         let (value, spread, quantity) = match measurement {
             Measurement::Stream(data) => {

@@ -42,11 +42,8 @@ pub struct FileReport {
     pub columns: BTreeSet<String>,
 }
 
-/// Reads a file. Every test is passed to `each` as soon as it is complete, so memory use is bounded for any file size.
-///
-/// # Errors
-///
-/// If the file cannot be read, is not text or has no supported log, or if `each` fails.
+/// Reads a file. Every test is passed to `each` as soon as it is complete, so memory use is bounded for
+/// any file size.
 pub fn read<E>(
     name: &str,
     input: &mut dyn BufRead,
@@ -93,7 +90,6 @@ struct Reader<'a, E> {
     parts: Parts,
     collector: Collector,
     out: Out,
-    /// The index of the format that claimed the last line. That format is tried first.
     latest: usize,
     found: Vec<String>,
     notes: Vec<String>,
@@ -154,7 +150,7 @@ impl<'a, E> Reader<'a, E> {
             }
         } else {
             if line.text.trim_start().starts_with('|') {
-                self.formats.iter_mut().for_each(|format| format.row_beside(line, &mut self.out));
+                self.formats.iter_mut().for_each(|format| format.table_row(line, &mut self.out));
             }
             let text = without_emphasis(line.text);
             let claim = self.offer(&Line { text: &text, ..*line });
@@ -169,7 +165,8 @@ impl<'a, E> Reader<'a, E> {
         self.hand_on()
     }
 
-    /// Offers a document to every format, then its nested documents, because some tools embed the logs of others.
+    /// Offers a document and then its nested documents to every format, because some tools embed the logs
+    /// of others.
     fn document(&mut self, text: &str, lines: &RangeInclusive<u64>) {
         let (documents, out) = (&mut self.documents, &mut self.out);
         let mut read = |text: &str| {

@@ -11,7 +11,6 @@ use workload::{LatencyHistogram, PingPongInterval};
 /// The initial length of an interval in nanoseconds. It doubles for long logs.
 const LENGTH: u64 = 100_000_000;
 
-/// The maximum number of intervals. If there are more, neighbours are merged.
 const MOST: u64 = 2048;
 
 /// The maximum number of intervals per round trip, for logs with few round trips over a long time.

@@ -121,7 +121,6 @@ impl Series {
     }
 }
 
-/// Whether the intervals are adjacent and on the same side of the end of the warm-up.
 fn follows(first: &Interval, second: &Interval) -> bool {
     first.warmup == second.warmup
         && second.start - first.end <= ROUNDED

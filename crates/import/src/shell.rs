@@ -30,7 +30,6 @@ impl<'a> Command<'a> {
     }
 }
 
-/// Returns the value of an option, which may be joined to it or separate.
 pub(crate) fn value<'a>(arguments: &[&'a str], flag: &str) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(flag)? {
         "" => arguments.get(at + 1).copied(),
@@ -43,7 +42,6 @@ pub(crate) fn command(text: &str) -> Option<Command<'_>> {
     within(text).filter(|(before, _)| introduces(before)).map(|(_, command)| command)
 }
 
-/// Finds the command in a line, even within a sentence.
 pub(crate) fn mentioned(text: &str) -> Option<Command<'_>> {
     within(text).map(|(_, command)| command)
 }

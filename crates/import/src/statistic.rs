@@ -1,4 +1,4 @@
-//! The names of statistics of a distribution, as used in tables and by tools.
+//! The names of statistics of a distribution in tables and in the output of tools.
 
 /// Returns the canonical name, e.g. `p50` for `50th (Median)` and `min` for `Minimum`, or `None` for other text.
 pub(crate) fn statistic(text: &str) -> Option<String> {
@@ -31,11 +31,11 @@ fn percentile(text: &str) -> Option<String> {
     let words = ["percentile", "pct", "%ile"];
     let bare =
         words.iter().fold(text, |text, word| text.trim_start_matches(word).trim_end_matches(word).trim());
-    let said = bare.len() < text.len();
+    let named = bare.len() < text.len();
     let marked = bare.strip_prefix('p').or_else(|| {
         ["th", "st", "nd", "rd", "%"].iter().find_map(|mark| bare.strip_suffix(mark)).map(str::trim_end)
     });
-    let digits = marked.or(said.then_some(bare))?;
+    let digits = marked.or(named.then_some(bare))?;
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let share: f64 = digits.parse().ok().filter(|share| plain && (0.0..=100.0).contains(share))?;
     Some(format!("p{share}"))

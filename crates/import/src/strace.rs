@@ -216,7 +216,6 @@ fn is_rule(words: &[&str]) -> bool {
     words.len() > 1 && words.iter().all(|word| word.bytes().all(|byte| byte == b'-'))
 }
 
-/// Converts seconds such as `0.140502` to nanoseconds.
 fn nanos(seconds: &str) -> Option<Nanos> {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -130,7 +130,6 @@ impl Agents {
         Ok(replies.remove(0))
     }
 
-    /// Stops an agent immediately, after which it accepts no orders.
     pub(crate) fn end(&mut self, host: &HostName) {
         if let Some(endpoint) = self.endpoints.get_mut(host) {
             endpoint.machine.stop();

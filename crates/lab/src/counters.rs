@@ -5,7 +5,6 @@ use std::iter;
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
 use units::Bytes;
 
-/// Returns the counters between the two readings. `softnet` covers the same time.
 pub(crate) fn between(
     before: &PathCounters,
     after: &PathCounters,
@@ -64,7 +63,6 @@ fn host(before: &HostCounters, after: &HostCounters) -> HostCounters {
     }
 }
 
-/// Returns the difference, or zero if the counter was reset.
 fn passed(now: u64, then: u64) -> u64 {
     now.saturating_sub(then)
 }

@@ -51,7 +51,7 @@ struct Round {
     measure: BTreeSet<usize>,
     again: BTreeSet<usize>,
     /// Baselines measured only for comparison.
-    beside: BTreeSet<usize>,
+    only_compared: BTreeSet<usize>,
 }
 
 impl Round {
@@ -120,7 +120,8 @@ impl<'p> Design<'p> {
     /// of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
-        let rest = self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_beside(first));
+        let rest =
+            self.plan.trials[self.at..].iter().skip(1).take_while(|trial| trial.is_simultaneous_with(first));
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
@@ -191,7 +192,7 @@ impl<'p> Design<'p> {
     }
 
     pub fn open(&self) -> impl Iterator<Item = &'p str> {
-        let open = self.round.measure.difference(&self.round.beside);
+        let open = self.round.measure.difference(&self.round.only_compared);
         open.filter(|result| !self.skipped.contains(result))
             .map(|result| self.plan.results[*result].id.as_str())
     }
@@ -262,7 +263,7 @@ impl<'p> Design<'p> {
             .filter(|(_, standing)| *standing == Standing::Open)
             .map(|(result, _)| *result)
             .collect();
-        let (mut again, mut beside) = (BTreeSet::new(), BTreeSet::new());
+        let (mut again, mut only_compared) = (BTreeSet::new(), BTreeSet::new());
         for baseline in baselines() {
             let workload = &self.plan.results[baseline].workload;
             if !measure.iter().any(|result| self.plan.results[*result].workload == *workload) {
@@ -271,7 +272,7 @@ impl<'p> Design<'p> {
             // Comparisons need the baseline in the same block.
             let open = !measure.insert(baseline);
             if !open {
-                beside.insert(baseline);
+                only_compared.insert(baseline);
             }
             if open || self.seen.pairs(baseline, block) < NOISE_PAIRS {
                 again.insert(baseline);
@@ -281,7 +282,7 @@ impl<'p> Design<'p> {
             // Competitors of a repeated baseline are measured twice as well.
             again.extend(&measure);
         }
-        Round { block: None, measure, again, beside }
+        Round { block: None, measure, again, only_compared }
     }
 
     fn standings(&self, block: u32) -> Vec<(usize, Standing)> {

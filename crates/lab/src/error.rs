@@ -40,7 +40,6 @@ pub enum RunError {
     Lacks { reason: String },
     #[error("no traffic passes on path {path}: {to} does not reply to {from}{reason}; {advice}")]
     Unreachable { path: String, from: String, to: String, reason: String, advice: &'static str },
-    /// Another run is using the interface.
     #[error(
         "interface {interface} of host {host} is reserved by {by}; wait until it ends, or omit --no-wait"
     )]
@@ -49,7 +48,6 @@ pub enum RunError {
     NothingLeft { what: String },
     #[error("not measured: {what}")]
     LeftOut { what: String },
-    /// The plan differs from that of the run to resume.
     #[error("run {run} was planned by another version of plumb with different results; start a new run")]
     OtherPlan { run: String },
     #[error("in the virtual hypervisor: {reason}")]

@@ -181,8 +181,8 @@ fn reserve_each<'a>(
     let mut notices = Vec::new();
     for (taken, host) in hosts.iter().enumerate() {
         match agents.ask(host, "reserve its interface", Order::Reserve { by: by.to_owned() }, SHORT)? {
-            Reply::Reserved { beside } => notices.extend(
-                beside
+            Reply::Reserved { others } => notices.extend(
+                others
                     .into_iter()
                     .map(|other| format!("{other} also measures on host {host} and shares its CPUs")),
             ),

@@ -26,10 +26,6 @@ pub struct GuestNetwork {
 
 impl GuestNetwork {
     /// Creates the network for the machine `vm`, which is called `guest`. `mtu` is the size of the IP packet in bytes.
-    ///
-    /// # Errors
-    ///
-    /// If the kernel refuses this or lacks a feature.
     pub fn create(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
         if let Some(reason) = Nic::lacks_vhost().filter(|_| vm.vhost) {
             return Err(RunError::Lacks { reason: format!("vhost-net is unavailable: {reason}") });
@@ -42,10 +38,6 @@ impl GuestNetwork {
         }
     }
 
-    /// Returns the device for a QEMU guest.
-    ///
-    /// # Errors
-    /// If the process has no file descriptors left.
     pub fn nic(&self) -> Result<Nic, RunError> {
         let tap = self.topology.tap(&self.guest).expect("the lab has this guest");
         let tap =
@@ -53,10 +45,6 @@ impl GuestNetwork {
         Ok(Nic { queues: tap.queues, mac: tap.mac })
     }
 
-    /// Returns the tap device, for monitors that open it by name.
-    ///
-    /// # Errors
-    /// If the process has no file descriptors left.
     pub fn named_tap(&self) -> Result<NamedTap, RunError> {
         let refused =
             |source: FirecrackerError| MachineError::Firecracker { host: self.guest.to_string(), source };

@@ -46,7 +46,6 @@ impl LeftOut {
         self.paths.insert(path.clone(), reason);
     }
 
-    /// Counts a refusal, and returns whether to retry the path.
     pub(crate) fn may_try_again(&mut self, path: &PathName) -> bool {
         let refused = self.refused.entry(path.clone()).or_default();
         *refused += 1;

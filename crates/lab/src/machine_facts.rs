@@ -8,7 +8,6 @@ use scenario::{HostName, PathEnd};
 
 use crate::{error::RunError, existing_hosts, guest_network::GuestNetwork, observer::Watcher, stop::Stop};
 
-/// The properties of a machine that has been started.
 #[derive(Debug)]
 pub struct Introduction {
     pub environment: Environment,
@@ -21,9 +20,6 @@ pub struct Introduction {
 
 /// Starts `machine`, reads its properties, tries `probes`, configures and reads its device in `network`, then
 /// stops it. `host` is its name in errors, and `tool` is the required agent version.
-///
-/// # Errors
-/// If the machine cannot be started, its agent refuses or does not reply, or `stop` is set.
 pub fn introduce(
     (host, machine): (HostName, Box<dyn Machine>),
     network: Option<&GuestNetwork>,
@@ -49,9 +45,6 @@ pub struct ExistingIntroduction {
 
 /// Starts an agent on an existing host, reads the host's properties and its default interface, then stops the
 /// agent.
-///
-/// # Errors
-/// If the agent cannot be started or does not reply, or `stop` is set.
 pub fn introduce_existing(
     (host, machine): (HostName, Box<dyn Machine>),
     tool: &str,

@@ -148,7 +148,6 @@ impl TrialRunner<'_> {
     }
 }
 
-/// Returns the result, or `None` to repeat the trial.
 fn resolve(
     exchange: &Exchange<'_>,
     Attempt { mut measured, verdict, void }: Attempt,

@@ -41,10 +41,6 @@ const POLL: Duration = Duration::from_millis(50);
 /// capability that this machine lacks.
 ///
 /// Must be called from a thread that lives as long as the run.
-///
-/// # Errors
-/// If the hypervisor cannot be booted or is lost, the nested run fails, a record cannot be stored, or the
-/// user interrupts the run. Finished trials are stored.
 pub fn run_inside<S: Sink>(
     request: &Request<'_>,
     reason: &str,
@@ -121,7 +117,6 @@ impl<'a> Hypervisor<'a> {
         self.to.send(message).map_err(|source| self.lost(source))
     }
 
-    /// Returns the next message, or `None` after one polling interval.
     fn receive(&self) -> Result<Option<FromNestedRun>, RunError> {
         match self.messages.recv_timeout(POLL) {
             Ok(message) => message.map(Some).map_err(|source| self.lost(source)),

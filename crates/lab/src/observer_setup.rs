@@ -19,7 +19,6 @@ use crate::{
 pub(crate) struct Watch {
     pub(crate) watcher: Option<Watcher>,
     pub(crate) missing: Vec<MissingProbe>,
-    /// The plan, without probed trials that would show nothing.
     pub(crate) plan: Plan,
 }
 

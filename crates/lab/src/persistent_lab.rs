@@ -63,7 +63,6 @@ pub enum RegistryError {
     Unknown { name: String, standing: String },
     #[error(transparent)]
     Raise(#[from] topology::CreateError),
-    /// The registry's folder or a process is invalid.
     #[error(transparent)]
     System(#[from] machine::ProcessError),
 }
@@ -75,25 +74,15 @@ pub struct Registry {
 
 impl Registry {
     /// Opens the registry in `folder`. If the folder does not exist, there are no labs.
-    ///
-    /// # Errors
-    /// If another user can write to it.
     pub fn open(folder: &Path) -> Result<Self, RegistryError> {
         Ok(Self { folder: PrivateFolder::open(folder)? })
     }
 
-    /// Opens the registry, creating the folder if needed.
-    ///
-    /// # Errors
-    /// If another user can write to it, or it cannot be created.
     pub fn create(folder: &Path) -> Result<Self, RegistryError> {
         Ok(Self { folder: PrivateFolder::create(folder)? })
     }
 
     /// Lists all registered labs by name, including leftovers of holders that have exited.
-    ///
-    /// # Errors
-    /// If the folder cannot be read, or a file in it is invalid or owned by another user.
     pub fn list(&self) -> Result<Vec<PersistentLab>, RegistryError> {
         let mut found = Vec::new();
         for file in self.folder.names()?.into_iter().filter(|name| name.ends_with(SUFFIX)) {
@@ -106,10 +95,6 @@ impl Registry {
         Ok(found)
     }
 
-    /// Returns the lab with this name, or the only lab.
-    ///
-    /// # Errors
-    /// If there is none, or if there are several and no name is given.
     pub fn find(&self, name: Option<&str>) -> Result<PersistentLab, RegistryError> {
         let mut standing: Vec<PersistentLab> =
             self.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect();
@@ -121,10 +106,6 @@ impl Registry {
         place.map(|place| standing.swap_remove(place)).ok_or_else(|| unknown(name, &standing))
     }
 
-    /// Creates the lab as `name`, calls `ready`, and holds the lab until `stop` is set.
-    ///
-    /// # Errors
-    /// If the name is taken, or the lab cannot be created or registered.
     pub fn keep(
         &self,
         name: &str,
@@ -147,19 +128,11 @@ impl Registry {
         self.remove(name)
     }
 
-    /// Removes a lab by ending its holder.
-    ///
-    /// # Errors
-    /// If the holder belongs to another user.
     pub fn down(&self, standing: &PersistentLab) -> Result<(), RegistryError> {
         standing.holder.end(Duration::from_secs(5))?;
         self.remove(&standing.name)
     }
 
-    /// Removes the files of holders that have exited, and returns their labs.
-    ///
-    /// # Errors
-    /// If a file cannot be removed.
     pub fn sweep(&self) -> Result<Vec<PersistentLab>, RegistryError> {
         let dead: Vec<PersistentLab> =
             self.list()?.into_iter().filter(|lab| !lab.holder.is_alive()).collect();

@@ -14,10 +14,6 @@ impl Cpus {
     pub(crate) const FREE: Self = Self { client: None, server: None };
 }
 
-/// Selects CPUs from `usable`.
-///
-/// # Errors
-/// If there are too few CPUs, or a listed CPU is not usable.
 pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> Result<Cpus, String> {
     match placement {
         Placement::Free => Ok(Cpus { client: None, server: None }),

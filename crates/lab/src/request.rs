@@ -19,18 +19,14 @@ pub struct Request<'a> {
     pub plan: &'a Plan,
     /// The ID of the run. If `resume` is set, it is the ID of that run.
     pub id: RunId,
-    /// The run that suggested the remedies to try.
     pub remedy_trials: Option<&'a RemedyTrials>,
     pub resume: Option<&'a RunRecord>,
     /// The program to run as agents (with its `agent` command).
     pub agent: PathBuf,
-    /// The path to Firecracker, which is searched for in `PATH` by default.
     pub firecracker: Option<PathBuf>,
     pub tool: &'a str,
-    /// Whether to store disturbed trials as they are instead of repeating them.
     pub keep_disturbed: bool,
     pub hosts: ExistingHostUse,
-    /// The connection to the fleet, for hosts that are members.
     pub fleet: Option<Arc<Controller>>,
     pub attachments: Arc<Attachments>,
     /// The reason for running in a virtual hypervisor, if one was booted for this run.
@@ -51,9 +47,7 @@ pub struct Attachments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExistingHostUse {
-    /// Whether to leave the agent program on the host for later runs.
     pub cache: bool,
-    /// Whether to wait for another run on the host instead of failing.
     pub wait: bool,
 }
 

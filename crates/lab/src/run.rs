@@ -39,10 +39,6 @@ pub struct Outcome {
 ///
 /// Must be called from a thread that lives as long as the run, because agents exit with the thread that
 /// started them.
-///
-/// # Errors
-/// If the lab cannot be created, an agent is lost, no traffic passes on a path, a record cannot be stored, or
-/// the user interrupts the run. The lab is removed, and finished trials are stored.
 pub fn run<S: Sink>(
     request: &Request<'_>,
     sink: &mut S,

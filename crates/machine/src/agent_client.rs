@@ -8,7 +8,6 @@ use crate::channel::Channel;
 
 pub struct AgentClient {
     to_agent: Sender<Box<dyn Write + Send>>,
-    /// The current limit on the length of lines from the agent.
     pub limit: LineLimit,
     last_id: u64,
 }

@@ -10,7 +10,6 @@ use workload::WorkloadSettings;
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// A policy allows everything by default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostPolicy {
@@ -26,7 +25,6 @@ pub struct HostPolicy {
 }
 
 impl HostPolicy {
-    /// The value of the flag is JSON.
     pub const FLAG: &str = "--policy";
 
     /// With a shorter [`Self::duration`], there would be no time to test the path MTU.
@@ -173,13 +171,11 @@ impl From<Ports> for String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Hours {
-    /// In minutes since midnight.
     from: u64,
     to: u64,
 }
 
 impl Hours {
-    /// `now` is in seconds since 1970.
     const fn contain(self, now: u64) -> bool {
         let minute = now % DAY / MINUTE;
         if self.from < self.to {

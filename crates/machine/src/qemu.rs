@@ -173,7 +173,6 @@ impl Qemu {
         Ok(())
     }
 
-    /// Connects to QEMU's monitor and pins its threads.
     fn connect_monitor(&self, socket: UnixStream, pid: u32) -> Result<Qmp, QemuError> {
         let mut qmp = Qmp::greet(socket, &self.words)
             .map_err(|source| QemuError::Monitor { source, words: String::new() })?;

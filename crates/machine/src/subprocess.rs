@@ -21,7 +21,7 @@ pub struct Subprocess {
 }
 
 impl Subprocess {
-    /// Starts the program. `heard` is called for each line of standard error. The kernel kills the program
+    /// Starts the program. `on_error` is called for each line of standard error. The kernel kills the program
     /// when the calling thread exits. Errors contain `label`.
     pub fn start(
         command: &mut Command,
@@ -57,7 +57,6 @@ impl Subprocess {
         Ok(self.ended)
     }
 
-    /// Sends SIGTERM, and kills the program if that fails.
     pub fn terminate(&mut self) {
         let asked = self.process.as_ref().map(Process::terminate);
         if !matches!(asked, Some(Ok(()))) {

@@ -19,9 +19,7 @@ use crate::{
     running::{GuestMemory, RunningVm, VmAccess},
 };
 
-/// Statistics older than this many intervals are ignored.
 const STALE: u32 = 3;
-/// How often a wait checks for a request to stop.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// The VMs by name.
@@ -65,7 +63,6 @@ impl AttachedVm {
         })
     }
 
-    /// The maximum of its fast memory.
     #[must_use]
     pub fn whole(&self) -> Bytes {
         self.whole

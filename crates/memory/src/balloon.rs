@@ -20,7 +20,6 @@ const INTERVALS: u32 = 20;
 pub trait GuestAgent {
     /// Returns the guest-physical addresses of 2 MiB blocks.
     fn take(&mut self, memory: Bytes) -> Result<Vec<u64>, MemoryError>;
-    /// Returns memory in the reverse order in which it was taken.
     fn give_back(&mut self, memory: Bytes) -> Result<(), MemoryError>;
     fn glance(&mut self, moved: Bytes, since: Duration) -> Result<(), MemoryError>;
 }

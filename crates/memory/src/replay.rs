@@ -39,12 +39,10 @@ pub struct Replay<'a> {
 pub struct Average {
     samples: f64,
     fast: Sums,
-    /// Fractions of the accesses that fast memory served, for samples with known accesses.
     served: Sums,
     served_samples: f64,
 }
 
-/// Sums of a value as recorded, and as estimated for the replay.
 #[derive(Debug, Default)]
 struct Sums {
     recorded: f64,
@@ -59,7 +57,6 @@ impl<'a> Replay<'a> {
         Ok(Self { config, rebalancer, has, averages: BTreeMap::new() })
     }
 
-    /// Decides for this sample as if all earlier moves had been carried out.
     pub fn round(&mut self, sample: &MemorySample) -> Round {
         let seen: Seen = self
             .has
@@ -96,7 +93,6 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Uses the first sample that contains each machine.
 fn extents(config: &VmsConfig, samples: &[MemorySample]) -> Result<BTreeMap<String, Extent>, ReplayError> {
     let extent = |name: &str| {
         let of_vm = samples.iter().filter_map(|sample| sample.vm(name));

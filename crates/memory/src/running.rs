@@ -86,7 +86,6 @@ impl GuestMemory {
         (all > 0 && self.nodes.iter().any(|node| node.slow)).then(|| Share(fast as f64 / all as f64))
     }
 
-    /// Memory that is neither free nor accessed, such as that of the kernel.
     #[must_use]
     pub fn idle(&self) -> Bytes {
         let fast = self.nodes.iter().filter(|node| !node.slow);
@@ -94,7 +93,6 @@ impl GuestMemory {
         Bytes(self.size.0.saturating_sub(other))
     }
 
-    /// Whether the first report is still pending.
     #[must_use]
     pub fn awaits_accesses(&self) -> bool {
         self.source != AccessSourceKind::None && self.no_accesses_reason.is_some()

@@ -82,7 +82,6 @@ impl MemorySample {
         self.schema == Self::SCHEMA
     }
 
-    /// # Errors Names the VM and its first invalid number.
     pub(crate) fn check(&self) -> Result<(), String> {
         for vm in &self.vms {
             vm.check().map_err(|what| format!("`{}`: {what}", vm.name))?;

@@ -17,8 +17,6 @@ impl SavedState {
         Self { schema: Self::SCHEMA, state }
     }
 
-    /// # Errors
-    /// Names the mismatch.
     pub fn parse(text: &str) -> Result<State, String> {
         let saved: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match saved.schema {

@@ -77,7 +77,7 @@ fn rebalance(vms: BTreeMap<String, AttachedVm>) -> Rebalance {
     Rebalance::new(Rebalancer::new(settings).expect("settings that fit"), vms, INTERVAL)
 }
 
-fn round_beside(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
+fn round_with(folder: &Path, message: &Value) -> BTreeMap<String, Result<GuestMemory, MemoryError>> {
     let mut vms = BTreeMap::new();
     let flooded = message.clone();
     serve(&agent_socket(folder, "hostile"), move |socket| flood(&socket, &flooded));
@@ -103,7 +103,7 @@ fn gives_up_flooding_agent_and_manages_other_machines() {
         let before = resident();
         let seen = ends(case, move || {
             let folder = tempfile::tempdir().expect("a folder");
-            round_beside(folder.path(), &message)
+            round_with(folder.path(), &message)
         });
         let grown = resident().saturating_sub(before);
         assert!(grown < MOST_GROWTH, "{case}: memory grew by {grown} bytes");

@@ -43,7 +43,6 @@ impl Host {
         Rebalance::resume(&self.config, self.attach(), State::default()).expect("settings that fit")
     }
 
-    /// Takes one sample, and returns the recording.
     fn record(&self) -> Vec<MemorySample> {
         let path = self.folder.path().join("recording");
         let mut recorder = Recorder::open(&path).expect("a new file");

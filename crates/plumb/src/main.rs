@@ -56,8 +56,8 @@ fn run_agent(words: &[String]) -> ExitCode {
         [] => ended(agent::run(stdin(), stdout(), cli::TOOL, &HostPolicy::default())),
         [HostPolicy::FLAG, policy] => ended(obey_under(policy)),
         ["--port", port] => {
-            let mut tell = |error: &anyhow::Error| eprintln!("plumb agent: {error:#}");
-            ended(agent::serve_port(port, cli::TOOL, &mut tell).map(|never| match never {}))
+            let mut report = |error: &anyhow::Error| eprintln!("plumb agent: {error:#}");
+            ended(agent::serve_port(port, cli::TOOL, &mut report).map(|never| match never {}))
         }
         _ => {
             eprintln!("usage: plumb agent [--port NAME]\n\n{USAGE}");

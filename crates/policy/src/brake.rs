@@ -4,10 +4,11 @@
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// Number of decisions for which a squeeze is recent. PSI is a ten-second average.
+/// A squeeze is recent for this number of decisions. PSI is an average over ten seconds.
 const RECENT: u32 = 3;
-/// Number of decisions without pressure before the next squeeze. It doubles if that causes pressure too, so that
-/// attempts become rarer under a constant load, and halves after a successful squeeze.
+/// The number of decisions without pressure before the next squeeze. It doubles if the squeeze causes
+/// pressure too, so that attempts become rarer under a constant load, and is halved after a successful
+/// squeeze.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 

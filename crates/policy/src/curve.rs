@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::observation::HeatClass;
 
-/// Few enough for decisions on a thousand VMs to take milliseconds.
+/// This is small enough for decisions on a thousand VMs to take milliseconds.
 const MOST_POINTS: usize = 48;
 /// A fraction of the accesses, which doubles until the curve is short enough.
 const TOLERANCE: f64 = 1e-5;

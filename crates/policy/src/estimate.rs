@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 
-/// Number of intervals without a histogram after which the estimate is stale.
+/// The number of intervals without a histogram after which the estimate is stale.
 const STALE: u32 = 10;
 const FIRST_SCATTER: f64 = 0.1;
 /// A fraction of the headroom. Smaller changes need no fast reaction.
@@ -29,7 +29,7 @@ pub(crate) struct Estimate {
     curve: Curve,
     seen: u32,
     last: f64,
-    /// Variance of the logarithm of the need between histograms.
+    /// The variance of the logarithm of the need between histograms.
     variance: f64,
     #[serde(default)]
     steady: Option<(f64, u32)>,
@@ -38,7 +38,7 @@ pub(crate) struct Estimate {
     more: f64,
     less: f64,
     age: u32,
-    /// Fraction of DRAM that holds the guest's hottest memory.
+    /// The fraction of DRAM that holds the guest's hottest memory.
     placement: Option<f64>,
     #[serde(default)]
     idle: f64,

@@ -1,10 +1,10 @@
-//! Incomplete moves.
+//! Moves that are not complete yet.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tiers::Tiers;
 
-/// Number of decisions without progress after which a move is abandoned.
+/// The number of decisions without progress after which a move is abandoned.
 const PATIENCE: u32 = 5;
 const REST: u32 = 16;
 

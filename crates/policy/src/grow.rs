@@ -1,4 +1,4 @@
-//! Distributes free DRAM in this decision.
+//! Distributes the DRAM that is free in this decision.
 
 use units::Bytes;
 
@@ -104,8 +104,8 @@ fn grow(want: &Want<'_>, extra: u64, ledger: &mut Ledger) -> Move {
     let Candidate { vm, has, ordered, .. } = want.candidate;
     let fast = has.fast.0 + extra;
     let counted = has.slow.max(ordered.slow).0;
-    let beside = vm.slow_beside(fast);
-    let slow = beside.min(counted + ledger.take_slow(beside.saturating_sub(counted)));
+    let wanted_slow = vm.slow_for(fast);
+    let slow = wanted_slow.min(counted + ledger.take_slow(wanted_slow.saturating_sub(counted)));
     let to = Tiers { fast: Bytes(fast), slow: Bytes(slow) };
     Move { vm: vm.name.clone(), from: *has, to, reason: reason(want, to.fast) }
 }
@@ -134,7 +134,7 @@ fn reason(want: &Want<'_>, after: Bytes) -> Reason {
 pub(crate) fn restored(candidate: &Candidate<'_>, settings: &Settings, ledger: &mut Ledger) -> Option<Move> {
     let Candidate { vm, has, ordered, .. } = candidate;
     let counted = has.slow.max(ordered.slow).0;
-    let lacking = vm.slow_beside(has.fast.0).saturating_sub(counted);
+    let lacking = vm.slow_for(has.fast.0).saturating_sub(counted);
     if candidate.flight != Direction::Rests || lacking < settings.block.0 || ledger.slow < settings.block.0 {
         return None;
     }

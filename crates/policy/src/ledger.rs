@@ -1,4 +1,4 @@
-//! Free memory in each tier.
+//! The free memory in each tier.
 
 use crate::{settings::Settings, state::State, tiers::Tiers};
 

@@ -1,4 +1,4 @@
-//! Moves with reasons, and the estimate of every VM.
+//! Moves with their reasons, and the estimates of all VMs.
 
 use std::fmt;
 

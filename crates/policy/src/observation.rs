@@ -1,4 +1,4 @@
-//! Observations of a VM in one interval.
+//! Observations of a VM during one interval.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

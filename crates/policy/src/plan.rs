@@ -36,7 +36,6 @@ pub(crate) struct Candidate<'a> {
     pub(crate) guarded: u64,
     pub(crate) flight: Direction,
     pub(crate) goal: u64,
-    /// The goal, plus a margin for the uncertainty of the estimate.
     pub(crate) keeps: u64,
     pub(crate) below: bool,
     pub(crate) growing: bool,
@@ -166,7 +165,6 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Falls back to memory in use with uniform accesses, then to pressure.
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {

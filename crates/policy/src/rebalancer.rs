@@ -1,4 +1,4 @@
-//! One decision: observe, plan, determine free memory, squeeze, grow.
+//! A single decision, with the steps observe, plan, determine free memory, squeeze and grow.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,6 @@ use crate::{
     state::State,
 };
 
-/// Decides once per interval which VMs give up memory and which VMs get it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebalancer {
     settings: Settings,

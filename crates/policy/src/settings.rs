@@ -146,12 +146,11 @@ impl VmSettings {
         Ok(())
     }
 
-    /// The ceiling, or all of the VM's memory except the slow memory's floor.
     pub(crate) fn most_fast(&self) -> u64 {
         self.ceiling.fast.0.min(self.memory.0.saturating_sub(self.floor.slow.0)).max(self.floor.fast.0)
     }
 
-    pub(crate) fn slow_beside(&self, fast: u64) -> u64 {
+    pub(crate) fn slow_for(&self, fast: u64) -> u64 {
         self.memory.0.saturating_sub(fast).clamp(self.floor.slow.0, self.ceiling.slow.0)
     }
 }

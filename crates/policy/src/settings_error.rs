@@ -1,4 +1,4 @@
-//! Errors in settings, with VM and advice.
+//! Errors in settings. Each one names the VM and how to fix it.
 
 use thiserror::Error;
 use units::Bytes;

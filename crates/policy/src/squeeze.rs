@@ -1,4 +1,4 @@
-//! Which VMs give DRAM in this decision.
+//! Chooses the VMs that give up DRAM in this decision.
 
 use units::Bytes;
 
@@ -93,16 +93,16 @@ fn squeeze(
     let excess = has.fast.0.saturating_sub(candidate.keeps).min(settings.step_of(vm));
     let blocks = (excess / block).min(lacking.div_ceil(block));
     let aim = has.fast.0 - blocks * block;
-    let growth = vm.slow_beside(aim).saturating_sub(has.slow.max(ordered.slow).0);
+    let growth = vm.slow_for(aim).saturating_sub(has.slow.max(ordered.slow).0);
     // If slow memory is full, the remainder stays in DRAM.
     let left = growth.saturating_sub(ledger.slow).div_ceil(block) * block;
     let fast = aim.saturating_add(left);
     if fast.saturating_add(block) > has.fast.0 {
         return None;
     }
-    let growth = vm.slow_beside(fast).saturating_sub(has.slow.max(ordered.slow).0);
+    let growth = vm.slow_for(fast).saturating_sub(has.slow.max(ordered.slow).0);
     let slow = has.slow.max(ordered.slow).0 + ledger.take_slow(growth);
-    let to = Tiers { fast: Bytes(fast), slow: Bytes(slow.min(vm.slow_beside(fast).max(has.slow.0))) };
+    let to = Tiers { fast: Bytes(fast), slow: Bytes(slow.min(vm.slow_for(fast).max(has.slow.0))) };
     Some(Move { vm: vm.name.clone(), from: *has, to, reason: reason(candidate, to.fast) })
 }
 

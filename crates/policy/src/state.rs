@@ -1,4 +1,4 @@
-//! State between decisions.
+//! The state between decisions.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,6 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VmState {
     pub(crate) has: Tiers,
-    /// Memory as of the last order.
     pub(crate) ordered: Tiers,
     pub(crate) estimate: Option<Estimate>,
     pub(crate) guard: Guard,

@@ -1,4 +1,4 @@
-//! Amounts per memory tier.
+//! Amounts of memory in each tier.
 
 use std::fmt;
 

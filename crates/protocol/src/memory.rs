@@ -65,7 +65,6 @@ pub enum MemoryReply {
         longest_stall: Nanos,
         /// Memory filled with the pattern.
         guarded: Bytes,
-        /// Guarded memory that was changed.
         damaged: Bytes,
         machine: MachineCpu,
     },
@@ -90,9 +89,7 @@ pub struct MemoryTelemetry {
     pub swap_used: Bytes,
     /// Pages that were read back from files and swap after being evicted.
     pub refaults: u64,
-    /// The time for which some tasks stalled (PSI `some`).
     pub stalled: Option<Nanos>,
-    /// CPU time used by the agent and by the kernel thread.
     pub cost: Nanos,
 }
 

@@ -45,11 +45,7 @@ pub enum Order {
     Describe,
     /// Configure this guest's devices according to the lab, or create the part of the lab on this existing host.
     /// Reply: [`Reply::Done`].
-    ConfigureNetwork {
-        lab: Box<Lab>,
-        /// The guest, or the existing host.
-        host: HostName,
-    },
+    ConfigureNetwork { lab: Box<Lab>, host: HostName },
     /// Find the interface of this existing host. Reply: [`Reply::Interface`].
     FindInterface {
         host: HostName,
@@ -111,7 +107,6 @@ pub struct MtuProbe {
     pub bind: Ipv4Addr,
     pub server: Ipv4Addr,
     pub port: u16,
-    /// The size of the largest IP packet that should pass, in bytes.
     pub mtu: u32,
 }
 
@@ -128,7 +123,6 @@ pub enum FromAgent {
     Refused {
         id: u64,
         reason: String,
-        /// Whether repeating the request is useless.
         unsupported: bool,
     },
 }
@@ -154,7 +148,7 @@ pub enum Reply {
         mtu: u32,
     },
     Reserved {
-        beside: Vec<String>,
+        others: Vec<String>,
     },
     /// Another session has reserved the interface.
     Occupied {
@@ -176,7 +170,6 @@ pub enum Reply {
     Memory {
         done: MemoryReply,
     },
-    /// The reply to `abandon`, `configure-network`, `configure` and `release`.
     Done,
 }
 

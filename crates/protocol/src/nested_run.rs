@@ -37,7 +37,6 @@ pub enum FromNestedRun {
     Hello(Hello),
     Begin(Box<RunHeader>),
     Trial(Box<Trial>),
-    /// A result that cannot be measured.
     Skip(SkippedResult),
     End(ResultEnd),
     MachineChanged(Box<MachineChange>),

@@ -57,11 +57,8 @@ pub struct BreakdownOrder {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedDevice {
-    /// The name, `host:device`.
     pub name: String,
-    /// The kind, e.g. `veth`, `bridge` or `vxlan`.
     pub kind: String,
-    /// The inode number of its network namespace (nsfs).
     pub namespace: u64,
     pub index: u32,
 }

@@ -32,7 +32,6 @@ pub(crate) struct Chart {
     pub(crate) title: String,
     pub(crate) about: String,
     pub(crate) drawing: Drawing,
-    /// All values drawn, in base units.
     pub(crate) data: Data,
     /// The form for text formats, or `None` if a table shows the same.
     pub(crate) plain: Option<Bars>,

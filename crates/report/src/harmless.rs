@@ -23,7 +23,6 @@ fn is_obeyed(sign: char) -> bool {
     sign.is_control() || turns || matches!(sign, '\u{2028}' | '\u{2029}')
 }
 
-/// Escapes the characters for which `obeyed` is true. It receives a character and its successor.
 fn escaped(text: &str, obeyed: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
     let signs = || text.chars().zip(text.chars().skip(1).map(Some).chain([None]));
     if !signs().any(|(sign, next)| obeyed(sign, next)) {
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_obeyed_is_shown_instead() {
+    fn shows_escape_sequences_as_text() {
         assert!(matches!(harmless("two\n\tlines ü אב 👩‍🔧"), Cow::Borrowed(_)));
         assert_eq!(harmless("\u{1b}[2J\r\u{9b}x\u{7f}"), "\\u001b[2J\\u000d\\u009bx\\u007f");
         assert_eq!(harmless("a\u{202e}b\u{2066}c\u{200f}\u{2028}"), "a\\u202eb\\u2066c\\u200f\\u2028");
@@ -55,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn no_control_character_is_left_and_a_document_stays_the_same() {
+    fn escapes_all_control_characters_reversibly() {
         let all: String = (0..=0x2fff).filter_map(char::from_u32).collect();
         let shown = harmless(&all);
         assert!(!shown.contains(|sign: char| is_obeyed(sign) && !matches!(sign, '\n' | '\t')));

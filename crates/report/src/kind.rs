@@ -29,7 +29,6 @@ pub(crate) trait KindReport {
         Vec::new()
     }
 
-    /// Returns the times by which the result is judged.
     fn judged(&self) -> Option<&Distribution> {
         None
     }
@@ -73,7 +72,6 @@ fn odd(name: &'static str, count: Option<u64>) -> Option<(&'static str, Text)> {
     Some((name, phrases::grouped(count).into()))
 }
 
-/// Returns interval tables of both ends. Empty if no intervals were stored.
 pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     match measurement {
         Measurement::Stream(data) => stream::intervals(data),

@@ -113,7 +113,6 @@ pub(crate) fn consumers<'a>(results: impl IntoIterator<Item = &'a ResultSummary>
     consumers
 }
 
-/// Labels a result in a run with several workloads.
 #[must_use]
 pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
     joined(path, levels, Some(&workload.to_owned()))

@@ -43,13 +43,11 @@ pub struct LiveFinding {
     pub text: String,
 }
 
-/// Returns every measured result in scenario order.
 #[must_use]
 pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
     findings.results.iter().map(result).collect()
 }
 
-/// Returns the findings so far, most severe first.
 #[must_use]
 pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
     let phrase = |finding: &findings::Finding| LiveFinding {

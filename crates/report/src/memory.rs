@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_has_the_answer_the_shares_and_the_moves() {
+    fn all_formats_have_answer_shares_and_moves() {
         for format in [SingleFormat::Terminal, SingleFormat::Markdown, SingleFormat::Html] {
             let text = render_memory(&summary(), format, &Options::default());
             for phrase in ["80 % of the way", "static halves", "50.0 %", "90.0 %"] {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_have_every_look_in_their_numbers() {
+    fn charts_include_every_sample() {
         let pictures = memory_pictures(&summary());
         assert_eq!(
             pictures.iter().map(crate::Picture::kind).collect::<Vec<_>>(),

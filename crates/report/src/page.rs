@@ -49,7 +49,6 @@ impl Block {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
     Heading(Text),
-    /// The headline of a finding of the rule `id`.
     Claim {
         id: String,
         text: Text,
@@ -114,12 +113,10 @@ pub(crate) fn right(title: impl Into<String>) -> Column {
     Column { title: title.into(), align: Align::Right }
 }
 
-/// A section that appears in every form.
 pub(crate) fn section(title: impl Into<String>, blocks: Vec<Block>) -> Section {
     Section { title: Some(title.into()), depth: Depth::Always, blocks }
 }
 
-/// A section that appears only in the full form.
 pub(crate) fn detail(title: impl Into<String>, blocks: Vec<Block>) -> Section {
     Section { depth: Depth::OnlyFull, ..section(title, blocks) }
 }

@@ -31,14 +31,12 @@ pub(crate) enum Confidence {
     Nowhere,
 }
 
-/// Marks intervals computed within a single trial.
 pub(crate) const WITHIN: &str = "*";
 
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
     estimate_with(metric, estimate, Confidence::Inline)
 }
 
-/// Like [`estimate`], but with a choice of where to show the confidence.
 pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Confidence) -> String {
     let scale = Scale::of(metric, estimate.estimate);
     let value = glued(&scale.quantity(estimate.estimate));
@@ -69,7 +67,6 @@ pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ratios {
     Percent,
-    /// Multiples, used if any ratio is large.
     Times,
 }
 
@@ -240,7 +237,6 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     }
 }
 
-/// Formats an interval in parentheses, marked if it was computed within a single trial.
 fn bracket(range: &str, interval: &Interval, basis: Basis, confidence: Confidence) -> String {
     let mark = if basis == Basis::Intervals { WITHIN } else { "" };
     glued(&match confidence {
@@ -264,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_shows_the_confidence_that_it_has() {
+    fn estimate_shows_its_confidence() {
         let mut received = Estimate {
             estimate: 9.41e9,
             mean: 9.4e9,
@@ -281,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_is_a_share_or_several_times_with_its_interval() {
+    fn formats_comparison_as_percentage_or_multiple_with_interval() {
         let mut against = Comparison {
             ratio: 0.942,
             ratio_interval: interval(0.93, 0.951),
@@ -301,14 +297,14 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn separates_thousands() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), text);
         }
     }
 
     #[test]
-    fn a_time_is_written_in_utc() {
+    fn formats_time_in_utc() {
         assert_eq!(moment(UnixMillis(1_795_260_615_000)), "2026-11-21 11:30 UTC");
         assert_eq!(moment(UnixMillis(i64::MAX)), "unknown time");
     }

@@ -63,7 +63,6 @@ const KINDS: &[Entry] = &[
     },
 ];
 
-/// A chart of a single run or of two runs.
 #[derive(Debug, Clone)]
 pub struct Picture(Chart);
 
@@ -78,25 +77,21 @@ impl Picture {
         &self.0.title
     }
 
-    /// Returns a complete SVG file.
     #[must_use]
     pub fn svg(&self, theme: Theme) -> String {
         chart::file(&self.0, theme)
     }
 
-    /// Returns the values shown, in base units.
     #[must_use]
     pub fn csv(&self) -> String {
         self.0.csv()
     }
 }
 
-/// Returns the names and descriptions of all kinds, starting with the kinds for a single run.
 pub fn picture_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     KINDS.iter().map(|kind| (kind.name, kind.about))
 }
 
-/// Returns a run's charts, most informative first.
 #[must_use]
 pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Options) -> Vec<Picture> {
     let source = Source::new(findings, record, options);

@@ -26,7 +26,6 @@ pub(crate) fn with_minus(text: &str) -> String {
 }
 
 impl Scale {
-    /// Returns a scale for a metric's values near `value`.
     #[must_use]
     pub fn of(metric: Metric, value: f64) -> Self {
         let units = match metric.quantity() {
@@ -60,7 +59,6 @@ impl Scale {
         self.divisor
     }
 
-    /// Formats a value without its unit.
     #[must_use]
     pub fn number(self, value: f64) -> String {
         let decimals = self.decimals;
@@ -107,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_and_its_interval_share_unit_and_decimals() {
+    fn value_and_interval_share_unit_and_decimals() {
         let interval = Interval { low: 0.954e9, high: 1.0481e9, confidence: 0.9375 };
         let scale = Scale::of(Metric::Throughput, 1.021e9);
         assert_eq!(scale.quantity(1.021e9), "1.02 Gbit/s");
@@ -115,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_never_shows_a_thousand_of_a_unit() {
+    fn rounding_moves_to_the_next_unit() {
         let show = |metric, value| Scale::of(metric, value).quantity(value);
         assert_eq!(show(Metric::Throughput, 999.96e6), "1.00 Gbit/s");
         assert_eq!(show(Metric::Throughput, 999.2e6), "999 Mbit/s");
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_shows_its_sign_and_no_negative_zero() {
+    fn difference_has_a_sign_except_zero() {
         let scale = Scale::of(Metric::Throughput, 6.9e9);
         assert_eq!(scale.signed(-6.9e9), "−6.90");
         assert_eq!(scale.signed(6.9e9), "+6.90");

@@ -62,7 +62,6 @@ impl FromStr for Format {
     }
 }
 
-/// The name of a format that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFormat(String);
 
@@ -75,7 +74,6 @@ impl fmt::Display for UnknownFormat {
 
 impl std::error::Error for UnknownFormat {}
 
-/// Part of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// The summary, the chart or table of the main results, and the findings.
@@ -84,7 +82,6 @@ pub enum View {
     Section(&'static str),
 }
 
-/// Position of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Summary {
     /// For a page that is read from the top.
@@ -240,14 +237,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_is_known_by_the_name_it_prints() {
+    fn parses_displayed_format_names() {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
     }
 
     #[test]
-    fn an_unknown_format_is_answered_with_the_known_ones() {
+    fn error_lists_known_formats() {
         let error = "md".parse::<Format>().expect_err("is no name").to_string();
         assert_eq!(
             error,

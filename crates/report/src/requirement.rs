@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_said_again() {
+    fn parses_and_displays_requirements() {
         for (text, phrase) in [
             ("p99<50us", "p99 < 50.0 µs"),
             ("Median <= 1ms", "p50 < 1.00 ms"),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_an_example() {
+    fn rejects_invalid_requirements_with_an_example() {
         for (text, named) in [
             ("p99", "p99<50us"),
             ("p98<5us", "p99.9"),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_reaches_over_the_bound_settles_nothing() {
+    fn interval_across_the_bound_is_undecided() {
         let least: Requirement = "throughput>10Gbit/s".parse().expect("a bound");
         let between = |low, high| Ends { low: Some(low), high: Some(high) };
         assert_eq!(least.judge(between(10.5e9, 12e9)), Compliance::Met);

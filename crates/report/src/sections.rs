@@ -53,7 +53,6 @@ use crate::{
 
 pub(crate) struct Source<'a> {
     pub(crate) findings: &'a Findings,
-    /// Provides data that the findings lack.
     pub(crate) record: Option<&'a RunRecord>,
     pub(crate) objective: Objective,
     pub(crate) requirements: &'a [Requirement],
@@ -84,7 +83,6 @@ enum Place {
     Chart,
     /// On the full page, before the findings.
     Detail,
-    /// On the full page, after the findings.
     Full,
 }
 

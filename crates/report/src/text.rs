@@ -13,7 +13,6 @@ pub(crate) enum Tone {
     Faint,
 }
 
-/// A run of text in one tone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) text: String,

@@ -23,12 +23,10 @@ use crate::{
 
 struct Source<'a> {
     trace: &'a TraceSummary,
-    /// Maximum number of rows per table.
     top: usize,
 }
 
 impl Source<'_> {
-    /// Whether the trace is too short for rates.
     fn is_short(&self) -> bool {
         self.trace.elapsed < SHORTEST
     }

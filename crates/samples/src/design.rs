@@ -45,7 +45,6 @@ impl Objective {
 }
 
 impl Design {
-    /// Whether trials depend on earlier results.
     #[must_use]
     pub const fn is_adaptive(&self) -> bool {
         self.budget.is_some() || self.precision.is_some() || self.until_clear

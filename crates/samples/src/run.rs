@@ -131,7 +131,7 @@ pub struct PathRecord {
 const NETWORK: &str = "network";
 
 impl PathRecord {
-    /// Whether a path with these layers exists outside of labs, i.e. between existing hosts.
+    /// Returns whether a path with these layers exists outside of labs, i.e. between existing hosts.
     #[must_use]
     pub fn exists(layers: &[String]) -> bool {
         layers == [NETWORK]
@@ -185,7 +185,7 @@ pub struct MachineChange {
 }
 
 impl MachineChange {
-    /// Whether the kernel and the CPUs are the same, so that trials can be combined.
+    /// Returns whether the kernel and the CPUs are the same, so that trials can be combined.
     #[must_use]
     pub fn is_same(one: &Environment, other: &Environment) -> bool {
         let compared = |machine: &Environment| {

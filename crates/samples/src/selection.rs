@@ -6,7 +6,7 @@ use crate::{Trial, ValidityWarning};
 const FEWEST: usize = 5;
 
 impl Trial {
-    /// Whether other work, a stall or an early end affected the trial. This depends only on the cause, never on the
+    /// Returns whether other work, a stall or an early end affected the trial. This depends only on the cause, never on the
     /// measured value.
     #[must_use]
     pub fn is_flawed(&self) -> bool {
@@ -19,7 +19,7 @@ impl Trial {
     }
 }
 
-/// Whether to leave out a result's disturbed trials, given which of its trials were disturbed. They are left out if
+/// Returns whether to leave out a result's disturbed trials, given which of its trials were disturbed. They are left out if
 /// the others are the majority and sufficient for an interval. Repeated baselines, probed trials and pairs measured
 /// alone are judged separately.
 #[must_use]

@@ -26,13 +26,11 @@ impl Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     pub line: usize,
-    /// The column in characters, starting at 1.
     pub column: usize,
     pub message: String,
     pub help: Option<String>,
 }
 
-/// The problems of a document, sorted by position. There is always at least one.
 #[derive(Debug, Clone)]
 pub struct Diagnosis {
     source: NamedSource<Arc<str>>,

@@ -30,11 +30,9 @@ const GUESSED_SPEED: f64 = 1e9;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanOptions {
     pub trials: Option<u32>,
-    /// The paths to plan, or all if empty. The baseline is always included.
     pub paths: Vec<PathName>,
     pub workloads: Vec<WorkloadName>,
     pub budget: Option<Nanos>,
-    /// The target half-width of intervals, as a fraction of the median.
     pub precision: Option<f64>,
     pub objective: Option<Objective>,
     pub probes: Option<Vec<ProbeKind>>,
@@ -103,7 +101,7 @@ impl Plan {
         for trial in trials {
             let estimate = self.trial_estimate(trial.result);
             let simultaneous =
-                before.filter(|(before, _)| before.is_beside(trial)).map(|(_, longest)| longest);
+                before.filter(|(before, _)| before.is_simultaneous_with(trial)).map(|(_, longest)| longest);
             let longest = estimate.max(simultaneous.unwrap_or_default());
             sum = Nanos(sum.0 + longest.0 - simultaneous.unwrap_or_default().0);
             before = Some((trial, longest));

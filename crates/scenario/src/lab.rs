@@ -63,7 +63,7 @@ impl Lab {
         host.existing.as_ref().map(|_| &host.name).or(host.on.as_ref())
     }
 
-    /// Whether `host` is on another machine. Virtual machines on this machine are not remote.
+    /// Returns whether `host` is on another machine. Virtual machines on this machine are not remote.
     #[must_use]
     pub fn is_remote(&self, host: &HostName) -> bool {
         self.seat(host)
@@ -140,7 +140,6 @@ impl Lab {
         Some((misfit.blamed, format!("{}; {}", misfit.message, misfit.help)))
     }
 
-    /// Returns the MTU, or `None` if the device is unknown or its host is yet to report it.
     #[must_use]
     pub fn mtu(&self, device: &DeviceRef, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Option<u32> {
         let existing = || self.existing(&device.host)?.mtu;
@@ -171,7 +170,6 @@ pub struct Host {
     pub vm: Option<Vm>,
     #[serde(default)]
     pub existing: Option<ExistingHost>,
-    /// The existing host that this host runs on. `None` for this machine, and for an existing host itself.
     #[serde(default)]
     pub on: Option<HostName>,
 }
@@ -201,7 +199,6 @@ pub struct Gateway {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
     pub host: HostName,
-    /// The destination, where `0.0.0.0/0` is the default route.
     pub to: Ipv4Net,
     pub via: Ipv4Addr,
 }

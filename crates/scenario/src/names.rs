@@ -42,10 +42,7 @@ name!(
 name!(PathName);
 name!(WorkloadName);
 name!(FactorName);
-name!(
-    /// The ID of a result, which depends only on its path, workload and factor levels.
-    ResultId
-);
+name!(ResultId);
 
 /// A device in a host, written `host:device`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

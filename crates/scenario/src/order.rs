@@ -57,7 +57,6 @@ pub(crate) fn trials(
     trials
 }
 
-/// Orders one block. A round that contains a baseline is listed twice, because baselines are repeated.
 fn one_block(results: &[PlannedResult], rounds: &[Vec<usize>]) -> Vec<Group> {
     let mut round_of: Vec<Option<&Vec<usize>>> = vec![None; results.len()];
     for (round, result) in rounds.iter().flat_map(|round| round.iter().map(move |result| (round, *result))) {

@@ -12,7 +12,6 @@ use crate::{
     names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
 };
 
-/// A combination of path, workload and factor levels. Its trials produce one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedResult {
     pub id: ResultId,
@@ -22,14 +21,12 @@ pub struct PlannedResult {
     pub load: WorkloadSettings,
     pub placement: Placement,
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
-    /// Whether this is the baseline path with all factors at their first level.
     pub baseline: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTrial {
     pub index: u32,
-    /// The block, starting at 0.
     pub block: u32,
     pub result: usize,
     pub arm: Arm,
@@ -40,7 +37,7 @@ pub struct PlannedTrial {
 
 impl PlannedTrial {
     #[must_use]
-    pub fn is_beside(&self, other: &Self) -> bool {
+    pub fn is_simultaneous_with(&self, other: &Self) -> bool {
         self.block == other.block && self.round.is_some() && self.round == other.round
     }
 }
@@ -59,7 +56,6 @@ pub struct Plan {
     pub probes: Vec<ProbeKind>,
 }
 
-/// A result and the result it is compared with, as indexes into [`Plan::results`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub result: usize,

@@ -9,7 +9,6 @@ const USUAL_BLOCKS: u32 = 7;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probes {
     pub kinds: Vec<ProbeKind>,
-    /// The number of blocks with probed trials, or `None` for the default.
     pub trials: Option<u32>,
 }
 

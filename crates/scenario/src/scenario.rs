@@ -13,7 +13,6 @@ pub struct Scenario {
     pub title: String,
     pub about: String,
     pub lab: Lab,
-    /// The paths in document order. Exactly one is the baseline.
     pub paths: Vec<Path>,
     pub workloads: Vec<Workload>,
     pub factors: Vec<Factor>,
@@ -30,7 +29,6 @@ pub struct Schedule {
     /// is the maximum.
     pub trials: u32,
     pub pause: Nanos,
-    /// The seed for the order of trials. If `None`, it is derived from the clock.
     pub seed: Option<u64>,
     pub design: Design,
     pub ports: Ports,

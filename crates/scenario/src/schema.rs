@@ -109,7 +109,6 @@ fn make_optional(value: &mut Value) {
     }
 }
 
-/// Removes `null` from all types. TOML has no null, and optional keys are simply omitted.
 fn drop_null(value: &mut Value) {
     if let Value::Object(object) = value {
         if let Some(Value::Array(types)) = object.get_mut("type") {

@@ -1,4 +1,4 @@
-//! The keys of settings and the values that they accept: on or off, words, integers or other text.
+//! The keys of settings and their values: on or off, words, integers or other text.
 
 use std::{
     fmt,

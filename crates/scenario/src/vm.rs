@@ -23,7 +23,6 @@ pub struct Vm {
     /// The host CPUs for the guest's CPU threads, wrapping around if there are fewer. If empty, threads are not
     /// pinned.
     pub cpus: Vec<u32>,
-    /// The host CPUs for the monitor's other threads and the vhost thread.
     pub monitor_cpus: Vec<u32>,
 }
 

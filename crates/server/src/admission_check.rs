@@ -15,7 +15,6 @@ use crate::Limits;
 pub(super) struct LoginKeys {
     key: PrivateKey,
     users: Users,
-    /// Maximum clock difference, in seconds.
     skew: i64,
 }
 

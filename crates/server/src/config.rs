@@ -12,10 +12,8 @@ pub struct Config {
     /// The addresses to listen on. With port 0, the kernel picks a port that is free for both protocols on
     /// all addresses. IPv6 sockets accept only IPv6.
     pub listen: Vec<SocketAddr>,
-    /// The address prefixes that may connect, each with its length. An empty list allows all peers.
     pub allow: Vec<(IpAddr, u8)>,
     pub limits: Limits,
-    /// Runs one iperf3 test at a time, in order of arrival.
     pub queue: bool,
     /// Exits after one client. Sockperf datagrams do not count as a client, because their source may be
     /// spoofed.
@@ -42,7 +40,6 @@ pub struct Limits {
     /// The maximum duration of a test. Requests for a longer test are refused, and a test of unlimited
     /// duration is ended after this time.
     pub duration: Nanos,
-    /// The maximum payload of a test, enforced like the duration.
     pub bytes: Option<Bytes>,
 }
 
@@ -52,7 +49,6 @@ impl Limits {
     }
 }
 
-/// Settings for iperf3's RSA user authentication.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Auth {
     pub private_key: String,

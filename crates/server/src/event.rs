@@ -56,7 +56,6 @@ pub enum Event<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
-    /// Counted from 1.
     pub number: u64,
     pub peer: SocketAddr,
     pub local: SocketAddr,
@@ -106,7 +105,6 @@ pub enum Refusal {
     Busy,
     #[error("client or connection limit of its address reached")]
     AddressLimit,
-    /// The protocol has no authentication.
     #[error("its protocol has no authentication, which this server requires")]
     NoLogin,
     #[error("its token is in use by another client")]

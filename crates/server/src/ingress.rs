@@ -42,7 +42,6 @@ impl Conversation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DatagramProtocol {
-    /// The greeting that verified the client's address.
     Native(Greeting),
     Sockperf,
 }

@@ -80,7 +80,7 @@ impl Listeners {
             }
             let socket = udp_listener(bound)?;
             if bound.ip().is_unspecified() {
-                sys::socket::set_destination_told(&socket, bound.is_ipv6())?;
+                sys::socket::set_destination_reported(&socket, bound.is_ipv6())?;
             }
             opened.udp.push(socket);
             opened.tcp.push(tcp);

@@ -123,7 +123,7 @@ pub(super) fn datagrams(
         }),
         DatagramProtocol::Sockperf => context.serve(session, ServedProtocol::Sockperf, work, |_| {
             let (counts, bounds) = (&conversation.counts, context.bounds(idle));
-            answered(sockperf::serve_udp_beside(counts, &socket, (&[], rate), bounds, context.stop))
+            answered(sockperf::serve_udp(counts, &socket, (&[], rate), bounds, context.stop))
         }),
     }
 }

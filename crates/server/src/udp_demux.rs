@@ -187,8 +187,8 @@ impl EventLoop<'_, '_> {
     }
 
     fn connect(&self, local: SocketAddr, peer: SocketAddr) -> Option<(UdpSocket, Strays)> {
-        let tell = |error: &Error| self.context.watcher.event(Event::Trouble { error });
-        connect(self.listeners, local, peer).inspect_err(tell).ok()
+        let report = |error: &Error| self.context.watcher.event(Event::Trouble { error });
+        connect(self.listeners, local, peer).inspect_err(report).ok()
     }
 
     fn answer_strays(&mut self, at: Destination, strays: Strays) {

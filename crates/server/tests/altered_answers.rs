@@ -187,14 +187,14 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
 fn closed_loop_ignores_replies_with_altered_numbers() {
     check_all(
         64,
-        |protocol, transport, bit| a_closed_loop(protocol, transport, bit, SIZE),
+        |protocol, transport, bit| closed_loop(protocol, transport, bit, SIZE),
         &[Protocol::Native, Protocol::Sockperf],
     );
     // Messages that are too short for the full number carry its lowest bits.
-    check_all(8, |protocol, transport, bit| a_closed_loop(protocol, transport, bit, 1), &[Protocol::Native]);
+    check_all(8, |protocol, transport, bit| closed_loop(protocol, transport, bit, 1), &[Protocol::Native]);
 }
 
-fn a_closed_loop(protocol: Protocol, transport: Transport, bit: usize, size: usize) {
+fn closed_loop(protocol: Protocol, transport: Transport, bit: usize, size: usize) {
     let load = PingPongSettings {
         transport,
         message: Bytes(size as u64),

@@ -91,7 +91,7 @@ fn limits_memory_of_unread_streams_per_address() {
         Params { reverse: true, zerocopy: true, ..asked.clone() },
         Params { reverse: true, parallel: Some(128), len: 512 << 10, ..asked },
     ] {
-        beside_a_server(|address, _| {
+        with_running_server(|address, _| {
             let before = Taken::now();
             let clients: Vec<_> = (0..16).filter_map(|number| greedy(address, number, &params)).collect();
             assert!(clients.len() >= 2, "served within its budget: {}", clients.len());
@@ -110,7 +110,7 @@ fn limits_memory_of_unread_streams_per_address() {
 #[test]
 fn accepts_end_of_test_after_the_streams_ended() {
     let params = Params { tcp: true, time: 600, parallel: Some(1), len: 1 << 10, ..Params::default() };
-    beside_a_server(|address, _| {
+    with_running_server(|address, _| {
         let mut sockets = greedy(address, 0, &params).expect("accepted");
         let mut control = sockets.pop().expect("the control connection");
         drop(sockets);
@@ -147,7 +147,7 @@ fn greedy(address: SocketAddr, number: u8, params: &Params) -> Option<Vec<TcpStr
 }
 
 fn survives(strangers: u64) {
-    beside_a_server(|address, counter| {
+    with_running_server(|address, counter| {
         let (base, after, came) = crowd(address, strangers);
         let turned_away = settle(|| counter.refused.load(Ordering::Relaxed), |refused| *refused >= came);
         #[expect(clippy::disallowed_macros, reason = "prints test results")]
@@ -159,7 +159,7 @@ fn survives(strangers: u64) {
 }
 
 #[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
-fn beside_a_server(work: impl FnOnce(SocketAddr, &Counter) + Send) {
+fn with_running_server(work: impl FnOnce(SocketAddr, &Counter) + Send) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,

@@ -31,7 +31,6 @@ use std::process::ExitCode;
 
 use case::{Case, Shown};
 
-/// Allowance for chance, in standard errors.
 const ERRORS: f64 = 3.0;
 
 struct Request {

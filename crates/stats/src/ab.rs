@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_apart_are_told_apart_and_equal_ones_are_not() {
+    fn distinguishes_different_but_not_equal_runs() {
         let a = [10.0, 10.1, 9.9, 10.05, 9.95, 10.02];
         let judged = judge(&a, &a.map(|x| 0.95 * x), 0.02).unwrap();
         assert_eq!(judged.difference, Difference::Lower);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_what_the_floor_leaves_of_the_interval() {
+    fn change_interval_is_widened_by_the_floor() {
         let change = change(&of(0.95, 0.94, 0.96), 0.02).unwrap();
         assert!((change.low - 0.94 / 1.02).abs() < 1e-12 && (change.high - 0.96 * 1.02).abs() < 1e-12);
     }

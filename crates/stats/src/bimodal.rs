@@ -2,16 +2,16 @@
 
 use crate::describe;
 
-/// Minimum number of values for detecting two modes.
+/// The minimum number of values for detecting two modes.
 pub const FEWEST: usize = 8;
-/// Minimum number of groups for detecting groups that lie in different modes.
+/// The minimum number of groups that is required to detect groups in different modes.
 const FEWEST_GROUPS: usize = 5;
-/// Minimum fraction of the values in the smaller mode.
+/// The minimum fraction of the values in the smaller mode.
 pub const LEAST_SHARE: f64 = 0.1;
-/// Minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: the two halves of a normal
-/// distribution have D = 2.65, those of a uniform one 3.46, and small samples reach more by chance. This bound lies
-/// near the 98 % point of D for uniform samples of 8 to 120 values, by simulation. Other unimodal samples without a
-/// long tail stay below it.
+/// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: the
+/// two halves of a normal distribution have D = 2.65, those of a uniform one 3.46, and small samples reach
+/// more by chance. This bound lies near the 98 % point of D for uniform samples of 8 to 120 values, by
+/// simulation. Other unimodal samples without a long tail stay below it.
 pub fn least_separation(n: usize) -> f64 {
     4.0 + 28.0 / n as f64
 }
@@ -20,7 +20,6 @@ pub fn least_separation(n: usize) -> f64 {
 pub struct TwoLevels {
     pub low: f64,
     pub high: f64,
-    /// Fraction of the values in the upper group, from 0 to 1.
     pub share_high: f64,
 }
 
@@ -45,9 +44,10 @@ fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
     Some(TwoLevels { low: describe::median(lower)?, high: describe::median(upper)?, share_high })
 }
 
-/// Returns the two modes of values that come in groups, such as the intervals of each trial. Either values alternate
-/// within groups: [`LEAST_SHARE`] of all values, and at least three, are in the minority mode of their group. Or
-/// whole groups lie in one mode, in which case each group counts as a single observation.
+/// Returns the two modes of values that come in groups, such as the intervals of each trial. There are
+/// two cases. If values alternate within groups, the minority modes of the groups must hold at least three
+/// values and [`LEAST_SHARE`] of all. If whole groups lie in one mode, each group counts as a single
+/// observation.
 pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     let levels = bimodal(&groups.concat())?;
     let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();
@@ -101,19 +101,19 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     #[test]
-    fn two_rates_are_seen_with_their_share() {
+    fn finds_two_rates_with_their_fractions() {
         let v = [12.5, 12.6, 12.7, 12.6, 12.5, 12.6, 20.0, 20.1, 19.9, 20.0];
         assert_eq!(bimodal(&v), Some(TwoLevels { low: 12.6, high: 20.0, share_high: 0.4 }));
     }
 
     #[test]
-    fn one_level_is_one_level() {
+    fn single_level_is_unimodal() {
         assert_eq!(bimodal(&[5.0; 20]), None);
         assert_eq!(bimodal(&[5.0, 5.1, 4.9, 5.0, 5.2, 4.8, 5.0, 50.0]), None, "one outlier is no level");
     }
 
     #[test]
-    fn a_group_that_lies_elsewhere_as_a_whole_is_no_level() {
+    fn single_shifted_group_is_not_a_mode() {
         let odd = [
             [25.8, 24.1, 25.8],
             [20.2, 19.8, 20.4],
@@ -142,7 +142,7 @@ mod tests {
     type Shape = fn(f64) -> f64;
 
     #[test]
-    fn one_hump_rarely_looks_like_two() {
+    fn unimodal_samples_rarely_look_bimodal() {
         let shapes: [(&str, Shape); 3] = [
             ("normal", normal_quantile),
             ("uniform", |u| u),

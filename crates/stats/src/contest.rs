@@ -2,12 +2,12 @@
 
 use crate::{describe, distribution::student_quantile};
 
-/// Two-sided confidence of each comparison. It is high because a contest is evaluated repeatedly.
+/// The two-sided confidence of each comparison. It is high because a contest is evaluated repeatedly.
 const CONFIDENCE: f64 = 0.99;
-/// Relative scatter assumed before anything is repeated (a difference of logarithms).
+/// The relative scatter assumed before anything is repeated (a difference of logarithms).
 const ASSUMED_SCATTER: f64 = 0.05;
 const ASSUMED_FREEDOM: f64 = 2.0;
-/// Degrees of freedom given to the pooled scatter when it moderates a contestant's own.
+/// The degrees of freedom given to the pooled scatter when it moderates a contestant's own.
 const SHARED_FREEDOM: f64 = 4.0;
 
 /// Contestants by their index in the series passed to [`Contest::of`]. Higher is better.
@@ -92,7 +92,7 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     #[test]
-    fn who_is_far_below_is_established_to_be_and_who_is_near_is_not() {
+    fn only_distant_contestants_are_below() {
         let contest = Contest::of(&[vec![0.0, 0.02], vec![-0.03, 0.0], vec![-0.9, -0.88], vec![]]);
         assert_eq!(contest.best(), Some(0));
         let below = |place| contest.is_below(place, 0, 0.0);
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn one_value_each_is_judged_by_what_is_assumed() {
+    fn single_values_use_assumed_scatter() {
         let contest = Contest::of(&[vec![0.0], vec![-0.1], vec![-1.0]]);
         assert!(!contest.is_below(1, 0, 0.0) && contest.is_below(2, 0, 0.0));
     }
 
     /// Twenty equal contestants with two values each: hardly any should be eliminated.
     #[test]
-    fn equals_are_seldom_told_apart() {
+    fn equal_contestants_are_rarely_eliminated() {
         let mut random = Pcg64Mcg::seed_from_u64(31);
         let mut draw = |scatter: f64| scatter * normal_quantile(random.random_range(1e-9..1.0));
         let (mut out, mut all) = (0, 0);

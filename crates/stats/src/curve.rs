@@ -11,12 +11,12 @@ use crate::{
 
 /// A level within this fraction of the plateau is on it.
 pub const ALIKE: f64 = 0.05;
-/// Minimum relative scatter of a trial, assumed if no level was repeated: half of [`ALIKE`].
+/// The minimum relative scatter of a trial, assumed if no level was repeated: half of [`ALIKE`].
 pub const ASSUMED_SCATTER: f64 = 0.025;
 pub const DRAWS: usize = 1000;
 
 const CONFIDENCE: f64 = 0.95;
-/// Fixed seed, so that the same curve always has the same result.
+/// The seed is fixed, so that the same curve always has the same result.
 const SEED: u64 = 0x6b6e_6565;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +27,8 @@ pub struct Plateau {
     /// Levels that may be the knee, in order and including `index`. A later level on the plateau is not plausible if
     /// an earlier one is certain to be on it.
     pub plausible: Vec<usize>,
-    /// Median of the trials on the plateau, in the unit of the values, with its exact interval if there are at least
-    /// two.
+    /// The median of the trials on the plateau, in the unit of the values, with its exact interval if there
+    /// are at least two.
     pub value: Estimate,
     /// The first level after the plateau that is established to be below it.
     pub falls_at: Option<usize>,
@@ -109,7 +109,6 @@ fn first_on(medians: &[f64], bound: f64) -> Option<usize> {
 
 struct Draws {
     knees: Vec<usize>,
-    /// For each level, the number of curves that have it below the plateau.
     below: Vec<usize>,
 }
 
@@ -152,8 +151,9 @@ impl Draws {
     }
 }
 
-/// Residuals of trials from the median of their level, as logarithms, inflated to correct for the fitted medians. If
-/// no level was repeated, uses the residuals of the plateau's levels, with a scatter of at least [`ASSUMED_SCATTER`].
+/// Returns the residuals of trials from the median of their level, as logarithms, inflated to correct for the
+/// fitted medians. If no level was repeated, uses the residuals of the plateau's levels, with a scatter of at
+/// least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_saturates_has_its_knee_there() {
+    fn finds_knee_of_saturating_curve() {
         let got = plateau(&about(&[20.0, 40.0, 60.0, 78.0, 80.0, 79.0])).unwrap();
         assert_eq!((got.index, &*got.plausible, got.falls_at), (3, &[3][..], None));
         let interval = got.value.interval.unwrap();
@@ -192,25 +192,25 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_falls_again_says_where() {
+    fn finds_where_a_curve_falls_again() {
         let got = plateau(&about(&[30.0, 60.0, 80.0, 79.0, 60.0, 50.0])).unwrap();
         assert_eq!((got.index, got.falls_at), (2, Some(4)));
     }
 
     #[test]
-    fn a_curve_that_rises_to_its_end_has_its_knee_at_the_end() {
+    fn knee_of_a_rising_curve_is_its_end() {
         let got = plateau(&about(&[10.0, 20.0, 40.0, 80.0])).unwrap();
         assert_eq!((got.index, got.falls_at), (3, None));
     }
 
     #[test]
-    fn a_level_at_the_edge_leaves_the_knee_open() {
+    fn borderline_level_makes_the_knee_uncertain() {
         let got = plateau(&about(&[30.0, 76.0, 80.0, 80.0])).unwrap();
         assert_eq!(got.plausible, [1, 2]);
     }
 
     #[test]
-    fn the_best_of_several_settings_is_found_anew_in_each_drawn_curve() {
+    fn chooses_best_setting_in_each_drawn_curve() {
         let several = [about(&[50.0]), about(&[76.5; 8]), about(&[80.0]), about(&[80.0])];
         let as_if_one = several.clone().map(|level| level[0].clone());
         let (got, alone) = (plateau_of_best(&several).unwrap(), plateau(&as_if_one).unwrap());
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_measured_once_have_a_knee_too() {
+    fn finds_knee_with_one_trial_per_level() {
         let once: Vec<Vec<f64>> = [28.5, 28.7, 56.2, 66.6, 74.4, 76.4, 77.2].map(|x| vec![x]).to_vec();
         let got = plateau(&once).unwrap();
         assert_eq!((got.index, got.falls_at), (4, None));

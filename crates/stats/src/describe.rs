@@ -13,8 +13,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Quantile `p` in 0..=1, type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American
-/// Statistician 50 (1996), which is the default in R and NumPy. Also returns `None` for `p` outside 0..=1.
+/// Returns the quantile `p` in 0..=1, type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages",
+/// The American Statistician 50 (1996), which is the default in R and NumPy. Also returns `None` for `p`
+/// outside 0..=1.
 pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values)?, p)
 }
@@ -26,7 +27,7 @@ pub(crate) fn quantile_of_sorted(v: &[f64], p: f64) -> Option<f64> {
     let h = (v.len() - 1) as f64 * p;
     let (below, above) = (v[h.floor() as usize], v[h.ceil() as usize]);
     let part = h - h.floor();
-    // Weighted form: `above - below` could overflow.
+    // The weighted form is used because `above - below` could overflow.
     let mixed = if part == 0.0 { below } else { below * (1.0 - part) + above * part };
     Some(mixed.clamp(below, above))
 }
@@ -51,7 +52,7 @@ pub fn stddev(values: &[f64]) -> Option<f64> {
     variance(values).map(f64::sqrt)
 }
 
-/// Standard deviation divided by the absolute mean. Also returns `None` for a mean of zero.
+/// Returns the standard deviation divided by the absolute mean. Also returns `None` for a mean of zero.
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     let m = mean(values)?;
     Some(stddev(values)? / m.abs()).filter(|v| v.is_finite())
@@ -63,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn known_values_come_out() {
+    fn gives_published_values() {
         let v = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert_eq!((median(&v), mean(&v)), (Some(4.5), Some(5.0)));
         assert!((variance(&v).unwrap() - 32.0 / 7.0).abs() < 1e-12);
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nonsense_have_no_answer() {
+    fn empty_or_invalid_input_gives_none() {
         for v in [&[][..], &[f64::NAN], &[1.0, f64::INFINITY]] {
             assert_eq!((median(v), mean(v), variance(v)), (None, None, None));
         }

@@ -1,8 +1,8 @@
-//! The probability distributions that the intervals need.
+//! Probability distributions for the intervals.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Maximum number of values per paired sample for which the signed-rank distribution is computed exactly.
+/// The maximum number of values per paired sample for which the signed-rank distribution is computed exactly.
 const EXACT_SIGNED_RANK: usize = 100;
 
 /// P(B <= k) for B binomial(n, 1/2), k = 0..=n.
@@ -34,7 +34,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     let mut largest = numbers.to_vec();
     largest.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
     let top: usize = largest.iter().take(size).sum();
-    // ways[k][s]: how many choices of k numbers have the sum s.
+    // ways[k][s] is the number of choices of k numbers whose sum is s.
     let mut ways = vec![vec![0.0; top + 1]; size + 1];
     ways[0][0] = 1.0;
     for (seen, &number) in numbers.iter().enumerate() {
@@ -51,7 +51,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     ways.swap_remove(size).into_iter().map(|count| count / total).collect()
 }
 
-/// Probability of each sum if each number is included with probability 1/2.
+/// Returns the probability of each sum if each number is included with probability 1/2.
 pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
     let top = numbers.iter().sum();
     let mut chance = vec![0.0; top + 1];
@@ -81,7 +81,6 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     (0.5 + sum * density).clamp(0.0, 1.0)
 }
 
-/// Quantile of Student's t for a two-sided interval.
 pub(crate) fn student_quantile(confidence: f64, freedom: f64) -> Option<f64> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;
@@ -95,7 +94,7 @@ pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).ok().map(tail).filter(|p| p.is_finite()).unwrap_or(1.0).clamp(0.0, 1.0)
 }
 
-/// Inverse of [`normal_cdf`] by bisection, within -7..=7.
+/// Returns the inverse of [`normal_cdf`] by bisection, within -7..=7.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-7.0, 7.0);
     for _ in 0..60 {
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_tail_values_come_out() {
+    fn gives_published_tail_values() {
         for (what, got, want) in [
             ("signed rank n=5 T<=0", signed_rank_cdf(5)[0], 1.0 / 32.0),
             ("signed rank n=6 T<=2", signed_rank_cdf(6)[2], 3.0 / 64.0),
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_and_the_normal_branch_meet() {
+    fn exact_and_normal_results_agree_at_the_limit() {
         let exact = signed_rank_cdf(100);
         let normal = normal_steps(5050, (100.0f64 * 101.0 * 201.0 / 24.0).sqrt());
         assert!(exact.iter().zip(&normal).all(|(a, b)| (a - b).abs() < 1e-3));

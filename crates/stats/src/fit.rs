@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn two_disturbed_pairs_of_six_hardly_move_a_ratio() {
+    fn two_disturbed_pairs_of_six_barely_change_the_ratio() {
         let quiet = [-0.1, -0.12, -0.09, -0.11, -0.105, -0.095];
         let (value, interval) = judged(&quiet, 0.02);
         let mut disturbed = quiet;
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn values_near_each_other_by_chance_get_the_scatter_of_the_workload() {
+    fn uses_workload_scatter_if_values_agree_by_chance() {
         let (_, interval) = judged(&[0.01; 6], 0.03);
         let half = (interval.high / interval.low).ln() / 2.0;
         assert!((half - 2.228_139 * 0.03 / 6f64.sqrt()).abs() < 1e-6, "{half}");
     }
 
     #[test]
-    fn four_blocks_have_values_and_no_interval() {
+    fn four_blocks_give_values_without_interval() {
         let fit = Fit::of(&[blocks(&[10.0; 4]), blocks(&[8.0; 4])], &blocks(&[10.1; 4]), Family::SINGLE)
             .expect("a baseline");
         let ratio = fit.ratio(1, BASELINE, SURE).expect("common blocks");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn outages_are_left_out() {
+    fn ignores_outages() {
         let (baseline, mut silent) = (blocks(&[10.0; 6]), blocks(&[8.0; 6]));
         let again = blocks(&[10.0; 6]);
         let all = Fit::of(&[baseline.clone(), silent.clone()], &again, Family::SINGLE)

@@ -114,7 +114,6 @@ fn split(logs: &[f64], start: usize, end: usize, edges: &mut Vec<usize>) {
     }
 }
 
-/// The most likely place of a shift, if it is established.
 fn shift(logs: &[f64]) -> Option<usize> {
     (logs.len() >= FEWEST_RUNS).then_some(())?;
     let one = Fit::of(logs, None).dependent;
@@ -187,7 +186,6 @@ fn penalised(squares: f64, n: f64) -> f64 {
     n * (squares.max(0.0) + n * LEAST_SCATTER.powi(2)).ln()
 }
 
-/// Returns a drift if it fits better than the levels.
 fn drift(logs: &[f64], levels: &[Level]) -> Option<Course> {
     let n = logs.len() as f64;
     let middle = (n - 1.0) / 2.0;

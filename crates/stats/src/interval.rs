@@ -3,14 +3,13 @@
 use crate::describe;
 use crate::distribution;
 
-/// Confidence of the interval that decides when to stop measuring. It is higher than in reports because it is
-/// evaluated after every trial.
+/// The confidence of the interval that decides when to stop measuring. It is higher than in reports because
+/// it is evaluated after every trial.
 pub const TO_STOP: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     pub low: f64,
-    /// Never below `low`.
     pub high: f64,
     /// Actual coverage probability of the method, from 0 to 1. With few values it can be below the requested
     /// confidence.
@@ -30,8 +29,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Distance from the value to the farther end of the interval, relative to the value: 0.02 if the value is known
-    /// to within 2 %. `None` without an interval, or for a value that is not positive.
+    /// Returns the distance from the value to the farther end of the interval, relative to the value: 0.02 if
+    /// the value is known to within 2 %. `None` without an interval, or for a value that is not positive.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         let interval = self.interval.filter(|_| self.value > 0.0)?;
@@ -51,7 +50,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     from_order(&sorted, &distribution::binomial_half_cdf(n), confidence)
 }
 
-/// Median with its exact interval, which is `None` for a single value.
+/// Returns the median with its exact interval, which is `None` for a single value.
 pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: describe::median(values)?, interval: median_interval(values, confidence) })
 }
@@ -76,7 +75,7 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     #[test]
-    fn the_median_interval_says_what_it_attains() {
+    fn median_interval_has_its_attained_confidence() {
         for (n, low, high, attained) in [
             (2, 1.0, 2.0, 0.5),
             (3, 1.0, 3.0, 0.75),
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn reach_is_the_farther_side() {
+    fn reach_is_the_larger_distance() {
         let interval = Some(Interval { low: 9.9, high: 10.3, confidence: 0.95 });
         let of = |value, interval| Estimate { value, interval }.reach();
         assert!((of(10.0, interval).unwrap() - 0.03).abs() < 1e-12);
@@ -100,12 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_a_median_and_no_interval() {
+    fn single_value_has_median_without_interval() {
         assert_eq!(median_estimate(&[3.0], 0.95), Some(Estimate { value: 3.0, interval: None }));
     }
 
     #[test]
-    fn the_median_interval_covers_a_skewed_truth_as_claimed() {
+    fn median_interval_covers_skewed_median_as_claimed() {
         let mut rng = Pcg64Mcg::seed_from_u64(23);
         for n in [3, 5, 10] {
             let draws: Vec<Interval> = (0..2000)

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_are_found_with_their_times_and_levels() {
+    fn finds_jumps_with_position_and_levels() {
         let mut rng = Pcg64Mcg::seed_from_u64(3);
         let mut values = noisy(&mut rng, 40, 12.6, 0.03, 0.0);
         values.extend(noisy(&mut rng, 25, 20.0, 0.03, 0.0));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_series_rarely_has_a_jump() {
+    fn steady_series_rarely_have_jumps() {
         for (noise, carry) in [(0.02, 0.0), (0.1, 0.0), (0.1, 0.5), (0.2, 0.6)] {
             for n in [20, 100, 300] {
                 let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_among_nothing_are_one_level_and_a_jump_between_constants_is_two() {
+    fn bursts_are_one_level_but_a_jump_gives_two() {
         let bursts: Vec<f64> = (0..60).map(|at| if at % 10 == 0 { 10.0 } else { 0.0 }).collect();
         assert_eq!(levels(&bursts).unwrap().len(), 1);
         let step = [[5.0; 20], [9.0; 20]].concat();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_constant_series_have_one_level() {
+    fn short_or_constant_series_has_one_level() {
         assert_eq!(levels(&[1.0, 9.0]), Some(vec![Level { start: 0, end: 2, value: 5.0 }]));
         assert_eq!(levels(&[5.0; 50]).unwrap().len(), 1);
         assert_eq!((levels(&[]), levels(&[f64::NAN; 20])), (None, None));
@@ -256,7 +256,7 @@ mod tests {
 
     /// The table was generated with `ruptures` 1.1 by tests/reference/pelt.py.
     #[test]
-    fn the_changes_are_those_of_the_reference_implementation() {
+    fn changes_match_reference_implementation() {
         let table = include_str!("../tests/reference/pelt.tsv");
         let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
         assert!(rows.len() >= 30);

@@ -10,24 +10,24 @@ use crate::{
 
 pub type Blocks = BTreeMap<u32, f64>;
 
-/// Minimum number of values for a biweight and an interval. Fewer cannot reveal a disturbed one.
+/// The minimum number of values for a biweight and an interval. With fewer values, a disturbed value
+/// cannot be detected.
 pub const FEWEST: usize = 5;
-/// Minimum scatter of logarithms (0.1 %), because equal values may be the result of rounding.
+/// The minimum scatter of logarithms (0.1 %), because equal values may be the result of rounding.
 pub const LEAST_SCATTER: f64 = 0.001;
 
-/// Median absolute deviation of the standard normal distribution.
 const NORMAL_MAD: f64 = 0.674_489_75;
-/// Values have zero weight beyond this many standard deviations of the workload ...
+/// The weight of a value is zero beyond this many standard deviations of the workload ...
 const CUT_BY_SHARED: f64 = 6.0;
 /// ... or of the values themselves, whichever is larger.
 const CUT_BY_OWN: f64 = 9.0;
 /// Cutoff for values that may be bimodal, as a multiple of the third quartile of the distances from the median.
 const CUT_BY_MODES: f64 = 4.0;
-/// Degrees of freedom of a biweight's error, as a fraction of n - 1 (Kafadar 1982).
+/// The degrees of freedom of a biweight's error, as a fraction of n - 1 (Kafadar 1982).
 const FREEDOM: f64 = 0.7;
 /// Standard error of the median of three or four normal values, relative to that of their mean.
 const MEDIAN_ERROR: f64 = 1.16;
-/// Minimum number of values on each side for the interval of an unpaired ratio.
+/// The minimum number of values on each side for the interval of an unpaired ratio.
 const FEWEST_UNPAIRED: usize = 2;
 const MOST_STEPS: usize = 50;
 
@@ -146,8 +146,8 @@ impl Level {
         estimate(self.log, quantile.map(|quantile| quantile * self.variance.sqrt()), confidence)
     }
 
-    /// Ratio of this level to an independent one, with Welch's interval (Biometrika 34, 1947) for unequal variances.
-    /// There is no interval with fewer than two values on either side.
+    /// Returns the ratio of this level to an independent one, with Welch's interval (Biometrika 34, 1947) for
+    /// unequal variances. There is no interval with fewer than two values on either side.
     #[must_use]
     pub fn ratio(&self, reference: &Self, confidence: f64) -> Option<Estimate> {
         let variance = |it: &Self| it.variance.max(LEAST_SCATTER.powi(2) / it.n as f64);
@@ -188,7 +188,7 @@ fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
 }
 
-/// Square of the distance relative to the cutoff. `None` at or beyond the cutoff.
+/// Returns the square of the distance relative to the cutoff. `None` at or beyond the cutoff.
 fn share(off: f64, cut: f64) -> Option<f64> {
     Some((off / cut).powi(2)).filter(|square| *square < 1.0)
 }
@@ -220,7 +220,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn quieter_half_of_a_workload_sets_its_scatter() {
+    fn scatter_comes_from_the_quieter_half() {
         let quiet = numbered(&[1.00, 1.01, 0.99, 1.02, 0.98, 1.0]);
         let mut disturbed = numbered(&[2.00, 2.02, 1.98, 2.04, 1.96, 2.0]);
         let before = scatter([&quiet, &disturbed]).expect("two values");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_have_their_median_and_no_interval() {
+    fn few_values_give_median_without_interval() {
         let got = value(&[10.0, 3.0, 11.0]).expect("positive values");
         assert!((got.value - 10.0).abs() < 1e-9 && got.interval.is_none(), "{got:?}");
         assert_eq!((value(&[]), value(&[0.0, 0.0])), (None, None));

@@ -57,7 +57,7 @@ mod tests {
 
     /// The table was generated with `statsmodels` by tests/reference/multiple.py. R gives the same values.
     #[test]
-    fn adjusted_values_are_those_of_the_reference_implementation() {
+    fn adjusted_values_match_reference_implementation() {
         let table = include_str!("../tests/reference/multiple.tsv");
         let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
         assert!(rows.len() >= 20);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn none_are_none_and_nonsense_has_no_answer() {
+    fn empty_input_gives_empty_and_invalid_input_gives_none() {
         assert_eq!(benjamini_hochberg(&[]), Some(vec![]));
         for bad in [-0.1, 1.1, f64::NAN] {
             assert_eq!(benjamini_hochberg(&[0.5, bad]), None);
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn adjusting_only_raises_and_keeps_the_order(p in prop::collection::vec(0.0..=1.0f64, 1..20)) {
+        fn adjustment_only_raises_values_and_preserves_order(p in prop::collection::vec(0.0..=1.0f64, 1..20)) {
             let adjusted = benjamini_hochberg(&p).unwrap();
             for (i, j) in (0..p.len()).zip(1..p.len()) {
                 prop_assert!(adjusted[i] >= p[i] && adjusted[i] <= 1.0);

@@ -1,4 +1,4 @@
-//! The noise floor: how large a difference this experiment shows between the baseline and itself.
+//! The noise floor, i.e. the difference that this experiment shows between the baseline and itself.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -14,29 +14,26 @@ pub const USUAL_MINIMUM: f64 = 0.005;
 /// Recommended minimum floor for comparing two runs, whose placement, addresses and neighbours may differ.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
-/// Degrees of freedom of a floor that is based on fewer pairs than a verdict needs.
+/// The degrees of freedom of a floor that is based on fewer pairs than a verdict needs.
 const LEAST_FREEDOM: f64 = 2.0;
 
-/// Minimum number of runs for estimating the variation between runs.
+/// The minimum number of runs for estimating the variation between runs.
 pub const FEWEST_RUNS: usize = 4;
 /// A step between runs that is this many times the mean of all others is a level change, if it persists.
 pub const PLAIN: f64 = 8.0;
 /// A run is an outlier beyond this many median absolute deviations from the median. In simulations, this happens in 1
 /// % of sets of four or five normal values, and less often in larger sets.
 pub const FAR: f64 = 20.0;
-/// Number of runs on either side for which a changed level must persist.
+/// The number of runs on either side for which a changed level must persist.
 pub const STAYED: usize = 3;
 
-/// Relative difference up to which results count as equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseFloor {
-    /// Relative difference: 0.02 is 2 %.
     pub relative: f64,
     pub pairs: usize,
 }
 
 impl NoiseFloor {
-    /// Returns whether the floor is based on enough pairs for a verdict.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         self.pairs >= FEWEST
@@ -63,7 +60,6 @@ pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f6
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BetweenRuns {
-    /// How far two runs may differ, as a relative difference (0.02 is 2 %).
     pub relative: f64,
     pub runs: usize,
     deviation: f64,
@@ -98,7 +94,6 @@ pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
 }
 
 impl BetweenRuns {
-    /// Probability that two identical runs differ by at least this ratio.
     pub fn p(&self, ratio: f64) -> f64 {
         if self.deviation == 0.0 {
             return if ratio == 1.0 { 1.0 } else { 0.0 };
@@ -129,8 +124,9 @@ fn without_a_change(steps: &[f64]) -> Vec<f64> {
     if stayed && plain { others } else { steps.to_vec() }
 }
 
-/// Degrees of freedom of the mean absolute successive difference of independent normal values, from the chi-square
-/// with the same relative variance. Adjacent differences are correlated because they share a value.
+/// Returns the degrees of freedom of the mean absolute successive difference of independent normal values,
+/// from the chi-square with the same relative variance. Adjacent differences are correlated because they
+/// share a value.
 fn freedom(values: usize) -> f64 {
     let n = values as f64;
     let squared_mean = 4.0 / PI;
@@ -147,18 +143,18 @@ mod tests {
         between_runs(values, 0.95).unwrap().relative
     }
 
-    /// The viscosities of fifteen batches of paint have a mean moving range of 0.48 (Montgomery, Introduction to
-    /// Statistical Quality Control, section 6.4).
     #[test]
-    fn runs_of_another_thing_teach_nothing() {
+    fn outlying_runs_do_not_affect_the_noise() {
         let quiet = [1.0, 1.01, 0.99, 1.005];
         let limited = [1.0, 0.008, 1.01, 0.0081, 0.99, 1.005];
         assert!(learned(&limited) < 0.1 && learned(&quiet) < 0.1);
         assert_eq!(between_runs(&[1.0, 1.01, 0.99, 0.008, 0.0081], 0.95), None, "three are too few");
     }
 
+    /// The viscosities of fifteen batches of paint have a mean moving range of 0.48 (Montgomery, Introduction to
+    /// Statistical Quality Control, section 6.4).
     #[test]
-    fn the_deviation_is_that_of_a_published_chart() {
+    fn deviation_matches_published_chart() {
         let batches = [
             33.75, 33.05, 34.00, 33.81, 33.46, 34.02, 33.68, 33.27, 33.49, 33.20, 33.62, 33.00, 33.54, 33.12,
             33.84,
@@ -169,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_changed_once_and_stayed_hardly_counts() {
+    fn lasting_level_change_barely_affects_the_noise() {
         let steady =
             |level: f64, n: usize| (0..n).map(move |at| level * if at % 2 == 0 { 1.0 } else { 1.004 });
         let before: Vec<f64> = steady(40.0, 10).collect();
@@ -186,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn few_runs_know_little_and_fewer_than_four_nothing() {
+    fn few_runs_widen_the_noise_and_three_give_none() {
         let runs: Vec<f64> = (0..11).map(|at| if at % 2 == 0 { 1.0 } else { 1.01 }).collect();
         assert!(
             learned(&runs[..4]) > 1.5 * learned(&runs[..7]) && learned(&runs[..7]) > 1.1 * learned(&runs)
@@ -196,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_floor_the_chance_is_what_the_confidence_leaves() {
+    fn p_at_the_floor_complements_the_confidence() {
         let got = between_runs(&[1.0, 1.03, 0.98, 1.01, 1.02], 0.95).unwrap();
         for ratio in [1.0 + got.relative, 1.0 / (1.0 + got.relative)] {
             assert!((got.p(ratio) - 0.05).abs() < 1e-9);
@@ -205,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_all_alike_leave_no_chance_to_a_difference() {
+    fn equal_runs_give_differences_zero_p() {
         let got = BetweenRuns { relative: 0.0, runs: 5, deviation: 0.0, freedom: 3.0 };
         assert_eq!((got.p(1.0), got.p(1.1), got.p(0.9)), (1.0, 0.0, 0.0));
     }
@@ -216,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn floor_is_what_the_workload_distinguishes_or_an_established_shift() {
+    fn floor_is_the_resolution_or_an_established_shift() {
         let about = |middle: f64| [0.99, 1.01, 1.0, 0.995, 1.005, 1.0].map(|off| middle * off);
         let steady = of(&about(1.0), 0.01).unwrap();
         let visible =
@@ -228,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn one_disturbed_pair_hardly_moves_the_floor() {
+    fn disturbed_pair_barely_changes_the_floor() {
         let mut ratios = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0];
         let before = of(&ratios, 0.015).unwrap().relative;
         ratios[3] = 3.0;
@@ -237,13 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_that_vary_more_than_the_workload_do_not_raise_the_floor() {
+    fn noisy_repetitions_do_not_raise_the_floor() {
         let got = of(&[1.0, 0.35, 1.01, 0.33, 1.02, 0.98], 0.015).unwrap();
         assert!(got.relative < 0.02, "{got:?}");
     }
 
     #[test]
-    fn steady_baseline_has_the_minimum() {
+    fn steady_baseline_has_the_minimum_floor() {
         assert_eq!(of(&[1.0; 6], 0.001).unwrap().relative, USUAL_MINIMUM);
         assert_eq!(of(&[1.0], 0.001), None);
         let few = of(&[1.0, 1.01, 0.99], 0.01).unwrap();

@@ -9,7 +9,6 @@ use crate::{describe, distribution};
 pub const EXACT_UNPAIRED: usize = 60;
 pub const DRAWS: usize = 20_000;
 
-/// Fixed seed, so that the same values always have the same p.
 const SEED: u64 = 0x706c_756d_6270;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +42,6 @@ pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     let mut ranks = ranks;
     let mut random = Pcg64Mcg::seed_from_u64(SEED);
     Some(drawn(distance, || {
-        // First steps of a Fisher-Yates shuffle.
         for at in 0..a.len() {
             let other = random.random_range(at..ranks.len());
             ranks.swap(at, other);
@@ -80,14 +78,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn known_values_come_out() {
+    fn gives_published_values() {
         let apart = two_sample(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0, 7.0]).unwrap();
         assert!((apart.p - 2.0 / 35.0).abs() < 1e-12 && apart.exact);
         assert_eq!(two_sample(&[1.0; 4], &[1.0; 4]).map(|test| test.p), Some(1.0));
     }
 
     #[test]
-    fn random_exchanges_agree_with_all_of_them() {
+    fn random_permutations_agree_with_exact_test() {
         let a: Vec<f64> = (0..31).map(|i| f64::from(i * 7 % 31)).collect();
         let b: Vec<f64> = (0..30).map(|i| f64::from(i * 11 % 31) + 5.3).collect();
         let (drawn, all) = (two_sample(&a, &b).unwrap(), two_sample(&a[1..], &b).unwrap());
@@ -98,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn which_comes_first_does_not_matter(
+        fn order_of_samples_does_not_matter(
             a in prop::collection::vec(0..20i32, 1..12), b in prop::collection::vec(0..20i32, 1..12),
         ) {
             let (a, b): (Vec<f64>, Vec<f64>) =

@@ -4,10 +4,10 @@ use crate::describe;
 use crate::distribution::signed_rank_cdf;
 use crate::interval::{self, Estimate};
 
-/// Maximum number of pairwise averages. The functions return `None` if there would be more.
+/// The maximum number of pairwise averages. The functions return `None` if there would be more.
 pub const MOST_PAIRWISE: usize = 4_000_000;
 
-/// Ratio second/first of paired positive values, with one pair per block.
+/// Returns the ratio second/first of paired positive values, with one pair per block.
 ///
 /// Hodges-Lehmann estimate of the log ratios, with the interval of Walsh averages given by Wilcoxon's signed-rank
 /// distribution (Hollander, Wolfe & Chicken 2014, section 3.3). Exact if log ratios are symmetric about the true
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn known_values_come_out() {
+    fn gives_published_values() {
         // Walsh averages of 1, 2, 4, 8, 16: smallest 1, largest 16, median (the 8th of 15) 5.
         let pairs = [1.0, 2.0, 4.0, 8.0, 16.0].map(|log: f64| (1.0, log.exp()));
         let got = paired_ratio(&pairs, 0.95).unwrap();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_cover_what_they_claim() {
+    fn intervals_have_claimed_coverage() {
         let mut rng = Pcg64Mcg::seed_from_u64(5);
         for n in [3, 5, 8, 12] {
             let (mut held, mut claim) = (0.0, 0.0);
@@ -87,7 +87,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_value_lies_in_its_interval_and_scales(
+        fn value_is_inside_its_interval_and_scales(
             pairs in prop::collection::vec((1e-3..1e6f64, 1e-3..1e6f64), 2..9), c in 0.01..0.99f64, k in 0.1..10.0f64,
         ) {
             let got = paired_ratio(&pairs, c).unwrap();

@@ -13,7 +13,7 @@ pub const FEWEST: usize = 10;
 const LONGEST: usize = 4096;
 const MOST_LAGS: usize = 2000;
 
-/// Mean of an autocorrelated series, with an interval.
+/// Returns the mean of an autocorrelated series, with an interval.
 ///
 /// The variance of the mean is estimated from the lowest frequencies of the series: the mean square of its first v
 /// cosine transforms, with Student's distribution of v degrees of freedom (equal-weighted cosines: Lazarus, Lewis,
@@ -26,7 +26,7 @@ pub fn mean_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: interval(values, value, confidence) })
 }
 
-/// Ratio b/a of the means of two independent autocorrelated series with positive means.
+/// Returns the ratio b/a of the means of two independent autocorrelated series with positive means.
 ///
 /// Applies the standard errors of [`mean_estimate`] to the logarithm of the ratio (the delta method), with Student's
 /// distribution and the Welch-Satterthwaite degrees of freedom (Welch, Biometrika 34, 1947). Variation between trials
@@ -105,9 +105,10 @@ fn relative_error(values: &[f64]) -> Option<StandardError> {
     Some(StandardError { error: error / describe::mean(values)?, freedom })
 }
 
-/// Factor by which autocorrelation inflates the variance of the mean: 1 for independent values, n for perfectly
-/// correlated ones. Twice the integrated autocorrelation time, by the initial positive sequence (Geyer, Statistical
-/// Science 7, 1992, section 3.3). 1 for a constant series. `None` for fewer than two values.
+/// Returns the factor by which autocorrelation inflates the variance of the mean: 1 for independent values, n
+/// for perfectly correlated ones. Twice the integrated autocorrelation time, by the initial positive sequence
+/// (Geyer, Statistical Science 7, 1992, section 3.3). 1 for a constant series. `None` for fewer than two
+/// values.
 pub fn inflation(values: &[f64]) -> Option<f64> {
     let mean = describe::mean(values).filter(|_| values.len() >= 2)?;
     let centered: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inflation_of_a_chain_is_what_theory_says() {
+    fn inflation_of_a_chain_matches_theory() {
         for (carry, truth) in [(0.0, 1.0), (0.5, 3.0), (0.8, 9.0)] {
             let mut rng = Pcg64Mcg::seed_from_u64(11);
             let found: Vec<f64> =
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_dependent_values_cover_what_they_claim() {
+    fn autocorrelated_values_have_claimed_coverage() {
         for (carry, n, least) in [(0.0, 20, 0.93), (0.0, 100, 0.93), (0.5, 100, 0.92), (0.8, 300, 0.92)] {
             let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
             let holds = |_: &i32| {
@@ -182,7 +183,7 @@ mod tests {
 
     /// The table was generated with SciPy by tests/reference/cosines.py.
     #[test]
-    fn the_slow_waves_are_those_of_the_reference_implementation() {
+    fn cosine_transforms_match_reference_implementation() {
         let table = include_str!("../tests/reference/cosines.tsv");
         let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
         assert!(rows.len() >= 20);
@@ -197,18 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_series_is_grouped_without_changing_what_is_said() {
+    fn grouping_long_series_does_not_change_the_estimate() {
         let mut rng = Pcg64Mcg::seed_from_u64(5);
         let values = chain(&mut rng, 3 * LONGEST, 0.9);
         let whole = mean_estimate(&values, 0.95).unwrap().interval.unwrap();
-        // The inflation is 19, so 1.96 standard errors are 1.96 (19 / 12288)^0.5 = 0.077.
         let half = (whole.high - whole.low) / 2.0;
         assert!((0.05..0.12).contains(&half), "{half}");
         assert_eq!((grouped(&[1.0, 3.0, 5.0, 7.0, 9.0], 2)).into_owned(), [3.0]);
     }
 
     #[test]
-    fn a_ratio_of_two_series_holds_the_truth_as_often_as_it_says() {
+    fn ratio_of_series_has_claimed_coverage() {
         let mut rng = Pcg64Mcg::seed_from_u64(8);
         let holds = |_: &i32| {
             let a = chain(&mut rng, 60, 0.3);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_or_constant_values_have_no_or_an_empty_interval() {
+    fn constant_values_have_an_empty_interval_and_few_have_none() {
         assert_eq!(mean_estimate(&[1.0; 9], 0.95), Some(Estimate { value: 1.0, interval: None }));
         let constant = mean_estimate(&[2.0; 30], 0.95).unwrap().interval.unwrap();
         assert_eq!((constant.low, constant.high), (2.0, 2.0));

@@ -24,7 +24,7 @@ const SLOPE: f64 = 3.0;
 /// Penalty of a jump or of an exponential start. It is higher because the position or the time constant was also
 /// searched for.
 const JUMP: f64 = 5.0;
-/// Minimum difference of cost between the best two kinds of change. Closer ones cannot be told apart.
+/// Minimum difference of cost between the best two kinds of change. Closer kinds cannot be distinguished.
 const CLEAR: f64 = 2.0;
 /// Upper limit for the estimated autocorrelation. Beyond it, no level is left to detect.
 const MOST_LIKENESS: f64 = 0.97;
@@ -317,12 +317,13 @@ mod tests {
     }
 
     #[test]
-    fn noise_of_alike_neighbours_is_said_to_jump_in_no_more_than_five_of_a_hundred_series() {
+    fn autocorrelated_noise_has_jumps_in_at_most_five_percent() {
         for (scatter, carry) in [(0.05, 0.0), (0.15, 0.3), (0.15, 0.6), (0.05, 0.8), (0.15, 0.8)] {
             for n in [20, 30, 60, 100, 300] {
                 let [_, drifting, jumping, _] = counts(n, carry, |_, error| 1.0 + scatter * error);
-                let told = format!("scatter {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
-                assert!(jumping <= 20 && drifting <= 20, "{told}");
+                let context =
+                    format!("scatter {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
+                assert!(jumping <= 20 && drifting <= 20, "{context}");
             }
         }
     }
@@ -330,7 +331,7 @@ mod tests {
     /// 60 rates in Gbit/s with autocorrelated noise (carry 0.8, scatter 15 %), in which change-point detection alone
     /// finds a jump.
     #[test]
-    fn a_wave_of_alike_neighbours_is_no_jump() {
+    fn autocorrelated_wave_is_not_a_jump() {
         let text = include_str!("../tests/reference/wave.tsv");
         let wave: Vec<f64> = text.split_whitespace().map(|rate| rate.parse().unwrap()).collect();
         assert_eq!(levels::levels(&wave).unwrap().len(), 2);
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_is_no_jump() {
+    fn drift_is_not_a_jump() {
         for (change, scatter, n) in [(0.2, 0.02, 60), (0.1, 0.02, 60), (0.4, 0.05, 60), (0.2, 0.02, 20)] {
             let line =
                 |at: usize, error: f64| (1.0 + scatter * error) * (1.0 - change * at as f64 / n as f64);
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_is_no_drift() {
+    fn jump_is_not_a_drift() {
         for (scatter, carry, n) in [(0.05, 0.0, 60), (0.05, 0.6, 60), (0.05, 0.3, 100)] {
             let jump = |at: usize, error: f64| (1.0 + scatter * error) * if at < n / 3 { 1.0 } else { 1.3 };
             let [_, drifting, jumping, _] = counts(n, carry, jump);
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_and_fro_without_end_is_of_no_level() {
+    fn alternating_series_has_no_single_level() {
         let saw: Vec<f64> = (0..300).map(|at| 60.0 + f64::from(at % 30)).collect();
         assert!(
             matches!(stationarity(&saw), Some(Stationarity::Unsteady { .. } | Stationarity::Steady)),
@@ -428,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_equal_values_are_steady() {
+    fn few_or_constant_values_are_steady() {
         assert_eq!(stationarity(&[1.0, 9.0]), Some(Stationarity::Steady));
         assert_eq!(stationarity(&[5.0; 50]), Some(Stationarity::Steady));
         assert_eq!((stationarity(&[]), stationarity(&[f64::NAN; 20])), (None, None));

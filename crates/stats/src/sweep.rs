@@ -1,9 +1,10 @@
-//! Computes p-values for two runs of many cells. They are sensitive enough to find one cell that got worse among many
-//! with five trials each, and adjusted so that unchanged cells seldom raise an alarm.
+//! Computes p-values for two runs of many cells. They are sensitive enough to find one cell that became
+//! worse among many cells with five trials each. They are adjusted so that unchanged cells seldom cause an
+//! alarm.
 
 use crate::{describe, distribution::student_tail, location::LEAST_SCATTER, multiple, permutation};
 
-/// Fraction of the error rate given to Student's test. The rank test gets the remainder.
+/// The fraction of the error rate given to Student's test. The rank test gets the remainder.
 ///
 /// With four values each, the smallest p of the rank test (2 in 70) must stay below 5 % after dividing by that
 /// remainder.
@@ -48,10 +49,8 @@ pub fn p(cells: &[Cell<'_>]) -> Vec<Option<f64>> {
 struct Look {
     ranks: f64,
     difference: f64,
-    /// Variance of a single logarithm about the mean of its run.
     variance: f64,
     freedom: f64,
-    /// Variance of the difference as a multiple of `variance`.
     share: f64,
 }
 
@@ -70,7 +69,6 @@ impl Look {
         })
     }
 
-    /// Returns the p-value. `usual` is the median variance of the cell's group.
     fn p(&self, usual: f64) -> f64 {
         let variance = self.variance.max(usual).max(LEAST_SCATTER * LEAST_SCATTER);
         let student = student_tail(self.difference / (variance * self.share).sqrt(), self.freedom);
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn one_lost_cell_of_twenty_is_found_with_five_values_each() {
+    fn finds_one_worse_cell_of_twenty_with_five_values() {
         let mut random = Pcg64Mcg::seed_from_u64(0x5eed_2001);
         for kept in [0.5, 0.9, 1.1] {
             let found = judged(&twenty(&mut random, kept, quiet));
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_equal_cells_seldom_raise_an_alarm() {
+    fn twenty_equal_cells_rarely_raise_an_alarm() {
         let errors: [(&str, Error); 4] =
             [("normal", quiet), ("skewed", skewed), ("disturbed", disturbed), ("at two levels", at_bimodal)];
         for (seed, (kind, error)) in (0x5eed_3001..).zip(errors) {
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_four_values_each_never_suffice_and_four_do() {
+    fn four_values_per_run_are_the_minimum() {
         let runs = |n: usize| [vec![1.0; n], (0..n).map(|at| 0.5 + 1e-3 * at as f64).collect::<Vec<f64>>()];
         let alone = |[a, b]: &[Vec<f64>; 2]| p(&[Cell { a, b, group: 0 }])[0];
         assert!(alone(&runs(3)).is_some_and(|p| p > 0.05) && alone(&runs(4)).is_some_and(|p| p < 0.05));

@@ -3,19 +3,18 @@
 use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;
 
-/// Minimum confidence that the interval and the floor must attain for a difference. Five paired blocks reach 0.9.
+/// The minimum confidence that the interval and the floor must attain for a difference. Five paired blocks
+/// reach 0.9.
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
-/// Maximum extent of an interval that is still "within noise", in noise floors.
+/// The maximum extent of an interval that is still "within noise", in noise floors.
 pub const WIDEST_IN_FLOORS: f64 = 3.0;
-/// Largest relative difference that an interval within noise may include, however large the floor is.
+/// The largest relative difference that an interval within noise may include, however large the floor is.
 pub const MOST_OPEN: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Difference {
-    /// The interval is below 1 and the estimate beyond the floor.
     Lower,
-    /// The interval is above 1 and the estimate beyond the floor.
     Higher,
     /// The difference is below the floor or not significant, and the interval excludes a large one.
     WithinNoise,
@@ -50,7 +49,7 @@ pub fn is_sure(confidence: f64) -> bool {
     confidence >= LEAST_CONFIDENCE - 1e-12
 }
 
-/// Distance from 1 to the farther end of a ratio's interval, as a logarithm.
+/// Returns the distance from 1 to the farther end of a ratio's interval, as a logarithm.
 pub fn reach(interval: &Interval) -> f64 {
     interval.high.ln().max(-interval.low.ln())
 }
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_floor_makes_nothing_the_same() {
+    fn large_floor_never_gives_equality() {
         let wide =
             Estimate { value: 1.02, interval: Some(Interval { low: 0.7, high: 1.5, confidence: 0.95 }) };
         let floor = NoiseFloor { relative: 1.64, pairs: 6 };

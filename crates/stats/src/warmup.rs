@@ -51,14 +51,14 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_the_level_is_cut() {
+    fn cuts_values_before_the_level() {
         for (first, want) in [(&[][..], 0), (&[2.0], 1), (&[1.0, 4.0, 7.0], 3), (&[14.0, 14.2], 2)] {
             assert_eq!(cut(&after(first, 40)), want, "{first:?}");
         }
     }
 
     #[test]
-    fn a_late_jump_is_no_warm_up() {
+    fn late_jump_is_not_a_warm_up() {
         let late = [after(&[], 15), after(&[], 30).iter().map(|x| 1.6 * x).collect()].concat();
         assert_eq!(cut(&late), 0);
         let both = [after(&[1.0, 4.0], 30), after(&[], 30).iter().map(|x| 1.6 * x).collect()].concat();
@@ -66,20 +66,20 @@ mod tests {
     }
 
     #[test]
-    fn a_dip_within_the_level_is_left_alone() {
+    fn dip_within_the_level_is_not_a_warm_up() {
         let mut dip = after(&[], 50);
         dip[4] = 2.0;
         assert_eq!(cut(&dip), 0);
     }
 
     #[test]
-    fn short_series_and_nonsense_have_no_warm_up() {
+    fn short_or_invalid_series_has_no_warm_up() {
         assert_eq!((cut(&[1.0, 10.0, 10.0]), cut(&[f64::NAN; 20]), cut(&[]), cut(&[5.0; 30])), (0, 0, 0, 0));
     }
 
     proptest! {
         #[test]
-        fn no_more_than_the_beginning_is_cut(v in prop::collection::vec(prop::num::f64::ANY, 0..60)) {
+        fn cuts_only_the_start(v in prop::collection::vec(prop::num::f64::ANY, 0..60)) {
             prop_assert!(cut(&v) as f64 <= v.len() as f64 * LONGEST);
         }
     }

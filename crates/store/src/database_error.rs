@@ -109,8 +109,7 @@ impl Place {
         }
     }
 
-    /// Converts an error of the server. The codes are listed at
-    /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+    /// See <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
     fn of_server(&self, doing: &'static str, error: &tokio_postgres::Error) -> StoreError {
         let (place, reason) = (self.location.clone(), message(error));
         match error.code().map(|code| code.code()) {

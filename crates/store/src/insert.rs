@@ -129,7 +129,6 @@ pub(crate) fn insert_parts(
     Ok(())
 }
 
-/// Inserts a row, and fails if its key exists. The SQL must ignore conflicts.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     sql: &str,

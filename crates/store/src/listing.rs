@@ -70,7 +70,6 @@ impl Store {
         Ok(RunRecord { header, trials, skipped, ends, machine_changes, unreadable })
     }
 
-    /// Removes a run. Fails if it is a baseline.
     pub fn remove(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.write("remove a run from", |transaction| {
             let number = number_of(transaction, run)?;

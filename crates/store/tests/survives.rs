@@ -11,17 +11,17 @@ use store::{Store, StoreError};
 
 #[test]
 fn full_disk_loses_only_the_trial_that_does_not_fit() {
-    on_a_mount("size=400k", "fills_its_disk");
+    on_a_mount("size=400k", "writes_until_the_disk_is_full");
 }
 
 #[test]
 fn read_only_store_can_be_read_but_not_written() {
-    on_a_mount("size=4m", "finds_its_place_read_only");
+    on_a_mount("size=4m", "remounts_folder_read_only_and_writes");
 }
 
 #[test]
 #[ignore = "a child of full_disk_loses_only_the_trial_that_does_not_fit"]
-fn fills_its_disk() {
+fn writes_until_the_disk_is_full() {
     let Some(path) = variable("STORE_PATH").map(PathBuf::from) else { return };
     let header = header("quick-20261121-1", 1);
     let mut store = Store::open(&path).expect("opens");
@@ -39,7 +39,7 @@ fn fills_its_disk() {
 
 #[test]
 #[ignore = "a child of read_only_store_can_be_read_but_not_written"]
-fn finds_its_place_read_only() {
+fn remounts_folder_read_only_and_writes() {
     let Some(path) = variable("STORE_PATH").map(PathBuf::from) else { return };
     let header = header("quick-20261121-1", 1);
     Store::open(&path).expect("opens").begin(&header).expect("begins");

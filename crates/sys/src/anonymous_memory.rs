@@ -12,7 +12,6 @@ pub const PAGE: usize = 4 << 10;
 /// The size of a huge page on x86-64, to which the memory is aligned.
 pub const HUGE_PAGE: usize = 2 << 20;
 
-/// A memory mapping. Its pages are allocated on first access.
 #[derive(Debug)]
 pub struct AnonymousMemory {
     mapped: *mut libc::c_void,

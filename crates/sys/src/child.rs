@@ -66,7 +66,6 @@ pub struct ConfinedChild {
 #[derive(Debug)]
 pub struct Confines {
     pub network: NetNs,
-    /// The child's user. Programs that the child starts gain no privileges.
     pub identity: Identity,
 }
 

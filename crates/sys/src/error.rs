@@ -9,7 +9,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cannot {operation} {object}: {}{}", describe(*errno), suffix(hint.as_deref()))]
 pub struct Error {
-    /// A verb phrase such as `enter network namespace of`.
     pub operation: &'static str,
     pub object: String,
     errno: i32,
@@ -21,7 +20,6 @@ impl Error {
         Self { operation, object: object.into(), errno, hint: None }
     }
 
-    /// Converts an I/O error. Errors without an errno become EIO.
     pub(crate) fn from_io(operation: &'static str, object: impl Into<String>, error: &io::Error) -> Self {
         Self::new(operation, object, error.raw_os_error().unwrap_or(libc::EIO))
     }

@@ -19,7 +19,6 @@ const TUNGETDEVNETNS: u32 = 0x54e3;
 pub struct ForeignTap {
     pub name: String,
     pub several_queues: bool,
-    /// Whether packets have a `struct virtio_net_hdr`, which offloads require.
     pub header: bool,
     pub namespace: NetNs,
 }

@@ -129,9 +129,9 @@ mod tests {
         file.write_all(&[1; 4 << 20]).expect("enough memory");
         let found = of_process(std::process::id(), "plumb-test-memory").expect("own process");
         assert_eq!(found.len(), 1);
-        assert_eq!(allocated(&found[0]).expect("told"), 4 << 20);
+        assert_eq!(allocated(&found[0]).expect("the kernel counts blocks"), 4 << 20);
         punch(&found[0], 1 << 20, 2 << 20).expect("not sealed");
-        assert_eq!(allocated(&file).expect("told"), 2 << 20);
+        assert_eq!(allocated(&file).expect("the kernel counts blocks"), 2 << 20);
         assert_eq!(file.metadata().expect("metadata").len(), 4 << 20, "the size is unchanged");
         let open = open_of(std::process::id()).expect("own process");
         assert!(open.iter().any(|name| name == "/memfd:plumb-test-memory (deleted)"), "{open:?}");

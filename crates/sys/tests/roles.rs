@@ -34,10 +34,10 @@ fn main() -> ExitCode {
 
 fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("a_child_and_its_namespace_die_with_a_killed_parent", child_dies),
-        Trial::test("a_detached_process_outlives_a_killed_parent", detached_survives),
-        Trial::test("a_process_without_rights_becomes_root_of_its_own_namespaces", unprivileged),
-        Trial::test("a_process_without_rights_joins_the_user_namespace_of_its_child", joined),
+        Trial::test("child_and_its_namespace_end_when_the_parent_is_killed", child_dies),
+        Trial::test("detached_process_survives_when_the_parent_is_killed", detached_survives),
+        Trial::test("unprivileged_process_becomes_root_of_its_own_namespaces", unprivileged),
+        Trial::test("unprivileged_process_joins_the_user_namespace_of_its_child", joined),
     ]
 }
 

@@ -69,7 +69,8 @@ fn interrupts(device: &Path) -> Vec<Interrupt> {
 
 fn affinity(number: u32) -> Vec<u32> {
     let list = |file: &str| fs::read_to_string(format!("{OF_INTERRUPT}/{number}/{file}")).ok();
-    // Prefer the effective CPUs, because the interrupt controller may not be able to address all requested ones.
+    // The effective CPUs are preferred, because the interrupt controller may not be able to address all
+    // requested CPUs.
     let list = list("effective_affinity_list").or_else(|| list("smp_affinity_list"));
     list.and_then(|list| cpus_of_list(&list)).unwrap_or_default()
 }

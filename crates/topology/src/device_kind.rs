@@ -9,7 +9,6 @@ pub enum DeviceKind {
     Bridge,
     /// The host's side of a virtual machine's network device.
     Tap,
-    /// The guest's side of a virtual machine's network device.
     Virtio,
     /// Any other device, such as a network card. Labs do not use these.
     Other,

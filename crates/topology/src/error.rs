@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use crate::{missing_capabilities::Element, refusal::Refusal};
 
-/// An error while creating a lab. Everything created before it has already been removed.
 #[derive(Debug, Error)]
 pub enum CreateError {
     #[error("cannot create {hosts} network namespaces: {source}")]
@@ -48,7 +47,6 @@ impl CreateError {
     }
 }
 
-/// An error while configuring devices. The devices before the failed one remain configured.
 #[derive(Debug, Error)]
 pub enum ConfigureError {
     #[error("the lab has no device `{device}`")]

@@ -41,7 +41,6 @@ impl fmt::Display for Element {
     }
 }
 
-/// A part that could not be created. The remainder of the lab exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub element: Element,

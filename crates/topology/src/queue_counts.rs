@@ -28,7 +28,7 @@ pub(crate) fn find(
             let replies = kernel_statistics.iter().filter(|reply| reply.queue_type == Some(queue_type));
             replies.for_each(|reply| add(queues, reply));
         }
-        // Ignore drivers that count only drops per queue.
+        // Drivers that count only the drops of each queue are ignored.
         if has_no_packets(queues) {
             queues.clear();
         }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_come_from_the_kernel_where_the_driver_counts_only_drops() {
+    fn uses_kernel_packet_counts_if_the_driver_counts_only_drops() {
         use NetdevQueueType::{Rx, Tx};
         let statistics = [("rx_queue_0_drops".to_owned(), 3), ("rx_queue_1_kicks".to_owned(), 9)];
         let kernel_statistics = [reply(Rx, 0, 10, 1000), reply(Rx, 1, 20, 2000), reply(Tx, 1, 5, 500)];

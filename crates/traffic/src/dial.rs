@@ -143,7 +143,7 @@ fn refusal(mut socket: &TcpStream, name: &str) -> Option<Error> {
     is_refused.then(|| refused(socket, byte[0], name))
 }
 
-pub(crate) fn check_stands(control: &TcpStream, name: &str) -> Result<()> {
+pub(crate) fn check_open(control: &TcpStream, name: &str) -> Result<()> {
     let mut word = [0; refused::LONGEST];
     let reason = match sys::socket::recv_nonblocking(control, &mut word) {
         Err(error) if is_wait(&error) => return Ok(()),

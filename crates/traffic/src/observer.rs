@@ -29,7 +29,7 @@ pub struct FlowId {
     pub sends: bool,
 }
 
-/// Totals of all connections at this end since the previous event.
+/// The totals of all connections at this end since the previous event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     pub elapsed: Nanos,

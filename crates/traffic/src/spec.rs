@@ -4,7 +4,6 @@ use std::net::{IpAddr, SocketAddr};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec<L> {
-    /// Connections that do not present this token are closed.
     pub token: u64,
     pub bind: IpAddr,
     pub load: L,

@@ -26,7 +26,6 @@ pub(crate) struct SharedState<'a> {
     stop: &'a Stop,
     failed: AtomicBool,
     created: u64,
-    /// The start time, which is zero until the first connection starts.
     begun: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_ends_the_others_and_is_the_one_that_is_told() {
+    fn first_failure_ends_other_jobs_and_is_returned() {
         let stop = Stop::new();
         let shared = SharedState::new(&stop);
         let fails = || Err(Error::Setting { setting: "x", value: "y".into(), allowed: "z" });
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_the_others_and_becomes_an_error() {
+    fn panic_ends_other_jobs_and_becomes_an_error() {
         let stop = Stop::new();
         let shared = SharedState::new(&stop);
         let jobs = vec![job(&shared, || until_stopped(&shared)), job(&shared, || panic!("a defect"))];
@@ -339,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_jobs_made_comes_in_their_order() {
+    fn returns_results_in_the_order_of_the_jobs() {
         let stop = Stop::new();
         let shared = SharedState::new(&stop);
         let jobs = (0..5).map(|n| job(&shared, move || Ok(n))).collect();

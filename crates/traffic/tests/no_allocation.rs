@@ -37,7 +37,7 @@ fn loads() -> Vec<StreamSettings> {
 }
 
 #[test]
-fn ten_times_the_messages_take_no_more_memory() {
+fn ten_times_as_many_messages_use_the_same_memory() {
     plumb_tests::on_loopback(|| {
         for load in loads() {
             let few = run(&load, 1000);

@@ -20,7 +20,7 @@ fn run(schedule: Schedule, duration: Nanos) -> (u64, u64) {
 }
 
 #[test]
-fn an_interval_takes_little_memory() {
+fn interval_uses_little_memory() {
     plumb_tests::on_loopback(|| {
         for schedule in [Schedule::Closed, Schedule::Open { period: Nanos(100_000) }] {
             let few = run(schedule, Nanos::from_millis(100));

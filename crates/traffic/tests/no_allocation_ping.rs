@@ -38,7 +38,7 @@ fn loads() -> Vec<PingPongSettings> {
 }
 
 #[test]
-fn thousands_of_messages_more_take_no_more_memory() {
+fn thousands_of_further_messages_use_the_same_memory() {
     plumb_tests::on_loopback(|| {
         for load in loads() {
             // This run is short, so that the long run has many more messages even if threads wake up ten

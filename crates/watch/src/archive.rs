@@ -18,14 +18,12 @@ use crate::{
     state::ScenarioState,
 };
 
-/// The number of runs that are searched for level shifts.
 const SEARCHED: usize = 40;
 /// The number of runs used to estimate the bytes sent.
 const EXPECTED: usize = 10;
 /// The size of the cache, in runs. A day cannot have that many.
 const MOST: usize = 4000;
 
-/// The start time, run and number of trials. This changes when trials are added.
 type Key = (i64, RunId, u32);
 
 #[derive(Debug)]
@@ -170,7 +168,6 @@ fn complete(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> 
     Ok(runs)
 }
 
-/// Leaves out imported runs and tests of remedies.
 fn measured(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> {
     let all = store.runs_of(digest)?;
     let measured = |run: &&RunListing| {

@@ -32,7 +32,6 @@ pub struct LiveRun {
     disturbed: u32,
 }
 
-/// The CPU time of this thread.
 #[must_use]
 pub fn cpu_time() -> Duration {
     Duration::from_nanos(sys::clock::thread_cpu())
@@ -121,7 +120,6 @@ impl LiveRun {
         let _ = self.to.send(message);
     }
 
-    /// The CPU time of all analyses.
     #[must_use]
     pub fn analyses(&self) -> Duration {
         self.analyses

@@ -46,7 +46,6 @@ impl Timing {
         UnixMillis(self.earliest(Some(last)).0 + (either_way * drawn * millis(self.jitter) as f64) as i64)
     }
 
-    /// The earliest due time for any jitter.
     pub fn earliest(self, last: Option<UnixMillis>) -> UnixMillis {
         let Some(UnixMillis(last)) = last else { return UnixMillis(i64::MIN) };
         UnixMillis(match self.at {

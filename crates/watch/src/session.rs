@@ -26,7 +26,6 @@ use crate::{
     state::{Alert, JudgedRun, ScenarioState, WatchState},
 };
 
-/// How often a wait checks for a request to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 /// How long to wait after the store could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -44,9 +43,7 @@ enum Attempt {
 
 /// The program around a watch, which loads and runs scenarios and shows the reports.
 pub trait Host {
-    /// Loads a scenario, and returns the digest of its text.
     fn digest(&mut self, scenario: &str) -> anyhow::Result<String>;
-    /// Measures a scenario, or resumes a run of it, and stores the run.
     fn measure(&mut self, watched: &Watched, resume: Option<&RunId>) -> anyhow::Result<RunEnd>;
     fn send_alert(&mut self, alert: Alert, report: &MeasurementReport) -> anyhow::Result<()>;
     fn report(&mut self, report: &MeasurementReport) -> anyhow::Result<()>;
@@ -103,7 +100,6 @@ impl<'a, H: Host> Session<'a, H> {
         Arc::clone(&self.metrics)
     }
 
-    /// Runs all due measurements.
     pub fn once(&mut self) -> anyhow::Result<WatchEnd> {
         let now = now();
         let mut worst = None;

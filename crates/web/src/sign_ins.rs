@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_valid_until_sign_out_and_for_a_day_and_in_its_own_process() {
+    fn cookie_is_valid_for_a_day_in_its_own_process_until_sign_out() {
         let (sign_ins, restarted) = (SignIns::new(), SignIns::new());
         let [first, second] = [5, 6].map(|now| sign_ins.begin(now).expect("entropy"));
         assert!(sign_ins.has(&first, 7) && sign_ins.has(&second, 7) && first != second);

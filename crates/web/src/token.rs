@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accepts_only_its_own_text() {
+    fn accepts_only_its_own_format() {
         let (token, text) = Token::generate().expect("the kernel has random numbers");
         assert!(token.is(&text) && token.is(&format!(" {text}\n")) && text.len() >= SHORTEST);
         assert!(!token.is("") && !token.is(&text[1..]));

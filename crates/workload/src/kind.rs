@@ -118,7 +118,7 @@ pub trait KindSettings {
     fn warmup(&self) -> Nanos;
     fn interval(&self) -> Nanos;
     fn threads(&self) -> usize;
-    /// Whether both ends poll without sleeping, so that they cannot share a CPU.
+    /// Returns whether both ends poll without sleeping, so that they cannot share a CPU.
     fn spins(&self) -> bool {
         false
     }
@@ -201,7 +201,7 @@ impl EndMeasurement {
     pub fn alone(self) -> Measurement {
         match self {
             Self::Stream(client) => {
-                Measurement::Stream(StreamData::as_far_as_told(&client, &StreamEnd::default()))
+                Measurement::Stream(StreamData::of_available_ends(&client, &StreamEnd::default()))
             }
             Self::PingPong(client) => Measurement::PingPong(client.alone()),
             Self::Connect(client) => Measurement::Connect(client.alone()),
@@ -214,7 +214,7 @@ impl EndMeasurement {
     pub fn flows(&self) -> &[FlowEnd] {
         match self {
             Self::Stream(end) => &end.flows,
-            Self::PingPong(end) => &end.beside.flows,
+            Self::PingPong(end) => &end.background.flows,
             Self::Connect(_) | Self::FirstTouch(_) | Self::Balloon(_) => &[],
         }
     }

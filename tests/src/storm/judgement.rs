@@ -153,8 +153,8 @@ mod tests {
         let apart: Vec<_> =
             apart.into_iter().map(|(hosts, begun, ended)| connection(hosts, begun, ended)).collect();
         assert!(sharing(&apart).is_empty());
-        for beside in [connection([2, 3], 2.9, 4.0), connection([1, 3], 2.5, 2.6)] {
-            let connections = [&apart[..], &[beside]].concat();
+        for extra in [connection([2, 3], 2.9, 4.0), connection([1, 3], 2.5, 2.6)] {
+            let connections = [&apart[..], &[extra]].concat();
             assert!(!sharing(&connections).is_empty(), "{connections:?}");
         }
     }

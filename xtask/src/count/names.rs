@@ -22,8 +22,8 @@ pub(crate) fn types(source: &Source) -> impl Iterator<Item = (&Module, String)> 
     })
 }
 
-pub(crate) fn doubtful(source: &Source) -> Vec<String> {
-    let found = types(source).filter(|(_, name)| is_doubtful(name));
+pub(crate) fn without_noun(source: &Source) -> Vec<String> {
+    let found = types(source).filter(|(_, name)| lacks_noun(name));
     found.map(|(module, name)| format!("{}: {name}", module.file)).collect()
 }
 
@@ -39,7 +39,7 @@ fn type_name(item: &Item) -> Option<String> {
     Some(ident.to_string())
 }
 
-fn is_doubtful(name: &str) -> bool {
+fn lacks_noun(name: &str) -> bool {
     let words = words(name);
     words.iter().any(|word| NEVER.contains(&word.as_str()))
         || words.last().is_some_and(|word| is_participle(word))
@@ -71,10 +71,10 @@ mod tests {
     #[test]
     fn participle_needs_a_noun() {
         for name in ["Told", "ToldKind", "Observed", "TapsHeld", "Why", "ByHost", "Spent"] {
-            assert!(is_doubtful(name), "{name}");
+            assert!(lacks_noun(name), "{name}");
         }
         for name in ["PlannedTrial", "LinkSpeed", "Seed", "Settings", "Byte", "Lab"] {
-            assert!(!is_doubtful(name), "{name}");
+            assert!(!lacks_noun(name), "{name}");
         }
     }
 }

@@ -140,11 +140,11 @@ mod tests {
 
     #[test]
     fn distinguishes_enums_of_the_same_name() {
-        let twin = "pub enum Kind { A }\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }";
+        let second = "pub enum Kind { A }\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }";
         let modules = vec![
             module("lower", "link.rs", OWN),
             module("upper", "kind.rs", "enum Kind { A }"),
-            module("third", "f.rs", twin),
+            module("third", "f.rs", second),
             module("fourth", "f.rs", "use third::Kind;\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }"),
         ];
         let source = Source { modules };

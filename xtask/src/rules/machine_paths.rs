@@ -30,14 +30,14 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
 
 fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> {
     let homes = ["home", "root", "Users"].map(|name| format!("/{name}/"));
-    let home = homes.iter().any(|path| stands_alone(line, path)).then_some("home folder");
-    let scratch = (!is_code && stands_alone(line, concat!("/", "tmp/"))).then_some("scratch folder");
-    let mine = own.iter().find(|mark| stands_alone(line, mark)).map(String::as_str);
+    let home = homes.iter().any(|path| is_separate(line, path)).then_some("home folder");
+    let scratch = (!is_code && is_separate(line, concat!("/", "tmp/"))).then_some("scratch folder");
+    let mine = own.iter().find(|mark| is_separate(line, mark)).map(String::as_str);
     home.or(scratch).or(mine)
 }
 
 /// Returns whether `path` does not continue a longer path.
-fn stands_alone(line: &str, path: &str) -> bool {
+fn is_separate(line: &str, path: &str) -> bool {
     let joins =
         |before: char| before.is_alphanumeric() || matches!(before, '_' | '-' | '.' | '}' | ')' | '*');
     line.match_indices(path).any(|(at, _)| !line[..at].chars().next_back().is_some_and(joins))

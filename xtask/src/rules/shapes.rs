@@ -21,7 +21,7 @@ const NAMES_SUFFICE: usize = 3;
 
 /// Types, or modules of types, written as `crate::module::Type`, that may have the same shape as a type in
 /// another crate.
-const TWINS: &[&str] = &[
+const EXCEPTIONS: &[&str] = &[
     // The document format needs its own enum in addition to that of the model.
     "scenario::document",
     // One type belongs to the plan. The other belongs to the record, which is read without the scenario's
@@ -51,26 +51,26 @@ const TWINS: &[&str] = &[
 ];
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
-    Ok(Verdict::broken(ADVICE, violations(TWINS, &Source::read(&workspace.root)?)))
+    Ok(Verdict::broken(ADVICE, violations(EXCEPTIONS, &Source::read(&workspace.root)?)))
 }
 
-fn violations(twins: &[&'static str], source: &Source) -> Vec<String> {
+fn violations(exceptions: &[&'static str], source: &Source) -> Vec<String> {
     let shapes: Vec<Shape> = source.modules.iter().flat_map(shapes_of).collect();
     let mut used = BTreeSet::new();
     let mut lines = Vec::new();
     for (at, one) in shapes.iter().enumerate() {
-        for other in shapes[at + 1..].iter().filter(|other| one.is_twin_of(other)) {
+        for other in shapes[at + 1..].iter().filter(|other| one.has_shape_of(other)) {
             let excepted: Vec<&str> =
-                twins.iter().copied().filter(|path| one.is_in(path) || other.is_in(path)).collect();
+                exceptions.iter().copied().filter(|path| one.is_in(path) || other.is_in(path)).collect();
             if excepted.is_empty() {
                 lines.push(format!("{} ({}) and {} ({})", one.path, one.file, other.path, other.file));
             }
             used.extend(excepted);
         }
     }
-    let idle = twins.iter().filter(|twin| !used.contains(*twin));
+    let idle = exceptions.iter().filter(|path| !used.contains(*path));
     lines.extend(
-        idle.map(|twin| format!("the table has an exception for {twin}, but no other type has its shape")),
+        idle.map(|path| format!("the table has an exception for {path}, but no other type has its shape")),
     );
     lines
 }
@@ -90,7 +90,7 @@ enum Parts {
 }
 
 impl Shape<'_> {
-    fn is_twin_of(&self, other: &Self) -> bool {
+    fn has_shape_of(&self, other: &Self) -> bool {
         self.krate != other.krate
             && match (&self.parts, &other.parts) {
                 (Parts::Struct(one), Parts::Struct(other)) if one.len() >= NAMES_SUFFICE => {
@@ -160,10 +160,10 @@ fn short(ty: &impl ToTokens) -> String {
 mod tests {
     use super::*;
 
-    fn found(twins: &[&'static str], one: &str, other: &str) -> Vec<String> {
+    fn found(exceptions: &[&'static str], one: &str, other: &str) -> Vec<String> {
         let module =
             |krate: &str, text| Module::parse(krate, vec!["m".into()], &format!("{krate}.rs"), text).unwrap();
-        violations(twins, &Source { modules: vec![module("a", one), module("b", other)] })
+        violations(exceptions, &Source { modules: vec![module("a", one), module("b", other)] })
     }
 
     #[test]

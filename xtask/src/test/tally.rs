@@ -18,7 +18,7 @@ struct Program {
     is_running: bool,
     tests: BTreeSet<String>,
     ignored: BTreeSet<String>,
-    said_skipped: BTreeSet<String>,
+    skipped_by_output: BTreeSet<String>,
 }
 
 impl Tally {
@@ -50,7 +50,7 @@ impl Tally {
         } else if let Some((name, reason)) =
             rest.strip_prefix("skipped: ").and_then(|rest| rest.split_once(": "))
         {
-            self.program.said_skipped.insert(name.to_owned());
+            self.program.skipped_by_output.insert(name.to_owned());
             self.skipped_because.insert(name.to_owned(), reason.to_owned());
         }
     }
@@ -72,7 +72,7 @@ impl Tally {
 impl Program {
     fn ended_early(&self) -> usize {
         let is_early = |name: &&String| self.tests.contains(*name) && !self.ignored.contains(*name);
-        self.said_skipped.iter().filter(is_early).count()
+        self.skipped_by_output.iter().filter(is_early).count()
     }
 }
 

@@ -134,7 +134,7 @@ fn loads_probe_without_messages_to_trace() {
 }
 
 #[test]
-fn tries_unavailable_probe_once_and_names_it_each_time() {
+fn tries_unavailable_probe_once_and_always_names_it() {
     let probes = Probes::new(|kind| match kind {
         ProbeKind::Syscalls => {
             done("make", kind);

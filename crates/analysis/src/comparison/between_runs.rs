@@ -5,8 +5,8 @@ use stats::{Estimate, multiple, verdict};
 use super::history::Learned;
 use crate::words::percent;
 
-/// P-value of each ratio given the noise between runs, adjusted for the number of results. `None` if the noise or
-/// ratio is unknown.
+/// Returns the p-value of each ratio given the noise between runs, adjusted for the number of results, or
+/// `None` if the noise or the ratio is unknown.
 pub(super) fn chances(results: impl Iterator<Item = (Option<Learned>, Option<f64>)>) -> Vec<Option<f64>> {
     let raw: Vec<Option<f64>> = results.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
@@ -25,7 +25,7 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     ratio.interval.as_ref().is_some_and(within)
 }
 
-/// Explains a `same` with a wide interval.
+/// Explains why a verdict `same` has a wide interval.
 pub(super) fn left_open((low, high): (String, String), runs: &Learned) -> String {
     format!(
         "Judged by the trials alone the ratio is {low} to {high}. `same` means that the difference is within the \

@@ -11,9 +11,9 @@ use super::{
     settings::{self, differs},
 };
 
-/// Difference of the load average per CPU that indicates other work on the machine.
+/// A difference of the load average per CPU that indicates other work on the machine.
 const MUCH_LOAD: f64 = 0.25;
-/// Differences in the machine's basic speed up to this factor are ignored.
+/// Differences in the basic speed of the machine are ignored up to this factor.
 const ALIKE_STEPS: f64 = 1.25;
 
 const SCENARIO: &str = "scenario";
@@ -72,7 +72,6 @@ fn blocks(record: &RunRecord) -> usize {
     record.trials.iter().map(|trial| trial.block).collect::<BTreeSet<_>>().len()
 }
 
-/// Scenario name and text. Imported logs have no scenario.
 fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<EnvironmentChange>; 2] {
     if a.origin.imported().is_some() || b.origin.imported().is_some() {
         return [None, None];
@@ -129,7 +128,7 @@ fn load_average(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     differs(LOAD_AVERAGE, words(a)?, words(b)?, true)
 }
 
-/// Basic speed of the machine, taken from the measurement engine's overhead.
+/// Returns the basic speed of the machine, which is taken from the overhead of the measurement engine.
 fn steps(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     let cost = |it: &Environment| it.engine.map(|engine| engine.syscall_ns).filter(|cost| *cost > 0.0);
     let (one, other) = (cost(a)?, cost(b)?);

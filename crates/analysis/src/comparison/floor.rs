@@ -6,16 +6,17 @@ use stats::{interval, noise};
 use super::matching::Pair;
 use crate::{fits::Fits, observations::Observations, single_trial, words::percent};
 
-/// Upper limit for the baseline's noise, as a multiple of the result's own noise.
+/// The upper limit for the noise of the baseline, as a multiple of the result's own noise.
 const MOST_OF_OWN: f64 = 2.0;
-/// Confidence of the interval that gives a median's precision. With six trials or more, it ignores one outlier.
+/// The confidence of the interval that gives the precision of a median. With six trials or more, it
+/// ignores one outlier.
 const REACH: f64 = 0.75;
 
 /// Returns the noise floor of a result, or `None` if the precision of its median is unknown. For other tools, this is
 /// just the assumed noise between runs. The baseline's noise is capped at [`MOST_OF_OWN`] times the result's own,
 /// because a noisy baseline says little about a quiet result.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
-    if single_trial::is_told(a) || single_trial::is_told(b) {
+    if single_trial::is_imported(a) || single_trial::is_imported(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);
     }
     let (own, baseline) = (own(a, b)?, of_baselines(a, floors));
@@ -44,9 +45,8 @@ pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<St
     })
 }
 
-/// Half-width of the median's interval in the less precise run.
 fn own(a: &Observations<'_>, b: &Observations<'_>) -> Option<f64> {
-    if a.metric != b.metric || single_trial::is_told(a) || single_trial::is_told(b) {
+    if a.metric != b.metric || single_trial::is_imported(a) || single_trial::is_imported(b) {
         return None;
     }
     Some(reach(&a.received())?.max(reach(&b.received())?))

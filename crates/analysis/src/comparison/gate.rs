@@ -132,7 +132,6 @@ fn asked(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// Interval of the remaining performance, relative to A or to its history.
 fn change(result: &ResultComparison) -> Option<Interval> {
     let comparison = result.comparison.as_ref()?;
     let more = result.metric.more_is_better()?;

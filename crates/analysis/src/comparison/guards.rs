@@ -1,4 +1,4 @@
-//! Compares guarded metrics, which may get worse while the main metric of a result stays the same.
+//! Guarded metrics, which may get worse although the main metric of a result stays the same.
 
 use findings::{BoundedValue, GuardComparison, GuardLimits, GuardedMetric, Verdict};
 use samples::{Arm, Trial};
@@ -28,7 +28,6 @@ struct Guard {
     trials: usize,
 }
 
-/// Compares the guarded metrics that both runs recorded.
 pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Vec<GuardComparison> {
     let (of_a, of_b) = (trials(a), trials(b));
     let compared = |metric| match metric {
@@ -38,7 +37,6 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Vec<GuardCo
     GuardedMetric::ALL.into_iter().filter_map(compared).collect()
 }
 
-/// The measuring trials, including those in which nothing arrived.
 fn trials<'a>(result: &Observations<'a>) -> Vec<&'a Trial> {
     let silent = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     result.trials().chain(silent).collect()
@@ -105,7 +103,6 @@ fn comparison(metric: GuardedMetric, a: &Guard, b: &Guard) -> GuardComparison {
     }
 }
 
-/// The ratio of times, or the difference of fractions.
 fn change(metric: GuardedMetric, a: &Guard, b: &Guard) -> (f64, Bounds) {
     if metric.is_fraction() {
         return cluster::difference((a.value, a.bounds), (b.value, b.bounds));
@@ -153,7 +150,6 @@ fn summary(metric: GuardedMetric, a: f64, b: f64, change: &BoundedValue) -> Stri
     )
 }
 
-/// Whether the interval excludes that nothing changed.
 fn is_beyond_none(metric: GuardedMetric, change: &BoundedValue) -> bool {
     let none = if metric.is_fraction() { 0.0 } else { 1.0 };
     change.low.is_some_and(|low| low > none) || change.high.is_some_and(|high| high < none)
@@ -191,7 +187,6 @@ fn of_outages(trials: &[&Trial], silent: SilentTrials) -> Option<Guard> {
     of_fractions(&fractions)
 }
 
-/// The reason why a change is beyond its limit.
 pub(super) fn beyond(guard: &GuardComparison, limit: f64) -> String {
     let limit = if guard.metric.is_fraction() {
         format!("{} percentage points", significant(limit * 100.0, 3))

@@ -18,7 +18,6 @@ const ENOUGH_TRIALS: f64 = 0.5;
 
 type Values = BTreeMap<String, f64>;
 
-/// Comparable runs, with their values for A's results.
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// The runs including A, oldest first. Empty if no other run is comparable.

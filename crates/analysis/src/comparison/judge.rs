@@ -17,7 +17,7 @@ use crate::{
     compare, disturbance,
     fits::Fits,
     observations::Observations,
-    single_trial::{self, ALLOWANCE, FEWEST_TOLD},
+    single_trial::{self, ALLOWANCE, FEWEST_IMPORTED},
     words::{count, list, percent, value},
 };
 
@@ -161,7 +161,7 @@ impl<'m> Look<'m> {
             {
                 Difference::None
             }
-            (other, _) => compare::said(other),
+            (other, _) => compare::converted(other),
         };
         Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
     }
@@ -176,7 +176,7 @@ impl<'m> Look<'m> {
             let apart = interval.low > usual || interval.high < 1.0 / usual;
             near && !apart && single_trial::is_known(&comparison)
         };
-        if !single_trial::is_told(self.a) || !single_trial::is_told(self.b) {
+        if !single_trial::is_imported(self.a) || !single_trial::is_imported(self.b) {
             return Some(comparison);
         }
         comparison.verdict = match single_trial::beyond(ALLOWANCE, self.b, self.a, &comparison) {
@@ -232,7 +232,7 @@ impl<'m> Look<'m> {
         if self.trials.is_none() {
             return Some(format!(
                 "The difference is smaller than {}: the ratio is {low} to {high}. This does not include variation \
-                 between trials, which needs {FEWEST_TOLD} trials of each.",
+                 between trials, which needs {FEWEST_IMPORTED} trials of each.",
                 percent(SAME_OF_FEW)
             ));
         }
@@ -281,7 +281,7 @@ impl<'m> Look<'m> {
         if self.trials.is_none() {
             return format!(
                 "With {} in A and {b} in B, only differences beyond a tolerance of {} are significant, and the \
-                 ratio is {low} to {high}; with {FEWEST_TOLD} of each the tolerance is smaller.",
+                 ratio is {low} to {high}; with {FEWEST_IMPORTED} of each the tolerance is smaller.",
                 count(a, "trial"),
                 percent(ALLOWANCE)
             );

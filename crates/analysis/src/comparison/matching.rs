@@ -5,17 +5,15 @@ use crate::observations::Observations;
 pub(super) type Pair<'m, 'a> = (&'m Observations<'a>, &'m Observations<'a>);
 
 pub(super) struct Matching<'m, 'a> {
-    /// In the order of A.
     pub(super) pairs: Vec<Pair<'m, 'a>>,
     pub(super) only_a: Vec<String>,
     pub(super) only_b: Vec<String>,
 }
 
-/// Matches measured results by identifier, or else by path, workload and levels.
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];
-    // Match equal identifiers first, so that a renamed result does not take the partner of another.
+    // Equal identifiers are matched first, so that a renamed result does not take the partner of another one.
     let by_id: Vec<Option<usize>> =
         a.iter().map(|result| take(&mut taken, b, |it| it.record.id == result.record.id)).collect();
     for (result, found) in a.iter().zip(by_id) {

@@ -9,7 +9,6 @@ use crate::{compare, observations::Observations, words::count};
 /// With fewer trials, an outage may be chance.
 const ENOUGH: usize = 4;
 
-/// The number of trials in which no data arrived, and of all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SilentTrials {
     pub(super) silent: u64,
@@ -61,7 +60,6 @@ pub(super) fn more(a: &SilentTrials, b: &SilentTrials) -> Option<(Verdict, Strin
     Some((verdict, reason))
 }
 
-/// Returns the results of A for which B received no data in enough attempts.
 pub(super) fn silent(a: &[Observations<'_>], b: &RunRecord, only_a: &[String]) -> Vec<ResultComparison> {
     a.iter()
         .filter(|result| only_a.contains(&result.record.id))

@@ -15,7 +15,6 @@ use crate::{
 
 /// If more offloads than this differ on a device, they are counted instead of listed.
 const MOST_OFFLOADS: usize = 4;
-/// Offloads that affect packet sizes or checksums.
 const WEIGHTY: [&str; 5] = ["segmentation", "gro", "gso", "checksum", "scatter"];
 
 pub(super) fn changes(pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {
@@ -31,7 +30,7 @@ pub(super) fn changes(pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {
     found.into_iter().map(|(change, results)| in_results(change, &results, pairs.len())).collect()
 }
 
-/// Names the affected results, unless all of them are.
+/// Names the affected results, unless all results are affected.
 fn in_results(change: EnvironmentChange, results: &[&str], all: usize) -> EnvironmentChange {
     if results.len() == all {
         return change;
@@ -98,7 +97,7 @@ fn devices(a: &Observations<'_>, b: &Observations<'_>) -> Vec<EnvironmentChange>
 fn of_device(a: &DeviceState, b: &DeviceState) -> Vec<EnvironmentChange> {
     let of = |what: &str| format!("{what} of {}", a.device);
     let kind = differs(&of("kind"), a.kind.clone(), b.kind.clone(), true);
-    // A setting that is missing in one run does not count as different.
+    // A setting that is missing in one run does not count as a difference.
     let setting =
         |fact: samples::DeviceSettingFact| differs(&of(fact.noun), (fact.of)(a)?, (fact.of)(b)?, true);
     let settings = DeviceState::SETTINGS.into_iter().filter_map(setting);

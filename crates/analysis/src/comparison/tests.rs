@@ -21,14 +21,10 @@ fn gate(comparison: &RunComparison, threshold: f64) -> Gate {
     super::gate(comparison, threshold, GuardLimits::default())
 }
 
-/// Relative noise of a run's values.
 #[derive(Clone, Copy)]
 struct Noise {
-    /// Between trials.
     trial: f64,
-    /// Between blocks, common to all results.
     block: f64,
-    /// Between runs, separately for each result.
     run: f64,
 }
 
@@ -97,7 +93,7 @@ fn result<'c>(comparison: &'c RunComparison, id: &str) -> &'c ResultComparison {
 const QUIET: Noise = Noise { trial: 0.003, block: 0.002, run: 0.002 };
 
 #[test]
-fn two_runs_of_one_scenario_are_the_same_within_noise() {
+fn equal_runs_are_the_same_within_noise() {
     for (blocks, noise) in [
         (5, QUIET),
         (5, Noise { trial: 0.02, block: 0.01, run: 0.01 }),
@@ -114,16 +110,16 @@ fn two_runs_of_one_scenario_are_the_same_within_noise() {
             same += usize::from(all(Verdict::Same).count() == CELLS.len());
             false_alarms += usize::from(all(Verdict::Better).chain(all(Verdict::Worse)).next().is_some());
         }
-        let told =
+        let summary =
             format!("{blocks} blocks, noise {}: {same} same, {false_alarms} alarms of 40", noise.trial);
         // With this noise, a difference of more than a third could be hidden, so most pairs are undecided.
         let least = if noise.trial > 0.05 { 0 } else { 38 };
-        assert!(same >= least && false_alarms <= 2, "{told}");
+        assert!(same >= least && false_alarms <= 2, "{summary}");
     }
 }
 
 #[test]
-fn a_limit_of_five_percent_on_one_side_is_worse_with_its_size() {
+fn loss_of_five_percent_is_worse_and_has_its_size() {
     for (blocks, noise, least) in [(5, QUIET, 20), (10, Noise { trial: 0.008, block: 0.005, run: 0.003 }, 17)]
     {
         let mut found = 0;
@@ -142,7 +138,7 @@ fn a_limit_of_five_percent_on_one_side_is_worse_with_its_size() {
 }
 
 #[test]
-fn an_outlier_in_a_run_hides_neither_that_it_is_the_same_nor_a_loss() {
+fn outlier_hides_neither_equality_nor_loss() {
     let with_outlier = |seed: u64, share: f64| {
         let mut run = run(8, seed, QUIET, share);
         run.each("tunnel/bulk", |trial| {
@@ -159,7 +155,7 @@ fn an_outlier_in_a_run_hides_neither_that_it_is_the_same_nor_a_loss() {
 }
 
 #[test]
-fn a_longer_round_trip_is_worse_and_a_shorter_one_better() {
+fn longer_round_trip_is_worse_and_shorter_one_is_better() {
     let slower = |share: f64| {
         let mut b = run(6, 2, QUIET, 1.0);
         b.each("plain/ping", |trial| {
@@ -172,7 +168,7 @@ fn a_longer_round_trip_is_worse_and_a_shorter_one_better() {
 }
 
 #[test]
-fn what_too_few_trials_do_not_tell_is_unknown_and_says_why() {
+fn too_few_trials_give_unknown_with_the_reason() {
     let comparison = compare(&run(2, 1, QUIET, 1.0).record, &run(2, 2, QUIET, 0.5).record);
     assert!(comparison.results.iter().all(|result| result.verdict == Verdict::Unknown), "{comparison:#?}");
     let lost = result(&comparison, "tunnel/bulk");
@@ -185,7 +181,7 @@ fn what_too_few_trials_do_not_tell_is_unknown_and_says_why() {
 }
 
 #[test]
-fn many_results_make_each_alarm_harder_and_a_loss_of_all_is_found() {
+fn many_results_raise_the_threshold_but_common_loss_is_found() {
     let swept = |seed: u64, share: f64| {
         let mut draw = Draw(seed);
         let mut run = Fixture::new(5);
@@ -225,7 +221,7 @@ fn twenty(seed: u64, noise: Noise, share: f64) -> Fixture {
 }
 
 #[test]
-fn one_lost_result_of_twenty_is_worse_with_five_trials_a_side_and_no_other() {
+fn finds_one_worse_result_of_twenty_with_five_trials_per_run() {
     let noise = Noise { trial: 0.005, block: 0.0, run: 0.003 };
     for share in [0.5, 0.9] {
         for seed in 0..5u64 {
@@ -244,7 +240,7 @@ fn one_lost_result_of_twenty_is_worse_with_five_trials_a_side_and_no_other() {
 }
 
 #[test]
-fn twenty_results_of_equal_runs_seldom_raise_an_alarm() {
+fn equal_runs_with_twenty_results_rarely_raise_an_alarm() {
     for (trial, of_run) in [(0.005, 0.005), (0.03, 0.007)] {
         let noise = Noise { trial, block: 0.0, run: of_run };
         let alarms = (0..60u64)
@@ -262,7 +258,7 @@ fn twenty_results_of_equal_runs_seldom_raise_an_alarm() {
 }
 
 #[test]
-fn a_gate_fails_only_on_what_is_established() {
+fn gate_fails_only_on_established_regressions() {
     let against = |share: f64, noise: Noise, most: f64| {
         let comparison = compare(&run(6, 1, noise, 1.0).record, &run(6, 2, noise, share).record);
         gate(&comparison, most)
@@ -276,7 +272,7 @@ fn a_gate_fails_only_on_what_is_established() {
 }
 
 #[test]
-fn what_varies_wildly_is_never_the_same() {
+fn very_noisy_results_are_never_the_same() {
     let wild = Noise { trial: 0.5, block: 0.0, run: 0.0 };
     let comparison = compare(&run(6, 1, wild, 1.0).record, &run(6, 2, wild, 1.0).record);
     assert!(comparison.results.iter().all(|result| result.verdict == Verdict::Unknown), "{comparison:#?}");
@@ -292,7 +288,7 @@ fn what_varies_wildly_is_never_the_same() {
 }
 
 #[test]
-fn a_noisy_baseline_does_not_hide_a_loss_of_a_quiet_result() {
+fn noisy_baseline_does_not_hide_loss_of_quiet_result() {
     let noisy = |seed: u64, share: f64| {
         let (mut run, mut draw) = (run(6, seed, QUIET, share), Draw(seed + 100));
         for trial in run.record.trials.iter_mut().filter(|trial| trial.result == "plain/bulk") {
@@ -302,16 +298,21 @@ fn a_noisy_baseline_does_not_hide_a_loss_of_a_quiet_result() {
     };
     let comparison = compare(&noisy(1, 1.0).record, &noisy(2, 0.93).record);
     assert_eq!(result(&comparison, "tunnel/bulk").verdict, Verdict::Worse, "{comparison:#?}");
-    let said = |limitation: &&String| limitation.contains("The baseline differed from itself by up to");
+    let mentions_baseline =
+        |limitation: &&String| limitation.contains("The baseline differed from itself by up to");
     assert!(
-        comparison.limitations.iter().find(said).is_some_and(|it| it.contains("2 results are steadier")),
+        comparison
+            .limitations
+            .iter()
+            .find(mentions_baseline)
+            .is_some_and(|it| it.contains("2 results are steadier")),
         "{:?}",
         comparison.limitations
     );
 }
 
 #[test]
-fn results_are_matched_by_name_and_else_by_what_they_are() {
+fn matches_results_by_name_or_by_settings() {
     let (a, mut b) = (run(5, 1, QUIET, 1.0), run(5, 2, QUIET, 1.0));
     for result in &mut b.record.header.results {
         if result.id == "tunnel/bulk" {
@@ -334,7 +335,7 @@ fn results_are_matched_by_name_and_else_by_what_they_are() {
 }
 
 #[test]
-fn what_surrounds_the_runs_is_said_before_the_numbers() {
+fn environments_come_before_values() {
     let a = run(5, 1, QUIET, 1.0);
     let mut b = run(5, 2, QUIET, 1.0);
     let features: &[(&str, bool)] = &[("tx-tcp-segmentation", true)];
@@ -386,13 +387,13 @@ fn what_surrounds_the_runs_is_said_before_the_numbers() {
 }
 
 #[test]
-fn equal_surroundings_are_not_spoken_of() {
+fn equal_environments_are_not_reported() {
     let comparison = compare(&run(5, 1, QUIET, 1.0).record, &run(5, 2, QUIET, 1.0).record);
     assert_eq!((comparison.environment_changes, comparison.limitations), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn a_loss_against_another_machine_is_not_established() {
+fn loss_on_another_machine_is_not_established() {
     let a = run(6, 1, QUIET, 1.0);
     let mut b = run(6, 2, QUIET, 0.5);
     b.environment().cpus = 64;
@@ -404,7 +405,7 @@ fn a_loss_against_another_machine_is_not_established() {
 }
 
 #[test]
-fn other_metrics_have_no_ratio_and_outages_are_left_out_of_it() {
+fn ratio_requires_equal_metrics_and_ignores_outages() {
     let a = run(5, 1, QUIET, 1.0);
     let mut b = run(5, 2, QUIET, 1.0);
     b.each("tunnel/bulk", |trial| {
@@ -428,7 +429,7 @@ fn other_metrics_have_no_ratio_and_outages_are_left_out_of_it() {
 }
 
 #[test]
-fn a_complete_outage_is_a_loss() {
+fn complete_outage_is_a_regression() {
     let a = run(5, 1, QUIET, 1.0);
     let mut b = run(5, 2, QUIET, 1.0);
     b.each("tunnel/bulk", |trial| trial.measurement = stream_of(0.0));
@@ -451,7 +452,7 @@ fn a_complete_outage_is_a_loss() {
 }
 
 #[test]
-fn a_loss_against_another_scenario_is_not_established() {
+fn loss_in_another_scenario_is_not_established() {
     let a = run(6, 1, QUIET, 1.0);
     let mut b = run(6, 2, QUIET, 0.5);
     b.record.header.scenario.name = "other".into();
@@ -467,7 +468,7 @@ fn a_loss_against_another_scenario_is_not_established() {
 }
 
 #[test]
-fn imports_are_of_no_scenario() {
+fn imported_runs_have_no_scenario() {
     let (mut a, mut b) = (imported(about(1e9)), imported(about(1e9)));
     (a.record.header.scenario.digest, b.record.header.scenario.digest) = ("f00".into(), "ba5".into());
     b.record.header.scenario.name = "other".into();
@@ -481,7 +482,7 @@ fn imports_are_of_no_scenario() {
 }
 
 #[test]
-fn an_allowance_for_what_is_not_known_is_said_with_its_size() {
+fn reports_size_of_the_allowance() {
     let comparison = compare(&imported(about(1e9)).record, &imported(about(1.002e9)).record);
     let only = &comparison.results[0];
     let reason = only.reason.as_deref().unwrap_or_default();
@@ -520,7 +521,7 @@ fn three_trials_that_lost_five_percent_are_not_the_same() {
 
 fn imported(measurement: Measurement) -> Fixture {
     let mut run = Fixture::new(1);
-    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[], measurement);
+    run.path("a-to-b", &[]).imported("a-to-b", "tcp", &[], measurement);
     run
 }
 
@@ -530,7 +531,7 @@ fn about(rate: f64) -> Measurement {
 }
 
 #[test]
-fn single_trials_are_judged_with_an_allowance_and_nothing_unknown_is_called_a_change() {
+fn compares_single_trials_with_an_allowance() {
     for (rates, wanted) in [
         ([27.4e9, 16.2e9], Verdict::Worse),
         ([16.2e9, 27.4e9], Verdict::Better),
@@ -555,7 +556,7 @@ fn single_trials_are_judged_with_an_allowance_and_nothing_unknown_is_called_a_ch
 }
 
 #[test]
-fn single_numbers_of_tables_tell_nothing() {
+fn single_numbers_from_tables_give_no_verdict() {
     let row = |rate: f64| imported(reported_of(&[("Rate", Quantity::BitRate, rate)]));
     let comparison = compare(&row(1e9).record, &row(5e8).record);
     let only = &comparison.results[0];
@@ -568,7 +569,7 @@ fn single_numbers_of_tables_tell_nothing() {
 }
 
 #[test]
-fn runs_without_anything_in_common_say_so() {
+fn reports_runs_without_common_results() {
     let mut other = Fixture::new(5);
     other.path("elsewhere", &["wire"]).stream("elsewhere", &[], 1e9);
     other.each("elsewhere/bulk", |trial| trial.warnings.push(ValidityWarning::Stolen { share: 0.1 }));
@@ -579,7 +580,7 @@ fn runs_without_anything_in_common_say_so() {
 }
 
 #[test]
-fn a_run_against_itself_is_the_same_everywhere() {
+fn run_is_the_same_as_itself() {
     let a = run(5, 1, QUIET, 1.0);
     let comparison = compare(&a.record, &a.record);
     assert!(comparison.results.iter().all(|result| result.verdict == Verdict::Same), "{comparison:#?}");

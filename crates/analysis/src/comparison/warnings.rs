@@ -5,11 +5,11 @@ use samples::{RunRecord, RunState};
 
 use super::environment;
 use crate::{
-    single_trial::{ALLOWANCE, FEWEST_OWN, FEWEST_TOLD},
+    single_trial::{ALLOWANCE, FEWEST_IMPORTED, FEWEST_OWN},
     words::{count, list, percent},
 };
 
-/// Noise at which a regression may go unnoticed.
+/// With this much noise, a regression may go unnoticed.
 const MUCH_NOISE: f64 = 0.1;
 
 pub(super) fn limitations(a: &RunRecord, b: &RunRecord, comparison: &RunComparison) -> Vec<String> {
@@ -102,7 +102,6 @@ fn noisy(comparison: &RunComparison) -> Option<String> {
     })
 }
 
-/// Returns whether a tolerance was used to judge the result.
 fn is_of_few(result: &ResultComparison) -> bool {
     result.p.is_none() && result.comparison.is_some_and(|it| it.ratio_interval.is_some())
 }
@@ -111,7 +110,7 @@ fn few_trials(comparison: &RunComparison) -> Option<String> {
     let results = comparison.results.iter().filter(|result| is_of_few(result)).count();
     (results > 0).then(|| {
         format!(
-            "{} {} fewer than {FEWEST_OWN} trials in a run, or fewer than {FEWEST_TOLD} from another tool. The \
+            "{} {} fewer than {FEWEST_OWN} trials in a run, or fewer than {FEWEST_IMPORTED} from another tool. The \
              variation between trials is unknown, so a difference is significant only beyond a tolerance of {}.",
             count(results, "result"),
             if results == 1 { "has" } else { "have" },

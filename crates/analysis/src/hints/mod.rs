@@ -19,7 +19,6 @@ use crate::{
     single_measurement::Single,
 };
 
-/// A trial with its machine and the warnings found so far.
 pub(crate) struct SingleTrial<'a> {
     pub(crate) single: &'a Single<'a>,
     pub(crate) summary: &'a SingleMeasurement,

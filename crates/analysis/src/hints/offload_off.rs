@@ -8,10 +8,8 @@ use crate::{rules::ethtool, single_measurement::Single, words::list};
 
 pub(super) const RULE: Rule = Rule::cause("offload-off", look);
 
-/// Offloads that matter for streams.
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
 
-/// The finding for a single device, for use by a server.
 #[must_use]
 pub fn offloads_off(device: &DeviceState) -> Option<Finding> {
     RULE.findings(of_devices(std::slice::from_ref(device))).pop()

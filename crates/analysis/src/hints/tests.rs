@@ -139,7 +139,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn every_hint_is_given_when_it_should_be_and_only_then() {
+fn each_hint_is_given_only_if_it_applies() {
     for case in CASES {
         let of = |change: fn(&mut Trial)| -> Vec<Finding> {
             Trial::new(change).hints().into_iter().filter(|hint| hint.id == case.hint).collect()
@@ -156,7 +156,7 @@ fn every_hint_is_given_when_it_should_be_and_only_then() {
 }
 
 #[test]
-fn every_hint_has_a_case_and_a_page() {
+fn each_hint_has_a_test_case_and_a_page() {
     for hint in ALL {
         assert!(CASES.iter().any(|case| case.hint == hint.id), "{} has no case", hint.id);
         let page = format!("{}/../../docs/findings/{}.md", env!("CARGO_MANIFEST_DIR"), hint.id);
@@ -170,7 +170,7 @@ fn every_hint_has_a_case_and_a_page() {
 }
 
 #[test]
-fn retransmits_beside_reorderings_are_not_called_losses() {
+fn retransmits_with_reordering_are_not_losses() {
     let trial = Trial::new(|trial| trial.tcp(|tcp| (tcp.retransmits, tcp.reorderings) = (5_000, 1)));
     let hint = trial.hints().into_iter().find(|hint| hint.id == "retransmits").expect("it is given");
     assert_eq!(hint.severity, Severity::Warning, "{hint:#?}");
@@ -178,6 +178,6 @@ fn retransmits_beside_reorderings_are_not_called_losses() {
 }
 
 #[test]
-fn a_quiet_trial_has_no_hint() {
+fn undisturbed_trial_has_no_hints() {
     assert_eq!(Trial::new(|_| {}).hints(), []);
 }

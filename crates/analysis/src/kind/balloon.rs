@@ -7,13 +7,13 @@ use workload::{BalloonData, Work};
 use super::KindAnalysis;
 use crate::{observations::Observations, series::Series};
 
-/// Each move is a single sample. If it slows down as memory becomes scarce, that is not a drift of the machine.
+/// Each move is a single sample. If it becomes slower as memory becomes scarce, this is not a drift of
+/// the machine.
 impl KindAnalysis for BalloonData {
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         Some(usage.own_cpus()? / self.rate()? * Work::Memory.for_cpu().0)
     }
 
-    /// No command measures this without a scenario.
     fn alone(&self, _: &Series) -> Option<SingleOutcome> {
         None
     }

@@ -20,14 +20,12 @@ impl KindAnalysis for FirstTouchData {
         Series { of: "client", length: asked, rates: whole.filter_map(FirstTouchInterval::rate).collect() }
     }
 
-    /// Includes mapping and unmapping the memory.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let rate = (self.touched.0 > 0 && self.elapsed.0 > 0)
             .then(|| self.touched.0 as f64 / self.elapsed.seconds())?;
         Some(usage.own_cpus()? / rate * Work::Memory.for_cpu().0)
     }
 
-    /// No command measures this without a scenario.
     fn alone(&self, _: &Series) -> Option<SingleOutcome> {
         None
     }

@@ -50,7 +50,7 @@ pub(crate) fn together(all: &[&PingPongData]) -> Option<LatencySummary> {
         strays: all_of(all, |data| data.strays),
         duplicates: all_of(all, |data| data.duplicates),
         open_loop: open_loop(all),
-        under: compare::estimate(&all.iter().filter_map(|data| beside(data)).collect::<Vec<_>>()),
+        under: compare::estimate(&all.iter().filter_map(|data| background_rate(data)).collect::<Vec<_>>()),
         histogram,
     })
 }
@@ -74,6 +74,6 @@ fn open_loop(all: &[&PingPongData]) -> Option<OpenLoopSummary> {
     })
 }
 
-fn beside(data: &PingPongData) -> Option<f64> {
+fn background_rate(data: &PingPongData) -> Option<f64> {
     stream::received(&data.under.as_ref()?.flows, None)
 }

@@ -22,7 +22,7 @@ impl KindAnalysis for ReportedData {
     }
 }
 
-/// Owner of a CPU column such as `Server VM CPU`, or `None` for other columns.
+/// Returns the owner of a CPU column such as `Server VM CPU`, or `None` for other columns.
 fn consumer(column: &ReportedValue) -> Option<ConsumerCost> {
     let is_cpu = |word: &&str| word.eq_ignore_ascii_case("cpu") || word.eq_ignore_ascii_case("cpus");
     if column.quantity != Quantity::Share || !column.name.split_whitespace().any(|word| is_cpu(&word)) {
@@ -58,16 +58,16 @@ mod tests {
     };
 
     #[test]
-    fn each_column_is_the_median_of_the_rows_that_have_it() {
+    fn each_column_is_a_median_over_rows_with_a_value() {
         let mut run = Fixture::new(3);
-        run.path("vm", &[]).told("vm", "table", &[], reported_of(&[]));
+        run.path("vm", &[]).imported("vm", "table", &[], reported_of(&[]));
         run.each("vm/table", |trial| {
             let mut columns = vec![("Rate", Quantity::BitRate, f64::from(trial.block + 1) * 1e9)];
             columns.extend((trial.block > 0).then_some(("Retransmits", Quantity::Count, 4.0)));
             trial.measurement = reported_of(&columns);
         });
         let found = columns(&gather(&run.record)[0]);
-        let said: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.quantity, it.value)).collect();
-        assert_eq!(said, [("Rate", Quantity::BitRate, 2e9), ("Retransmits", Quantity::Count, 4.0)]);
+        let listed: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.quantity, it.value)).collect();
+        assert_eq!(listed, [("Rate", Quantity::BitRate, 2e9), ("Retransmits", Quantity::Count, 4.0)]);
     }
 }

@@ -22,8 +22,9 @@ use crate::{
 impl KindAnalysis for StreamData {
     /// Uses the receivers' intervals, or the senders' if a receiver reported only a total.
     fn series(&self, asked: Option<Nanos>) -> Series {
-        let told = |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
-        let (of, ends): (_, Vec<&EndSeries>) = if self.flows.iter().all(told) {
+        let has_intervals =
+            |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
+        let (of, ends): (_, Vec<&EndSeries>) = if self.flows.iter().all(has_intervals) {
             ("receiver", self.flows.iter().map(|flow| &flow.receiver).collect())
         } else {
             ("sender", self.flows.iter().map(|flow| &flow.sender).collect())

@@ -69,20 +69,20 @@ mod tests {
         }
     }
 
-    fn said(change: impl Fn(&mut Trial)) -> Vec<String> {
-        said_in(6, change)
+    fn texts(change: impl Fn(&mut Trial)) -> Vec<String> {
+        texts_of(6, change)
     }
 
-    fn said_in(blocks: u32, change: impl Fn(&mut Trial)) -> Vec<String> {
+    fn texts_of(blocks: u32, change: impl Fn(&mut Trial)) -> Vec<String> {
         let mut run = Fixture::new(blocks);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", change);
         limitations(&run.record, &gather(&run.record))
     }
 
     #[test]
-    fn a_disturbed_trial_among_others_is_left_out_and_its_disturber_named() {
-        let said = said(|trial| trial.warnings.extend((trial.block == 2).then(|| disturbed(1.2))));
-        let [left_out] = &said[..] else { panic!("{said:#?}") };
+    fn excludes_disturbed_trial_and_names_the_process() {
+        let texts = texts(|trial| trial.warnings.extend((trial.block == 2).then(|| disturbed(1.2))));
+        let [left_out] = &texts[..] else { panic!("{texts:#?}") };
         assert!(
             left_out.starts_with("2 trials disturbed by other work (`cc1` used up to 1.20 CPUs)"),
             "{left_out}"
@@ -92,18 +92,18 @@ mod tests {
     #[test]
     fn trial_that_ended_early_is_left_out_without_blaming_other_work() {
         let early = ValidityWarning::Interrupted { requested: None, measured: units::Nanos::from_secs(1) };
-        let said = said(|trial| {
+        let texts = texts(|trial| {
             let is_early = trial.block == 2 && trial.arm == samples::Arm::Measure;
             trial.warnings.extend(is_early.then(|| early.clone()));
         });
-        assert_eq!(said, ["1 trial that ended early is left out."]);
+        assert_eq!(texts, ["1 trial that ended early is left out."]);
     }
 
     /// Four pairs of a trial and its repetition are too few for a noise floor.
     #[test]
-    fn one_of_five_repetitions_stays_however_many_trials_measure() {
+    fn keeps_disturbed_repetition_if_only_five_exist() {
         let of = |arm| {
-            said_in(5, move |trial| {
+            texts_of(5, move |trial| {
                 trial.warnings.extend((trial.block == 2 && trial.arm == arm).then(|| disturbed(1.2)));
             })
         };
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_made_again_is_told_with_its_time_and_cause() {
-        let said = said(|trial| {
+    fn reports_repeated_trial_with_time_and_cause() {
+        let texts = texts(|trial| {
             if trial.block == 3 && trial.arm == samples::Arm::Measure {
                 let started = UnixMillis(trial.started.0 + 4_000);
                 trial.discarded.push(DiscardedAttempt { started, reason: disturbed(0.8) });
             }
         });
-        let [again] = &said[..] else { panic!("{said:#?}") };
+        let [again] = &texts[..] else { panic!("{texts:#?}") };
         assert_eq!(again, "1 of 12 trials was repeated: 4 s into the run, `cc1` used up to 0.80 CPUs.");
     }
 }

@@ -30,7 +30,7 @@ fn unknown(import: &ImportRecord) -> String {
 fn from_series(measured: &[Observations<'_>]) -> Option<String> {
     let alone = measured
         .iter()
-        .filter(|result| single_trial::is_told(result) && single_trial::estimate(result).is_some())
+        .filter(|result| single_trial::is_imported(result) && single_trial::estimate(result).is_some())
         .count();
     (alone > 0).then(|| {
         format!(
@@ -62,7 +62,8 @@ fn without_samples(measured: &[Observations<'_>]) -> Option<String> {
 }
 
 fn jumped(measured: &[Observations<'_>]) -> Option<String> {
-    let jumps = |result: &&Observations<'_>| single_trial::is_told(result) && single_trial::jumped(result);
+    let jumps =
+        |result: &&Observations<'_>| single_trial::is_imported(result) && single_trial::jumped(result);
     let ids: Vec<&str> = measured.iter().filter(jumps).map(|result| result.record.id.as_str()).collect();
     (!ids.is_empty()).then(|| {
         format!(

@@ -24,12 +24,12 @@ fn check(change: impl Fn(&mut Fixture), says: &[&str]) {
 const BASE: &str = "node-to-node/bulk/underlay-offload=on";
 
 #[test]
-fn an_ordinary_run_needs_no_limitation() {
+fn ordinary_run_has_no_limitations() {
     check(|_| {}, &[]);
 }
 
 #[test]
-fn an_unfinished_run_says_how_far_it_got() {
+fn unfinished_run_reports_its_progress() {
     check(
         |run| {
             run.record.header.state = RunState::Unfinished;
@@ -40,7 +40,7 @@ fn an_unfinished_run_says_how_far_it_got() {
 }
 
 #[test]
-fn results_without_trials_are_named() {
+fn names_results_without_trials() {
     check(
         |run| run.record.trials.retain(|trial| !trial.result.starts_with("vxlan-to-vxlan/ping")),
         &["1 result has no usable trial and is left out: vxlan-to-vxlan/ping"],
@@ -48,7 +48,7 @@ fn results_without_trials_are_named() {
 }
 
 #[test]
-fn too_few_trials_are_counted() {
+fn reports_too_few_trials() {
     for blocks in [3, 4] {
         let limitations = analyse(&egress(blocks).record).limitations;
         let expected = format!("12 of 12 results have too few trials ({blocks} of 5)");
@@ -60,14 +60,14 @@ fn too_few_trials_are_counted() {
 }
 
 #[test]
-fn the_machine_is_described_where_it_matters() {
+fn describes_the_machine_if_relevant() {
     check(|run| run.environment().load_average = Some([1.4, 0.0, 0.0]), &["1.40 on 2 CPUs before"]);
     check(|run| run.environment().virtual_machine = true, &["The machine is virtual"]);
     check(|run| run.environment().privileged = false, &["in a user namespace without root"]);
 }
 
 #[test]
-fn a_congestion_control_that_is_not_the_machines_is_named() {
+fn names_congestion_control_other_than_the_default() {
     let default = |run: &mut Fixture| run.environment().congestion_default = Some("bbr".into());
     check(default, &["TCP used cubic, but this machine's default is bbr"]);
     let unchosen = |run: &mut Fixture| {
@@ -82,7 +82,7 @@ fn a_congestion_control_that_is_not_the_machines_is_named() {
 }
 
 #[test]
-fn trials_in_which_nothing_was_measured_or_arrived_are_named() {
+fn names_trials_without_data() {
     let with = |block: u32, measurement: Measurement| {
         move |run: &mut Fixture| {
             run.each("pod-to-target/bulk/underlay-offload=on/vxlan-offload=on", |trial| {
@@ -97,7 +97,7 @@ fn trials_in_which_nothing_was_measured_or_arrived_are_named() {
 }
 
 #[test]
-fn devices_that_changed_between_trials_are_named() {
+fn names_devices_that_changed_between_trials() {
     check(
         |run| {
             run.devices(BASE, &[("a:eth0", 1500, &[])]);
@@ -108,7 +108,7 @@ fn devices_that_changed_between_trials_are_named() {
 }
 
 #[test]
-fn bimodal_on_free_cpus_are_the_placements_doing() {
+fn attributes_bimodal_results_to_free_placement() {
     let humped = |run: &mut Fixture| {
         run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
             trial.measurement = ping_of(if trial.block % 2 == 0 { 11_000.0 } else { 49_000.0 });
@@ -129,12 +129,12 @@ fn about(rates: &[f64]) -> Measurement {
 
 fn imported(rates: &[f64]) -> Vec<String> {
     let mut run = Fixture::new(1);
-    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[("vhost", "on")], about(rates));
+    run.path("a-to-b", &[]).imported("a-to-b", "tcp", &[("vhost", "on")], about(rates));
     analyse(&run.record).limitations
 }
 
 #[test]
-fn an_imported_run_says_what_is_unknown_and_what_its_intervals_know() {
+fn imported_run_lists_unknown_properties() {
     let limitations = imported(&[20e9]);
     let [unknown, series] = limitations.as_slice() else { panic!("{limitations:#?}") };
     assert!(unknown.contains("logs of other tools"), "{unknown}");
@@ -145,7 +145,7 @@ fn an_imported_run_says_what_is_unknown_and_what_its_intervals_know() {
 }
 
 #[test]
-fn a_rate_that_jumped_in_the_only_trial_is_named() {
+fn reports_level_shift_in_the_only_trial() {
     let limitations = imported(&[12.6e9, 20e9]);
     assert!(
         limitations.iter().any(|limitation| limitation.contains("a-to-b/tcp/vhost=on shifted")),
@@ -154,10 +154,10 @@ fn a_rate_that_jumped_in_the_only_trial_is_named() {
 }
 
 #[test]
-fn a_table_has_no_scatter() {
+fn table_has_no_variation_between_trials() {
     let mut run = Fixture::new(1);
     let row = reported_of(&[("Rate", Quantity::BitRate, 1e9)]);
-    run.path("a-to-b", &[]).told("a-to-b", "table", &[], row);
+    run.path("a-to-b", &[]).imported("a-to-b", "table", &[], row);
     let limitations = analyse(&run.record).limitations;
     assert_eq!(limitations.len(), 2, "{limitations:#?}");
     assert!(
@@ -167,7 +167,7 @@ fn a_table_has_no_scatter() {
 }
 
 #[test]
-fn results_whose_time_was_over_are_named() {
+fn names_results_that_ran_out_of_time() {
     let over = |run: &mut Fixture| {
         run.record.header.design.precision = Some(0.02);
         let reason = EndReason::Budget { reach: None };
@@ -183,7 +183,7 @@ fn results_whose_time_was_over_are_named() {
 }
 
 #[test]
-fn an_objective_that_could_not_be_sought_is_told() {
+fn reports_objective_without_cpu_time() {
     let asked = |objective: Objective| {
         move |run: &mut Fixture| {
             run.record.header.design.precision = Some(0.02);

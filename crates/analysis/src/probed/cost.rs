@@ -25,7 +25,7 @@ fn of_workload(workload: &str, measured: &[Observations<'_>]) -> Option<ProbeCos
     let results: Vec<&Observations<'_>> =
         measured.iter().filter(|result| result.record.workload == workload).collect();
     let metric = results.first()?.metric;
-    // Pairs with a zero have no ratio.
+    // Pairs that contain a zero are ignored, because they have no ratio.
     let pairs: Vec<(f64, f64)> = results
         .iter()
         .filter(|result| result.metric == metric)

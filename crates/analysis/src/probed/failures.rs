@@ -3,7 +3,6 @@
 use findings::FailedProbe;
 use samples::{Arm, MissingProbe, ProbeKind, RunRecord, Trial};
 
-/// Probes that were missing in some probed trials, by kind.
 pub(super) fn during_run(record: &RunRecord) -> Vec<FailedProbe> {
     ProbeKind::ALL.into_iter().filter_map(|probe| failed(record, probe)).collect()
 }

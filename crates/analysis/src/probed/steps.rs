@@ -8,9 +8,8 @@ use samples::{HopEvent, HopPoint, MessagePath, Trial};
 use crate::observations::Observations;
 
 pub(super) struct Steps<'a> {
-    /// By host, bridges that packets pass without a probe point.
+    /// Bridges without a probe point that packets pass, by host.
     bridges: BTreeMap<&'a str, &'a str>,
-    /// Hosts with network address translation.
     translating: Vec<&'a str>,
 }
 
@@ -73,7 +72,6 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// From a device down to the one that carries it.
 fn down(from: &HopPoint) -> (StepKind, String) {
     match from.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(from))),
@@ -84,7 +82,6 @@ fn down(from: &HopPoint) -> (StepKind, String) {
     }
 }
 
-/// From a device up to the one that it carries.
 fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
     match to.kind.as_deref() {
         Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(to))),

@@ -33,7 +33,7 @@ fn near(value: f64, wanted: f64) -> bool {
 }
 
 #[test]
-fn a_probed_trial_changes_no_number_of_its_result() {
+fn probed_trials_do_not_affect_the_result() {
     let mut plain = Fixture::new(6);
     plain.path("plain", &["wire"]).stream("plain", &[], 8e9).ping("plain", &[], 20_000.0);
     let without = analyse(&plain.record);
@@ -64,7 +64,7 @@ fn a_probed_trial_changes_no_number_of_its_result() {
 }
 
 #[test]
-fn a_result_that_only_probes_watched_is_not_measured() {
+fn result_with_only_probed_trials_is_not_measured() {
     let mut run = run(3);
     run.record.trials.retain(|trial| trial.arm == Arm::Probed || trial.result == PING);
     let findings = analyse(&run.record);
@@ -72,7 +72,7 @@ fn a_result_that_only_probes_watched_is_not_measured() {
 }
 
 #[test]
-fn probed_trials_without_a_value_are_named_and_hurt_nothing() {
+fn names_probed_trials_without_a_value() {
     let mut run = run(6);
     run.each(BULK, |trial| {
         if trial.arm == Arm::Probed && trial.block < 2 {
@@ -106,7 +106,7 @@ fn attributed(busy: u64, shares: &[(CpuConsumer, Option<u32>, u64)]) -> Attribut
 }
 
 #[test]
-fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
+fn owners_and_remainder_add_up_to_busy_time() {
     let mut run = run(4);
     run.seen(BULK, |block, seen| {
         let client = if block == 3 { 1000 } else { 200 };
@@ -122,7 +122,7 @@ fn owners_and_the_rest_add_up_to_what_the_kernel_counted() {
         result(&findings, BULK).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("it is known");
     let sum: f64 = cpu.consumers.iter().map(|consumer| consumer.cpus).sum();
     assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.attributed), "{cpu:?}");
-    // The client has 1600 ms in four trials of two seconds. 400 ms are unattributed.
+    // The client has 1600 ms in four trials of two seconds, and 400 ms have no owner.
     assert_eq!(cpu.consumers[0].consumer, CpuConsumer::Client);
     assert!(near(cpu.consumers[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
     assert!(near(cpu.unexplained_share, 0.4 / 3.6) && near(cpu.steal, 0.01), "{cpu:?}");
@@ -150,7 +150,7 @@ fn calls(end: &str, call: &str, calls: u64) -> SyscallCount {
 }
 
 #[test]
-fn threads_of_a_process_are_one_row_of_their_end_and_the_most_frequent_call_is_first() {
+fn merges_threads_of_a_process_and_sorts_by_calls() {
     let mut run = Fixture::new(1);
     run.path("plain", &["wire"]).ping("plain", &[], 10_000.0).probed("plain/ping");
     run.seen("plain/ping", |_, seen| {
@@ -189,11 +189,11 @@ fn threads_of_a_process_are_one_row_of_their_end_and_the_most_frequent_call_is_f
 }
 
 #[test]
-fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() {
+fn divides_calls_by_work_of_probed_trials() {
     let mut run = run(2);
     run.each(PING, |trial| {
         if let Measurement::PingPong(data) = &mut trial.measurement {
-            // 1000 after the warm-up, 1250 including it.
+            // There are 1000 after the warm-up, and 1250 including it.
             let mut all = LatencyHistogram::new();
             all.record_many(Nanos(20_000), 1250);
             data.intervals = vec![workload::PingPongInterval {
@@ -209,8 +209,8 @@ fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() 
     });
     let findings = analyse(&run.record);
     let result = result(&findings, PING);
-    let said: Vec<_> = result.syscalls.iter().map(|it| (it.call.as_str(), it.calls, it.pid)).collect();
-    assert_eq!(said, [("recvfrom", 5000, Some(2500)), ("sendto", 2501, None)]);
+    let listed: Vec<_> = result.syscalls.iter().map(|it| (it.call.as_str(), it.calls, it.pid)).collect();
+    assert_eq!(listed, [("recvfrom", 5000, Some(2500)), ("sendto", 2501, None)]);
     assert_eq!(result.syscalls[1].running, Some(Nanos(2501 * 400)));
     assert_eq!(result.syscalls[1].times.0.iter().sum::<u64>(), 2501);
     assert_eq!(result.syscalls[1].bytes, Some(units::Bytes(25_010)));
@@ -221,7 +221,7 @@ fn calls_are_added_over_probed_trials_and_held_against_all_that_these_carried() 
 }
 
 #[test]
-fn a_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
+fn probe_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
     let mut run = run(6);
     run.each(BULK, |trial| {
         // The machine drifts by half, while the probe always costs two percent.
@@ -237,7 +237,6 @@ fn a_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
     assert!((stream.cost - 0.02).abs() < 1e-6 && (ping.cost - 0.05).abs() < 1e-3, "{costs:#?}");
     assert!(interval.low <= stream.cost && stream.cost <= interval.high, "{stream:#?}");
     assert!((interval.high - interval.low) < 1e-6 && stream.pairs == 6, "{stream:#?}");
-    // The same CPU time for less work.
     assert!((stream.cpu.expect("the machine is known").cost - (1.0 / 0.98 - 1.0)).abs() < 1e-6);
 }
 
@@ -307,7 +306,7 @@ fn on_the_way(blocks: u32) -> Fixture {
 }
 
 #[test]
-fn steps_have_the_names_that_an_operator_knows() {
+fn steps_have_familiar_names() {
     let mut run = on_the_way(3);
     run.seen(PING, |_, seen| seen.latency_breakdown = Some(latency_breakdown(&points(), 1000, 100)));
     let findings = analyse(&run.record);
@@ -341,7 +340,7 @@ fn steps_have_the_names_that_an_operator_knows() {
 }
 
 #[test]
-fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
+fn merges_equal_routes_and_compares_medians_with_the_engine() {
     let mut run = on_the_way(5);
     run.each(PING, |trial| {
         trial.measurement = ping_of(if trial.arm == Arm::Probed { 20_000.0 } else { 5_000.0 });
@@ -382,7 +381,7 @@ fn equal_ways_are_merged_and_their_medians_held_against_the_engines() {
 }
 
 #[test]
-fn what_was_not_followed_or_counted_has_no_summary() {
+fn missing_probe_data_has_no_summary() {
     let mut run = run(3);
     run.seen(PING, |_, seen| seen.latency_breakdown = Some(MessagePath::default()));
     run.seen(BULK, |_, seen| {
@@ -402,7 +401,7 @@ fn what_was_not_followed_or_counted_has_no_summary() {
 }
 
 #[test]
-fn a_result_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
+fn reports_cpu_time_of_guests_carriers_and_guest_kernels() {
     let mut run = run(2);
     let times = [
         (CpuConsumer::ClientVm, 600),
@@ -435,7 +434,7 @@ fn a_result_of_guests_says_what_they_had_what_carried_them_and_what_they_saw() {
 }
 
 #[test]
-fn no_call_is_none_a_message_where_a_probe_looked_and_unknown_where_it_was_lost() {
+fn calls_per_message_are_zero_or_unknown_without_calls() {
     let mut run = run(3);
     let all = |findings: &Findings| -> Option<f64> {
         result(findings, PING).probed.as_ref()?.calls.as_ref().map(|calls| calls.all)
@@ -450,7 +449,7 @@ fn failed(probe: ProbeKind) -> MissingProbe {
 }
 
 #[test]
-fn a_probe_that_was_lost_is_told_with_its_first_trial_and_how_many_lack_it() {
+fn reports_failed_probe_with_first_and_number_of_trials() {
     let mut run = run(4);
     assert_eq!(analyse(&run.record).probes.failed, []);
     run.seen(BULK, |block, seen| {
@@ -468,14 +467,17 @@ fn a_probe_that_was_lost_is_told_with_its_first_trial_and_how_many_lack_it() {
             |it: &&samples::Trial| it.arm == Arm::Probed && it.result == result && it.block == block;
         run.record.trials.iter().find(of_result).map(|trial| trial.index)
     };
-    let told: Vec<_> =
+    let failures: Vec<_> =
         probes.failed.iter().map(|it| (it.probe, Some(it.first_trial), it.trials, it.later_trials)).collect();
-    assert_eq!(told, [(ProbeKind::Cpu, first(BULK, 1), 2, 5), (ProbeKind::PacketWay, first(PING, 0), 4, 0)]);
+    assert_eq!(
+        failures,
+        [(ProbeKind::Cpu, first(BULK, 1), 2, 5), (ProbeKind::PacketWay, first(PING, 0), 4, 0)]
+    );
     assert_eq!(probes.used, ProbeKind::ALL, "streams had them all");
 }
 
 #[test]
-fn a_trial_by_whose_end_no_probe_was_left_is_none_of_the_watched() {
+fn trial_without_remaining_probes_does_not_count_as_probed() {
     let mut run = run(3);
     run.seen(BULK, |block, seen| match block {
         0 => seen.elapsed = Nanos::from_secs(2),
@@ -490,7 +492,7 @@ fn a_trial_by_whose_end_no_probe_was_left_is_none_of_the_watched() {
 }
 
 #[test]
-fn calls_under_way_are_counted_by_thread_and_in_no_other_number() {
+fn counts_unfinished_calls_separately_by_thread() {
     let mut run = run(3);
     run.seen(PING, |block, seen| {
         let asleep = |call: &str, millis| SyscallCount {
@@ -504,9 +506,10 @@ fn calls_under_way_are_counted_by_thread_and_in_no_other_number() {
     let findings = analyse(&run.record);
     let result = result(&findings, PING);
     let probed = result.probed.as_ref().expect("it was watched");
-    let told: Vec<_> = probed.under_way.iter().map(|it| (it.call.as_str(), it.calls, it.waiting)).collect();
+    let unfinished: Vec<_> =
+        probed.under_way.iter().map(|it| (it.call.as_str(), it.calls, it.waiting)).collect();
     assert_eq!(
-        told,
+        unfinished,
         [("ppoll", 3, Some(Nanos::from_millis(903))), ("futex", 3, Some(Nanos::from_millis(15)))]
     );
     assert_eq!((result.syscalls.len(), probed.calls.as_ref().map(|calls| calls.all)), (0, Some(0.0)));

@@ -21,7 +21,7 @@ pub(super) fn recommendations(
         by_cpu(sweep, Objective::Efficient, |setting| setting.efficiency()),
         by_cpu(sweep, Objective::LowCpu, thrift),
     ];
-    let told = |choice: Choice| {
+    let to_recommendation = |choice: Choice| {
         let setting = &sweep.settings[choice.chosen];
         let id = |place: &usize| sweep.settings[*place].result.id.clone();
         Recommendation {
@@ -35,7 +35,7 @@ pub(super) fn recommendations(
             withheld: None,
         }
     };
-    choices.into_iter().flatten().map(told).collect()
+    choices.into_iter().flatten().map(to_recommendation).collect()
 }
 
 fn most(sweep: &Sweep<'_>) -> Option<Choice> {

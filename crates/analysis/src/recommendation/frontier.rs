@@ -7,7 +7,7 @@ use super::{
     sweep::{Setting, Sweep},
 };
 
-/// Minimum relative step in CPU time. Smaller ones are noise and have no marginal gain.
+/// The minimum relative step in CPU time. Smaller steps are noise and have no marginal gain.
 const LEAST_STEP: f64 = 0.01;
 
 pub(super) fn frontier(sweep: &Sweep<'_>) -> Vec<FrontierPoint> {

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_that_are_numbers_have_an_order_and_others_have_none() {
+    fn orders_only_numeric_levels() {
         for (label, number) in [
             ("8", Some(8.0)),
             ("128K", Some(131_072.0)),

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::words::{self, count, list, percent};
 
-/// Relative difference of CPU times that is too small to be a reason.
 const ALIKE_CPU: f64 = 0.02;
 
 pub(super) fn sentences(
@@ -94,7 +93,7 @@ impl Reasons<'_, '_> {
             .map(|other| format!("; next: {} with {}", name(&other.result.levels), self.yields(other)));
         let own = self.yields(self.setting);
         let most = format!("{}: {own}{}.", self.of_those("Most efficient"), next.unwrap_or_default());
-        vec![self.beside_the_best(), most]
+        vec![self.compared_with_best(), most]
     }
 
     fn low_cpu(&self) -> Vec<String> {
@@ -104,7 +103,7 @@ impl Reasons<'_, '_> {
             .map(|other| format!("; next: {} with {}", name(&other.result.levels), self.cost(other)));
         let own = self.cost(self.setting);
         let least = format!("{}: {own}{}.", self.of_those("Cheapest"), next.unwrap_or_default());
-        vec![least, self.beside_the_best()]
+        vec![least, self.compared_with_best()]
     }
 
     /// `Cheapest of the 8 settings within 10 % of the best`.
@@ -116,7 +115,7 @@ impl Reasons<'_, '_> {
         }
     }
 
-    fn beside_the_best(&self) -> String {
+    fn compared_with_best(&self) -> String {
         let best = self.best();
         if best.result.id == self.setting.result.id {
             return format!("{} is also the best value.", self.value(best));
@@ -153,7 +152,6 @@ impl Reasons<'_, '_> {
         below.into_iter().chain(above).collect()
     }
 
-    /// `each 1 % of CPU more brings 0.913 Gbit/s`.
     fn marginal(&self, point: &FrontierPoint) -> Option<String> {
         let (size, unit) = self.unit();
         let effects = point.marginal?.abs() * size;
@@ -196,18 +194,18 @@ impl Reasons<'_, '_> {
             Some(ConsumerUnit::Share) => ", each a share of its own CPUs (number unknown)",
             _ => "",
         };
-        let mut said = vec![format!("CPU time is the sum of {}{shares}.", list(&consumers))];
+        let mut notes = vec![format!("CPU time is the sum of {}{shares}.", list(&consumers))];
         let others: Vec<String> =
             self.sweep.consumers.iter().filter_map(|consumer| self.by_one(consumer)).collect();
-        said.push(if others.is_empty() {
+        notes.push(if others.is_empty() {
             "Each of them alone leads to the same setting.".to_owned()
         } else {
             format!("However, {}.", others.join("; "))
         });
-        said
+        notes
     }
 
-    /// Names the setting that this owner's CPU time would favour, if it is a different one.
+    /// Names the setting that this owner's CPU time would favour, if it is a different setting.
     fn by_one(&self, consumer: &str) -> Option<String> {
         let score = |setting: &Setting<'_>| {
             let cost = setting.cpu.as_ref()?.consumers.iter().find(|cost| cost.consumer == consumer)?.value;
@@ -243,7 +241,8 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// Efficiency, which settings are ranked by: value per CPU time, or value times CPU time if less is better.
+    /// Returns the efficiency, which settings are ranked by: value per CPU time, or value times CPU time if
+    /// less is better.
     fn yields(&self, setting: &Setting<'_>) -> String {
         let Some((efficiency, _)) = setting.efficiency() else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();
@@ -268,7 +267,6 @@ impl Reasons<'_, '_> {
     }
 }
 
-/// `queues=8, streams=16`.
 fn name(levels: &BTreeMap<String, String>) -> String {
     let levels: Vec<String> = levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
     levels.join(", ")

@@ -4,10 +4,9 @@ use stats::{Contest, curve, describe};
 
 /// Settings are only tied if the lower score is at least this fraction of the higher one.
 const NEAR: f64 = 0.9;
-/// Two-sided 95 % point of the normal distribution.
+/// The two-sided 95 % point of the normal distribution.
 const NORMAL_95: f64 = 1.96;
 
-/// Settings by index, with the scores of their trials. A higher score is better.
 pub(super) struct Apart {
     scores: Vec<f64>,
     by: Basis,
@@ -15,7 +14,7 @@ pub(super) struct Apart {
 
 enum Basis {
     Trials(Contest),
-    /// With a single trial, log differences up to this value are treated as noise.
+    /// With a single trial, log differences up to this value count as noise.
     Tolerance(f64),
 }
 
@@ -61,7 +60,8 @@ impl Apart {
     }
 }
 
-/// Estimates the noise from the settings near the best, on the assumption that they differ little otherwise.
+/// Estimates the noise from the settings near the best one, on the assumption that they differ little
+/// otherwise.
 fn scatter(scores: &[f64]) -> f64 {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let near: Vec<f64> = scores

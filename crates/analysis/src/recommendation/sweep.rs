@@ -29,7 +29,6 @@ pub(super) struct Sweep<'a> {
 
 pub(super) struct Factor<'a> {
     pub(super) name: &'a str,
-    /// Number and first label of each level.
     pub(super) levels: Vec<(f64, &'a str)>,
 }
 
@@ -139,7 +138,6 @@ fn factors<'a>(settings: &[Setting<'a>]) -> Vec<Factor<'a>> {
         .collect()
 }
 
-/// The setting chosen for an objective, by index.
 pub(super) struct Choice {
     pub(super) objective: Objective,
     pub(super) chosen: usize,

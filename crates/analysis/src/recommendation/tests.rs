@@ -9,10 +9,10 @@ use crate::{
     fixtures::{Fixture, reported_of, stream_at},
 };
 
-/// The table of a published sweep. Its header names the source.
 const TABLE: &str = include_str!("../../tests/data/queues_by_streams.tsv");
 
-/// The published table as imported, with one result per row and columns for rate and CPU.
+/// Returns the answer for the published table as imported, with one result per row and columns for rate
+/// and CPU.
 fn published() -> Answer {
     let mut run = Fixture::new(1);
     run.path("bridge", &[]);
@@ -28,7 +28,7 @@ fn published() -> Answer {
             ("Client VM CPU", Quantity::Share, number(5) / 100.0),
         ];
         let levels = [("queues", fields[0]), ("streams", fields[1])];
-        run.told("bridge", "table", &levels, reported_of(&columns));
+        run.imported("bridge", "table", &levels, reported_of(&columns));
     }
     let mut answers = analyse(&run.record).answers;
     assert_eq!(answers.len(), 1, "{answers:#?}");
@@ -45,7 +45,7 @@ fn recommended(answer: &Answer, objective: Objective) -> &Recommendation {
 }
 
 #[test]
-fn the_published_sweep_saturates_from_sixteen_queues_on() {
+fn published_sweep_saturates_at_sixteen_queues() {
     let answer = published();
     let knee = answer.knees.iter().find(|knee| knee.factor == "queues").expect("queues are numbers");
     assert_eq!((knee.level.as_str(), &knee.falls_at), ("16", &None), "{knee:#?}");
@@ -56,7 +56,7 @@ fn the_published_sweep_saturates_from_sixteen_queues_on() {
 }
 
 #[test]
-fn the_published_sweep_is_most_efficient_at_sixteen_queues_one_step_above_eight() {
+fn published_sweep_is_most_efficient_at_sixteen_queues() {
     let answer = published();
     assert_eq!(answer.consumers, ["Server VM", "Proxmox", "Client VM"]);
     let efficient = recommended(&answer, Objective::Efficient);
@@ -77,7 +77,7 @@ fn the_published_sweep_is_most_efficient_at_sixteen_queues_one_step_above_eight(
 }
 
 #[test]
-fn the_published_frontier_has_the_region_that_its_author_found() {
+fn published_frontier_includes_the_author_s_region() {
     let answer = published();
     let frontier: Vec<_> = answer.frontier.iter().map(|point| setting(&point.levels)).collect();
     assert_eq!(
@@ -89,7 +89,7 @@ fn the_published_frontier_has_the_region_that_its_author_found() {
 }
 
 #[test]
-fn the_most_is_the_cheapest_of_those_near_the_best() {
+fn maximum_is_the_cheapest_setting_near_the_best() {
     let answer = published();
     let most = recommended(&answer, Objective::Max);
     assert_eq!((setting(&most.levels), most.ties.len()), (("40", "40"), 4), "{most:#?}");
@@ -111,7 +111,7 @@ fn swept(levels: &[(&str, f64, f64)], blocks: u32) -> Vec<Answer> {
 }
 
 #[test]
-fn a_measured_sweep_counts_the_machine_once_and_names_ties() {
+fn counts_machine_once_and_names_ties() {
     let answers = swept(&[("1", 20e9, 1.0), ("2", 38e9, 1.4), ("4", 60e9, 1.8), ("8", 60.1e9, 2.0)], 5);
     let [answer] = answers.as_slice() else { panic!("{answers:#?}") };
     assert_eq!(answer.consumers, ["machine"]);
@@ -131,7 +131,7 @@ fn a_measured_sweep_counts_the_machine_once_and_names_ties() {
 }
 
 #[test]
-fn cpu_time_that_is_alike_everywhere_is_said_to_tell_nothing() {
+fn reports_equal_cpu_time_as_uninformative() {
     let said = |busy: [f64; 3]| {
         let answers = swept(&[("1", 10e9, busy[0]), ("2", 20e9, busy[1]), ("4", 40e9, busy[2])], 5);
         let reason = recommended(&answers[0], Objective::Efficient).reason.join(" ");
@@ -141,7 +141,7 @@ fn cpu_time_that_is_alike_everywhere_is_said_to_tell_nothing() {
 }
 
 #[test]
-fn a_setting_with_a_silent_trial_is_named() {
+fn names_setting_with_a_trial_without_data() {
     let mut run = Fixture::new(5);
     run.path("plain", &["wire"]);
     for streams in ["1", "2", "4", "8"] {
@@ -160,7 +160,7 @@ fn a_setting_with_a_silent_trial_is_named() {
 }
 
 #[test]
-fn a_curve_that_still_grows_says_so() {
+fn reports_curve_that_still_grows() {
     let answers = swept(&[("1", 10e9, 1.0), ("2", 20e9, 1.2), ("10", 40e9, 1.5)], 3);
     let most = recommended(&answers[0], Objective::Max);
     assert!(
@@ -170,7 +170,7 @@ fn a_curve_that_still_grows_says_so() {
 }
 
 #[test]
-fn round_trips_are_best_where_they_are_shortest() {
+fn shortest_round_trip_is_best() {
     let mut run = Fixture::new(5);
     run.path("plain", &["wire"]);
     for (size, nanos) in [("64", 20_000.0), ("1K", 22_000.0), ("64K", 90_000.0)] {
@@ -185,12 +185,12 @@ fn round_trips_are_best_where_they_are_shortest() {
 }
 
 #[test]
-fn what_nobody_recorded_is_not_recommended_by() {
+fn recommends_nothing_by_missing_cpu_time() {
     let mut run = Fixture::new(1);
     run.path("a-to-b", &[]);
     for streams in ["1", "2", "4"] {
         let rate = streams.parse::<f64>().expect("a number") * 1e9;
-        run.told("a-to-b", "tcp", &[("streams", streams)], stream_at(&[rate; 12]));
+        run.imported("a-to-b", "tcp", &[("streams", streams)], stream_at(&[rate; 12]));
     }
     let answers = analyse(&run.record).answers;
     assert_eq!((answers[0].consumers.len(), answers[0].frontier.len()), (0, 0));
@@ -199,13 +199,13 @@ fn what_nobody_recorded_is_not_recommended_by() {
 }
 
 #[test]
-fn settings_without_numbers_and_few_results_are_no_sweep() {
+fn sweep_needs_numeric_levels_and_enough_results() {
     assert_eq!(swept(&[("1", 1e9, 1.0), ("2", 2e9, 1.0)], 5), []);
     assert_eq!(swept(&[("few", 1e9, 1.0), ("some", 2e9, 1.0), ("many", 3e9, 1.0)], 5), []);
 }
 
 #[test]
-fn nothing_is_recommended_whose_numbers_a_serious_finding_says_cannot_be_trusted() {
+fn recommends_no_setting_with_unreliable_values() {
     let sweep = |busy: bool| {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]);

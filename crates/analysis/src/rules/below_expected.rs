@@ -20,7 +20,6 @@ pub(crate) const RULE: Rule = Rule::symptom("below-expected", look);
 const OF_ASKED: f64 = 0.95;
 /// Minimum fraction of a link's rate that should arrive as payload. TCP over Ethernet with MTU 1500 has at most 0.94.
 const OF_LINK: f64 = 0.9;
-/// Factors whose levels are link rates.
 const LINKS: [&str; 6] = ["link", "link-rate", "link-speed", "nic", "wire", "wire-rate"];
 /// Maximum round trip as a multiple of the cost of a wake-up and two system calls at each end. Beyond this, something
 /// else is slow.
@@ -82,7 +81,6 @@ fn short_of(result: &ResultSummary, wanted: BitRate, share: f64, has: &str, what
     })
 }
 
-/// Time for the wake-ups and system calls on this machine.
 fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Context<'_>) -> Option<Short> {
     let load = measured.record.sent.load().and_then(PingPongSettings::of)?;
     let engine = context.findings.run.environment.as_ref()?.engine?;
@@ -103,7 +101,6 @@ fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Conte
     })
 }
 
-/// Finds paths that have more layers than the baseline and yet perform better.
 fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
     let is_baseline = |step: &&CostStep| {
         context.findings.run.paths.iter().any(|path| path.baseline && path.name == step.path)

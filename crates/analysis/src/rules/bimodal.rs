@@ -19,7 +19,7 @@ const FEW_SHIFTS: usize = 3;
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let found: Vec<(&Observations<'_>, Modality)> = context
         .results()
-        .filter_map(|(told, result)| Some((result, unexplained(told, modality(result)?)?)))
+        .filter_map(|(summary, result)| Some((result, unexplained(summary, modality(result)?)?)))
         .collect();
     let apart = |modality: &Modality| modality.levels.high / modality.levels.low;
     let widest = found.iter().max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)));

@@ -105,9 +105,9 @@ fn held<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Li
 }
 
 fn receivers(measured: &Observations<'_>) -> Option<bool> {
-    let told: Vec<bool> = measured.trials().filter_map(|trial| receivers_had_time(&trial.cpu)).collect();
-    let in_time = told.iter().filter(|in_time| **in_time).count();
-    (!told.is_empty()).then_some(2 * in_time >= told.len())
+    let readings: Vec<bool> = measured.trials().filter_map(|trial| receivers_had_time(&trial.cpu)).collect();
+    let in_time = readings.iter().filter(|in_time| **in_time).count();
+    (!readings.is_empty()).then_some(2 * in_time >= readings.len())
 }
 
 fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Claim {

@@ -66,10 +66,10 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> C
 
 /// `99.8 Mbit/s sent, 29.0 Mbit/s received`.
 fn rates(lossy: &Lossy<'_>) -> String {
-    let told = |estimate: Option<findings::Estimate>, what: &str| {
+    let text_of = |estimate: Option<findings::Estimate>, what: &str| {
         estimate.map(|it| format!("{} {what}", value(lossy.result.metric, it.estimate)))
     };
-    let both = [told(lossy.stream.sent, "sent"), told(lossy.stream.received, "received")];
+    let both = [text_of(lossy.stream.sent, "sent"), text_of(lossy.stream.received, "received")];
     both.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -13,7 +13,6 @@ use super::{
 };
 use crate::observations::Observations;
 
-/// Separators between the two ends in a path's name, longest first.
 const BETWEEN: [&str; 5] = ["->", "→", "-to-", "_to_", " to "];
 const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "download"), ("send", "receive")];
 
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_each_others_reversal_whatever_stands_between_the_ends() {
+    fn recognizes_reversed_names_with_any_separator() {
         for (one, other, are) in [
             ("vm0-to-vm1", "vm1-to-vm0", true),
             ("VM0->VM1", "vm1->vm0", true),

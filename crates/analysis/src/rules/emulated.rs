@@ -11,7 +11,6 @@ pub(crate) const RULE: Rule = Rule::measurement("emulated", look);
 
 /// QEMU's generic CPU models, which are rarely used with hardware virtualization.
 const MODELS: [&str; 3] = ["tcg", "qemu virtual cpu", "bochs"];
-/// Words in levels, paths and layers that indicate emulation.
 const WORDS: [&str; 3] = ["tcg", "emulated", "emulation"];
 /// A system call takes a few hundred nanoseconds on hardware, even in a virtual machine, but thousands under
 /// emulation.
@@ -28,7 +27,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let environment = context.findings.run.environment.as_ref();
     let mut signs: Vec<Sign> =
         environment.into_iter().flat_map(|it| [model(it), slow(it)]).flatten().collect();
-    signs.extend([doubted(context), named(context)].into_iter().flatten());
+    signs.extend([warned(context), named(context)].into_iter().flatten());
     let (sure, unsure): (Vec<Sign>, Vec<Sign>) = signs.into_iter().partition(|sign| sign.sure);
     let known = results(&sure, context);
     let mut rest = results(&unsure, context);
@@ -62,7 +61,7 @@ fn slow(environment: &Environment) -> Option<Sign> {
     })
 }
 
-fn doubted(context: &Context<'_>) -> Option<Sign> {
+fn warned(context: &Context<'_>) -> Option<Sign> {
     let says = |result: &&ResultSummary| {
         result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::Emulated)
     };

@@ -22,7 +22,8 @@ pub(crate) fn words<'a>(features: &[&'a str]) -> Vec<&'a str> {
     covered.map(|(word, _)| *word).chain(bare.copied()).collect()
 }
 
-/// Returns the command that enables `features` on `device` (`host:device`), with the host as a comment.
+/// Returns the command that enables `features` on `device` (`host:device`), followed by the host as a
+/// comment.
 pub(crate) fn switch_on(device: &str, features: &[&str]) -> String {
     let settings: Vec<String> = words(features).iter().map(|word| format!("{word} on")).collect();
     typed_at(device, |name| format!("ethtool -K {name} {}", settings.join(" ")))
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_become_the_words_that_cover_them() {
+    fn maps_features_to_covering_keywords() {
         let features = [
             "rx-gro",
             "tx-checksum-ip-generic",
@@ -53,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_names_the_device_and_its_host() {
+    fn command_names_device_and_host() {
         assert_eq!(
             switch_on("node1:egress.vxlan", &["tx-tcp-segmentation"]),
             "ethtool -K egress.vxlan tso on  # in node1"

@@ -59,8 +59,8 @@ fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<
 fn datagram(sent: &WorkloadSource) -> Option<u64> {
     match sent {
         WorkloadSource::Load(load) => load.kind().datagram().map(|payload| payload.0),
-        WorkloadSource::Imported(told) => {
-            told.message.filter(|_| told.transport == Some(Transport::Udp)).map(|size| size.0)
+        WorkloadSource::Imported(imported) => {
+            imported.message.filter(|_| imported.transport == Some(Transport::Udp)).map(|size| size.0)
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::words::{count, list};
 
 pub(crate) const RULE: Rule = Rule::measurement("imported", look);
 
-/// Maximum number of notes. The report lists all of them.
 const MOST_NOTES: usize = 3;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
@@ -21,16 +20,16 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Claim {
     let unknown = unknown(context);
     let results = context.findings.results.len();
     let subjects: Vec<&str> = unknown.iter().map(|(subject, _)| *subject).collect();
-    let told_of = count(results, "result");
-    let told = unknown.iter().map(|(subject, told)| Evidence::new(*subject).text(told));
+    let counted = count(results, "result");
+    let lacking = unknown.iter().map(|(subject, lacking)| Evidence::new(*subject).text(lacking));
     let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").text(note));
     let lead = if subjects.is_empty() {
-        Claim::new(Severity::Note, format!("The logs of {told_of} contain everything that the rules need"))
+        Claim::new(Severity::Note, format!("The logs of {counted} contain everything that the rules need"))
     } else {
-        Claim::new(Severity::Note, format!("Not checked because the logs of {told_of} lack it"))
+        Claim::new(Severity::Note, format!("Not checked because the logs of {counted} lack it"))
             .detail(list(&subjects))
     };
-    lead.about(&context.findings.results, |result| result).with_evidence(record.files.iter().map(file).chain(told).chain(notes)).with_limits(["Rules cannot see what was not recorded: the absence of a finding means less here than for a run of \
+    lead.about(&context.findings.results, |result| result).with_evidence(record.files.iter().map(file).chain(lacking).chain(notes)).with_limits(["Rules cannot see what was not recorded: the absence of a finding means less here than for a run of \
              plumb.", "Trials in a log are sequential, not interleaved: drift looks like a difference."]).with_remedy(Remedy::manual(
                 "Measure with plumb if you can",
                 vec!["plumb client HOST -p 5201  # against the same iperf3 server".into()],

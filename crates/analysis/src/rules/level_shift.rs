@@ -13,12 +13,11 @@ pub(crate) const RULE: Rule = Rule::measurement("level-shift", look);
 
 /// The mean is hardly misleading if the ratio of the levels is smaller than this.
 const MUCH: f64 = 1.25;
-const MOST_TOLD: usize = 6;
+const MOST_LISTED: usize = 6;
 
 struct Jumpy<'a> {
     result: &'a ResultSummary,
     widest: &'a ResultShift,
-    /// Value of the trial with that jump, in the metric's unit.
     average: Option<f64>,
 }
 
@@ -90,19 +89,19 @@ fn jump(result: &ResultSummary, shift: &ResultShift) -> String {
 }
 
 fn evidence(result: &ResultSummary) -> Vec<Evidence> {
-    let mut told: Vec<Evidence> = result
+    let mut lines: Vec<Evidence> = result
         .shifts
         .iter()
-        .take(MOST_TOLD)
+        .take(MOST_LISTED)
         .map(|shift| {
             Evidence::new(format!("trial {} of {}", ordinal(shift), result.label)).text(jump(result, shift))
         })
         .collect();
-    if result.shifts.len() > MOST_TOLD {
-        let value = count(result.shifts.len() - MOST_TOLD, "more level shift");
-        told.push(Evidence::new(&result.label).text(value));
+    if result.shifts.len() > MOST_LISTED {
+        let value = count(result.shifts.len() - MOST_LISTED, "more level shift");
+        lines.push(Evidence::new(&result.label).text(value));
     }
-    told
+    lines
 }
 
 fn remedy(free: bool) -> Remedy {

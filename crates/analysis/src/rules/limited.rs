@@ -18,23 +18,23 @@ pub(crate) fn look(
     words: &Words,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,
 ) -> Option<Claim> {
-    let mut doubted: Vec<(&ResultSummary, &str, f64)> =
+    let mut affected: Vec<(&ResultSummary, &str, f64)> =
         context.findings.results.iter().filter_map(|result| mostly(result, busy)).collect();
-    doubted.sort_by(|one, other| other.2.total_cmp(&one.2));
-    let most = doubted.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
+    affected.sort_by(|one, other| other.2.total_cmp(&one.2));
+    let most = affected.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
-    (!doubted.is_empty()).then(|| {
+    (!affected.is_empty()).then(|| {
         Claim::new(
             Severity::Note,
             format!(
                 "A {doing} thread was busy up to {} of the time in {}",
                 percent(most),
-                count(doubted.len(), "result")
+                count(affected.len(), "result")
             ),
         )
         .detail("it may be the limit, not the path")
-        .about(&doubted, |(result, ..)| result)
-        .with_evidence(doubted.iter().map(|(result, end, busy)| {
+        .about(&affected, |(result, ..)| result)
+        .with_evidence(affected.iter().map(|(result, end, busy)| {
             Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.label))
                 .share(*busy)
                 .text(" of one CPU")

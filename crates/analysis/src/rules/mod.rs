@@ -69,7 +69,6 @@ pub(crate) struct Context<'a> {
     pub(crate) header: &'a RunHeader,
     /// Results, noise floors, cost breakdowns and effects, without findings.
     pub(crate) findings: &'a Findings,
-    /// The trials of the results, in the same order.
     pub(crate) measured: &'a [Observations<'a>],
     pub(crate) fits: &'a Fits,
 }

@@ -31,8 +31,8 @@ impl Way {
     }
 }
 
-/// Best pair of a host in a role, and the median of the pairs without the host. `None` with too few pairs, because a
-/// single pair cannot show which host is slow.
+/// Returns the best pair of a host in a role, and the median of the pairs without the host. With too few
+/// pairs this returns `None`, because a single pair cannot show which host is slow.
 pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Option<(&'a HostPair, f64)> {
     let own: Vec<&HostPair> = matrix.pairs.iter().filter(|pair| way.host(pair) == host).collect();
     let without: Vec<f64> = matrix
@@ -45,7 +45,8 @@ pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Optio
     Some((best, describe::median(&without)?))
 }
 
-/// What the slower of the two hosts reaches with other hosts in the same role. `None` without other pairs.
+/// Returns the value that the slower of the two hosts reaches with other hosts in the same role, or
+/// `None` without other pairs.
 pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     let of = |way: Way| {
         let others = matrix.pairs.iter().filter(|other| *other != pair && way.host(other) == way.host(pair));
@@ -56,13 +57,13 @@ pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     Some(if more_is_better { sends.min(receives) } else { sends.max(receives) })
 }
 
-/// A value as a fraction of another, inverted for durations so that less is worse.
+/// Returns a value as a fraction of another one. It is inverted for durations, so that a smaller fraction
+/// is worse.
 pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> {
     let keeps = if matrix.metric.more_is_better()? { value / usual } else { usual / value };
     keeps.is_finite().then_some(keeps)
 }
 
-/// Returns whether the whole interval of a result's median is on the slow side.
 pub(super) fn is_apart(matrix: &PairMatrix, result: &ResultSummary, usual: f64) -> bool {
     result.value.interval.is_some_and(|interval| match matrix.metric.more_is_better() {
         Some(true) => interval.high < usual,

@@ -21,14 +21,14 @@ struct Lossy<'a> {
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Lossy<'_>> = context.findings.results.iter().flat_map(of_result).collect();
     found.sort_by(|one, other| other.share.total_cmp(&one.share));
-    let mut told: Vec<&str> = Vec::new();
+    let mut named: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
     for worst in &found {
         let name = worst.device.device.as_str();
-        if told.contains(&name) {
+        if named.contains(&name) {
             continue;
         }
-        told.push(name);
+        named.push(name);
         let alike: Vec<&Lossy<'_>> = found.iter().filter(|other| other.device.device == name).collect();
         claims.push(finding(worst, &alike));
     }
@@ -105,7 +105,6 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .text(format!(" out dropped{qdisc}"))
 }
 
-/// Queueing disciplines that limit the rate.
 const SHAPERS: [&str; 5] = ["cake", "hfsc", "htb", "netem", "tbf"];
 
 fn remedy(device: &DeviceCounters) -> Remedy {

@@ -23,7 +23,6 @@ impl Point<'_> {
 }
 
 pub(crate) struct Sweep<'a> {
-    /// Name of the factor: `queues` or `Queue`.
     pub(crate) factor: &'a str,
     pub(crate) points: Vec<Point<'a>>,
 }
@@ -73,7 +72,8 @@ fn queues(result: &ResultSummary) -> Option<(&str, u32)> {
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
-/// CPU time: busy CPUs of the whole system, or the sum over several machines as reported by another tool.
+/// Returns the CPU time: the busy CPUs of the whole system, or the sum over several machines if another
+/// tool reported it.
 pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     let shares = || {
         let shares = result
@@ -86,7 +86,7 @@ pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     result.cpu.map(|cpu| cpu.busy).or_else(|| Some(shares())).filter(|cpu| *cpu > 0.0)
 }
 
-/// Utilization of the busiest machine, from 0 to 1. `None` if not recorded.
+/// Returns the utilization of the busiest machine, from 0 to 1, or `None` if it was not recorded.
 pub(crate) fn busiest(result: &ResultSummary) -> Option<f64> {
     let shares = result
         .consumers
@@ -100,6 +100,6 @@ pub(crate) fn busiest(result: &ResultSummary) -> Option<f64> {
 pub(crate) fn streams(point: &Point<'_>) -> Option<u32> {
     match &point.measured.record.sent {
         WorkloadSource::Load(load) => StreamSettings::of(load).map(|load| load.streams),
-        WorkloadSource::Imported(told) => told.streams,
+        WorkloadSource::Imported(imported) => imported.streams,
     }
 }

@@ -137,11 +137,11 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
     let TcpSummary { retransmits, reorderings, out_of_order, .. } = lossy.tcp;
     let seen = reorderings.map(|times| format!("{times} reorderings detected"));
     let late = out_of_order.map(|segments| format!("{segments} segments received out of order"));
-    let beside: Vec<String> = seen.into_iter().chain(late).collect();
-    let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
+    let details: Vec<String> = seen.into_iter().chain(late).collect();
+    let details = if details.is_empty() { String::new() } else { format!("; {}", details.join(", ")) };
     Evidence::new(format!("segments retransmitted, {}", lossy.result.label))
         .count(retransmits)
         .text(", ")
         .share(lossy.share)
-        .text(format!(" of all{beside}"))
+        .text(format!(" of all{details}"))
 }

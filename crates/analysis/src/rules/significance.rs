@@ -5,7 +5,6 @@ use stats::{interval::median_estimate, verdict::is_sure};
 
 use crate::compare::CONFIDENCE;
 
-/// Minimum ratio of a difference if there is no noise floor.
 pub(crate) const LEAST_RATIO: f64 = 1.1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -50,22 +49,21 @@ fn apart(ratio: f64) -> bool {
     ratio > 0.0 && (ratio >= LEAST_RATIO || ratio <= LEAST_RATIO.recip())
 }
 
-/// A figure per trial that reaches a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
     pub(crate) estimate: f64,
-    /// Whether the interval is above the threshold as well.
     pub(crate) sure: bool,
 }
 
-/// Uses the median, because a figure may be 0 in some trials.
+/// Uses the median, because a value may be 0 in some trials.
 pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
     let estimate = median_estimate(values, CONFIDENCE).filter(|estimate| estimate.value >= threshold)?;
     let holds = |interval: stats::Interval| interval.low >= threshold && is_sure(interval.confidence);
     Some(Above { estimate: estimate.value, sure: estimate.interval.is_some_and(holds) })
 }
 
-/// Limitation of a finding that was selected from many comparisons. `None` for a few.
+/// Returns a limitation for a finding that was selected from many comparisons, or `None` if there were
+/// only a few.
 pub(crate) fn of_many(comparisons: usize) -> Option<String> {
     const FEW: usize = 3;
     (comparisons > FEW).then(|| {
@@ -87,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_sure_only_where_the_verdict_says_so() {
+    fn difference_is_significant_only_by_verdict() {
         let (trials, once) = (Basis::Trials, Basis::Intervals);
         for (given, sure) in [
             (comparison(0.5, Some((0.4, 0.6)), Difference::Lower, trials), Some(true)),
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_sure_when_the_interval_of_its_median_lies_above() {
+    fn figure_is_significant_if_its_interval_exceeds_the_threshold() {
         let of = |values: &[f64]| above(values, 0.5).map(|above| above.sure);
         assert_eq!(of(&[0.6, 0.7, 0.8, 0.6, 0.7]), Some(true));
         assert_eq!(of(&[0.6, 0.7, 0.8, 0.4, 0.7]), Some(false));

@@ -131,7 +131,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
             ),
         )
     };
-    let told = |point: &Point<'_>| {
+    let as_evidence = |point: &Point<'_>| {
         let rate = Evidence::new(&point.result.label).metric(point.result.metric, point.value());
         match queues::busiest(point.result) {
             Some(busy) => rate.text(", the busiest machine at ").share(busy).text(" of its CPUs"),
@@ -141,7 +141,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
     let own = sweep.points.iter().filter(|point| point.queues == 1 || point.result.id == more.result.id);
     claim
         .with_results(own.clone().map(|point| point.result.id.clone()))
-        .with_evidence(own.map(told))
+        .with_evidence(own.map(as_evidence))
         .with_limits([
             "A hash assigns connections to queues, so several may share one while others are idle.",
         ])

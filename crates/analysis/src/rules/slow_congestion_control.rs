@@ -60,7 +60,7 @@ fn sender(result: &ResultSummary, measured: &Observations<'_>) -> Option<String>
     let socket =
         result.sockets.iter().find(|end| end.end == "sender").and_then(|end| end.socket.congestion.clone());
     socket.or_else(|| match &measured.record.sent {
-        WorkloadSource::Imported(told) => told.congestion.clone(),
+        WorkloadSource::Imported(imported) => imported.congestion.clone(),
         WorkloadSource::Load(_) => None,
     })
 }

@@ -16,7 +16,6 @@ struct SlowPair<'a> {
     matrix: &'a PairMatrix,
     pair: &'a HostPair,
     result: &'a ResultSummary,
-    /// What the slower host reaches with others.
     expected: f64,
     keeps: f64,
 }

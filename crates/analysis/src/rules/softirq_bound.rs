@@ -29,7 +29,6 @@ const SHARED: &str = "same-cpu";
 struct Hottest {
     cpu: u32,
     softirq: f64,
-    /// Average number of idle CPUs among the others.
     idle: f64,
 }
 

@@ -25,13 +25,13 @@ struct DominantStep<'a> {
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
     found.sort_by(|one, other| other.share.estimate.total_cmp(&one.share.estimate));
-    let mut told: Vec<&str> = Vec::new();
+    let mut named: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
     for worst in &found {
-        if told.contains(&subject(worst.step)) {
+        if named.contains(&subject(worst.step)) {
             continue;
         }
-        told.push(subject(worst.step));
+        named.push(subject(worst.step));
         let alike: Vec<&DominantStep<'_>> =
             found.iter().filter(|other| subject(other.step) == subject(worst.step)).collect();
         claims.push(finding(worst, &alike));
@@ -58,7 +58,7 @@ fn dominated(result: &ResultSummary) -> Vec<DominantStep<'_>> {
 
 fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     let DominantStep { result, step, share, .. } = worst;
-    let beside: Vec<String> = alike
+    let alternatives: Vec<String> = alike
         .iter()
         .filter(|other| other.result.id == result.id && other.step.start.total_cmp(&step.start).is_ne())
         .map(|other| format!(" Next: {}, {}.", other.step.label, percent(other.share.estimate)))
@@ -71,7 +71,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     )
     .detail(format!("{} ({})", step.label, place(step)))
     .further(meaning(step))
-    .further(beside.concat())
+    .further(alternatives.concat())
     .about(alike, |alike| alike.result)
     .affected()
     .with_evidence(alike.iter().map(|dominated| evidence(dominated)))

@@ -21,7 +21,7 @@ const FAR: f64 = 5.0;
 /// Minimum growth of the tail relative to the baseline, beyond that of the median.
 const WORSE: f64 = 1.5;
 /// A tail shorter than this does not matter, however short the baseline's is.
-const TELLING: f64 = 2.0;
+const RELEVANT: f64 = 2.0;
 /// With fewer messages, the slowest thousandth is at most ten.
 const FEWEST: u64 = 10_000;
 const TAIL: f64 = 0.999;
@@ -71,7 +71,7 @@ fn recorded<'a>(
         .map(|(t, m)| t / m)
         .collect();
     let above: Option<Above> = significance::above(&far, FAR);
-    let against = growth(measured, context).filter(|_| times >= TELLING);
+    let against = growth(measured, context).filter(|_| times >= RELEVANT);
     (above.is_some() || against.is_some()).then(|| Tail {
         result,
         median,

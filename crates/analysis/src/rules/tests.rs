@@ -5,7 +5,7 @@ mod further;
 mod made;
 mod odd;
 
-mod told;
+mod imported;
 mod watched;
 
 use std::path::Path;
@@ -35,19 +35,19 @@ fn change(finding: &Finding) -> Option<String> {
 }
 
 #[test]
-fn every_rule_speaks_when_it_should_and_only_then() {
+fn each_rule_reports_only_if_it_applies() {
     for case in CASES {
-        let said = claims(&(case.triggers)(), case.rule);
-        assert_eq!(said.len(), 1, "{}: {said:#?}", case.rule);
-        assert_eq!(said[0].severity, case.severity, "{}: {said:#?}", case.rule);
-        assert!(!said[0].evidence.is_empty() && !said[0].results.is_empty(), "{said:#?}");
-        assert_eq!(change(&said[0]).as_deref(), case.change, "{}: {said:#?}", case.rule);
-        let text = format!("{} {:?}", said[0].claim(), said[0]);
+        let reported = claims(&(case.triggers)(), case.rule);
+        assert_eq!(reported.len(), 1, "{}: {reported:#?}", case.rule);
+        assert_eq!(reported[0].severity, case.severity, "{}: {reported:#?}", case.rule);
+        assert!(!reported[0].evidence.is_empty() && !reported[0].results.is_empty(), "{reported:#?}");
+        assert_eq!(change(&reported[0]).as_deref(), case.change, "{}: {reported:#?}", case.rule);
+        let text = format!("{} {:?}", reported[0].claim(), reported[0]);
         for word in case.says {
-            assert!(text.contains(word), "{}: `{word}` is not in {said:#?}", case.rule);
+            assert!(text.contains(word), "{}: `{word}` is not in {reported:#?}", case.rule);
         }
-        let action = said[0].remedy.as_ref().map(|remedy| remedy.action.clone());
-        for lead in [said[0].sentence(), action.unwrap_or_default()] {
+        let action = reported[0].remedy.as_ref().map(|remedy| remedy.action.clone());
+        for lead in [reported[0].sentence(), action.unwrap_or_default()] {
             assert!(lead.chars().count() <= MOST_OF_A_LEAD, "{}: too long for a summary: {lead}", case.rule);
             assert!(!lead.ends_with(['.', ':']), "{}: the layout adds the full stop: {lead}", case.rule);
         }
@@ -56,7 +56,7 @@ fn every_rule_speaks_when_it_should_and_only_then() {
 }
 
 #[test]
-fn every_rule_has_a_case_and_a_page() {
+fn each_rule_has_a_test_case_and_a_page() {
     for rule in ALL {
         assert!(CASES.iter().any(|case| case.rule == rule.id), "{} has no case", rule.id);
         let page = format!("{}/../../docs/findings/{}.md", env!("CARGO_MANIFEST_DIR"), rule.id);
@@ -70,7 +70,7 @@ fn every_rule_has_a_case_and_a_page() {
 }
 
 #[test]
-fn every_page_is_of_a_rule_or_a_hint() {
+fn each_page_belongs_to_a_rule_or_hint() {
     let folder = format!("{}/../../docs/findings", env!("CARGO_MANIFEST_DIR"));
     for page in std::fs::read_dir(folder).expect("there are pages") {
         let name = page.expect("it can be listed").file_name().into_string().expect("it is plain text");
@@ -81,20 +81,20 @@ fn every_page_is_of_a_rule_or_a_hint() {
 }
 
 #[test]
-fn an_offload_that_is_off_at_the_first_level_is_found_as_well() {
+fn finds_offload_off_at_the_first_level() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[("offload", "off")], 5e9).stream("plain", &[("offload", "on")], 20e9);
     run.devices("plain/bulk/offload=off", &[("a:eth0", 1500, &[("rx-gro", false)])]);
     run.devices("plain/bulk/offload=on", &[("a:eth0", 1500, &[("rx-gro", true)])]);
-    let said = claims(&run, "offload-off");
-    assert_eq!(said.len(), 1, "{said:#?}");
-    assert_eq!(said[0].results, ["plain/bulk/offload=off"]);
-    assert_eq!(said[0].remedy.as_ref().expect("has one").commands, ["ethtool -K eth0 gro on  # in a"]);
+    let reported = claims(&run, "offload-off");
+    assert_eq!(reported.len(), 1, "{reported:#?}");
+    assert_eq!(reported[0].results, ["plain/bulk/offload=off"]);
+    assert_eq!(reported[0].remedy.as_ref().expect("has one").commands, ["ethtool -K eth0 gro on  # in a"]);
 }
 
 #[test]
-fn an_offload_that_is_off_and_costs_nothing_is_not_complained_of() {
+fn offload_off_without_loss_is_not_reported() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     for (level, on) in [("on", true), ("off", false)] {
@@ -105,7 +105,7 @@ fn an_offload_that_is_off_and_costs_nothing_is_not_complained_of() {
 }
 
 #[test]
-fn a_factor_that_costs_throughput_without_changing_an_offload_is_not_blamed_on_one() {
+fn loss_without_offload_change_is_not_offload_off() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[("mtu", "9000")], 20e9).stream("plain", &[("mtu", "1500")], 5e9);
@@ -116,16 +116,19 @@ fn a_factor_that_costs_throughput_without_changing_an_offload_is_not_blamed_on_o
 }
 
 #[test]
-fn the_most_severe_claim_stands_first() {
+fn most_severe_claim_is_first() {
     let severities: Vec<Severity> =
         analyse(&egress(6).record).findings.iter().map(|claim| claim.severity).collect();
     assert!(severities.len() > 1 && severities.is_sorted_by(|one, other| one >= other), "{severities:?}");
 }
 
 #[test]
-fn stolen_time_alone_makes_a_host_noisy() {
+fn steal_time_alone_makes_a_host_noisy() {
     let mut run = nested(9e9);
     run.each("plain/bulk", |trial| trial.cpu.machine.steal = trial.cpu.machine.elapsed);
-    let said = claims(&run, "noisy-host");
-    assert!(said[0].claim().contains("the hypervisor took up to 50.0 % of the CPU time"), "{said:#?}");
+    let reported = claims(&run, "noisy-host");
+    assert!(
+        reported[0].claim().contains("the hypervisor took up to 50.0 % of the CPU time"),
+        "{reported:#?}"
+    );
 }

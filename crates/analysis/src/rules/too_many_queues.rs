@@ -19,7 +19,6 @@ const GOOD: f64 = 0.9;
 /// Minimum increase of CPU time that is wasteful for a gain of up to a tenth.
 const DEARER: f64 = 1.25;
 
-/// A number of queues with little gain for much CPU time.
 struct Waste<'a> {
     point: Point<'a>,
     gain: f64,
@@ -70,9 +69,9 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
     let least_cost = wastes.iter().map(|waste| waste.cost).fold(f64::INFINITY, f64::min);
     let sure = wastes.iter().all(|waste| no_more(waste, reference, context));
     let points = [reference].into_iter().chain(wastes.iter().map(|waste| &waste.point));
-    let told = wastes.iter().map(|waste| {
-        let beside = format!(": {} throughput, {} CPU time", change(waste.gain), change(waste.cost));
-        evidence(&waste.point, &beside)
+    let evidence_of_waste = wastes.iter().map(|waste| {
+        let suffix = format!(": {} throughput, {} CPU time", change(waste.gain), change(waste.cost));
+        evidence(&waste.point, &suffix)
     });
     Claim::new(
         if sure { Severity::Warning } else { Severity::Note },
@@ -86,7 +85,7 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
     )
     .further(format!("The cheapest setting is {}.", reference.result.label))
     .with_results(points.map(|point| point.result.id.clone()))
-    .with_evidence([evidence(reference, "")].into_iter().chain(told))
+    .with_evidence([evidence(reference, "")].into_iter().chain(evidence_of_waste))
     .with_limits(limitations(sweep, reference, wastes, sure))
     .with_remedy(remedy(sweep, reference))
 }
@@ -97,8 +96,8 @@ fn limitations(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], s
     let open = "It is not certain that more queues gain nothing: repeat the results that are close.";
     let shares =
         "CPU time is the sum of shares of several machines, which may have different numbers of CPUs.";
-    let told = reference.result.cpu.is_none();
-    [Some(cheapest), (!sure).then_some(open), told.then_some(shares)]
+    let no_cpu = reference.result.cpu.is_none();
+    [Some(cheapest), (!sure).then_some(open), no_cpu.then_some(shares)]
         .into_iter()
         .flatten()
         .map(str::to_owned)
@@ -131,14 +130,14 @@ fn no_more(waste: &Waste<'_>, reference: &Point<'_>, context: &Context<'_>) -> b
     interval.is_some_and(|interval| interval.high <= GOOD.recip() && interval.confidence >= CONFIDENCE - 0.05)
 }
 
-fn evidence(point: &Point<'_>, beside: &str) -> Evidence {
+fn evidence(point: &Point<'_>, suffix: &str) -> Evidence {
     let cpu = queues::cpu(point.result).unwrap_or(0.0);
     let rate = Evidence::new(&point.result.label).metric(point.result.metric, point.value());
     let with_cpu = match point.result.cpu {
         Some(_) => rate.text(", ").number(Number::new(cpu, Unit::Cpus)).text(" busy"),
         None => rate.text(", total CPU shares ").share(cpu),
     };
-    with_cpu.text(beside)
+    with_cpu.text(suffix)
 }
 
 fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {

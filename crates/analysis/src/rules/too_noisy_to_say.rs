@@ -11,11 +11,9 @@ pub(crate) const RULE: Rule = Rule::limit("too-noisy-to-say", look);
 
 /// Narrower intervals show that there is hardly any difference.
 const NARROW: f64 = 1.1;
-/// Target half-width for the suggested number of trials.
 const WANTED: f64 = 0.05;
-/// Maximum number of trials to suggest.
 const MOST_TRIALS: f64 = 200.0;
-const MOST_TOLD: usize = 6;
+const MOST_LISTED: usize = 6;
 
 struct NoisyComparison<'a> {
     what: String,
@@ -99,8 +97,8 @@ fn finding(
     results.sort_unstable();
     results.dedup();
     let comparisons =
-        wide.iter().take(MOST_TOLD).map(|(_, asked)| Evidence::new(&asked.what).ratio(asked.change));
-    let budgets = cut.iter().take(MOST_TOLD).map(|(result, reach)| {
+        wide.iter().take(MOST_LISTED).map(|(_, asked)| Evidence::new(&asked.what).ratio(asked.change));
+    let budgets = cut.iter().take(MOST_LISTED).map(|(result, reach)| {
         Evidence::new(format!("{} when the time budget was used up", result.label))
             .text("interval of ±")
             .share(*reach)

@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule = Rule::measurement("trend", look);
 
 /// A change of a quarter is large, as for jumps.
 const MUCH: f64 = 0.25;
-const MOST_TOLD: usize = 6;
+const MOST_LISTED: usize = 6;
 
 struct Drift<'a> {
     result: &'a ResultSummary,
@@ -63,9 +63,9 @@ impl Drift<'_> {
 fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
     let others =
         if found.len() > 1 { format!(" {} drifted.", count(found.len(), "trial")) } else { String::new() };
-    let mut evidence: Vec<Evidence> = found.iter().take(MOST_TOLD).map(evidence).collect();
-    if found.len() > MOST_TOLD {
-        let value = count(found.len() - MOST_TOLD, "more drift");
+    let mut evidence: Vec<Evidence> = found.iter().take(MOST_LISTED).map(evidence).collect();
+    if found.len() > MOST_LISTED {
+        let value = count(found.len() - MOST_LISTED, "more drift");
         evidence.push(Evidence::new("in the other trials").text(value));
     }
     Claim::new(

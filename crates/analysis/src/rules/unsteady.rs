@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule::measurement("unsteady", look);
 
-const MOST_TOLD: usize = 6;
+const MOST_LISTED: usize = 6;
 
 struct Wander<'a> {
     result: &'a ResultSummary,
@@ -66,7 +66,7 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
         .detail(format!("it wandered {}, without stable levels", widest.in_words()))
         .further(others)
         .about(found, |wander| wander.result)
-        .with_evidence(found.iter().take(MOST_TOLD).map(evidence))
+        .with_evidence(found.iter().take(MOST_LISTED).map(evidence))
         .with_limits(["A level shift that is small compared with the noise looks the same."])
         .with_remedy(
             Remedy::manual(

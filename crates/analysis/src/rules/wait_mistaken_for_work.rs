@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule::measurement("wait-mistaken-for-work", look);
 const LEAST: f64 = 0.1;
 /// At this fraction, most of the time is not work.
 const MOST: f64 = 0.5;
-const MOST_TOLD: usize = 4;
+const MOST_LISTED: usize = 4;
 
 /// System calls of a result without a breakdown of their time.
 struct Unsplit<'a> {
@@ -96,7 +96,7 @@ fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
             .time(each(count))
             .text(" each")
     };
-    let idle = unsplit.idle.iter().take(MOST_TOLD).map(|count| {
+    let idle = unsplit.idle.iter().take(MOST_LISTED).map(|count| {
         seen(format!("{} of {}: {}", who(count), unsplit.result.label, Kind::of(count).in_words()), count)
     });
     let work = unsplit.result.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ioctl_runs_a_guest_where_a_monitor_makes_it_or_it_takes_long() {
+    fn ioctl_of_a_monitor_or_long_ioctl_runs_a_guest() {
         for (given, kind) in [
             (call(None, Some("fc_vcpu 0"), "ioctl", 133_010, 30_335_638_095), Kind::Guest),
             (call(Some("qemu-system-x86"), Some("CPU 0/KVM"), "ioctl", 10, 10), Kind::Guest),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calls_that_wait_stand_in_order() {
+    fn list_of_waiting_calls_is_sorted() {
         assert!(WAITS.is_sorted());
     }
 }

@@ -22,7 +22,6 @@ const MUCH: f64 = 0.05;
 const MOST_TRIALS: f64 = 0.5;
 
 struct Late {
-    /// Time from the end of the warm-up to the final level.
     after: Nanos,
     /// Mean rate after that time relative to the mean of all.
     ratio: f64,

@@ -29,13 +29,14 @@ fn streaming(load: &WorkloadSettings, measurement: &Measurement) -> SingleStream
     }
 }
 
-/// The warm-up and `intervals` intervals, alternating by one percent around a rate.
+/// Returns the rates of the warm-up and of `intervals` intervals, which alternate by one percent around a
+/// rate.
 fn steady(rate: f64, intervals: usize) -> Vec<f64> {
     (0..=intervals).map(|index| rate * if index % 2 == 0 { 0.99 } else { 1.01 }).collect()
 }
 
 #[test]
-fn a_steady_stream_has_a_rate_and_an_interval_from_its_own_samples() {
+fn steady_stream_has_rate_and_interval() {
     let stream = streaming(&stream_settings(), &stream_at(&steady(8e9, 20)));
     let spread = stream.received.spread.expect("twenty samples");
     assert!((stream.received.rate / 8e9 - 1.0).abs() < 1e-3, "{}", stream.received.rate);
@@ -45,7 +46,7 @@ fn a_steady_stream_has_a_rate_and_an_interval_from_its_own_samples() {
 }
 
 #[test]
-fn a_peer_that_told_only_a_total_gives_the_rate_and_this_end_the_interval() {
+fn peer_with_only_a_total_gives_the_rate_but_no_interval() {
     let Measurement::Stream(mut data) = stream_at(&steady(8e9, 20)) else { unreachable!() };
     let receiver = &mut data.flows[0].receiver;
     let total = workload::Interval {
@@ -66,26 +67,25 @@ fn a_peer_that_told_only_a_total_gives_the_rate_and_this_end_the_interval() {
 }
 
 #[test]
-fn a_stream_whose_receiver_told_nothing_has_no_outcome() {
+fn stream_without_receiver_data_has_no_result() {
     let Measurement::Stream(mut data) = stream_at(&steady(8e9, 20)) else { unreachable!() };
     data.flows[0].receiver.intervals.clear();
     assert_eq!(of(&stream_settings(), &Measurement::Stream(data)).outcome, None);
 }
 
 #[test]
-fn a_rate_that_jumped_is_told_as_a_shift_and_has_no_interval() {
+fn rate_with_a_level_shift_has_no_interval() {
     let rates = [steady(4e9, 15), steady(8e9, 15)].concat();
-    let said = of(&stream_settings(), &stream_at(&rates));
-    assert_eq!((said.shifts.len(), said.bimodal.is_none()), (1, true), "{said:?}");
-    // The first rate is the warm-up.
-    assert_eq!(said.shifts[0].at, Nanos::from_millis(15 * 250));
-    let Some(SingleOutcome::Stream(stream)) = said.outcome else { panic!("a stream") };
+    let analysed = of(&stream_settings(), &stream_at(&rates));
+    assert_eq!((analysed.shifts.len(), analysed.bimodal.is_none()), (1, true), "{analysed:?}");
+    assert_eq!(analysed.shifts[0].at, Nanos::from_millis(15 * 250));
+    let Some(SingleOutcome::Stream(stream)) = analysed.outcome else { panic!("a stream") };
     assert_eq!(stream.received.spread, None);
 }
 
-/// There is at most one datagram in each interval of 250 ms.
+/// Each interval of 250 ms contains at most one datagram.
 #[test]
-fn intervals_of_a_few_datagrams_are_no_bimodal_and_the_same_rates_of_a_connection_are() {
+fn intervals_with_few_datagrams_are_not_bimodal() {
     let rates: Vec<f64> = (0..=40).map(|index| if index % 3 == 0 { 0.0 } else { 1.05e6 }).collect();
     let over = |transport| {
         let mut load = stream_settings();
@@ -98,7 +98,7 @@ fn intervals_of_a_few_datagrams_are_no_bimodal_and_the_same_rates_of_a_connectio
 }
 
 #[test]
-fn round_trips_at_bimodal_are_told_with_the_likely_cause() {
+fn reports_bimodal_round_trips_with_likely_cause() {
     let (Measurement::PingPong(mut low), Measurement::PingPong(high)) =
         (ping_of(11_000.0), ping_of(49_000.0))
     else {
@@ -112,7 +112,7 @@ fn round_trips_at_bimodal_are_told_with_the_likely_cause() {
 }
 
 #[test]
-fn an_open_loop_and_connections_have_their_distributions() {
+fn open_loop_and_connections_have_distributions() {
     let load = WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(1)));
     let Some(SingleOutcome::PingPong(latency)) = of(&load, &open_loop_of(50_000, 9_000, 20)).outcome else {
         panic!("a ping-pong")

@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-/// Returns what `now` contains in addition to `before`. Both count from the same start.
+/// Returns the counts that `now` contains in addition to `before`. Both count from the same start.
 #[must_use]
 pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults {
     ProbeResults {
@@ -96,7 +96,7 @@ fn cpu(now: &AttributedCpu, before: &AttributedCpu) -> AttributedCpu {
         let time = had.entry(share_key(share)).or_default();
         *time = *time + share.time;
     }
-    // Names are not unique. Rows with the same name split the earlier time between them.
+    // Names are not unique. Rows with the same name share the earlier time.
     let shares = now.shares.iter().map(|share| {
         let had = had.get_mut(&share_key(share));
         let taken = had.map_or(Nanos(0), |had| {

@@ -4,7 +4,7 @@
 use findings::{Interval, PtraceCost, TracedPace};
 use samples::{PtraceSlice, PtraceSlices};
 
-/// Minimum number of reads and writes during a pause. With fewer, there is nothing to compare with.
+/// The minimum number of reads and writes during a pause. With fewer, there is nothing to compare with.
 const FEW: u64 = 20;
 const CONFIDENCE: f64 = 0.95;
 
@@ -30,7 +30,7 @@ pub(super) fn of(ptrace: &PtraceSlices) -> PtraceCost {
     }
 }
 
-/// Takes pairs of a pause and the slice before it. The ratio is unknown if any of the values is zero.
+/// Takes pairs of a pause and the slice before it. The ratio is unknown if any value is zero.
 fn pace(pairs: &[(f64, f64)]) -> Option<TracedPace> {
     let estimate = stats::ratio::paired_ratio(pairs, CONFIDENCE)?;
     let interval =
@@ -50,28 +50,28 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_held_against_the_rest_after_it() {
+    fn compares_slice_with_the_following_pause() {
         let two = [slice(true, 400, 400), slice(false, 200, 2000)];
         let slices = [two, two, two].concat();
         let ptrace =
             PtraceSlices { counted: Nanos::from_millis(1200), stopped: Nanos::from_millis(600), slices };
-        let said = of(&ptrace);
-        assert_eq!((said.pairs, said.stopped), (3, 0.5));
-        let pace = said.pace.expect("it moved");
+        let summary = of(&ptrace);
+        assert_eq!((summary.pairs, summary.stopped), (3, 0.5));
+        let pace = summary.pace.expect("it moved");
         assert!((pace.ratio - 0.1).abs() < 1e-9 && pace.interval.is_some(), "{pace:?}");
-        assert!(said.cpu.is_some_and(|cpu| (cpu.ratio - 1.0).abs() < 1e-9), "{:?}", said.cpu);
+        assert!(summary.cpu.is_some_and(|cpu| (cpu.ratio - 1.0).abs() < 1e-9), "{:?}", summary.cpu);
     }
 
     #[test]
-    fn without_rests_or_without_reads_nothing_is_known_of_the_pace() {
+    fn pace_is_unknown_without_pauses_or_reads() {
         for slices in [
             vec![],
             vec![slice(true, 400, 400)],
             vec![slice(false, 200, 400), slice(true, 400, 400)],
             vec![slice(true, 400, 2), slice(false, 200, 3)],
         ] {
-            let said = of(&PtraceSlices { slices: slices.clone(), ..PtraceSlices::default() });
-            assert_eq!(said.pace, None, "{slices:?}");
+            let summary = of(&PtraceSlices { slices: slices.clone(), ..PtraceSlices::default() });
+            assert_eq!(summary.pace, None, "{slices:?}");
         }
     }
 }

@@ -70,15 +70,15 @@ fn sample(seconds: u64) -> Trace {
     )
 }
 
-fn said(call: &TracedCall) -> (&str, u64, f64, Option<u64>) {
+fn row(call: &TracedCall) -> (&str, u64, f64, Option<u64>) {
     let share = call.share.map(|share| (share * 1000.0).round() as u64);
     (&call.count.call, call.count.calls, call.rate, share)
 }
 
 #[test]
-fn calls_are_added_up_by_whom_they_are_told_apart_by() {
+fn sums_calls_by_the_selected_grouping() {
     let summary = trace(&sample(2), CallGrouping::Process);
-    let all: Vec<_> = summary.calls.iter().map(said).collect();
+    let all: Vec<_> = summary.calls.iter().map(row).collect();
     assert_eq!(all, [("recvfrom", 4000, 2000.0, Some(833)), ("sendto", 1000, 500.0, Some(167))]);
     let first = &summary.calls[0];
     assert_eq!((first.threads, first.per_call, first.p99_below), (2, Some(Nanos(2500)), Some(Nanos(8))));
@@ -92,7 +92,7 @@ fn calls_are_added_up_by_whom_they_are_told_apart_by() {
 }
 
 #[test]
-fn what_owners_had_stands_beside_what_the_kernel_counted_as_busy() {
+fn reports_owners_time_and_busy_time() {
     let cpu = trace(&sample(2), CallGrouping::Call).cpu.expect("it was watched");
     assert!((cpu.explained - 0.9).abs() < 1e-9 && cpu.busy == Some(1.0), "{cpu:?}");
     assert_eq!(cpu.shares[0].consumer, CpuConsumer::Client);
@@ -102,7 +102,7 @@ fn what_owners_had_stands_beside_what_the_kernel_counted_as_busy() {
 }
 
 #[test]
-fn traces_of_different_lengths_are_compared_by_their_rates() {
+fn compares_traces_of_different_length_by_rates() {
     let (mut short, mut long) = (sample(1), sample(4));
     long.environment.cpus = 4;
     long.observed.syscalls.push(count(11, "rx", "futex", 10, (0, 1)));
@@ -117,7 +117,7 @@ fn traces_of_different_lengths_are_compared_by_their_rates() {
 }
 
 #[test]
-fn an_interval_holds_what_passed_in_it_and_nothing_else() {
+fn interval_contains_only_its_own_counts() {
     let (before, mut now) = (sample(1).observed, sample(3).observed);
     now.syscalls[1].calls = 1000;
     now.syscalls[1].total = before.syscalls[1].total;
@@ -132,7 +132,7 @@ fn an_interval_holds_what_passed_in_it_and_nothing_else() {
 }
 
 #[test]
-fn what_found_no_room_before_is_not_told_of_a_later_interval() {
+fn does_not_repeat_earlier_overflows() {
     let lost = |events| ProbeResults {
         overflowed: vec![Overflow { probe: ProbeKind::Syscalls, events }],
         ..ProbeResults::default()
@@ -142,7 +142,7 @@ fn what_found_no_room_before_is_not_told_of_a_later_interval() {
 }
 
 #[test]
-fn threads_that_were_folded_into_one_since_the_reading_before_lose_what_each_of_them_had() {
+fn subtracts_earlier_counts_of_merged_threads() {
     let observed = |syscalls| ProbeResults { syscalls, ..ProbeResults::default() };
     let before = observed(vec![
         count(11, "pool", "read", 100, (10, 0)),
@@ -155,7 +155,7 @@ fn threads_that_were_folded_into_one_since_the_reading_before_lose_what_each_of_
 }
 
 #[test]
-fn a_trace_without_calls_or_time_has_no_rows_and_no_rates() {
+fn empty_trace_has_no_rows_or_rates() {
     let unfinished = count(1, "x", "exit_group", 0, (5, 5));
     let summary = trace(&made(0, vec![unfinished]), CallGrouping::Thread);
     assert!(summary.calls.is_empty() && summary.threads.is_empty() && summary.all.is_none());

@@ -127,7 +127,6 @@ pub(super) fn largest<'a>(
     own.max_by(|one, other| order(*one, *other, findings)).flatten()
 }
 
-/// Orders differences by their importance for the verdict.
 pub(super) fn order(
     one: Option<&Difference<'_>>,
     other: Option<&Difference<'_>>,
@@ -161,7 +160,6 @@ pub(super) fn cause<'a>(findings: &'a Findings, change: &Difference<'_>) -> Opti
     })
 }
 
-/// Returns findings about the path whose results are reliable, the most severe first.
 pub(super) fn about_path(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| {
         matches!(finding.role, Role::Cause | Role::Symptom)

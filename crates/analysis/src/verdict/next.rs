@@ -1,4 +1,4 @@
-//! What to do next: the best setting of a sweep, or the remedy of a finding.
+//! The next step: the best setting of a sweep, or the remedy of a finding.
 
 use findings::{Finding, Findings, NextStep, Objective, SettingChoice};
 
@@ -39,7 +39,6 @@ pub(super) fn step(findings: &Findings, leading: Option<&Difference<'_>>) -> Opt
     suggested(first, explains)
 }
 
-/// Returns the remedy of a finding, if it has one.
 pub(crate) fn suggested(finding: &Finding, explains: bool) -> Option<NextStep> {
     let remedy = finding.remedy.as_ref()?;
     Some(NextStep {

@@ -1,4 +1,4 @@
-//! The verdict on runs with known causes, and what must not contradict it.
+//! Tests the verdict on runs with known causes, and the parts of a report that must agree with it.
 
 use findings::{Cause, Conclusion, Grade, RunVerdict, TrustReason};
 use samples::{Disturber, ValidityWarning};
@@ -19,7 +19,6 @@ fn cause(verdict: &RunVerdict) -> Option<&str> {
     }
 }
 
-/// A path whose receive offload is off at one level, with these rates.
 fn offloads(on: f64, off: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
@@ -131,8 +130,8 @@ fn single_numbers_show_the_largest_difference_that_may_be_noise() {
     let mut run = Fixture::new(1);
     run.path("unknown", &[]);
     for (configuration, rate) in [("BM-BM", 23.5e9), ("KVM-KVM", 9.6e9), ("KVM-KVM-vhost", 13.2e9)] {
-        let told = reported_of(&[("Bandwidth", workload::Quantity::BitRate, rate)]);
-        run.told("unknown", "tcp", &[("Configuration", configuration)], told);
+        let imported = reported_of(&[("Bandwidth", workload::Quantity::BitRate, rate)]);
+        run.imported("unknown", "tcp", &[("Configuration", configuration)], imported);
     }
     let verdict = of(&run);
     assert_eq!(verdict.conclusion, Conclusion::Undecided { trials: 1, needed: 5 }, "{verdict:#?}");

@@ -52,7 +52,7 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     Ok(match gate.outcome {
         GateOutcome::Passed => Exit::Success,
         GateOutcome::Regressed => Exit::Lost,
-        GateOutcome::Undecided => Exit::CannotTell,
+        GateOutcome::Undecided => Exit::Inconclusive,
     })
 }
 

@@ -83,7 +83,7 @@ fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyho
 fn credentials(args: &ClientArgs) -> anyhow::Result<Option<Credentials>> {
     let login = &args.login;
     let (Some(username), Some(key)) = (&login.username, &login.rsa_public_key_path) else { return Ok(None) };
-    // Read the key first, so that a bad key is reported before the password prompt.
+    // The key is read first, so that a bad key is reported before the password prompt.
     let public_key_pem = secret::public_key(key)?;
     let password = secret::password(username)?;
     let pkcs1_padding = login.use_pkcs1_padding.then_some(true);
@@ -118,7 +118,7 @@ fn finish(
     let trial = trial.with(WorkloadSettings::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
     let measurement =
-        Measurement::Stream(StreamData::as_far_as_told(&report.settled(), &report.peer.measured));
+        Measurement::Stream(StreamData::of_available_ends(&report.settled(), &report.peer.measured));
     let measured = trial.end(measurement, (watch.cpu(), threads), interrupted);
     let single = trial.alone(&measured);
     for claim in &report.disbelieved {
@@ -157,7 +157,8 @@ fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> any
     Ok(())
 }
 
-/// The test was interrupted before it started, or the server sent no results, so only local numbers are known.
+/// Prints the local numbers, after the test was interrupted before it started or the server sent no
+/// results.
 fn print_partial(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
     let totals = watch.totals();
     match shown {

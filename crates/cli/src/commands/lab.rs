@@ -26,7 +26,6 @@ use crate::{
 const LABEL: &str = "PLUMB_LAB_HOLDER";
 /// How long a process may take to exit before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// The lab's holder process prints this once the lab is ready.
 const READY: &str = "ready";
 
 #[derive(Debug, Subcommand)]

@@ -110,7 +110,6 @@ fn misuse(file: &Path, error: &ConfigError) -> Misuse {
     }
 }
 
-/// Simulates the decisions for a recording.
 fn replay(args: &RebalanceArgs, config: &VmsConfig, path: &Path) -> anyhow::Result<Exit> {
     let samples = recording::read(path)?;
     let mut replay = Replay::new(config, &samples).map_err(|error| match error {

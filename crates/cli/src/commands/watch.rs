@@ -141,7 +141,7 @@ fn exit(end: WatchEnd, once: bool) -> Exit {
     match end {
         WatchEnd::Interrupted => Exit::Interrupted,
         WatchEnd::Finished(None | Some(Verdict::First | Verdict::Passed | Verdict::Skipped)) => Exit::Success,
-        WatchEnd::Finished(Some(Verdict::Undecided)) => Exit::CannotTell,
+        WatchEnd::Finished(Some(Verdict::Undecided)) => Exit::Inconclusive,
         WatchEnd::Finished(Some(Verdict::Failed)) => Exit::NotChecked,
         WatchEnd::Finished(Some(Verdict::Regressed)) => Exit::Lost,
     }

@@ -82,7 +82,6 @@ impl WebArgs {
         Ok(Some(tls))
     }
 
-    /// Returns the token that readers need, and prints it if it is new.
     fn token(&self) -> anyhow::Result<Option<Token>> {
         let elsewhere = !self.listen.ip().is_loopback();
         if elsewhere && self.tls_cert.is_none() {

@@ -10,12 +10,10 @@ pub(crate) struct ConnectLines {
     since: Nanos,
     last: Nanos,
     done: u64,
-    /// Does not include the warm-up.
     all: u64,
 }
 
 impl ConnectLines {
-    /// An interval of 0 disables the lines. A line also ends when the warm-up does.
     pub(crate) fn new(every: Nanos, warmup: Nanos) -> Self {
         Self { every, warmup, since: Nanos(0), last: Nanos(0), done: 0, all: 0 }
     }

@@ -8,7 +8,6 @@ use units::{BitRate, Nanos};
 
 use crate::sparkline::sparkline;
 
-/// The sampling interval. Samples are added up over connections and directions.
 const TICK: Nanos = Nanos::from_millis(100);
 const MOST: usize = 40;
 

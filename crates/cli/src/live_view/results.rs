@@ -25,10 +25,8 @@ pub(super) struct Results {
 
 struct Layout {
     path: usize,
-    /// The width of all factors, including the gap.
     levels: usize,
     has_change_range: bool,
-    /// The width of the drawn interval, including the gap.
     drawn: usize,
 }
 

@@ -11,7 +11,6 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// The timeout for each step of the client, except for the test itself.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 /// The additional time that a test may take. iperf3 allows ten state changes of 4 s each.
 const GRACE: Nanos = Nanos::from_secs(40);

@@ -14,29 +14,25 @@ const NATS: Need = Need::Program("nats-server", "nats-server");
 fn main() -> ExitCode {
     run(&[
         Case {
-            name: "the_server_lets_each_user_act_under_its_own_name_only",
+            name: "server_permits_each_user_only_its_own_name",
             needs: &[NATS],
             test: permissions::of_every_pair,
         },
         Case {
-            name: "a_reply_subject_gives_no_user_the_right_of_another",
+            name: "reply_subject_grants_no_rights_of_another_user",
             needs: &[NATS],
             test: permissions::by_reply_subjects,
         },
         Case {
-            name: "a_member_refuses_forged_repeated_and_foreign_orders_of_any_server",
+            name: "member_refuses_forged_repeated_and_foreign_orders",
             needs: &[NATS],
             test: orders::forged_and_repeated,
         },
         Case {
-            name: "a_session_ends_when_its_controller_did_not_sign_a_message",
+            name: "session_ends_at_a_message_that_its_controller_did_not_sign",
             needs: &[NATS],
             test: orders::sessions,
         },
-        Case {
-            name: "a_member_cannot_take_the_name_of_another",
-            needs: &[NATS],
-            test: orders::names_of_others,
-        },
+        Case { name: "member_cannot_use_the_name_of_another", needs: &[NATS], test: orders::names_of_others },
     ])
 }

@@ -74,9 +74,9 @@ impl Member {
         let (status, agents) = (Arc::clone(&member.status), Arc::clone(&member.agents));
         let (log, stop) = (Arc::clone(&member.log), Arc::clone(&member.stop));
         thread::spawn(move || {
-            let told = Arc::clone(&log);
-            let tell = move |line: &str| told.lock().expect("no panic").push(line.to_owned());
-            serve(&policy, &*agents, &status, &stop, tell).expect("it is a member");
+            let lines = Arc::clone(&log);
+            let add = move |line: &str| lines.lock().expect("no panic").push(line.to_owned());
+            serve(&policy, &*agents, &status, &stop, add).expect("it is a member");
         });
         assert!(wait_until(PATIENCE, || member.has_logged("takes orders")), "{:?}", member.log);
         member

@@ -1,4 +1,4 @@
-//! What determines a test's cell.
+//! The properties that determine the result that a test belongs to.
 
 use std::collections::BTreeMap;
 

@@ -92,7 +92,6 @@ struct Metadata {
     series: BTreeMap<String, Value>,
 }
 
-/// Builds a series. Returns `None` for computed series without samples.
 fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Option<Series> {
     let mut samples: Vec<Sample> = raw.iter().filter_map(sample).collect();
     if samples.is_empty() {

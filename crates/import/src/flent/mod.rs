@@ -25,7 +25,7 @@ use crate::{
 const FORMAT: &str = "flent";
 
 /// The maximum number of stream intervals that are copied into the round-trip series of a file.
-const MOST_BESIDE: usize = 1 << 18;
+const MOST_COPIED: usize = 1 << 18;
 const MOST_SERIES: usize = 256;
 
 #[derive(Debug, Default)]
@@ -144,7 +144,7 @@ fn most_pings(streams: Option<&StreamData>) -> usize {
     let flows = streams.map_or(&[][..], |streams| &streams.flows);
     let intervals: usize =
         flows.iter().map(|flow| flow.sender.intervals.len() + flow.receiver.intervals.len()).sum();
-    (MOST_BESIDE / intervals.max(1)).clamp(1, MOST_SERIES)
+    (MOST_COPIED / intervals.max(1)).clamp(1, MOST_SERIES)
 }
 
 fn shared<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {

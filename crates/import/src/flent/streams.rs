@@ -47,7 +47,8 @@ fn direction(series: &Series) -> Option<Direction> {
     }
 }
 
-/// Converts a connection. The samples come from the client. For uploads, the server reports only a total.
+/// Converts a connection. The samples come from the client, because the server reports only a total for
+/// uploads.
 fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     let sampled = EndSeries { intervals: intervals(series)?, ..EndSeries::default() };
     let other = match series.received {

@@ -20,7 +20,6 @@ type Span = (f64, f64);
 pub(super) struct Agreement {
     intervals: Span,
     summary: Span,
-    /// Whether the times differ by at least one interval.
     lacks_rows: bool,
 }
 

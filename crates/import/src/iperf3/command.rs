@@ -25,7 +25,6 @@ pub(super) struct CommandSettings {
     pub(super) options: BTreeMap<String, String>,
 }
 
-/// Options without a value that belong to the settings of the result.
 const SWITCHES: [(&str, &str); 2] = [("Z", "zero-copy"), ("N", "no-delay")];
 /// Options with a value. `-w` sets the socket buffer size.
 const KEPT: [(&str, &str); 8] = [

@@ -8,7 +8,6 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    /// Returns `None` if a value is out of range.
     pub(super) fn of(own: f64, other: f64) -> Option<Self> {
         let sensible = |percent: f64| percent.is_finite() && (0.0..=1e5).contains(&percent);
         (sensible(own) && sensible(other)).then_some(Self { own, other })

@@ -110,7 +110,6 @@ impl Json {
     }
 }
 
-/// Reads a test and its embedded server output, which is not searched any further.
 fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
     test(parts, lines, out);
     let of_server = parts.server_output_json.map(|raw| serde_json::from_str::<Parts<'_>>(raw.get()));

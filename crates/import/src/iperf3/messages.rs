@@ -17,7 +17,6 @@ pub(super) enum Message {
         host: String,
     },
     Listening(String),
-    /// Printed by the client of a reverse test.
     Reverse,
     Ruler,
     Done,
@@ -31,7 +30,6 @@ pub(super) enum Message {
         /// The seconds of `-O` and the type of service, if they were set.
         options: Vec<(String, String)>,
     },
-    /// The rate per stream in bits per second, printed with `-V`.
     Rate(f64),
     Cpu(Cpu),
     Congestion(String),
@@ -98,7 +96,6 @@ fn host(after: &str) -> Option<(String, String)> {
         .then(|| (host.to_owned(), digits(port)))
 }
 
-/// Returns the leading digits, at most as many as a port can have.
 fn digits(text: &str) -> String {
     text.chars().take_while(char::is_ascii_digit).take(5).collect()
 }
@@ -177,7 +174,7 @@ mod tests {
             "Connecting to host is hard",
             "iperf 3.12 is old, iperf 3. too",
         ] {
-            let harmless = message(line).is_none_or(|said| matches!(said, Message::Version(_)));
+            let harmless = message(line).is_none_or(|message| matches!(message, Message::Version(_)));
             assert!(harmless, "{line}: {:?}", message(line));
         }
     }

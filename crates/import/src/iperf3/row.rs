@@ -12,7 +12,6 @@ pub(super) struct Row {
     pub(super) start: Nanos,
     pub(super) end: Nanos,
     pub(super) transfer: Figure,
-    /// In bits per second.
     pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,

@@ -207,7 +207,7 @@ impl Test {
         })
     }
 
-    /// Whether a sum is less than the only connection, which means that it belongs to another test.
+    /// Returns whether a sum is less than the only connection, which means that it belongs to another test.
     fn is_less_than_its_part(&self, row: &Row) -> bool {
         let sent = |it: &Connection| it.of_sender.map(|sent| sent.bytes.0 as f64);
         let [only] = &self.streams[..] else { return false };
@@ -233,7 +233,7 @@ impl Test {
         restarts && self.streams.iter().filter(known).filter_map(reached).any(|reached| halfway <= reached)
     }
 
-    /// Whether this is the UDP summary before 3.2, a single plain row with sent and lost datagrams.
+    /// Returns whether this is the UDP summary before 3.2, a single plain row with sent and lost datagrams.
     fn is_plain_summary(&self, row: &Row) -> bool {
         if self.kept == 0 {
             return matches!(row.rest, Rest::Received { .. }) && row.start == Nanos(0);
@@ -263,7 +263,7 @@ impl Test {
         row.rest
     }
 
-    /// Whether the row lacks columns of the headings because the line was cut off.
+    /// Returns whether the row lacks columns of the headings because the line was cut off.
     fn is_cut(&self, row: &Row, rest: Rest) -> bool {
         let Some(heads) = self.heads else { return false };
         let receives = row.tag.is_some_and(|tag| !tag.sends);
@@ -284,7 +284,7 @@ impl Test {
         if nothing {
             return;
         }
-        if self.keep(row, rest) == Kept::No && !self.is_beside_its_parts(row) {
+        if self.keep(row, rest) == Kept::No && !self.is_sum_of_its_parts(row) {
             self.damaged(line);
         }
         if self.kept > MOST {
@@ -292,7 +292,6 @@ impl Test {
         }
     }
 
-    /// Stores an interval, unless it contradicts itself or other intervals.
     fn keep(&mut self, row: &Row, rest: Rest) -> Kept {
         let Some(connection) = self.connection_of(row) else { return Kept::No };
         let begins = connection.series.ends_in_warmup() && !row.omitted && connection.zero == Nanos(0);
@@ -352,7 +351,7 @@ impl Test {
         }
     }
 
-    fn is_beside_its_parts(&self, row: &Row) -> bool {
+    fn is_sum_of_its_parts(&self, row: &Row) -> bool {
         row.id == Id::Sum && self.streams.iter().any(Connection::has_anything)
     }
 

@@ -38,7 +38,6 @@ pub(super) struct Scale {
 }
 
 impl Column {
-    /// Returns the scale, or `None` unless this is a value column.
     pub(super) const fn scale(&self) -> Option<Scale> {
         match self.role {
             Role::Value(scale) => Some(scale),
@@ -227,7 +226,6 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     }
 }
 
-/// Parses the low and high end of `7000.0-7200.0 (Mb/s)`. The unit may follow the first number or both.
 pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
     let cell = cell.trim().trim_start_matches(['[', '(']);
     let (low, high) =

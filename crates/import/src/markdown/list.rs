@@ -45,7 +45,7 @@ impl List {
         }
         let text = plain(line.text);
         let Some((ordinal, rest)) = numbered(&text) else {
-            return self.beside(line, &text);
+            return self.other_line(line, &text);
         };
         if ordinal == 1 {
             self.end(known, out);
@@ -93,7 +93,7 @@ impl List {
         self.announced = false;
     }
 
-    fn beside(&mut self, line: &Line<'_>, text: &str) -> Claim {
+    fn other_line(&mut self, line: &Line<'_>, text: &str) -> Claim {
         self.announced |= mentions_calls(text);
         let Some(open) = &mut self.open else { return Claim::Declined };
         if let Some(messages) = text.strip_prefix("Messages:").and_then(whole) {

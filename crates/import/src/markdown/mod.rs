@@ -31,14 +31,11 @@ const SHOWN: usize = 300;
 pub(crate) struct Markdown {
     options: Options,
     known: KnownSettings,
-    /// The previous line, if it may be a table heading.
     before: Option<(u64, Row)>,
-    /// The previous line, if it may be the heading of a table without rules.
     above: (u64, String),
     framed: Option<Frame>,
     table: Option<Table>,
     layout: Layout,
-    /// Whether the previous line ended a table, so that this line may be a remark about it.
     under: bool,
     list: List,
 }

@@ -67,7 +67,6 @@ pub(super) struct BoxRule {
     pub(super) under_heading: bool,
 }
 
-/// Returns the number of columns in a delimiter row, or `None` for other lines.
 pub(super) fn rule(line: &str) -> Option<usize> {
     let is_rule = |cell: &String| {
         let dashes = cell.strip_prefix(':').unwrap_or(cell);

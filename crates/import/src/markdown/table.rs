@@ -22,13 +22,11 @@ use crate::{
     statistic, unread,
 };
 
-/// The number of sample rows held back until the columns are classified.
 const ROWS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Table {
     heading: Row,
-    /// The rows held back until the columns are classified.
     waiting: Vec<(u64, Vec<String>)>,
     columns: Vec<Column>,
     levels: Option<LevelColumns>,
@@ -183,7 +181,6 @@ impl Table {
     }
 }
 
-/// The headings of columns that contain names of metrics.
 const METRICS: [&str; 4] = ["measurement", "metric", "metrics", "measure"];
 
 fn emit_metrics(columns: &[Column], metrics: &Metrics, cells: &[String], row: &ImportedTest, out: &mut Out) {

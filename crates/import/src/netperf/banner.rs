@@ -30,7 +30,6 @@ pub(super) enum Kind {
     Transactions,
     /// Requests and responses, with a new connection for each.
     Connections,
-    /// A configurable test.
     Omni,
 }
 

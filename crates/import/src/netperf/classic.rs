@@ -40,10 +40,8 @@ pub(super) struct Classic {
     unit: Option<Unit>,
     interim: Interim,
     sent: Option<DatagramsRow>,
-    /// Whether a result was read. More results without headings may follow.
     done: bool,
     chosen: bool,
-    /// Whether only a command has been read so far, which is not a log.
     announced: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Interim {
     series: Series,
     end: u64,
-    told_wrong: bool,
+    warned: bool,
 }
 
 impl Interim {
@@ -23,9 +23,9 @@ impl Interim {
         match interim(text).filter(|_| line.whole) {
             Some((bits, seconds)) => self.push(bits, seconds),
             None if text.contains("Trans/s") => {}
-            None if self.told_wrong => {}
+            None if self.warned => {}
             None => {
-                self.told_wrong = true;
+                self.warned = true;
                 out.note(format!("netperf: skipped invalid interim result at line {}.", line.number));
             }
         }

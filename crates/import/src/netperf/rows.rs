@@ -6,7 +6,6 @@ use crate::quantity::leading_number;
 pub(super) struct StreamRow {
     pub(super) message: u64,
     pub(super) seconds: f64,
-    /// In the unit of the heading.
     pub(super) rate: f64,
     pub(super) cpu: Cpu,
 }
@@ -21,11 +20,9 @@ pub(super) struct TransactionsRow {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DatagramsRow {
-    /// Only present in the sender's row.
     pub(super) message: Option<u64>,
     pub(super) seconds: f64,
     pub(super) datagrams: u64,
-    /// In the unit of the heading.
     pub(super) rate: f64,
     pub(super) cpu: Option<f64>,
 }

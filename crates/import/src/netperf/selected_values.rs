@@ -53,7 +53,6 @@ impl Chosen {
         Self::Rows { first, names }
     }
 
-    /// Adds a line. Returns `No` if it does not belong here.
     pub(super) fn line(&mut self, line: &Line<'_>, banner: Option<&Banner>, out: &mut Out) -> Fit {
         match self {
             Self::Pairs { last, values, .. } => {
@@ -183,7 +182,6 @@ impl Selected {
         }
     }
 
-    /// Returns the times in nanoseconds, with the most representative one first.
     fn times(&self) -> impl Iterator<Item = ReportedValue> {
         const TIMES: [(&str, &str); 8] = [
             ("P50_LATENCY", "p50"),
@@ -319,7 +317,6 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Splits a CSV line into cells. Quoted cells may contain commas.
 fn csv(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;

@@ -31,7 +31,6 @@ pub(super) struct SamplesLog {
     summary: Option<Summary>,
     round_trips: LatencyHistogram,
     intervals: Intervals,
-    /// The send time of the first message and the receive time of the last reply.
     times: Option<(u64, u64)>,
     wrong: Places,
 }
@@ -124,7 +123,6 @@ fn message(text: &str) -> Option<(u64, u64)> {
     (fits && columns.next().is_none()).then_some((sent, received))
 }
 
-/// Converts seconds with nine decimals to nanoseconds.
 fn nanos(text: &str) -> Option<u64> {
     let (seconds, fraction) = text.split_once('.')?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -37,13 +37,10 @@ pub(super) struct Summary {
     of_log: bool,
     server: bool,
     whole: Option<bool>,
-    /// In microseconds, as printed.
     times: Vec<(String, f64)>,
-    /// The seconds, messages sent and messages received of the valid duration.
     valid: Option<(f64, u64, u64)>,
     dropped: Option<u64>,
     rate: Option<f64>,
-    /// In bits per second.
     bandwidth: Option<f64>,
     unread: Option<u64>,
 }
@@ -129,7 +126,6 @@ impl Summary {
         text.is_empty() || text.starts_with("-----")
     }
 
-    /// Stores the value on a line. Returns `None` if there is no number.
     fn take(&mut self, text: &str) -> Option<LineOutcome> {
         if let Some(version) = text.strip_prefix("== version #") {
             self.version = version
@@ -195,15 +191,15 @@ impl Summary {
             }
             return false;
         };
-        let tell = !whole && !noted_halves;
-        if tell {
+        let note = !whole && !noted_halves;
+        if note {
             out.note(format!(
                 "sockperf printed half round trips at lines {} to {}; its times are doubled (use --full-rtt to print whole ones).",
                 self.first, self.last
             ));
         }
         out.found(self.ping_pong(whole, lines));
-        tell
+        note
     }
 
     pub(super) fn settings(&self, kind: ImportedKind) -> ImportedSettings {
@@ -235,7 +231,6 @@ impl Summary {
         self.first
     }
 
-    /// The number of messages without a reply.
     pub(super) const fn lost(&self) -> Option<u64> {
         self.dropped
     }

@@ -60,7 +60,6 @@ const WORDS: [&str; 10] = [
     "**tuned**",
 ];
 
-/// A block of tool output or text.
 struct Block {
     text: String,
     /// The number of tests in the block. This is 0 for text, and for output that is only mentioned in a note.

@@ -32,7 +32,6 @@ pub(crate) fn import(names: &[&str]) -> Run {
     import_texts(&files).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Imports texts under these names. Returns the error message if that fails.
 pub(crate) fn import_texts(files: &[(&str, &[u8])]) -> Result<Run, String> {
     import_with(files, &Options::default(), &meta())
 }

@@ -161,7 +161,6 @@ fn imports_existing_parts_of_partial_logs() {
     }
 }
 
-/// Texts with their expected tests and notes.
 const TEXTS: &[(&str, &[&str], &[&str])] = &[
     // Only the receiver's rows of a server log, one per test.
     (

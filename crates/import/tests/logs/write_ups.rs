@@ -71,7 +71,7 @@ fn last_interval_has_a_plausible_rate() {
 }
 
 #[test]
-fn rate_shift_is_where_it_was_printed() {
+fn finds_rate_shift_at_the_printed_time() {
     let run = import(&["vhost-net.md"]);
     let receiver = &flow(&run, "vm1-to-vm0/tcp-stream/vhost-net=off").receiver;
     let at = |second: usize| receiver.intervals[second].rate();

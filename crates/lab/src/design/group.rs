@@ -50,7 +50,6 @@ impl Group {
         plan.results[self.results[0]].workload.as_str()
     }
 
-    /// Returns the standings of all results that were not skipped.
     pub(super) fn standings(
         &self,
         plan: &Plan,

@@ -13,7 +13,6 @@ pub(super) struct Judged<'a> {
     pub(super) seen: &'a Observations,
     pub(super) block: u32,
     results: Vec<usize>,
-    /// The fit, or `None` if no baseline was measured.
     fit: Option<Fit>,
 }
 

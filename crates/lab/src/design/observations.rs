@@ -25,7 +25,6 @@ pub(super) struct Point {
     block: u32,
     arm: Arm,
     metric: Metric,
-    /// The value in the unit of the metric, or `None` if nothing arrived.
     value: Option<f64>,
     flawed: bool,
     cpus: Option<f64>,
@@ -99,7 +98,6 @@ impl Observations {
         points.filter(move |point| point.arm == arm && point.block < block)
     }
 
-    /// Returns the usable trials of the blocks before `block`.
     pub(super) fn counted(&self, result: usize, arm: Arm, block: u32) -> impl Iterator<Item = &Point> {
         let points = || self.of_arm(result, arm, block);
         let leaves_out = samples::leaves_out_disturbed(points().map(|point| point.flawed));
@@ -123,7 +121,6 @@ impl Observations {
         self.before(result, u32::MAX).count()
     }
 
-    /// Returns the number of blocks before `block` that contain a repeated baseline.
     pub(super) fn pairs(&self, baseline: usize, block: u32) -> usize {
         let points = self.points.get(&baseline).into_iter().flatten();
         points.filter(|point| point.arm == Arm::Again && point.block < block).count()

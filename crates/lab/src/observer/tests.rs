@@ -82,12 +82,12 @@ fn watch(watcher: &mut Watcher) -> (Vec<String>, Verdict) {
     watcher.observe(Token(1), Vec::new(), &ProbeKind::ALL, None).expect("not interrupted");
     watcher.end().expect("not interrupted");
     let mut notices = Vec::new();
-    let mut tell = |event: &Event<'_>| match event {
+    let mut record = |event: &Event<'_>| match event {
         Event::Notice(text) => notices.push((*text).to_owned()),
         other => panic!("{other:?}"),
     };
     let stream = WorkloadSettings::Stream(StreamSettings::new(Until::Elapsed(Nanos::from_secs(1))));
-    let verdict = watcher.judge(&stream, &mut tell);
+    let verdict = watcher.judge(&stream, &mut record);
     (notices, verdict)
 }
 

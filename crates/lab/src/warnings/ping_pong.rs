@@ -20,8 +20,9 @@ pub(super) fn warnings(requested: &PingPongSettings, data: &PingPongData) -> Vec
         _ => None,
     };
     let rate = requested.under.and_then(|under| under.rate);
-    let beside = data.under.as_ref().zip(rate).and_then(|(under, rate)| rate_not_reached(rate, &under.flows));
-    late.into_iter().chain(beside).chain(lossy(data)).chain(stray_answers(data)).collect()
+    let background =
+        data.under.as_ref().zip(rate).and_then(|(under, rate)| rate_not_reached(rate, &under.flows));
+    late.into_iter().chain(background).chain(lossy(data)).chain(stray_answers(data)).collect()
 }
 
 fn stray_answers(data: &PingPongData) -> Option<ValidityWarning> {

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_kernel_that_unpacks_without_end() {
+    fn refuses_kernel_that_decompresses_endlessly() {
         let error = bounded_copy(io::repeat(0), &mut io::sink()).expect_err("has no end");
         assert!(error.to_string().contains("exceeds 1073741824 bytes"), "{error}");
     }

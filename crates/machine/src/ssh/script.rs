@@ -216,7 +216,7 @@ mod tests {
         chmod -R 755 evil && cp evil/good "evil/$n" && chmod 755 "evil/$n""##;
 
     #[test]
-    fn runs_no_program_of_another_user_who_swaps_it_after_it_was_hashed() {
+    fn never_runs_a_program_that_another_user_replaced_after_hashing() {
         let Some(cache) = SharedCache::new() else { return };
         cache.other_does(&format!("{PREPARE}; mv evil plumb"));
         let swap = "cd plumb; while :; do ln -f good \"$n\"; ln -f bad \"$n\"; done";
@@ -227,13 +227,13 @@ mod tests {
         drop(swapping);
         for by_home in [false, true] {
             let refused = cache.install(by_home);
-            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-            assert!(!refused.status.success() && said.contains("belongs to another user"), "{refused:?}");
+            let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(!refused.status.success() && errors.contains("belongs to another user"), "{refused:?}");
         }
     }
 
     #[test]
-    fn runs_its_own_program_while_another_user_swaps_the_folder() {
+    fn runs_its_own_program_even_if_another_user_replaces_the_folder() {
         let Some(cache) = SharedCache::new() else { return };
         cache.other_does(PREPARE);
         let swap = "rm -f evil/\"$n\"; ln -f evil/bad evil/\"$n\"
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_what_it_has_installed_and_removes_it_without_a_cache() {
+    fn starts_installed_program_and_removes_it_without_a_cache() {
         let Some(cache) = SharedCache::new() else { return };
         assert_eq!(cache.start(true, true), "plumb: absent\n");
         assert!(cache.install(true).status.success());

@@ -72,7 +72,7 @@ fn wait_until(holds: impl Fn() -> bool) {
     }
 }
 
-pub(crate) fn a_guest_boots() {
+pub(crate) fn guest_boots() {
     let setup = Setup::new();
     let mut machine = setup.machine(Behaviour::Obeys);
     assert_eq!(machine.pids(), [0; 0]);
@@ -88,7 +88,7 @@ pub(crate) fn a_guest_boots() {
     channel.from_agent.read_to_end(&mut rest).expect("hanging up ends the stream");
 }
 
-pub(crate) fn the_tap_is_found() {
+pub(crate) fn tap_is_found() {
     let setup = Setup::new();
     let mut machine = setup.machine(Behaviour::Obeys).with_tap(tap("vm0"));
     echoes(&mut machine.start().unwrap_or_else(|error| panic!("{error}")), "hello");
@@ -97,7 +97,7 @@ pub(crate) fn the_tap_is_found() {
     assert!(error.contains("PUT /network-interfaces/eth0 ") && error.contains("no vm1:"), "{error}");
 }
 
-pub(crate) fn a_refusal_is_shown() {
+pub(crate) fn refusal_is_shown() {
     let error = Setup::new().machine(Behaviour::Refuses).with_tap(tap("vm0")).start();
     let error = error.expect_err("it refuses").to_string();
     for expected in ["cannot start virtual machine vm0", "\"host_dev_name\":\"vm0\"", "status 400", REFUSAL] {
@@ -105,12 +105,12 @@ pub(crate) fn a_refusal_is_shown() {
     }
 }
 
-pub(crate) fn an_end_is_quoted() {
+pub(crate) fn end_is_quoted() {
     let error = Setup::new().machine(Behaviour::Ends).start().expect_err("it ends").to_string();
     assert!(error.contains("exited with status 1") && error.contains("Failed to bind"), "{error}");
 }
 
-pub(crate) fn a_panic_is_quoted() {
+pub(crate) fn panic_is_quoted() {
     let setup = Setup::new();
     let mut machine = setup.machine(Behaviour::Panics);
     let mut channel = machine.start().unwrap_or_else(|error| panic!("{error}"));
@@ -149,7 +149,7 @@ pub(crate) fn absence_is_named() {
 }
 
 /// The kernel is invalid, so Firecracker refuses to start, as it would without KVM.
-pub(crate) fn the_real_one_takes_all() {
+pub(crate) fn real_one_takes_all() {
     let error = Setup::new().of_program("firecracker".into()).with_tap(tap("vm0")).start();
     let error = error.expect_err("the kernel is invalid").to_string();
     assert!(error.contains("refused `PUT /actions {\"action_type\":\"InstanceStart\"}`"), "{error}");

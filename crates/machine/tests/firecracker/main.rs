@@ -30,14 +30,14 @@ const CASES: &[(&str, Need, fn())] = &[
         shapes::broken_ones_are_refused,
     ),
     ("what_is_put_in_the_wrong_order_is_refused", Need::Nothing, shapes::order_matters),
-    ("a_guest_is_booted_as_described_and_its_channel_carries_both_ways", Need::Start, cases::a_guest_boots),
-    ("the_tap_device_is_looked_for_in_its_own_namespace", Need::Start, cases::the_tap_is_found),
-    ("what_firecracker_refuses_is_shown_whole", Need::Start, cases::a_refusal_is_shown),
-    ("one_that_ends_at_once_is_quoted", Need::Start, cases::an_end_is_quoted),
-    ("a_guest_that_panics_ends_the_channel_and_is_quoted", Need::Start, cases::a_panic_is_quoted),
+    ("a_guest_is_booted_as_described_and_its_channel_carries_both_ways", Need::Start, cases::guest_boots),
+    ("the_tap_device_is_looked_for_in_its_own_namespace", Need::Start, cases::tap_is_found),
+    ("what_firecracker_refuses_is_shown_whole", Need::Start, cases::refusal_is_shown),
+    ("one_that_ends_at_once_is_quoted", Need::Start, cases::end_is_quoted),
+    ("a_guest_that_panics_ends_the_channel_and_is_quoted", Need::Start, cases::panic_is_quoted),
     ("one_that_is_stopped_leaves_no_process_and_ends_the_channel", Need::Start, cases::stopping_ends_it),
     ("one_that_is_not_there_is_named_with_where_to_get_it", Need::Start, cases::absence_is_named),
-    ("the_real_one_takes_every_request_up_to_the_start", Need::Firecracker, cases::the_real_one_takes_all),
+    ("the_real_one_takes_every_request_up_to_the_start", Need::Firecracker, cases::real_one_takes_all),
 ];
 
 fn main() -> ExitCode {

@@ -29,7 +29,6 @@ const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];
 const PARTS: f64 = 1000.0;
 
-/// Physical address ranges by node.
 type Layout = BTreeMap<u32, Vec<(u64, u64)>>;
 
 /// DAMON runs until this is dropped.

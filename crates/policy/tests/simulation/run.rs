@@ -9,12 +9,12 @@ use crate::{
     rivals::Rival,
 };
 
-/// Number of decisions after which all policies have settled.
+/// The number of decisions after which all policies have settled.
 pub(crate) const SETTLED: usize = 100;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Outcome {
-    /// Fraction of VM-intervals on target, after settling.
+    /// The fraction of VM-intervals on target, after settling.
     pub(crate) on_target: f64,
     pub(crate) shortfall: f64,
     pub(crate) reversals: usize,

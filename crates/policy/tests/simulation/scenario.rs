@@ -5,14 +5,12 @@ pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) vms: usize,
     pub(crate) intervals: usize,
-    /// DRAM relative to the average need of all targets.
     pub(crate) room: f64,
     /// Mean number of intervals between a VM's load changes, or `None` for constant loads.
     pub(crate) phase: Option<f64>,
     pub(crate) noise: f64,
     pub(crate) step: f64,
     pub(crate) blind: bool,
-    /// Whether the hit ratio is measured too, with a tenth of the noise.
     pub(crate) hits: bool,
 }
 

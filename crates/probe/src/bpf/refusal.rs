@@ -22,7 +22,6 @@ pub(super) enum Refusal {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingCapability {
-    /// Whether a permission is missing, rather than a feature of the kernel.
     permission: bool,
     /// The process is in a user namespace, so its capabilities do not apply to the host.
     nested: bool,

@@ -1,30 +1,19 @@
 //! The kernel's own busy time between two readings of /proc/stat, for comparison with the owners.
 //!
-//! # Precision
+//! Busy time is the time that is neither idle nor stolen. With `CONFIG_TICK_CPU_ACCOUNTING`, the kernel only samples
+//! user, system and softirq time at ticks, which never see the work of an idle CPU that wakes up: two CPUs that woke
+//! each other by messages were busy for 1.0 s of 4 s according to ticks, but for 1.7 s according to idle time. The
+//! columns idle and iowait are exact, apart from rounding to 10 ms, if ticks stop on idle CPUs (`CONFIG_NO_HZ_COMMON`,
+//! in every distribution). Readings are taken just when the idle sum advances: in a trial of 0.5 s with one CPU at half
+//! load, an error of 10 ms at either end would be 4 %.
 //!
-//! Kernels with `CONFIG_TICK_CPU_ACCOUNTING` sample user, system and softirq time at each tick. In 2 s on two CPUs at
-//! 20 % load, 200 ticks (`CONFIG_HZ=250`) are busy, so the expected error is ± 7 %. Ticks never see the work of an
-//! idle CPU that wakes up: two CPUs that woke each other by messages were busy for 1.0 s of 4 s according to ticks,
-//! but for 1.7 s according to idle time.
+//! While a woken idle CPU waits for the hypervisor, the time is added to both the steal and the idle column. So only
+//! time stolen from tasks, which the programs measure like the scheduler, is neither idle nor busy.
 //!
-//! The columns idle and iowait are exact, apart from rounding to 10 ms, if ticks stop on idle CPUs
-//! (`CONFIG_NO_HZ_COMMON`, in every distribution; `tick_nohz_stop_idle` and `get_idle_time` in Linux). So busy time
-//! is defined as time that is neither idle nor stolen. Readings are taken just when the idle sum advances: in a trial
-//! of 0.5 s with one CPU at half load, an error of 10 ms at either end would be 4 %.
-//!
-//! # Steal time
-//!
-//! While a woken idle CPU waits for the hypervisor, the time is added to both the steal and the idle column. With a
-//! hypervisor that stole 0.6 CPUs, this was half of the steal time. So only time stolen from tasks, which the
-//! programs measure like the scheduler, is neither idle nor busy.
-//!
-//! # Unexplained time
+//! Some busy time remains unexplained:
 //! - An idle CPU is busy from the first instruction of an interrupt, but visible only from the handler on.
-//! - The time from the interrupt to the first task is shown as kernel thread `swapper`: restarting the tick exits to
-//!   the hypervisor, which is a large part of the cost of a message between CPUs. Kernels before Linux 6.9 do not
-//!   report a CPU that is woken before it has fallen asleep, so this time has no owner.
+//! - Kernels before Linux 6.9 do not report a CPU that is woken before it has fallen asleep.
 //! - Processes that a sandbox hides from programs have no owner.
-//! - The programs' own time is charged to the interrupted task, and counts as busy.
 
 use samples::MachineCpu;
 use units::Nanos;

@@ -30,7 +30,6 @@ pub(super) struct KnownTask {
     pub(super) kernel: bool,
     pub(super) process: String,
     pub(super) thread: String,
-    /// CPU time in nanoseconds.
     pub(super) time: u64,
     /// The CPU time of all threads of the process, including ended threads. Zero except for the first thread.
     pub(super) whole: u64,

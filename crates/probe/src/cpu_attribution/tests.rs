@@ -105,7 +105,7 @@ fn cpu_of_children_counts_for_their_parent() {
 }
 
 #[test]
-fn cpu_of_ended_subject_is_kept() {
+fn keeps_cpu_time_of_ended_process() {
     in_one_of_five(|| {
         let Some(mut probe) = traced() else { return };
         let shell = Shell::new(SPIN, None);

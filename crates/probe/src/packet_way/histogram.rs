@@ -3,7 +3,7 @@
 use units::Nanos;
 use workload::LatencyHistogram;
 
-/// Number of buckets per power of two. Below 16 ns, there is one per nanosecond.
+/// The number of buckets per power of two. Below 16 ns, there is one per nanosecond.
 const STEPS: u64 = 16;
 /// Covers up to 2^32 ns. Must match `BUCKETS` of trail.h.
 pub(super) const BUCKETS: usize = 464;

@@ -42,7 +42,6 @@ pub(super) struct MessageRoute {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) event: u8,
-    /// The inode of the network namespace, or 0 if there is no device.
     pub(super) namespace: u64,
     pub(super) index: u32,
     pub(super) device: String,

@@ -49,7 +49,6 @@ fn point_named(point: &Point, devices: &[WatchedDevice]) -> HopPoint {
     HopPoint { event, device: Some(name), kind: known.map(|known| known.kind.clone()) }
 }
 
-/// Decodes `enum event` of trail.h.
 const fn event_of(number: u8) -> HopEvent {
     match number {
         0 => HopEvent::ClientSends,

@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, fs};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// In nanoseconds, from /proc/PID/schedstat.
     pub(super) cpu: u64,
     pub(super) moved: u64,
 }

@@ -7,7 +7,6 @@ const HEAD: usize = 15;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// Zero for a call in progress.
     pub(super) calls: u64,
     pub(super) errors: u64,
     pub(super) total: u64,

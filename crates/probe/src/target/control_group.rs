@@ -15,10 +15,6 @@ const PROCESSES: &str = "cgroup.procs";
 
 /// Returns the inode and directory of a control group, given its path. The path is absolute or relative to the mount
 /// point, as in /proc/PID/cgroup.
-///
-/// # Errors
-///
-/// If there is no such group.
 pub fn control_group(named: &str) -> Result<(u64, PathBuf), TargetError> {
     let refused =
         |reason: &str| TargetError::NoControlGroup { named: named.to_owned(), reason: reason.to_owned() };

@@ -19,7 +19,7 @@ pub fn machine(monitors: &Subject) -> Vec<Subject> {
     parts.into_iter().filter(|part| !part.pids.is_empty()).collect()
 }
 
-/// Whether this owner is a VM at an end.
+/// Returns whether this owner is a VM at an end.
 #[must_use]
 pub const fn is_machine(consumer: CpuConsumer) -> bool {
     matches!(consumer, CpuConsumer::ClientVm | CpuConsumer::ServerVm)

@@ -10,10 +10,6 @@ use super::{TargetError, all, number, of_process, traced};
 const NAMED: &str = "/run/netns";
 
 /// Returns the inode of a network namespace, given its `ip netns` name or a path such as `/proc/PID/ns/net`.
-///
-/// # Errors
-///
-/// If the file does not exist or is not a network namespace.
 pub fn namespace(named: &str) -> Result<u64, TargetError> {
     let refused = |reason: String| TargetError::NoNamespace { named: named.to_owned(), reason };
     let path = if named.contains('/') { Path::new(named).to_owned() } else { Path::new(NAMED).join(named) };

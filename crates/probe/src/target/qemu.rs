@@ -2,7 +2,7 @@
 
 use super::{TargetError, all, name, number};
 
-/// Names of QEMU besides `qemu-system-...`. Debian and Proxmox use `kvm`.
+/// The names of QEMU besides `qemu-system-...`. Debian and Proxmox use `kvm`.
 const PROGRAMS: [&str; 2] = ["qemu-kvm", "kvm"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,10 +14,6 @@ pub struct Qemu {
 }
 
 /// Finds a QEMU by guest name, PID or Proxmox id.
-///
-/// # Errors
-///
-/// If there are none or several.
 pub fn qemu(named: &str) -> Result<Qemu, TargetError> {
     pick(named, qemus())
 }

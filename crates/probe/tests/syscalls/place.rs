@@ -9,7 +9,7 @@ use protocol::Subject;
 use sys::netns::NetNs;
 
 use crate::roles::{CALLS, KNOWN, KNOWN_CALLS};
-use crate::watched::{calls, command, finish, go, nobody, probe_or_skip, seen, subject, waiting};
+use crate::watched::{calls, command, finish, go, no_process, probe_or_skip, seen, subject, waiting};
 
 pub(crate) fn namespace() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("a network namespace") else { return Ok(()) };
@@ -20,7 +20,7 @@ pub(crate) fn namespace() -> Result<(), Failed> {
     let inside = sys::child::spawn_in(&mut command(KNOWN, &[]), Some(&ns), "the watched").expect("a child");
     let outside = waiting(CALLS, &["5000"]);
     let inode = fs::metadata(format!("/proc/{}/ns/net", inside.id())).expect("it lives").ino();
-    let watch = subject(Subject { namespaces: vec![inode], ..nobody() });
+    let watch = subject(Subject { namespaces: vec![inode], ..no_process() });
     probe.start(&watch).expect("loaded");
     finish(outside);
     finish(inside);
@@ -38,7 +38,7 @@ pub(crate) fn control_group() -> Result<(), Failed> {
     let mut inside = waiting(CALLS, &["400"]);
     fs::write(group.0.join("below/cgroup.procs"), inside.id().to_string()).expect("own group");
     let inode = fs::metadata(&group.0).expect("own group").ino();
-    let watch = subject(Subject { cgroups: vec![inode], ..nobody() });
+    let watch = subject(Subject { cgroups: vec![inode], ..no_process() });
     probe.start(&watch).expect("loaded");
     finish(waiting(CALLS, &["5000"]));
     go(&mut inside);

@@ -118,12 +118,12 @@ fn split() {
     });
     waker.join().expect("cannot fail");
     let (mut reader, mut writer) = std::io::pipe().expect("Linux");
-    let teller = thread::spawn(move || {
+    let reporter = thread::spawn(move || {
         thread::sleep(NAP);
         writer.write_all(b"x").expect("is read");
     });
     timed("pipe", &mut || reader.read_exact(&mut [0]).expect("is written"));
-    teller.join().expect("cannot fail");
+    reporter.join().expect("cannot fail");
     print!("{output}");
 }
 

@@ -40,14 +40,14 @@ pub(crate) fn finish(mut child: Child) -> String {
 }
 
 pub(crate) fn pids(pids: &[u32]) -> Watch {
-    subject(Subject { pids: pids.to_vec(), ..nobody() })
+    subject(Subject { pids: pids.to_vec(), ..no_process() })
 }
 
 pub(crate) fn subject(subject: Subject) -> Watch {
     Watch { subjects: vec![subject], latency_breakdown: None }
 }
 
-pub(crate) fn nobody() -> Subject {
+pub(crate) fn no_process() -> Subject {
     Subject::of(CpuConsumer::Client, vec![], true)
 }
 

@@ -17,18 +17,17 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Text> {
     let label = labels.min(width / 4);
     let numbers = bars.rows.iter().map(|bar| measure_text_width(&bar.text.characters())).max().unwrap_or(0);
     let room = width.saturating_sub(label + GAP);
-    let beside = room.saturating_sub(numbers + GAP) >= NARROW;
-    let columns = if beside { room - numbers - GAP } else { room }.min(WIDEST);
+    let inline = room.saturating_sub(numbers + GAP) >= NARROW;
+    let columns = if inline { room - numbers - GAP } else { room }.min(WIDEST);
     let most = bars.rows.iter().map(reach).fold(0.0, f64::max);
-    let layout = Layout { label, columns, beside, most };
+    let layout = Layout { label, columns, inline, most };
     bars.rows.iter().flat_map(|bar| layout.lines(bar)).collect()
 }
 
 struct Layout {
     label: usize,
     columns: usize,
-    beside: bool,
-    /// The value of a bar that fills all columns.
+    inline: bool,
     most: f64,
 }
 
@@ -39,7 +38,7 @@ impl Layout {
         let indent = " ".repeat(self.label + GAP);
         let drawn = self.bar(bar);
         let head = Text::of(Tone::Strong, label);
-        let mut lines = if self.beside {
+        let mut lines = if self.inline {
             let gap = " ".repeat((self.columns + GAP).saturating_sub(measure_text_width(&drawn)));
             vec![head.and(Tone::Plain, drawn).and(Tone::Plain, gap).then(bar.text.clone())]
         } else {
@@ -108,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn bars_end_in_their_intervals_on_one_scale() {
+    fn bars_share_one_scale() {
         let rows = [("wire", 20.0, Some((18.0, 22.0))), ("vxlan", 10.0, Some((10.0, 10.0)))];
         check(&rows, 33, &["wire   █████████████████├─●─┤  20", "vxlan  ██████████●             10"]);
     }
 
     #[test]
-    fn a_bar_without_an_interval_is_only_a_bar() {
+    fn draws_only_a_bar_without_interval() {
         check(
             &[("a", 1.0, None), ("b", 0.0, None)],
             26,
@@ -123,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_below_where_there_is_no_room_beside() {
+    fn numbers_go_below_narrow_bars() {
         check(&[("wire", 1.0, None)], 20, &["wire  ██████████████", "      1"]);
     }
 
     #[test]
-    fn numbers_that_are_none_draw_no_nonsense() {
+    fn invalid_numbers_draw_nothing() {
         check(
             &[("a", f64::NAN, Some((f64::NAN, f64::INFINITY)))],
             40,

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_that_hold_separators_are_quoted() {
+    fn quotes_fields_with_separators() {
         let fields = ["plain", "a,b", "say \"x\"", "two\nlines", ""].map(str::to_owned);
         assert_eq!(line(fields), "plain,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",\r\n");
     }

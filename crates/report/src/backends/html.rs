@@ -176,7 +176,7 @@ mod tests {
     const HOSTILE: &str = "</title><script>alert(1)</script>\" onload=\"x ]]> &amp;";
 
     #[test]
-    fn no_name_becomes_markup_wherever_it_stands() {
+    fn escapes_names_everywhere() {
         let text = || Text::from(HOSTILE);
         let table = Table {
             columns: vec![left(HOSTILE), right("n")],
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_and_results_have_anchors_that_tell_which_they_are() {
+    fn anchors_identify_findings_and_results() {
         let table = Table {
             columns: vec![left("Path"), right("n")],
             rows: vec![vec!["a".into(), "1".into()], vec!["b".into(), "2".into()]],
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn each_heading_has_an_anchor_of_its_own() {
+    fn each_heading_has_a_unique_anchor() {
         let blocks = vec![Block::Heading("One & one".into()), Block::Heading("one  one".into())];
         let shown =
             page(&Page { title: "t".into(), sections: vec![crate::page::section("One one", blocks)] });

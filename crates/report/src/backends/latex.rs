@@ -103,7 +103,7 @@ mod tests {
     use crate::page::{left, right, section};
 
     #[test]
-    fn no_name_becomes_a_command() {
+    fn escapes_names_in_latex() {
         let hostile = "\\input{/etc/passwd}%$&#_^~\n\u{1b}[2J";
         let rows = vec![vec![Text::from(hostile), "1 µs".into()]];
         let table = Table { columns: vec![left(hostile), right("n")], rows, caption: Some(hostile.into()) };

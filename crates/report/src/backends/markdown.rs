@@ -113,7 +113,7 @@ mod tests {
     };
 
     #[test]
-    fn a_pipe_in_a_name_does_not_end_its_cell() {
+    fn escapes_pipe_in_a_table_cell() {
         let table = Table {
             columns: vec![left("Path"), right("Rate")],
             rows: vec![vec![Text::of(Tone::Code, "a|b"), "1".into()]],
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_folded_is_a_details_element() {
+    fn folds_blocks_into_details_elements() {
         let folded = Block::Folded { title: "a <b>".into(), blocks: vec![Block::List(vec!["one".into()])] };
         assert_eq!(block(&folded), "<details>\n<summary>a &lt;b&gt;</summary>\n\n- one\n\n</details>");
     }

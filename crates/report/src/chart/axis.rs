@@ -89,7 +89,6 @@ impl Axis {
         labels.iter().map(|(_, label)| width(label, Style::Tick)).fold(0.0, f64::max)
     }
 
-    /// Draws a horizontal axis with grid lines across the plot. Returns its bottom.
     pub(super) fn along(
         &self,
         canvas: &mut Canvas<'_>,
@@ -116,7 +115,6 @@ impl Axis {
         }
     }
 
-    /// Draws the title above a plot. Returns the top of the plot.
     pub(super) fn over(&self, canvas: &mut Canvas<'_>, x: f64, y: f64, room: f64) -> f64 {
         canvas.lines((x, y), Style::Note, &self.title, room, 2) + line_height(Style::Tick) / 2.0
     }
@@ -141,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_at_ticks_have_no_needless_digits() {
+    fn tick_labels_have_no_redundant_digits() {
         for (value, text) in [(0.0, "0"), (10.0, "10"), (0.25, "0.25"), (-2.5, "−2.5"), (99.9, "99.9")] {
             assert_eq!(trimmed(value), text);
         }

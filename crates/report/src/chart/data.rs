@@ -2,7 +2,6 @@
 
 use crate::backends::csv_line;
 
-/// A table with units in its column names. Unknown fields are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Data {
     columns: Vec<&'static str>,

@@ -10,14 +10,12 @@ use super::{
 pub(crate) struct HeatMap {
     pub(crate) across: (String, Vec<String>),
     pub(crate) up: (String, Vec<String>),
-    /// The quantity that the colours represent, with its unit.
     pub(crate) title: String,
     pub(crate) tiles: Vec<Tile>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tile {
-    /// Column and row.
     pub(crate) at: (usize, usize),
     pub(crate) value: f64,
     pub(crate) text: String,
@@ -37,7 +35,6 @@ impl HeatMap {
 const HIGH: f64 = 34.0;
 const WIDEST: f64 = 96.0;
 
-/// Draws the map below `y`. Returns its bottom.
 pub(super) fn draw(map: &HeatMap, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let (columns, rows) = (map.across.1.len().max(1), map.up.1.len().max(1));
     let labels = map.up.1.iter().map(|label| width(&plain(label), Style::Tick)).fold(0.0, f64::max).min(90.0);

@@ -21,7 +21,6 @@ const SAMPLE: f64 = 22.0;
 const ROW: f64 = 18.0;
 const MOST: usize = 24;
 
-/// Draws all entries in rows. Returns their bottom.
 pub(super) fn draw(keys: &[Key], canvas: &mut Canvas<'_>, y: f64) -> f64 {
     if keys.is_empty() {
         return y;

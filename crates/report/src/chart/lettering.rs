@@ -2,7 +2,7 @@
 
 use console::measure_text_width;
 
-/// Widths of the characters from space to tilde, in hundredths of the font size.
+/// The widths of the characters from space to tilde, in hundredths of the font size.
 #[rustfmt::skip]
 const WIDTHS: [u8; 95] = [
     32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,
@@ -40,7 +40,6 @@ impl Style {
     }
 }
 
-/// Returns an upper bound for the width of a text.
 pub(super) fn width(text: &str, style: Style) -> f64 {
     let ems: f64 = text.chars().map(em).sum();
     ems * style.size() * if style == Style::Strong { BOLD } else { 1.0 }
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_wide_loses_its_middle_and_then_fits() {
+    fn shortens_wide_text_in_the_middle() {
         for name in ["pod-to-target, offload=off".repeat(9), "네트워크".repeat(40), "W".repeat(10_000)] {
             let shown = fitted(&name, 120.0, Style::Strong);
             assert!(width(&shown, Style::Strong) <= 120.0 && shown.contains('…'), "{shown}");
@@ -142,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_broken_between_words_and_after_hyphens() {
+    fn breaks_lines_between_words_and_after_hyphens() {
         let lines = wrapped("pod-to-target, offload=off", 105.0, Style::Plain, 3);
         assert_eq!(lines, ["pod-to-target,", "offload=off"]);
     }
 
     #[test]
-    fn signs_that_hide_or_turn_text_are_left_out() {
+    fn removes_invisible_and_direction_changing_characters() {
         assert_eq!(plain("a\u{202e}b\u{200b}c\u{1b}[2J\nd\u{feff}"), "abc [2J d");
     }
 }

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-/// The background for which a chart is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Theme {
     #[default]
@@ -42,7 +41,6 @@ impl Paint {
         }
     }
 
-    /// Whether a pattern distinguishes it from an earlier series of the same colour.
     pub(super) const fn is_patterned(self) -> bool {
         matches!(self, Self::Of(number) if (number / COLOURS) % 2 == 1)
     }

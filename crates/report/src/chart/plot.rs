@@ -23,7 +23,6 @@ pub(crate) struct Plot {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
-    /// Index of its colour and dash pattern.
     pub(crate) number: usize,
     pub(crate) kind: LineKind,
     pub(crate) points: Vec<(f64, f64)>,
@@ -34,7 +33,6 @@ pub(crate) struct Line {
 pub(crate) enum LineKind {
     /// Points joined by lines, with a dot at each.
     Dotted,
-    /// Points joined by lines.
     Bare,
     Dots,
     /// Bars from the horizontal axis, each extending to the next point. The last point only ends the last bar.
@@ -58,7 +56,6 @@ pub(crate) struct Stretch {
 pub(crate) struct Spot {
     pub(crate) at: (f64, f64),
     pub(crate) text: String,
-    /// Whether its label takes precedence over others.
     pub(crate) is_chosen: bool,
 }
 
@@ -69,7 +66,6 @@ const HEAD: f64 = 16.0;
 const POINTS: &str = "|";
 const MOST_NAME: f64 = 190.0;
 
-/// Draws the plots below `y`. Returns their bottom.
 pub(super) fn draw_all(plots: &[Plot], canvas: &mut Canvas<'_>, y: f64) -> f64 {
     // Plots below each other share the position of the horizontal axis.
     let room = plots.iter().map(|plot| plot.y.room()).fold(0.0, f64::max);
@@ -240,7 +236,7 @@ impl Field<'_> {
         let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
         let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
         // Most curves rise to the right, so there is room below right or above left of the line.
-        let beside = [
+        let positions = [
             (x + 7.0, y + 17.0, Anchor::Start),
             (x - 7.0, y - 10.0, Anchor::End),
             (x, y + 21.0, Anchor::Middle),
@@ -248,7 +244,7 @@ impl Field<'_> {
             (x - 11.0, y + 4.0, Anchor::End),
         ];
         let fits = |(_, y, _): &&(f64, f64, Anchor)| *y - 10.0 > self.top && *y < self.bottom - 2.0;
-        for (x, y, anchor) in beside.iter().filter(fits) {
+        for (x, y, anchor) in positions.iter().filter(fits) {
             if canvas.text_if_free((*x, *y), *anchor, style, &text) {
                 return;
             }

@@ -17,7 +17,6 @@ pub(crate) struct Rows {
     pub(crate) reference: Option<f64>,
 }
 
-/// A row. A row with nothing to draw is a heading.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Row {
     pub(crate) label: String,
@@ -43,12 +42,11 @@ const BAR: f64 = 14.0;
 const LANE: f64 = 9.0;
 const APART: f64 = 9.0;
 const MOST_LABEL: f64 = 0.36;
-/// Maximum width of text next to a bar. Longer text goes above it.
-const MOST_BESIDE: f64 = 190.0;
+/// The maximum width of text next to a bar. Longer text goes above it.
+const MOST_INLINE: f64 = 190.0;
 /// Beyond this number of rows, a chart is replaced by its table.
 pub(crate) const MOST_ROWS: usize = 60;
 
-/// Draws the rows below `y`. Returns their bottom.
 pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let shown = &rows.rows[..rows.rows.len().min(MOST_ROWS)];
     let layout = Layout::of(shown, &rows.axis, canvas);
@@ -87,7 +85,7 @@ struct Layout<'a> {
     is_stacked: bool,
     /// Label style. Labels are bold unless there are headings.
     style: Style,
-    is_beside: bool,
+    is_inline: bool,
     width: f64,
 }
 
@@ -99,16 +97,16 @@ impl<'a> Layout<'a> {
         let label = widest(&|row| if drawn(row) { width(&plain(&row.label), style) } else { 0.0 });
         let text = widest(&|row| width(&plain(&row.text.characters()), Style::Plain));
         let is_stacked = canvas.is_narrow();
-        let is_beside = !is_stacked && text <= MOST_BESIDE;
+        let is_inline = !is_stacked && text <= MOST_INLINE;
         let left = if is_stacked { MARGIN } else { MARGIN + label.min(canvas.width * MOST_LABEL) + 12.0 };
-        let taken = if is_beside { text + 12.0 } else { 0.0 };
+        let taken = if is_inline { text + 12.0 } else { 0.0 };
         Self {
             axis,
             left,
             right: canvas.width - MARGIN - taken,
             is_stacked,
             style,
-            is_beside,
+            is_inline,
             width: canvas.width,
         }
     }
@@ -157,7 +155,7 @@ impl<'a> Layout<'a> {
             return line_height(Style::Plain);
         }
         let labels = if self.is_stacked { self.label(row).len() } else { 0 };
-        let texts = if self.is_beside || !Self::has_text(row) { 0 } else { self.texts(&row.text).len() };
+        let texts = if self.is_inline || !Self::has_text(row) { 0 } else { self.texts(&row.text).len() };
         (labels + texts) as f64 * line_height(Style::Plain)
     }
 
@@ -203,7 +201,7 @@ impl<'a> Layout<'a> {
         if self.is_shared(row) {
             return canvas.spans((self.right, bar - 5.0), Anchor::End, Style::Plain, &row.text);
         }
-        if self.is_beside {
+        if self.is_inline {
             let base = bar + BAR - 3.0;
             return canvas.spans((self.right + 12.0, base), Anchor::Start, Style::Plain, &row.text);
         }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_lies_where_its_share_of_the_axis_is() {
+    fn maps_values_to_axis_positions() {
         check(Scale::Linear { low: 0.0, high: 20.0 }, 5.0, 0.25);
         check(Scale::Log { low: 1.0, high: 10_000.0 }, 100.0, 0.5);
         check(Scale::Tail { nines: 3.0 }, 0.9, 1.0 / 3.0);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round_and_within_the_axis() {
+    fn ticks_are_round_and_inside_the_axis() {
         assert_eq!(Scale::Linear { low: 0.0, high: 33.7 }.ticks(5), [0.0, 10.0, 20.0, 30.0]);
         assert_eq!(Scale::Linear { low: -3.0, high: 3.0 }.ticks(4), [-2.0, 0.0, 2.0]);
         assert_eq!(Scale::Log { low: 8.0, high: 2000.0 }.ticks(4), [10.0, 100.0, 1000.0]);

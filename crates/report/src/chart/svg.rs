@@ -146,7 +146,6 @@ impl<'a> Canvas<'a> {
         self.taken.push(extent);
     }
 
-    /// Draws lines of text below `y`. Returns their bottom.
     pub(super) fn lines(
         &mut self,
         (x, y): (f64, f64),

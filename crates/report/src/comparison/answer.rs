@@ -167,7 +167,6 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
     }
 }
 
-/// Lists results that are worse, but within the gate's threshold.
 fn below(comparison: &RunComparison) -> String {
     let worse = comparison.results.iter().filter(|result| result.verdict == Verdict::Worse);
     let worse: Vec<String> = worse.map(|result| result.result.clone()).collect();

@@ -41,7 +41,6 @@ fn verdict(result: &ResultComparison) -> Text {
     Text::of(tone(result.verdict), phrase)
 }
 
-/// Whether the interval of the ratio excludes equality.
 fn differs(result: &ResultComparison) -> bool {
     let interval = result.comparison.and_then(|comparison| comparison.ratio_interval);
     interval.is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_host_got_is_told_of_memory_that_was_taken_and_what_it_gave_of_the_other() {
+    fn reports_memory_that_the_host_gained_or_gave() {
         let mut balloon = BalloonSummary {
             method: BalloonMethod::VirtioBalloon,
             direction: BalloonMove::Shrink,

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_fault_brings_tells_small_pages_from_huge_ones() {
+    fn distinguishes_small_from_huge_pages_by_fault_size() {
         let check = |faults_per_gib: f64, major_faults: u64, expected: [Option<&str>; 3]| {
             let touch = FirstTouchSummary { faults_per_gib, minor_faults: 0, major_faults };
             let phrase: Vec<Option<String>> = touch.further().into_iter().map(|(_, phrase)| phrase).collect();

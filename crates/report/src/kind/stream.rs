@@ -37,9 +37,9 @@ pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
 
 /// Sums all connections per interval: received data, or sent data if the receivers did not report.
 pub(super) fn series(data: &StreamData) -> TimeSeries {
-    let told = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
+    let all_reported = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
     let end = |flow: &'_ Flow| -> Vec<Interval> {
-        if told { flow.receiver.intervals.clone() } else { flow.sender.intervals.clone() }
+        if all_reported { flow.receiver.intervals.clone() } else { flow.sender.intervals.clone() }
     };
     let ends: Vec<Vec<Interval>> = data.flows.iter().map(end).collect();
     let longest = ends.iter().max_by_key(|intervals| intervals.len()).map(Vec::as_slice).unwrap_or_default();
@@ -62,7 +62,7 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
     TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
 }
 
-/// Whether the value is the senders' rate because the receivers did not report.
+/// Returns whether the value is the senders' rate because the receivers did not report.
 pub(crate) fn is_of_sender(result: &ResultSummary) -> bool {
     StreamSummary::of(result).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }

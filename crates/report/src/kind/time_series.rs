@@ -9,7 +9,7 @@ pub(crate) struct TimeSeries {
     pub(crate) samples: Vec<TimeSample>,
 }
 
-/// One interval, in seconds since the trial's first byte or message.
+/// One interval. Times are in seconds since the trial's first byte or message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TimeSample {
     pub(crate) start: f64,

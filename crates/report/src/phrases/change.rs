@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_says_what_it_sets() {
+    fn describes_each_change() {
         for (tried, phrase) in [
             (
                 Change::OffloadsOn { devices: vec!["a:eth0".into(), "b:eth0".into()] },

@@ -37,7 +37,7 @@ mod tests {
     use findings::{Basis, Difference};
 
     #[test]
-    fn a_gain_has_a_sign_until_it_is_several_times() {
+    fn large_gains_are_multiples_without_sign() {
         for (ratio, low, high, phrase) in [
             (1.691, 1.602, 1.75, "+69.1 % (+60.2 to +75.0)"),
             (0.74, 0.7, 0.776, "−26.0 % (−30.0 to −22.4)"),

@@ -17,9 +17,9 @@ pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
         some(tcp.reorderings).map(|times| format!("reordering detected {}", count(times, "time", "times")));
     let out_of_order =
         some(tcp.out_of_order).map(|late| format!("{} out of order", count(late, "segment", "segments")));
-    let beside: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
+    let details: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
     let retransmits = grouped(tcp.retransmits);
-    if beside.is_empty() { retransmits } else { format!("{retransmits} ({})", beside.join(", ")) }
+    if details.is_empty() { retransmits } else { format!("{retransmits} ({})", details.join(", ")) }
 }
 
 pub(crate) fn lost(datagrams: &DatagramSummary) -> String {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_reads_as_the_field_writes_it() {
+    fn formats_congestion_windows() {
         assert_eq!(window((Bytes(321 * 1024), Bytes(388 * 1024))), "321K → 388K");
         assert_eq!(window((Bytes(1448), Bytes(20 << 20))), "1K → 20.0M");
     }

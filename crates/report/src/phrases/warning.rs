@@ -7,7 +7,6 @@ use super::count;
 
 pub(crate) const HALVES: &str = "these look like half round trips, as sockperf prints them";
 
-/// Phrases a reason to distrust a value as a clause.
 pub(crate) fn warning(warning: &ValidityWarning) -> String {
     match warning {
         ValidityWarning::GeneratorLimited { end, busy } => {

@@ -19,7 +19,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.answers.iter().filter_map(|answer| chart(source, answer)).collect()
 }
 
-/// Returns `None` unless two factors vary.
 pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     let findings = source.findings;
     let factors = labels::factors(sweep::swept(findings, answer).map(|result| &result.levels));

@@ -73,7 +73,6 @@ pub(crate) fn chart(result: &ResultSummary, latency_breakdown: &LatencyBreakdown
     })
 }
 
-/// Returns the round trip of which the steps are fractions.
 fn whole(latency_breakdown: &LatencyBreakdown) -> f64 {
     let of_step = |step: &&StepSummary| step.share > 0.0;
     let step =
@@ -81,7 +80,6 @@ fn whole(latency_breakdown: &LatencyBreakdown) -> f64 {
     step.map_or(latency_breakdown.sum.0 as f64, |step| step.p50.0 as f64 / step.share)
 }
 
-/// Returns the host where a step ends, or `None` if it ends in a program.
 fn host_of(step: &StepSummary) -> Option<&str> {
     let device = step.to.device.as_ref().or(step.from.device.as_ref())?;
     device.rsplit_once(':').map(|(host, _)| host).filter(|host| *host != "?")

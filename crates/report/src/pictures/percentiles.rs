@@ -14,7 +14,6 @@ use crate::{
 
 pub(super) const KIND: &str = "percentiles";
 
-/// Maximum number of distinguishable curves per plot.
 const MOST: usize = 7;
 
 type Timed<'a> = (&'a ResultSummary, TitledDistribution<'a>);
@@ -113,8 +112,8 @@ fn phrase((name, times): &TitledDistribution<'_>) -> String {
 
 fn percentiles(times: &Distribution) -> Vec<(f64, f64)> {
     let longest = (1.0 - 1.0 / times.count.max(2) as f64, times.max.0 as f64);
-    let told = times.percentiles.iter().map(|it| (it.share, it.time.0 as f64));
-    told.filter(|(share, _)| *share < longest.0).chain([longest]).collect()
+    let known = times.percentiles.iter().map(|it| (it.share, it.time.0 as f64));
+    known.filter(|(share, _)| *share < longest.0).chain([longest]).collect()
 }
 
 /// Returns the curve with intermediate points: the cumulative fraction at the end of each bucket.
@@ -128,8 +127,8 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     for bucket in shape {
         below += bucket.count;
         let share = below as f64 / times.count.max(1) as f64;
-        let is_told = points.iter().any(|(told, _)| (told - share).abs() < 1e-9);
-        if share < deepest && !is_told {
+        let is_known = points.iter().any(|(known, _)| (known - share).abs() < 1e-9);
+        if share < deepest && !is_known {
             points.push((share, bucket.to.0 as f64));
         }
     }

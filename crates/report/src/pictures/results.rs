@@ -19,7 +19,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
         .collect()
 }
 
-/// Returns `None` for a single result.
 pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let results: Vec<&ResultSummary> =
         findings.results.iter().filter(|result| result.workload == workload).collect();

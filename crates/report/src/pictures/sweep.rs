@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) const KIND: &str = "sweep";
 
-/// Maximum number of distinguishable lines per plot. The lines with the best values are shown.
+/// The maximum number of distinguishable lines per plot. The lines with the best values are shown.
 const MOST_LINES: usize = 7;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
@@ -22,7 +22,6 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.answers.iter().flat_map(of_answer).collect()
 }
 
-/// Results along the factor, at one setting of the other factors.
 struct Curve<'a> {
     others: String,
     results: Vec<(usize, &'a ResultSummary)>,
@@ -105,7 +104,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
     }
-    // Sort numerically by the numbers in the setting.
+    // This sorts numerically by the numbers in the setting.
     let counted = |curve: &Curve<'_>| {
         let digits = |sign: char| !sign.is_ascii_digit() && sign != '.';
         let numbers = curve.others.split(digits).filter_map(|number| number.parse::<f64>().ok());

@@ -179,7 +179,7 @@ mod tests {
 
     /// Ten samples per second for more than a day.
     #[test]
-    fn a_million_samples_are_a_picture_of_less_than_200_kb_in_a_file_and_in_a_page() {
+    fn chart_of_a_million_samples_is_below_200_kb() {
         let sample = |index: usize| TimeSample {
             start: index as f64 / 10.0,
             end: (index as f64 + 1.0) / 10.0,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_million_samples_the_shortest_spike_is_drawn() {
+    fn draws_shortest_spike_of_a_million_samples() {
         let sample = |index: usize| TimeSample {
             start: index as f64,
             end: index as f64 + 1.0,

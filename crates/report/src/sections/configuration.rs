@@ -24,7 +24,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .then(|| section("Effective configuration", [lead].into_iter().chain(blocks).collect()))
 }
 
-/// Groups results by configuration, ignoring ports and addresses, which always differ.
 fn groups(findings: &Findings) -> Vec<(Vec<EndSocket>, Vec<String>)> {
     let mut groups: Vec<(Vec<EndSocket>, Vec<String>)> = Vec::new();
     for result in findings.results.iter().filter(|result| !result.sockets.is_empty()) {

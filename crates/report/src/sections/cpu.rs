@@ -9,7 +9,6 @@ use crate::{
     text::Text,
 };
 
-/// Other processes are hidden if they use less than this in every result.
 const SHOWN: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {

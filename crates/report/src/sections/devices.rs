@@ -8,7 +8,6 @@ use crate::{
     text::{Text, Tone},
 };
 
-/// Lists each distinct device state once, under the results that had it.
 pub(super) fn folded(findings: &Findings) -> Vec<Block> {
     let mut states: Vec<(&[DeviceState], Vec<String>)> = Vec::new();
     for result in findings.results.iter().filter(|result| !result.devices.is_empty()) {
@@ -77,11 +76,11 @@ fn queues(queues: &[Vec<u32>]) -> String {
 }
 
 fn interrupts(spread: &CpuAffinity) -> String {
-    let told = |interrupt: &samples::Interrupt| {
+    let in_words = |interrupt: &samples::Interrupt| {
         let name = interrupt.name.clone().unwrap_or_else(|| interrupt.number.to_string());
         format!("{name}: CPU {}", cpus(&interrupt.cpus))
     };
-    let all: Vec<String> = spread.interrupts.iter().map(told).collect();
+    let all: Vec<String> = spread.interrupts.iter().map(in_words).collect();
     if all.is_empty() { "none".to_owned() } else { all.join("; ") }
 }
 
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_of_a_device_is_told_in_the_kernels_own_lists() {
+    fn shows_cpu_affinity_as_kernel_lists() {
         for (numbers, expected) in [
             (&[][..], ""),
             (&[3], "3"),

@@ -5,7 +5,6 @@ use samples::{Arm, RunRecord, Trial};
 
 use crate::phrases::count;
 
-/// Trials of results that have no value at all.
 pub(super) struct Valueless {
     pub(super) trials: usize,
     results: usize,

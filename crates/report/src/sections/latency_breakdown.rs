@@ -51,12 +51,12 @@ fn waterfall(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Ve
     let heading = Text::of(Tone::Strong, &result.label);
     let chart =
         latency_breakdown::chart(result, latency_breakdown).map(|chart| Block::Chart(Box::new(chart)));
-    let told = [
+    let notes = [
         Block::Table(table),
         Block::Paragraph(sums(latency_breakdown)),
         Block::Paragraph(Text::of(Tone::Faint, followed(latency_breakdown))),
     ];
-    [Block::Heading(heading)].into_iter().chain(chart).chain(told).collect()
+    [Block::Heading(heading)].into_iter().chain(chart).chain(notes).collect()
 }
 
 fn row(step: &StepSummary, whole: f64) -> Vec<Text> {

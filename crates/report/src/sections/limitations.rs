@@ -16,12 +16,12 @@ type ResultWarning<'a> = (&'a ResultSummary, &'a ValidityWarning, u32);
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let doubted: Vec<ResultWarning<'_>> = findings
+    let warned: Vec<ResultWarning<'_>> = findings
         .results
         .iter()
         .flat_map(|result| result.warnings.iter().map(move |(warning, trials)| (result, warning, *trials)))
         .collect();
-    let kinds = by_kind(&doubted);
+    let kinds = by_kind(&warned);
     let mut items: Vec<Text> =
         findings.limitations.iter().map(|limitation| limitation.as_str().into()).collect();
     items.extend(has_marks(findings).then(phrases::what_the_mark_means));
@@ -31,7 +31,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let mut blocks = vec![Block::List(items)];
     if kinds.iter().any(|kind| kind.len() > 1) {
-        let each = doubted.iter().map(|doubted| one(doubted)).collect();
+        let each = warned.iter().map(|warned| one(warned)).collect();
         blocks.push(Block::Folded { title: "Warnings by result".into(), blocks: vec![Block::List(each)] });
     }
     Some(section("Limitations", blocks))
@@ -47,9 +47,9 @@ fn has_marks(findings: &Findings) -> bool {
     results.chain(effects).any(|basis| basis == Basis::Intervals)
 }
 
-fn by_kind<'a>(doubted: &[ResultWarning<'a>]) -> Vec<Vec<ResultWarning<'a>>> {
+fn by_kind<'a>(warned: &[ResultWarning<'a>]) -> Vec<Vec<ResultWarning<'a>>> {
     let mut kinds: Vec<Vec<ResultWarning<'a>>> = Vec::new();
-    for &entry in doubted {
+    for &entry in warned {
         let kind = mem::discriminant(entry.1);
         match kinds.iter_mut().find(|others| mem::discriminant(others[0].1) == kind) {
             Some(others) => others.push(entry),

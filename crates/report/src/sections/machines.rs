@@ -32,7 +32,6 @@ const COLUMNS: [MachineColumn; 5] = [
     ("Client guest", |result| guest(result, "client")),
 ];
 
-/// Columns for existing hosts, where each host is an end.
 const OF_HOSTS: [MachineColumn; 2] =
     [("Server", |result| guest(result, "server")), ("Client", |result| guest(result, "client"))];
 

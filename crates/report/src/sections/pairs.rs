@@ -34,9 +34,9 @@ fn matrix(matrix: &PairMatrix) -> Vec<Block> {
         matrix.hosts.chunks(COLUMNS).map(|columns| table(matrix, columns, scale)).collect();
     if let Some(last) = tables.last_mut() {
         let missing = is_partial(matrix).then(|| format!("{MISSING}: not measured."));
-        let told: Vec<String> =
+        let notes: Vec<String> =
             missing.into_iter().chain(matrix.contamination.as_ref().map(contamination)).collect();
-        last.caption = (!told.is_empty()).then(|| Text::from(told.join(" ")));
+        last.caption = (!notes.is_empty()).then(|| Text::from(notes.join(" ")));
     }
     blocks.extend(tables.into_iter().map(Block::Table));
     blocks

@@ -34,7 +34,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let heading = Text::of(Tone::Strong, format!("{}{settings}", ranking.workload))
         .and(Tone::Faint, format!(" ({measured})"));
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
-    // List results in scenario order, with the baseline first.
+    // Results are listed in scenario order, with the baseline first.
     let ranked =
         findings.results.iter().filter(|result| rows.iter().any(|(rank, _)| rank.result == result.id));
     let named: Vec<TitledDistribution<'_>> =

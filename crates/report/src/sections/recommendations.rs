@@ -47,12 +47,12 @@ fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> 
     let cpu = recommendation
         .cpu
         .map_or_else(String::new, |cpu| format!(" for {}", glued(&frontier::cpu_time(cpu, unit))));
-    let told = match &recommendation.withheld {
+    let line = match &recommendation.withheld {
         Some(_) => Text::of(Tone::Doubtful, format!("{}: none yet. ", name(recommendation.objective)))
             .and(Tone::Plain, "Best so far: "),
         None => Text::of(tone, format!("{}: ", name(recommendation.objective))),
     };
-    told.and(Tone::Strong, levels).and(Tone::Plain, format!(", {value}{cpu}"))
+    line.and(Tone::Strong, levels).and(Tone::Plain, format!(", {value}{cpu}"))
 }
 
 fn reasons(recommendation: &Recommendation) -> Option<Block> {
@@ -73,7 +73,6 @@ const fn name(objective: Objective) -> &'static str {
     }
 }
 
-/// Formats a number of CPUs so that digits align in tables.
 fn cpus(cpus: f64) -> String {
     significant(cpus, 3)
 }

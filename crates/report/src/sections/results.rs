@@ -51,8 +51,8 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
 }
 
 fn caption(results: &[&ResultSummary]) -> Option<Text> {
-    let doubted = results.iter().any(|result| !result.warnings.is_empty());
-    let warnings = doubted.then_some("! has warnings: see Limitations");
+    let has_warnings = results.iter().any(|result| !result.warnings.is_empty());
+    let warnings = has_warnings.then_some("! has warnings: see Limitations");
     let halved = |result: &&ResultSummary| {
         result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips)
     };
@@ -76,15 +76,12 @@ fn further(result: &ResultSummary) -> Vec<Field> {
     kind::of(result).further().into_iter().chain([cost]).collect()
 }
 
-/// The table's columns, omitting any that have no data.
 struct Layout<'a> {
     factors: Vec<&'a str>,
     placed: bool,
-    /// The confidence level, if it is the same for all intervals.
     common: Option<String>,
     confidence: Confidence,
     compared: bool,
-    /// Whether some results have received rates and others only sent rates.
     mixed: bool,
     ratios: Ratios,
     further: Vec<&'static str>,

@@ -32,7 +32,6 @@ struct Scope {
     cautions: usize,
     room: usize,
     warnings: bool,
-    /// Shows neither the details of findings nor commands.
     brief: bool,
 }
 
@@ -217,7 +216,7 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
 fn layers(source: &Source<'_>, workload: &WorkloadVerdict, room: usize) -> String {
     let lead = speed::lead(source.findings, &workload.workload);
     let mut layers: Vec<&LayerCost> = workload.layers.iter().collect();
-    // If all are unreliable, the caution covers them.
+    // If all values are unreliable, the caution already mentions this.
     let all_unreliable = layers.iter().all(|layer| layer.unreliable);
     let settings = speed::settings(&workload.levels).unwrap_or_default();
     let whole = format!("{lead}{}{settings}", costs(&layers, all_unreliable, 0));

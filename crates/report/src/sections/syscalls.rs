@@ -24,7 +24,6 @@ const OPEN: usize = 8;
 const OPEN_OF_PROCESS: usize = 5;
 const OPEN_RESULTS: usize = 4;
 
-/// Results of this finding come first.
 const CLAIM: &str = "wait-mistaken-for-work";
 
 const UNSPLIT: &str = "The running time is unknown because the tool did not record it. The total time of calls that \
@@ -37,7 +36,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         findings.results.iter().filter(|result| !result.syscalls.is_empty()).collect();
     let claimed: Vec<&String> =
         findings.findings.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.results).collect();
-    // Sort results in findings first, then those with times.
+    // Results in findings come first, then those with times.
     let rank =
         |result: &ResultSummary| claimed.iter().position(|id| **id == result.id).unwrap_or(claimed.len());
     counted.sort_by_key(|result| (rank(result), !is_timed(result)));

@@ -25,7 +25,6 @@ struct Configuration<'a> {
     label: String,
     results: Vec<&'a ResultSummary>,
     machines: Vec<&'a BootedMachine>,
-    /// Serious findings that make some of its results unreliable.
     warnings: Vec<&'a Finding>,
     halves: bool,
 }
@@ -40,7 +39,6 @@ struct Judgement<'a> {
     compliance: Compliance,
     value: f64,
     ends: Ends,
-    /// The finding that casts doubt on a value within the bound.
     warning: Option<&'a Finding>,
 }
 
@@ -228,7 +226,6 @@ fn what_meets(configurations: &[Configuration<'_>], required: &[Requirement]) ->
     vec![Block::Paragraph(answer(&rows, required)), Block::Table(bounded(&rows, required))]
 }
 
-/// Sorts configurations that meet the requirements first, cheapest first.
 fn ranked<'a, 'f>(
     configurations: &'a [Configuration<'f>],
     required: &[Requirement],

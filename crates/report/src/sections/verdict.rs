@@ -18,11 +18,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         vec![Block::Paragraph(Text::of(Tone::Good, line))]
     } else {
         let first = findings.findings.iter().position(shows_what_was_tried);
-        let told = |(index, finding): (usize, &Finding)| {
+        let claim_blocks = |(index, finding): (usize, &Finding)| {
             let ratios = (Some(index) == first).then(|| Block::Paragraph(Text::of(Tone::Faint, RATIOS)));
             claim(finding).into_iter().chain(ratios)
         };
-        findings.findings.iter().enumerate().flat_map(told).collect()
+        findings.findings.iter().enumerate().flat_map(claim_blocks).collect()
     };
     let without = source.record.filter(|_| !findings.results.is_empty()).and_then(|record| {
         let without = Valueless::of(record, findings);
@@ -79,10 +79,11 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
     } else {
         (remedy, Vec::new())
     };
-    let rest: Vec<Block> = list(folded.iter().map(phrase).chain(finding.limitations.iter().map(doubted)))
-        .into_iter()
-        .chain(folded_remedy)
-        .collect();
+    let rest: Vec<Block> =
+        list(folded.iter().map(phrase).chain(finding.limitations.iter().map(limitation_text)))
+            .into_iter()
+            .chain(folded_remedy)
+            .collect();
     let rest = (!rest.is_empty()).then(|| Block::Folded { title: "Evidence".into(), blocks: rest });
     let more = (!shown.is_empty() && !folded.is_empty())
         .then(|| Text::of(Tone::Faint, format!("and {} more", folded.len())));
@@ -103,7 +104,7 @@ fn phrase(evidence: &Evidence) -> Text {
     Text::from(format!("{}: ", evidence.label)).and(Tone::Strong, &evidence.value)
 }
 
-fn doubted(limitation: &String) -> Text {
+fn limitation_text(limitation: &String) -> Text {
     Text::of(Tone::Faint, format!("Limitation: {limitation}"))
 }
 
@@ -117,7 +118,8 @@ fn remedy(remedy: &Remedy) -> Vec<Block> {
         .collect()
 }
 
-/// `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9 Gbit/s, block by block 4.15x`.
+/// Returns e.g. `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9
+/// Gbit/s, block by block 4.15x`.
 fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     let what =
         remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();

@@ -29,7 +29,6 @@ pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
     Some(section("Result", blocks))
 }
 
-/// Explains the interval or its absence. Level shifts are covered by the warnings.
 fn certainty(single: &SingleMeasurement, outcome: &SingleOutcome) -> Option<String> {
     let too_few = || "Too few samples for an interval.".to_owned();
     let alone = kind::alone(outcome);

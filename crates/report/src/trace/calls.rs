@@ -13,7 +13,6 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// A column that is omitted if no row has data for it.
 #[derive(Clone, Copy)]
 pub(super) struct OptionalColumn {
     pub(super) title: &'static str,
@@ -24,7 +23,6 @@ const PROCESS: OptionalColumn = OptionalColumn { title: "Process", of: |row| row
 const THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: |row| row.count.thread.clone() };
 const NUMBERED_THREAD: OptionalColumn = OptionalColumn { title: "Thread", of: thread };
 
-/// This column is omitted for short traces.
 pub(super) const RATE: &str = "Calls/s";
 
 const NUMBERS: &[OptionalColumn] = &[
@@ -106,7 +104,7 @@ impl Columns {
     fn of(calls: &[TracedCall], numbers: &[OptionalColumn]) -> Self {
         let thread = if has_namesakes(calls) { NUMBERED_THREAD } else { THREAD };
         let mut whose = present(&[PROCESS, thread], calls);
-        // Drop columns that have the same value in every row.
+        // This drops columns that have the same value in every row.
         whose.retain(|shown| calls.iter().any(|call| (shown.of)(call) != (shown.of)(&calls[0])));
         Self { whose, numbers: present(numbers, calls) }
     }

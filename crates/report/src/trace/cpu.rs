@@ -11,7 +11,6 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Less stolen time than this gets no row.
 const WORTH_SAYING: f64 = 0.0005;
 const FEW: usize = 3;
 

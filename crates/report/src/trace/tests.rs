@@ -91,7 +91,7 @@ fn check(page: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_machine_shows_its_threads_by_name_and_whose_time_is_whose() {
+fn shows_threads_of_a_machine_by_name_and_owner() {
     let page = page(&machine(), 12);
     check(&page, &["virtual machine web (QEMU, process 10)", "It ended during the trace", "System calls"]);
     check(&page, &["CPU 0/KVM", "ioctl", "qemu", "ppoll", "30,000", "15.0 k", "CPU 0/KVM (11)"]);
@@ -100,7 +100,7 @@ fn a_machine_shows_its_threads_by_name_and_whose_time_is_whose() {
 }
 
 #[test]
-fn why_owners_were_not_traced_exactly_is_told() {
+fn explains_inexact_cpu_attribution() {
     let mut sampled = machine();
     let cpu = sampled.cpu.as_mut().expect("it has owners");
     (cpu.source, cpu.reason) = (AttributionSource::Sampled, Some("the kernel has no BTF".into()));
@@ -109,7 +109,7 @@ fn why_owners_were_not_traced_exactly_is_told() {
 }
 
 #[test]
-fn columns_that_say_nothing_are_left_out() {
+fn omits_uninformative_columns() {
     let page = page(&machine(), 12);
     for absent in ["Bytes", "In guest", "Process  Call", "Slow or failing"] {
         assert!(!page.contains(absent), "{absent} in:\n{page}");
@@ -124,7 +124,7 @@ fn columns_that_say_nothing_are_left_out() {
 }
 
 #[test]
-fn a_call_that_has_not_ended_is_told_with_its_time_so_far() {
+fn shows_unfinished_call_with_elapsed_time() {
     assert!(!page(&machine(), 12).contains("Unfinished calls"));
     let mut asleep = machine();
     asleep.under_way = asleep.calls.iter().map(|call| call.count.clone()).collect();
@@ -137,13 +137,13 @@ fn a_call_that_has_not_ended_is_told_with_its_time_so_far() {
 }
 
 #[test]
-fn what_is_not_shown_is_counted() {
+fn counts_omitted_rows() {
     let page = page(&machine(), 1);
     check(&page, &["ioctl", "and 1 more row (--top 2 shows all)", "Threads", "and 1 more thread (--top 2"]);
 }
 
 #[test]
-fn the_conclusion_tells_who_had_the_cpus_and_what_took_longest() {
+fn conclusion_names_cpu_users_and_longest_calls() {
     let mut waiting = machine();
     waiting.calls[1].share = Some(0.999);
     waiting.all = Some(waiting.calls[1].clone());
@@ -154,7 +154,7 @@ fn the_conclusion_tells_who_had_the_cpus_and_what_took_longest() {
 }
 
 #[test]
-fn what_is_too_short_for_a_rate_is_counted() {
+fn short_trace_shows_counts_instead_of_rates() {
     let mut brief = machine();
     let device = DeviceCounters {
         device: "lo".into(),
@@ -171,14 +171,14 @@ fn what_is_too_short_for_a_rate_is_counted() {
 }
 
 #[test]
-fn a_thread_without_a_name_is_said_to_have_none() {
+fn shows_missing_thread_name() {
     let mut nameless = machine();
     nameless.cpu.as_mut().expect("it has owners").shares[1].thread = Some(String::new());
     check(&page(&nameless, 12), &["vCPUs", "name unknown"]);
 }
 
 #[test]
-fn what_could_not_be_seen_comes_before_any_number() {
+fn missing_data_comes_before_values() {
     let mut blind = machine();
     let reason = "the kernel has no BTF; use one with CONFIG_DEBUG_INFO_BTF".to_owned();
     blind.missing = vec![MissingProbe { probe: ProbeKind::Cpu, reason }];

@@ -27,32 +27,32 @@ fn full(width: usize) -> Options {
 }
 
 #[test]
-fn a_terminal_shows_summary_ladder_and_findings() {
+fn terminal_shows_summary_layer_costs_and_findings() {
     let options = Options { colour: false, width: 100, ..Options::default() };
     check("egress.txt", &render(&sample::findings(), None, Format::Terminal, &options));
 }
 
 #[test]
-fn a_narrow_terminal_shows_the_same() {
+fn narrow_terminal_has_the_same_content() {
     let options = Options { colour: false, width: 60, ..Options::default() };
     check("egress-60.txt", &render(&sample::findings(), None, Format::Terminal, &options));
 }
 
 #[test]
-fn a_coloured_terminal_shows_tones() {
+fn coloured_terminal_shows_tones() {
     let options = Options { colour: true, width: 100, ..Options::default() };
     check("egress-colour.txt", &render(&sample::findings(), None, Format::Terminal, &options));
 }
 
 #[test]
-fn markdown_has_everything() {
+fn markdown_is_complete() {
     let record = sample::record::record();
     let text = render(&sample::findings(), Some(&record), Format::Markdown, &Options::default());
     check("egress.md", &text);
 }
 
 #[test]
-fn what_is_required_is_answered_with_the_cheapest_that_meets_it() {
+fn recommends_cheapest_configuration_that_meets_requirements() {
     let required = |bounds: &[&str]| {
         let requirements = bounds.iter().map(|bound| bound.parse().expect("a bound")).collect();
         let view = Some(View::Section("trade-offs"));
@@ -68,7 +68,7 @@ fn what_is_required_is_answered_with_the_cheapest_that_meets_it() {
 }
 
 #[test]
-fn the_summary_answers_what_is_required_of_several_configurations_and_of_one() {
+fn summary_answers_requirements() {
     let required = |findings: &findings::Findings, bound: &str| {
         let requirements = vec![bound.parse().expect("a bound")];
         let view = Some(View::Section("summary"));
@@ -89,7 +89,7 @@ fn the_summary_answers_what_is_required_of_several_configurations_and_of_one() {
 }
 
 #[test]
-fn a_list_of_system_calls_says_which_takes_most_and_never_that_waiting_is_time_spent() {
+fn list_of_calls_separates_waiting_from_work() {
     let mut findings = sample::imported::imported();
     findings.results.retain(|result| !result.syscalls.is_empty());
     (findings.matched_pairs, findings.rankings, findings.answers) = Default::default();
@@ -108,7 +108,7 @@ fn a_list_of_system_calls_says_which_takes_most_and_never_that_waiting_is_time_s
 }
 
 #[test]
-fn nothing_is_sure_to_meet_a_bound_by_numbers_that_cannot_be_relied_on() {
+fn unreliable_values_never_meet_a_requirement() {
     let required = |bound: &str, findings: &findings::Findings| {
         let requirements = vec![bound.parse().expect("a bound")];
         let view = Some(View::Section("trade-offs"));
@@ -143,32 +143,32 @@ fn serious() -> findings::Finding {
 }
 
 #[test]
-fn csv_has_a_row_for_each_result() {
+fn csv_has_one_row_per_result() {
     check("results.csv", &render(&sample::findings(), None, Format::Csv, &Options::default()));
 }
 
 #[test]
-fn csv_has_a_row_for_each_trial() {
+fn csv_has_one_row_per_trial() {
     let record = sample::record::record();
     check("trials.csv", &render(&sample::findings(), Some(&record), Format::CsvTrials, &Options::default()));
     check("trials-kept.csv", &render(&sample::findings(), None, Format::CsvTrials, &Options::default()));
 }
 
 #[test]
-fn a_run_without_trials_says_so() {
+fn report_mentions_missing_trials() {
     check("nothing.txt", &render(&sample::nothing(), None, Format::Terminal, &Options::default()));
     check("nothing.md", &render(&sample::nothing(), None, Format::Markdown, &Options::default()));
 }
 
 #[test]
-fn every_kind_of_load_has_its_numbers_in_a_report() {
+fn reports_every_kind_of_workload() {
     check("engine.txt", &render(&sample::engine(), None, Format::Terminal, &full(100)));
     check("engine.md", &render(&sample::engine(), None, Format::Markdown, &Options::default()));
     check("engine.csv", &render(&sample::engine(), None, Format::Csv, &Options::default()));
 }
 
 #[test]
-fn a_single_trial_has_a_summary_of_its_own() {
+fn single_trial_has_its_own_summary() {
     let terminal = |single| render_single(&single, SingleFormat::Terminal, &Options::default());
     check("single-stream.txt", &terminal(sample::single::stream()));
     check("single-datagrams.txt", &terminal(sample::single::datagrams()));
@@ -182,7 +182,7 @@ fn a_single_trial_has_a_summary_of_its_own() {
 }
 
 #[test]
-fn a_sweep_says_what_to_set_and_what_was_saved() {
+fn sweep_has_recommendation_and_savings() {
     let narrow = Options { width: 80, ..Options::default() };
     let sweep = sample::sweep::sweep();
     check("sweep.txt", &render(&sweep, None, Format::Terminal, &narrow));
@@ -198,7 +198,7 @@ fn a_sweep_says_what_to_set_and_what_was_saved() {
 }
 
 #[test]
-fn what_probes_saw_is_shown_owner_by_owner_step_by_step_and_call_by_call() {
+fn shows_probe_data_by_owner_step_and_call() {
     let probed = sample::probed::probed();
     check("probed.txt", &render(&probed, None, Format::Terminal, &full(100)));
     check("probed.md", &render(&probed, None, Format::Markdown, &Options::default()));
@@ -206,7 +206,7 @@ fn what_probes_saw_is_shown_owner_by_owner_step_by_step_and_call_by_call() {
 }
 
 #[test]
-fn alternatives_are_ranked_and_matched_pairs_held_against_each_other() {
+fn ranks_alternatives_and_compares_matched_pairs() {
     let four = sample::alternatives::alternatives();
     check("alternatives.txt", &render(&four, None, Format::Terminal, &full(100)));
     check("alternatives.md", &render(&four, None, Format::Markdown, &Options::default()));
@@ -214,7 +214,7 @@ fn alternatives_are_ranked_and_matched_pairs_held_against_each_other() {
 }
 
 #[test]
-fn the_time_of_guests_is_shown_as_their_host_and_as_they_see_it() {
+fn shows_guest_time_as_seen_by_host_and_guest() {
     let machines = sample::machines::machines();
     check("machines.txt", &render(&machines, None, Format::Terminal, &full(100)));
     check("machines.md", &render(&machines, None, Format::Markdown, &Options::default()));
@@ -222,7 +222,7 @@ fn the_time_of_guests_is_shown_as_their_host_and_as_they_see_it() {
 }
 
 #[test]
-fn what_was_imported_is_shown_as_far_as_it_is_known() {
+fn shows_known_values_of_imported_run() {
     check("imported.txt", &render(&sample::imported::imported(), None, Format::Terminal, &full(80)));
     let options = Options::default();
     check("imported.md", &render(&sample::imported::imported(), None, Format::Markdown, &options));
@@ -230,8 +230,8 @@ fn what_was_imported_is_shown_as_far_as_it_is_known() {
 }
 
 #[test]
-fn two_runs_are_held_against_each_other() {
-    use sample::comparison::{cannot_tell, lost, nothing_in_common, run_comparison, same};
+fn compares_two_runs() {
+    use sample::comparison::{inconclusive, lost, nothing_in_common, run_comparison, same};
     let narrow = Options { width: 80, ..Options::default() };
     let full = Options::default();
     let gated = |format, options| render_comparison(&run_comparison(), Some(&lost()), format, options);
@@ -240,12 +240,12 @@ fn two_runs_are_held_against_each_other() {
     check("comparison.md", &gated(Format::Markdown, &full));
     check("comparison.csv", &gated(Format::Csv, &full));
     check("comparison-same.txt", &render_comparison(&same(), None, Format::Terminal, &narrow));
-    let apart = render_comparison(&nothing_in_common(), Some(&cannot_tell()), Format::Terminal, &narrow);
+    let apart = render_comparison(&nothing_in_common(), Some(&inconclusive()), Format::Terminal, &narrow);
     check("comparison-apart.txt", &apart);
 }
 
 #[test]
-fn the_noise_between_runs_stands_in_the_head_beside_each_result_and_in_its_verdict() {
+fn shows_noise_between_runs_in_header_and_results() {
     use sample::comparison::{hidden, learned};
     let narrow = Options { width: 80, ..Options::default() };
     let gated = |format, options| render_comparison(&learned(), Some(&hidden()), format, options);
@@ -254,7 +254,7 @@ fn the_noise_between_runs_stands_in_the_head_beside_each_result_and_in_its_verdi
 }
 
 #[test]
-fn two_runs_in_json_are_their_document() {
+fn json_of_a_comparison_is_its_document() {
     let (comparison, gate) = (sample::comparison::run_comparison(), sample::comparison::lost());
     let options = Options::default();
     let bare = render_comparison(&comparison, None, Format::Json, &options);
@@ -264,7 +264,7 @@ fn two_runs_in_json_are_their_document() {
 }
 
 #[test]
-fn a_single_trial_in_json_is_its_document() {
+fn json_of_a_single_trial_is_its_document() {
     let text = render_single(&sample::single::stream(), SingleFormat::Json, &Options::default());
     check_document(&text, &sample::single::stream());
 }

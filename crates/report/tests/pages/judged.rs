@@ -46,7 +46,6 @@ fn comparisons(findings: &mut Findings) -> Vec<(String, &mut Comparison)> {
     all
 }
 
-/// Returns a comparison with unique values that can be found on a page.
 fn numbered(number: usize, verdict: Difference) -> Comparison {
     let (ratio, difference) = (0.2 + 0.02 * number as f64, 1e6 * (101 + 7 * number) as f64);
     let around = |value: f64, by: f64| Some(Interval { low: value - by, high: value + by, confidence: 0.95 });
@@ -60,7 +59,6 @@ fn numbered(number: usize, verdict: Difference) -> Comparison {
     }
 }
 
-/// Returns the forms in which a page may show the intervals.
 fn written(comparison: &Comparison) -> Vec<String> {
     let digits = |value: f64| units::significant(value, 3).trim_end_matches('0').to_owned();
     let range = |interval: Interval, scale: f64, sign: &str| {
@@ -121,7 +119,7 @@ fn check(name: &str, findings: &Findings) -> usize {
 }
 
 #[test]
-fn every_number_has_its_judgement_beside_it() {
+fn each_comparison_is_shown_with_its_verdict() {
     let samples = [
         ("egress", sample::findings()),
         ("alternatives", sample::alternatives::alternatives()),

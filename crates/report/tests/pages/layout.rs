@@ -66,7 +66,7 @@ fn check_width(findings: &Findings, width: usize) {
 }
 
 #[test]
-fn no_line_of_a_single_trial_is_wider_than_the_terminal() {
+fn single_trial_fits_the_terminal() {
     let trials = [
         sample::single::stream(),
         sample::single::datagrams(),
@@ -87,7 +87,7 @@ fn no_line_of_a_single_trial_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal() {
+fn lines_fit_the_terminal() {
     check_width(&sample::engine(), 72);
     for width in [60, 61, 72, 80, 99, 100, 120, 200] {
         check_width(&sample::findings(), width);
@@ -97,7 +97,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn no_line_of_a_sweep_or_an_import_is_wider_than_the_terminal() {
+fn sweep_and_import_fit_the_terminal() {
     for width in [60, 72, 80, 100, 120] {
         check_width(&sample::sweep::sweep(), width);
         check_width(&sample::imported::imported(), width);
@@ -108,13 +108,13 @@ fn no_line_of_a_sweep_or_an_import_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn no_line_of_a_comparison_is_wider_than_the_terminal() {
-    use sample::comparison::{cannot_tell, hidden, learned, lost, nothing_in_common, run_comparison, same};
+fn comparison_fits_the_terminal() {
+    use sample::comparison::{hidden, inconclusive, learned, lost, nothing_in_common, run_comparison, same};
     let comparisons = [
         (run_comparison(), lost()),
         (learned(), hidden()),
         (same(), lost()),
-        (nothing_in_common(), cannot_tell()),
+        (nothing_in_common(), inconclusive()),
     ];
     for ((comparison, gate), width) in
         comparisons.iter().flat_map(|comparison| [60, 72, 80, 100].map(|width| (comparison, width)))
@@ -138,7 +138,7 @@ fn summary(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_summary_has_twelve_lines_at_most() {
+fn summary_has_at_most_twelve_lines() {
     let runs = [
         sample::findings(),
         sample::engine(),
@@ -161,7 +161,7 @@ fn the_summary_has_twelve_lines_at_most() {
 }
 
 #[test]
-fn a_run_ends_with_the_summary_and_a_report_begins_with_it() {
+fn run_ends_with_summary_and_report_starts_with_it() {
     let text = |summary| {
         render(&sample::findings(), None, Format::Terminal, &Options { summary, ..Options::default() })
     };
@@ -171,7 +171,7 @@ fn a_run_ends_with_the_summary_and_a_report_begins_with_it() {
 }
 
 #[test]
-fn a_section_is_shown_alone_and_every_one_in_full() {
+fn shows_single_section_and_full_report() {
     let text = |view| {
         render(
             &sample::probed::probed(),
@@ -192,7 +192,7 @@ fn a_section_is_shown_alone_and_every_one_in_full() {
 }
 
 #[test]
-fn an_unreliable_run_is_to_be_repeated_and_suggests_nothing_else() {
+fn unreliable_run_suggests_only_a_repetition() {
     let mut findings = sample::findings();
     let reason = Statement {
         finding: "disturbed".into(),
@@ -210,7 +210,7 @@ fn an_unreliable_run_is_to_be_repeated_and_suggests_nothing_else() {
 }
 
 #[test]
-fn an_unreliable_layer_is_marked_unless_all_of_them_are() {
+fn marks_unreliable_layers_unless_all_are() {
     let mut findings = sample::findings();
     findings.verdict.workloads[0].layers[0].unreliable = true;
     let text = render(&findings, None, Format::Terminal, &Options::default());
@@ -221,7 +221,7 @@ fn an_unreliable_layer_is_marked_unless_all_of_them_are() {
 }
 
 #[test]
-fn a_superseded_finding_names_the_one_that_explains_it() {
+fn superseded_finding_names_its_explanation() {
     let mut findings = sample::findings();
     findings.findings[0].superseded_by = Some("disturbed".into());
     let text = render(&findings, None, Format::Terminal, &Options::default());
@@ -230,7 +230,7 @@ fn a_superseded_finding_names_the_one_that_explains_it() {
 }
 
 #[test]
-fn a_terminal_too_narrow_is_treated_as_sixty_columns() {
+fn narrow_terminal_is_treated_as_sixty_columns() {
     let narrow = |width| {
         render(
             &sample::findings(),
@@ -244,7 +244,7 @@ fn a_terminal_too_narrow_is_treated_as_sixty_columns() {
 }
 
 #[test]
-fn colours_change_nothing_but_colours() {
+fn colours_do_not_change_the_text() {
     let text = |colour| {
         render(
             &sample::findings(),
@@ -259,7 +259,7 @@ fn colours_change_nothing_but_colours() {
 }
 
 #[test]
-fn names_cannot_steer_the_terminal() {
+fn escapes_names_on_the_terminal() {
     for format in [Format::Terminal, Format::Markdown, Format::Html] {
         let text = render(&renamed(NAMES[3]), None, format, &Options::default());
         assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text}");
@@ -267,7 +267,7 @@ fn names_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn every_row_of_a_markdown_table_has_its_columns() {
+fn markdown_tables_have_complete_rows() {
     let bars = |line: &str| line.replace("\\|", "").matches('|').count();
     for name in NAMES {
         let record = sample::record::record();
@@ -286,7 +286,7 @@ fn every_row_of_a_markdown_table_has_its_columns() {
 }
 
 #[test]
-fn details_are_closed_in_markdown() {
+fn markdown_details_are_closed() {
     let record = sample::record::record();
     let text = render(&sample::findings(), Some(&record), Format::Markdown, &Options::default());
     assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
@@ -295,7 +295,7 @@ fn details_are_closed_in_markdown() {
 }
 
 #[test]
-fn a_page_for_a_browser_closes_what_it_opens_and_fetches_nothing() {
+fn html_is_well_formed_and_fetches_nothing() {
     let record = sample::record::record();
     for name in NAMES {
         let page = render(&renamed(name), Some(&record), Format::Html, &Options::default());
@@ -326,7 +326,7 @@ fn a_page_for_a_browser_closes_what_it_opens_and_fetches_nothing() {
 
 /// Both formats show the same values because values are formatted before a backend is chosen.
 #[test]
-fn a_page_for_a_browser_has_the_numbers_of_the_one_in_markdown() {
+fn html_has_the_same_values_as_markdown() {
     let record = sample::record::record();
     let [html, markdown] = [Format::Html, Format::Markdown]
         .map(|format| render(&sample::findings(), Some(&record), format, &Options::default()));
@@ -340,7 +340,7 @@ fn a_page_for_a_browser_has_the_numbers_of_the_one_in_markdown() {
 }
 
 #[test]
-fn a_run_of_skipped_results_only_says_why() {
+fn run_with_only_skipped_results_gives_reasons() {
     let mut findings = sample::nothing();
     findings.run.state = RunState::Complete;
     findings.skipped =
@@ -353,7 +353,7 @@ fn a_run_of_skipped_results_only_says_why() {
 }
 
 #[test]
-fn trials_without_a_value_are_counted_with_the_reason() {
+fn counts_trials_without_a_value_by_reason() {
     let mut record = sample::record::record();
     let text = |record: &samples::RunRecord| {
         let mut findings = sample::nothing();
@@ -371,7 +371,7 @@ fn trials_without_a_value_are_counted_with_the_reason() {
 }
 
 #[test]
-fn what_a_log_does_not_tell_of_tcp_is_no_zero() {
+fn unknown_tcp_values_are_not_zero() {
     let mut record = sample::record::record();
     let rows = |record: &samples::RunRecord| {
         let page = render(&sample::findings(), Some(record), Format::Markdown, &Options::default());
@@ -390,7 +390,7 @@ fn what_a_log_does_not_tell_of_tcp_is_no_zero() {
 }
 
 #[test]
-fn what_only_the_sender_told_is_called_sent() {
+fn labels_sender_rate_as_sent() {
     let mut findings = sample::findings();
     for result in &mut findings.results {
         let WorkloadSummary::Stream(stream) = &mut result.measured else { continue };
@@ -403,7 +403,7 @@ fn what_only_the_sender_told_is_called_sent() {
 }
 
 #[test]
-fn ratios_without_an_interval_stand_bare_and_in_one_style() {
+fn ratios_without_interval_have_no_marks_and_one_style() {
     let mut findings = sample::findings();
     let mut ratios = [2.5, 1.5].into_iter().cycle();
     for comparison in findings.results.iter_mut().filter_map(|result| result.against_baseline.as_mut()) {
@@ -419,7 +419,6 @@ fn ratios_without_an_interval_stand_bare_and_in_one_style() {
     assert!(results.contains("A number without brackets has no interval"), "{text}");
 }
 
-/// Checks what a reader gets by copying the command from a narrow terminal.
 fn check_copied(command: &str, expected: &str) {
     let mut findings = sample::findings();
     let remedy = Remedy::manual("Do it", vec![command.into()]);
@@ -438,7 +437,7 @@ fn check_copied(command: &str, expected: &str) {
 }
 
 #[test]
-fn a_long_command_can_still_be_copied() {
+fn long_commands_can_be_copied() {
     let long =
         "ethtool -K egress.vxlan tx-checksum-ip-generic on tx-tcp-segmentation on generic-receive-offload on";
     check_copied(long, long);
@@ -455,7 +454,7 @@ fn json_is_the_document() {
 }
 
 #[test]
-fn csv_rows_have_as_many_fields_as_the_head() {
+fn csv_rows_match_the_header() {
     let fields = |line: &str| {
         let mut quoted = false;
         let comma = |c: char| {
@@ -476,7 +475,7 @@ fn csv_rows_have_as_many_fields_as_the_head() {
 }
 
 #[test]
-fn why_owners_were_not_told_apart_exactly_stands_under_them() {
+fn explains_inexact_attribution_below_the_table() {
     let mut findings = sample::probed::probed();
     for cpu in findings.results.iter_mut().filter_map(|result| result.probed.as_mut()?.cpu.as_mut()) {
         (cpu.source, cpu.reason) =

@@ -60,11 +60,9 @@ fn drawn(findings: &Findings) -> Vec<Picture> {
     pictures(findings, Some(&sample::record::record()), &Options::default())
 }
 
-/// A chart's text: left, top, right, bottom, and the characters.
 #[derive(Debug)]
 struct Shown(f64, f64, f64, f64, String);
 
-/// Uses approximate widths of a reader's font, with the space that a tag needs.
 fn texts(svg: &str) -> Vec<Shown> {
     let sizes: BTreeMap<&str, f64> = [("t", 13.0), ("l", 13.0), ("n", 12.0), ("k", 11.0)].into();
     let parts = svg.split("<text ").skip(1);
@@ -139,7 +137,7 @@ fn inline(page: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn no_text_is_cut_or_lies_on_another_whatever_the_names() {
+fn texts_neither_overlap_nor_are_cut_off() {
     let record = sample::record::record();
     for (findings, name) in runs().iter().flat_map(|run| HOSTILE.map(|name| (run, name))) {
         let findings = renamed(findings, name);
@@ -158,7 +156,7 @@ fn no_text_is_cut_or_lies_on_another_whatever_the_names() {
 }
 
 #[test]
-fn no_name_becomes_markup_and_none_is_too_long() {
+fn escapes_and_shortens_names_in_charts() {
     let long = "W".repeat(10_000);
     for (findings, name) in
         runs().iter().flat_map(|run| HOSTILE.into_iter().chain([long.as_str()]).map(move |name| (run, name)))
@@ -245,7 +243,7 @@ fn agreed(kind: &str, row: &BTreeMap<String, String>, told: &BTreeMap<String, St
 }
 
 #[test]
-fn what_is_drawn_is_what_the_reports_tables_say() {
+fn charts_match_report_tables() {
     for findings in runs() {
         let report = rows(&render(&findings, None, Format::Csv, &Options::default()));
         let compared: usize = drawn(&findings)
@@ -270,7 +268,7 @@ fn stream(record: &RunRecord) -> &StreamData {
 }
 
 #[test]
-fn a_time_series_is_what_the_record_says_of_each_interval() {
+fn time_series_matches_the_record() {
     let record = sample::record::record();
     let pictures = drawn(&sample::findings());
     let series = pictures.iter().find(|picture| picture.kind() == "time-series").expect("there is one");
@@ -297,7 +295,7 @@ fn numbers(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
 }
 
 #[test]
-fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
+fn bars_and_dots_match_values() {
     let findings = sample::findings();
     let layers = drawn(&findings).into_iter().find(|it| it.kind() == "layers").expect("it has layers");
     let svg = layers.svg(Theme::Auto);
@@ -305,7 +303,6 @@ fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
     let [first, last] = [data.first(), data.last()]
         .map(|row| row.expect("two paths")["value"].parse::<f64>().expect("a number"));
     let wholes = numbers(&svg, "rect class=\"f0\"", "width");
-    // The first is the legend's.
     let share = wholes[wholes.len() - 1] / wholes[1];
     assert!((share - last / first).abs() < 0.01, "{share} and {}", last / first);
     let zero = numbers(&svg, "rect class=\"f0\"", "x")[1];
@@ -325,9 +322,8 @@ fn each_bar_is_as_long_as_its_number_and_each_trial_is_a_dot_at_its_value() {
     );
 }
 
-/// The script shows values from the chart's table, to four digits.
 #[test]
-fn what_a_mark_says_is_in_its_table() {
+fn tooltips_match_the_chart_table() {
     let findings = sample::findings();
     let page = render(&findings, Some(&sample::record::record()), Format::Html, &Options::default());
     let layers = page.split("<figure id=\"layers-").nth(1).and_then(|it| it.split("<figcaption").next());
@@ -355,7 +351,7 @@ fn what_a_mark_says_is_in_its_table() {
 }
 
 #[test]
-fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
+fn every_chart_kind_is_drawn_with_a_caption() {
     let all: Vec<Picture> = runs()
         .iter()
         .flat_map(drawn)
@@ -377,7 +373,7 @@ fn every_kind_is_drawn_of_some_run_and_told_in_a_sentence() {
 
 /// `PLUMB_PICTURES=FOLDER` writes every chart to that folder for inspection.
 #[test]
-fn two_pictures_are_as_they_were_found_good() {
+fn two_charts_match_golden_files() {
     if let Ok(folder) = env::var("PLUMB_PICTURES") {
         for (run, findings) in runs().iter().enumerate() {
             for (index, picture) in drawn(findings).iter().enumerate() {

@@ -13,7 +13,7 @@ use crate::{
     vm::Monitor,
 };
 
-/// Maximum `vcpu_count` in Firecracker's machine configuration.
+/// The maximum `vcpu_count` in Firecracker's machine configuration.
 const MOST_VCPUS: u32 = 32;
 const ONE_QUEUE: &str = "Firecracker network devices have a single queue pair";
 

@@ -9,7 +9,7 @@ use crate::{
     vm::VirtioNet,
 };
 
-/// Upper limit of the kernel's CONFIG_NR_CPUS.
+/// The upper limit of the kernel's CONFIG_NR_CPUS.
 const CPUS: u32 = 8192;
 
 pub(super) fn check(table: &VmTable, problems: &mut Vec<Problem>) {

@@ -112,9 +112,7 @@ pub struct Vlan {
     pub at: DeviceRef,
     pub over: DeviceName,
     pub id: u16,
-    /// `None` for a bridge port.
     pub address: Option<Ipv4Net>,
-    /// The MTU, not counting the VLAN tag.
     pub mtu: u32,
 }
 

@@ -74,7 +74,6 @@ impl Entry<VxlanTable> {
             Some(existing) => (existing.end(&at.host).device, existing.address),
             None => {
                 let over = member.over();
-                // Tunnels cannot be nested.
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
                 (over, local)

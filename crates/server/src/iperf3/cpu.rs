@@ -5,7 +5,6 @@ use sys::clock::{monotonic, process_cpu};
 pub(super) struct Cpu {
     at: u64,
     total: u64,
-    /// User and system time, in kernel ticks.
     parts: [u64; 2],
 }
 
@@ -14,7 +13,6 @@ impl Cpu {
         Self { at: monotonic(), total: process_cpu(), parts: parts().unwrap_or_default() }
     }
 
-    /// Percentages of one CPU: total, user, system.
     pub(super) fn until_now(&self) -> [f64; 3] {
         let now = Self::now();
         let percent = (now.total - self.total) as f64 * 100.0 / (now.at - self.at).max(1) as f64;

@@ -15,7 +15,6 @@ use serde::{
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, FlowEnd, Interval, StreamEnd};
 
-/// Maximum length of the JSON in bytes.
 pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;

@@ -4,7 +4,6 @@ use codecs::iperf3::{PlannedStream, Results, StreamResults};
 use traffic::StreamOutcome;
 use workload::{DatagramSample, Direction, EndSeries, Interval};
 
-/// `cpu` contains total, user and system usage, in percent.
 pub(super) fn results(
     outcome: &StreamOutcome,
     plan: &[PlannedStream],

@@ -97,7 +97,6 @@ fn endpoint(address: &str) -> String {
     )
 }
 
-/// Uses powers of 1024, like iperf3.
 fn amount(bytes: f64) -> String {
     let units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];
     let place = units

@@ -12,4 +12,4 @@ pub use client::{ClientSpec, run_client};
 
 pub(crate) use served::{SessionOutcome, SharedCounts};
 pub(crate) use tcp::serve_tcp;
-pub(crate) use udp::{cost, serve_udp_beside};
+pub(crate) use udp::{cost, serve_udp};

@@ -37,7 +37,7 @@ impl SessionOutcome {
         let flow = (counts.received > 0).then(|| flow(counts, guard.active(), socket.clone()));
         let measured = PingPongEnd {
             messages: MessagesEnd::Server(socket),
-            beside: StreamEnd { flows: flow.into_iter().collect() },
+            background: StreamEnd { flows: flow.into_iter().collect() },
         };
         let outcome = Outcome { measured, threads: vec![thread] };
         Self { counts, ended, outcome }

@@ -19,7 +19,7 @@ use workload::{MessagesEnd, PingPongEnd};
 use codecs::sockperf::{Counts, MAX_MESSAGE, Question};
 use units::{Bytes, Nanos};
 
-use super::{SessionOutcome, SharedCounts, serve_tcp, serve_udp_beside};
+use super::{SessionOutcome, SharedCounts, serve_tcp, serve_udp};
 use crate::testing::HERE;
 
 const PATIENT: Bounds =
@@ -68,12 +68,13 @@ fn returns_and_counts_all_messages_of_a_connection() {
         assert_eq!(served.counts, Counts { received: count, answered: count, bytes });
         assert_eq!(served.ended, EndReason::Left);
         assert_eq!(served.outcome.threads.len(), 1);
-        let PingPongEnd { messages: MessagesEnd::Server(socket), beside } = served.outcome.measured else {
+        let PingPongEnd { messages: MessagesEnd::Server(socket), background } = served.outcome.measured
+        else {
             panic!("a server's: {:?}", served.outcome)
         };
         assert_eq!(socket.nodelay, Some(true));
         assert!(socket.addresses.is_some_and(|addresses| addresses.contains(" -> 127.0.0.1:")));
-        assert_eq!(beside.flows[0].series.bytes(), Bytes(bytes));
+        assert_eq!(background.flows[0].series.bytes(), Bytes(bytes));
     }
 }
 
@@ -173,9 +174,8 @@ fn returns_valid_datagrams_until_idle() {
         let mut question = Question::new(100).expect("a valid size");
         let first = question.number(1).to_vec();
         thread::scope(|scope| {
-            let server = scope.spawn(|| {
-                serve_udp_beside(&SharedCounts::default(), &ours, (&first, &[]), bounds, &Stop::new())
-            });
+            let server = scope
+                .spawn(|| serve_udp(&SharedCounts::default(), &ours, (&first, &[]), bounds, &Stop::new()));
             let mut answer = [0; 200];
             for number in 1..=50 {
                 if number > 1 {

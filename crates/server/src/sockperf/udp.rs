@@ -26,8 +26,8 @@ pub(crate) const fn cost(length: usize) -> u64 {
 /// Serves the peer that `socket` is connected to until the peer is idle. Drops invalid datagrams, and replies
 /// beyond `rate`. `first` is a datagram that another socket received and this one answers. `others` counts
 /// the datagrams that other sockets answered.
-pub(crate) fn serve_udp_beside(
-    beside: &SharedCounts,
+pub(crate) fn serve_udp(
+    others: &SharedCounts,
     socket: &UdpSocket,
     (first, rate): (&[u8], &[Arc<Meter>]),
     bounds: Bounds,
@@ -58,7 +58,7 @@ pub(crate) fn serve_udp_beside(
         }
     };
     let thread = spent.until_now("server", ThreadRole::Pong);
-    Ok(SessionOutcome::new(beside.and(counts), ended, &guard, thread, udp_facts(socket, None)))
+    Ok(SessionOutcome::new(others.and(counts), ended, &guard, thread, udp_facts(socket, None)))
 }
 
 #[inline]

@@ -19,7 +19,7 @@ fn near(got: f64, wanted: f64, within: f64, row: &[&str]) {
 }
 
 #[test]
-fn permutation_tests_give_the_p_of_scipy() {
+fn permutation_tests_match_scipy() {
     for row in rows(include_str!("permutation.tsv")) {
         let (a, b) = (numbers(row[1]), numbers(row[2]));
         let test = permutation::two_sample(&a, &b).expect("finite values");
@@ -29,7 +29,7 @@ fn permutation_tests_give_the_p_of_scipy() {
 }
 
 #[test]
-fn what_runs_differ_by_is_as_r_has_it() {
+fn noise_between_runs_matches_r() {
     for row in rows(include_str!("runs.tsv")) {
         let got = noise::between_runs(&numbers(row[1]), numbers(row[0])[0]).expect("four runs or more");
         near(got.relative, numbers(row[2])[0], 1e-9, &row);
@@ -37,7 +37,7 @@ fn what_runs_differ_by_is_as_r_has_it() {
 }
 
 #[test]
-fn ratios_have_the_estimates_and_intervals_of_r() {
+fn ratios_match_estimates_and_intervals_of_r() {
     for row in rows(include_str!("ratios.tsv")) {
         let (confidence, a, b) = (numbers(row[1])[0], numbers(row[2]), numbers(row[3]));
         let pairs: Vec<(f64, f64)> = a.into_iter().zip(b).collect();
@@ -51,7 +51,7 @@ fn ratios_have_the_estimates_and_intervals_of_r() {
 }
 
 #[test]
-fn biweights_of_pairs_are_the_roots_that_scipy_finds() {
+fn biweights_match_roots_found_by_scipy() {
     for row in rows(include_str!("paired.tsv")) {
         let pairs: Vec<(f64, f64)> = numbers(row[1]).iter().map(|log| (2.0, 2.0 * log.exp())).collect();
         let got = fit::paired_ratio(&pairs, numbers(row[0])[0], 0.95).expect("positive values");
@@ -63,7 +63,7 @@ fn biweights_of_pairs_are_the_roots_that_scipy_finds() {
 }
 
 #[test]
-fn dependence_inflates_as_in_the_package_mcmc() {
+fn inflation_matches_the_package_mcmc() {
     for row in rows(include_str!("inflation.tsv")) {
         near(series::inflation(&numbers(row[1])).expect("finite values"), numbers(row[0])[0], 1e-6, &row);
     }
@@ -71,7 +71,7 @@ fn dependence_inflates_as_in_the_package_mcmc() {
 
 /// If both the dip test and the mixture model are certain, so are we, and our levels match the mixture's means.
 #[test]
-fn humps_are_seen_where_the_dip_test_and_the_mixture_see_them() {
+fn modes_agree_with_dip_test_and_mixture_model() {
     let (mut clear, mut single) = (0, 0);
     for row in rows(include_str!("humps.tsv")) {
         let (dip, gain, means) = (numbers(row[1])[0], numbers(row[2])[0], numbers(row[3]));

@@ -81,7 +81,6 @@ fn verdicts() -> Vec<Case> {
     cases
 }
 
-/// The floor for comparing two runs, combined with the uncertainty of their medians.
 fn whole_floor(a: &[f64], b: &[f64]) -> Option<f64> {
     let reach = reach(a)?.max(reach(b)?);
     Some(noise::USUAL_BETWEEN_RUNS.hypot(reach))
@@ -95,7 +94,6 @@ fn whole_floors() -> Vec<Case> {
     let judged = |draws: &mut Draws, n: usize, kind: Option<Shape>, between: f64, kept: f64| {
         let a = run(draws, n, kind, 0.02, between);
         let b = scaled(&run(draws, n, kind, 0.02, between), kept);
-        // Plumb's own runs, and those of another tool.
         let of = |floor: f64| Some(ab::judge(&a, &b, floor)?.difference);
         Some((of(whole_floor(&a, &b)?)?, of(noise::USUAL_BETWEEN_RUNS)?))
     };
@@ -139,7 +137,6 @@ fn whole_floors() -> Vec<Case> {
 
 type Chances = fn(&[sweep::Cell<'_>]) -> Vec<Option<f64>>;
 
-/// Twenty cells at once. Any alarm among unchanged cells is a false one.
 fn sweeps() -> Vec<Case> {
     let once = |n: usize, chances: Chances| {
         move |draws: &mut Draws| {
@@ -165,7 +162,6 @@ fn sweeps() -> Vec<Case> {
     [8, 10].into_iter().flat_map(|n| kinds.map(|kind| case(n, kind))).collect()
 }
 
-/// Twenty cells, judged as in a comparison of two runs but without a floor.
 fn pooled() -> Vec<Case> {
     let judged = |draws: &mut Draws, n: usize, shape: Shape, scatter: f64, kept: f64| {
         let runs: Vec<[Vec<f64>; 2]> = (0..20)

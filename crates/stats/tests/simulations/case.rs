@@ -10,17 +10,14 @@ pub(crate) const SEED: u64 = 7;
 pub(crate) struct Case {
     pub(crate) method: &'static str,
     pub(crate) data: String,
-    /// The smallest and the largest claimed fraction. `None` for a figure without a claim.
+    /// The smallest and the largest claimed fraction, or `None` for a number without a claim.
     pub(crate) claim: Option<(f64, f64)>,
-    /// The minimum fraction of data sets for which the method must return a result.
     pub(crate) answers: f64,
     once: Box<Once>,
 }
 
 pub(crate) struct Shown {
-    /// Fraction of the data sets with a result in which it happened.
     pub(crate) share: f64,
-    /// Fraction of the data sets with a result.
     pub(crate) answered: f64,
 }
 

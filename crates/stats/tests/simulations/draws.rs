@@ -30,7 +30,6 @@ impl Shape {
         match self {
             Self::Normal | Self::Heavy => 0.0,
             Self::Skewed => 1.0,
-            // A sixth into the upper mode.
             Self::TwoHumps => 1.0 - 0.2 * 0.967_421_566,
         }
     }
@@ -43,7 +42,6 @@ impl Shape {
         }
     }
 
-    /// The mean of [`Draws::series`], with modes of equal size.
     pub(crate) fn mean_in_time(self) -> f64 {
         if self == Self::Skewed { 0.125f64.exp() } else { 0.0 }
     }
@@ -82,7 +80,6 @@ impl Draws {
         }
     }
 
-    /// Positive values whose logarithms have errors of this shape and scale.
     pub(crate) fn rates(&mut self, n: usize, shape: Shape, scale: f64) -> Vec<f64> {
         (0..n).map(|_| 10.0 * (scale * self.error(shape)).exp()).collect()
     }

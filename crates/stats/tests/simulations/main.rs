@@ -49,22 +49,22 @@ fn check(cases: &[Case]) {
 }
 
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn simulated_intervals_have_claimed_coverage() {
     check(&coverage::cases());
 }
 
 #[test]
-fn verdicts_are_wrong_as_rarely_as_they_say() {
+fn verdicts_have_claimed_error_rates() {
     check(&alarms::cases());
 }
 
 #[test]
-fn steps_of_a_run_are_judged_as_well_as_they_say_with_trials_disturbed() {
+fn step_verdicts_hold_with_disturbed_trials() {
     check(&steps::cases());
 }
 
 #[test]
-fn what_runs_differ_by_is_learned_as_well_as_it_says() {
+fn noise_between_runs_is_estimated_as_claimed() {
     check(&runs::cases());
 }
 
@@ -113,7 +113,7 @@ fn wrong_methods_are_refuted() {
 }
 
 #[test]
-fn no_claim_allows_everything() {
+fn every_claim_excludes_some_outcome() {
     let all = [
         coverage::cases(),
         alarms::cases(),

@@ -50,9 +50,7 @@ fn shapes() -> Vec<Case> {
 struct Chain {
     shape: Shape,
     carry: f64,
-    /// Minimum fraction of jumps found, by the length of the series. Small jumps need more values.
     jumps: [(usize, f64); 4],
-    /// Minimum fraction of warm-ups that are cut at the right place.
     warm_ups: [(usize, f64); 2],
 }
 
@@ -153,11 +151,11 @@ fn warm_ups() -> Vec<Case> {
 
 struct Curve {
     name: &'static str,
-    /// In Gbit/s.
     levels: &'static [f64],
     knee: usize,
     falls: bool,
-    /// Minimum fraction of data sets in which the exact knee is found, with one trial per level and with five.
+    /// The minimum fraction of data sets in which the exact knee is found, with one trial per level and with
+    /// five.
     placed: [f64; 2],
 }
 

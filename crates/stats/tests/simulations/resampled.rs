@@ -74,7 +74,6 @@ fn block_mean(draws: &mut Draws, values: &[f64]) -> Option<Interval> {
 
 /// Student's interval from batch means (Law, Simulation Modeling and Analysis, 5th ed. 2015, 9.5.3).
 fn batch_mean(values: &[f64], batches: usize) -> Option<Interval> {
-    // The 97.5 % point for 9 degrees of freedom.
     let quantile = (batches == 10).then_some(2.262_157)?;
     let means: Option<Vec<f64>> =
         values.chunks_exact(values.len() / batches).take(batches).map(describe::mean).collect();

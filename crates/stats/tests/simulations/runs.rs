@@ -134,7 +134,6 @@ fn sweeps() -> Vec<Case> {
     [4, 10].map(case).into_iter().collect()
 }
 
-/// False alarms without further runs.
 fn assumed() -> Vec<Case> {
     let data = "normal 2 % n=10, runs 3 % difference, floor 2 % (too low)";
     vec![Case::new("A/B: false alarm", data, (0.3, 0.5), move |draws| {

@@ -12,11 +12,9 @@ use crate::{
 
 /// Fraction of a disturbed trial's value that is left.
 const LEFT: f64 = 1.0 / 3.0;
-/// Standard deviation between blocks.
 const OF_BLOCKS: f64 = 0.1;
 const OWN: usize = 1;
 const OTHER: usize = 2;
-/// Number of blocks of a result that ends early.
 const EARLY: u32 = 5;
 /// Maximum mean width of an interval relative to that of the earlier method.
 const WIDEST: f64 = 1.1;

@@ -53,17 +53,17 @@ pub(crate) fn failed_import_stores_nothing(place: &Place) {
 pub(crate) fn other_processes_can_write_during_an_import(place: &Place) {
     let mut store = place.open();
     let mut other = place.open_with_patience(Duration::ZERO);
-    let (begin, beside) = (header("import-1", 1000), header("run-1", 1000));
+    let (begin, concurrent) = (header("import-1", 1000), header("run-1", 1000));
     store
         .import(&begin.id, |importing| -> Result<RunHeader, StoreError> {
             importing.trial(&trial(0))?;
-            other.begin(&beside)?;
-            other.trial(&beside.id, &trial(0))?;
+            other.begin(&concurrent)?;
+            other.trial(&concurrent.id, &trial(0))?;
             importing.trial(&trial(1))?;
             Ok(complete(&begin))
         })
         .expect("imports");
-    assert_eq!(store.load(&beside.id).expect("loads").trials, [trial(0)]);
+    assert_eq!(store.load(&concurrent.id).expect("loads").trials, [trial(0)]);
     assert_eq!(store.load(&begin.id).expect("loads").trials, [trial(0), trial(1)]);
 }
 

@@ -16,7 +16,7 @@ struct Control([u8; 64]);
 const IPV6_RECVPKTINFO: u32 = 49;
 const IP_PKTINFO: u32 = 8;
 
-pub fn set_destination_told(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
+pub fn set_destination_reported(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
     let (level, name) =
         if is_ipv6 { (libc::IPPROTO_IPV6, IPV6_RECVPKTINFO) } else { (libc::IPPROTO_IP, IP_PKTINFO) };
     integer::set(&fd, level, name, 1_i32, "set IP_PKTINFO on")
@@ -181,7 +181,7 @@ mod tests {
             assert!(to.is_ipv6(), "a kernel has IPv4");
             return;
         };
-        set_destination_told(&server, to.is_ipv6()).expect("UDP");
+        set_destination_reported(&server, to.is_ipv6()).expect("UDP");
         let client = UdpSocket::bind((everywhere.parse::<IpAddr>().expect("an address"), 0)).expect("bound");
         for socket in [&server, &client] {
             socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");

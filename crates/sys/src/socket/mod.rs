@@ -10,7 +10,7 @@ mod tcp_info;
 mod transfer;
 mod zero_copy;
 
-pub use addressed::{receive_addressed, send_addressed, set_destination_told};
+pub use addressed::{receive_addressed, send_addressed, set_destination_reported};
 pub use datagram::{ReceiveBatch, SendBatch};
 pub use options::{
     busy_poll, congestion, has_congestion, largest_send_buffer, mss, nodelay, probe_keepalive,

@@ -17,8 +17,8 @@ use crate::error::{Context, Result};
 
 const WAIT: Duration = Duration::from_millis(50);
 
-/// Size of the buffer in bytes. The pipe is resized to match if `fs.pipe-max-size` allows it, which is 1 MiB by
-/// default.
+/// The size of the buffer in bytes. The pipe is resized to match if `fs.pipe-max-size` allows it, which is 1
+/// MiB by default.
 const LENGTH: usize = 1 << 20;
 
 /// Sends the bytes 0 to 255 over and over.

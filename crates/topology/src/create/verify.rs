@@ -43,7 +43,7 @@ impl Creator<'_> {
                 break;
             }
             for some in without_carrier.chunks(ANSWERS_AT_ONCE) {
-                // Ignore errors, because all links are read again below.
+                // Errors are ignored, because all links are read again below.
                 let _ = channel.transact(read_back::link_requests(some));
             }
             links = read_back::links(&self.site.namespaces, host, false)?;

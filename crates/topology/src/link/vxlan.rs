@@ -121,7 +121,7 @@ impl LinkKind for Vxlan {
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // Skip hosts that are not on the run's paths, which have not reported an address.
+            // This skips hosts that are not on the paths of the run and have not reported an address.
             let reported = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);

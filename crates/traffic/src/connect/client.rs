@@ -49,18 +49,18 @@ pub(crate) fn run_client(
     dial::await_go(&control, &name, || if stop.is_asked() { Err(Error::Stopped) } else { Ok(()) })?;
     let grid = Grid::new(&spec.load, monotonic());
     let shared = &SharedState::new(stop);
-    let stands = &|| dial::check_stands(&control, &name);
+    let check_control = &|| dial::check_open(&control, &name);
     let job = |thread: u32| {
         let (name, caller) = (name.clone(), Caller::new(spec, grid));
         let work = {
             let name = name.clone();
-            move || caller.run(thread, &name, shared, stands)
+            move || caller.run(thread, &name, shared, check_control)
         };
         Job { name, thread: format!("connect {thread}"), work: Box::new(work) as _ }
     };
     let parts = workers::run((0..spec.load.clients).map(job).collect(), shared, observer)?;
     let ended = monotonic();
-    stands()?;
+    check_control()?;
     drop(control);
     Ok(outcome(parts, &grid, ended))
 }
@@ -105,7 +105,7 @@ impl<'a> Caller<'a> {
         thread: u32,
         name: &str,
         shared: &SharedState<'_>,
-        stands: &dyn Fn() -> Result<()>,
+        check_control: &dyn Fn() -> Result<()>,
     ) -> Result<Part> {
         let cpu = cpu_of(self.spec.cpus.as_deref(), thread as usize);
         if let Some(cpu) = cpu {
@@ -127,7 +127,7 @@ impl<'a> Caller<'a> {
                 }
                 shared.check()?;
                 if thread == 0 {
-                    stands()?;
+                    check_control()?;
                 }
                 shared.add_round_trips(std::mem::take(&mut done));
                 wake = begun + TICK.as_nanos() as u64;

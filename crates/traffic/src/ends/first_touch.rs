@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_touched_small_page_is_a_fault_and_intervals_add_up() {
+    fn each_small_page_causes_one_fault_and_intervals_add_up() {
         for threads in [1, 3] {
             let mut outcomes = (0..20).map(|_| outcome_of(load(threads, 24 * MIB)).expect("it runs"));
             let Outcome { measured: data, threads: cpu } =

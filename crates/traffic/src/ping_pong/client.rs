@@ -34,12 +34,12 @@ pub(crate) fn run_client(
     observer: &dyn Observer,
 ) -> Result<Outcome<PingPongEnd>> {
     check(&spec.load)?;
-    let beside = BackgroundStream::connect(spec, stop)?;
+    let background = BackgroundStream::connect(spec, stop)?;
     let socket = match spec.load.transport {
         Transport::Tcp => tcp::connect(spec, stop)?,
         Transport::Udp => udp::connect(spec, stop)?,
     };
-    beside.while_playing(stop, || {
+    background.while_playing(stop, || {
         tcp::await_go(&socket, stop)?;
         let format = Message::new(spec.load.message.0 as usize, spec.token);
         let outcome = exchange(&socket, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
@@ -180,6 +180,6 @@ fn outcome(
         threads.insert(0, sender.thread);
     }
     data.client.ran_on = seen.list();
-    let measured = PingPongEnd { messages: MessagesEnd::Client(data), beside: StreamEnd::default() };
+    let measured = PingPongEnd { messages: MessagesEnd::Client(data), background: StreamEnd::default() };
     Outcome { measured, threads }
 }

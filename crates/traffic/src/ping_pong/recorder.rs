@@ -152,7 +152,7 @@ impl<'a> Recorder<'a> {
         while self.boundary_after(end) <= now && end != self.warm {
             end = self.boundary_after(end);
         }
-        self.tell(end);
+        self.report(end);
         self.warmup = end < self.warm;
         self.present = (end, self.boundary_after(end));
     }
@@ -166,7 +166,7 @@ impl<'a> Recorder<'a> {
         if boundary < self.end { boundary } else { u64::MAX }
     }
 
-    fn tell(&mut self, end: u64) {
+    fn report(&mut self, end: u64) {
         self.date(end);
         let next = self.shared.spare_ping_interval().unwrap_or_default();
         self.shared.send_ping_interval(mem::replace(&mut self.working, next));

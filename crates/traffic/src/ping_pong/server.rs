@@ -76,7 +76,7 @@ impl Server {
 
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
         let Self { spec, listener, socket, .. } = self;
-        let (beside, connection) = match listener {
+        let (background, connection) = match listener {
             Some(listener) => BackgroundStream::gather(&listener, &spec, stop)?,
             None => (BackgroundStream::default(), None),
         };
@@ -85,7 +85,7 @@ impl Server {
             (None, Some(socket)) => udp::await_client(socket, &spec, stop)?,
             (None, None) => unreachable!("a TCP server always waits for the connection"),
         };
-        beside.while_playing(stop, || serve(&socket, &spec, stop, observer))
+        background.while_playing(stop, || serve(&socket, &spec, stop, observer))
     }
 }
 
@@ -156,7 +156,8 @@ impl Pong<'_> {
         let thread = spent.until_now(END, ThreadRole::Pong);
         let mut server = socket.facts(cpus);
         server.ran_on = seen.list();
-        let measured = PingPongEnd { messages: MessagesEnd::Server(server), beside: StreamEnd::default() };
+        let measured =
+            PingPongEnd { messages: MessagesEnd::Server(server), background: StreamEnd::default() };
         Ok(Outcome { measured, threads: vec![thread] })
     }
 }

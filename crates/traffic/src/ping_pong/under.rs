@@ -148,6 +148,6 @@ fn join(
     // If both failed, the failure of the messages is the cause.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
-    let measured = PingPongEnd { beside: streamed.measured, ..played.measured };
+    let measured = PingPongEnd { background: streamed.measured, ..played.measured };
     Ok(Outcome { measured, threads })
 }

@@ -9,7 +9,7 @@ use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 use workload::{LatencyHistogram, Mode, StreamSettings};
 
-/// Minimum time between two wake-ups, in nanoseconds.
+/// The minimum time between two wake-ups, in nanoseconds.
 const GAP: u64 = 50_000;
 const WIDE_GAP: u64 = 250_000;
 /// The maximum time by which a sender may catch up, in nanoseconds.

@@ -24,7 +24,6 @@ pub struct Pace {
     /// The highest position reached in the plan. Trials skipped before it will not run later.
     reached: u32,
     skipped: BTreeSet<String>,
-    /// The number and total duration of trials for each result, including pauses.
     taken: BTreeMap<usize, (u32, Duration)>,
     under_way: Vec<(PlannedTrial, Instant)>,
     decided: Option<Decided>,
@@ -46,7 +45,6 @@ struct Boots {
     under_way: BTreeMap<String, Instant>,
     taken: Vec<Duration>,
     concurrent: usize,
-    /// The estimated end of all boots, based on the hypervisor's own boot time.
     end: Option<Instant>,
 }
 
@@ -90,7 +88,7 @@ impl Pace {
 
     pub fn trial(&mut self, planned: &PlannedTrial, now: Instant) {
         self.reached = self.reached.max(planned.index);
-        if self.under_way.last().is_none_or(|(last, _)| !last.is_beside(planned)) {
+        if self.under_way.last().is_none_or(|(last, _)| !last.is_simultaneous_with(planned)) {
             self.under_way.clear();
         }
         self.under_way.push((planned.clone(), now));

@@ -176,7 +176,8 @@ impl State {
         self.pace.trial(&planned, now);
         self.block = Some(planned.block);
         // Of several concurrent trials, only the first one is shown.
-        if let Some(first) = self.trial.as_mut().filter(|first| first.planned.is_beside(&planned)) {
+        if let Some(first) = self.trial.as_mut().filter(|first| first.planned.is_simultaneous_with(&planned))
+        {
             first.concurrent += 1;
             return;
         }

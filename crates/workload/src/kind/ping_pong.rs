@@ -29,7 +29,7 @@ impl PingPongSettings {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
     }
 
-    /// Whether only one message is in flight at a time, and any background stream uses another protocol.
+    /// Returns whether only one message is in flight at a time, and any background stream uses another protocol.
     #[must_use]
     pub fn is_one_at_a_time(&self) -> bool {
         self.schedule == Schedule::Closed && (self.under.is_none() || self.transport == Transport::Udp)
@@ -117,13 +117,11 @@ impl KindSettings for PingPongSettings {
 
 fn background_in_words(under: &Background) -> String {
     let Background { mode, streams, direction, rate, message } = under;
-    let rate = rate.map_or_else(
-        || "as fast as it goes".into(),
-        |rate| format!("of {rate}{}", each(*streams, *direction)),
-    );
+    let rate = rate
+        .map_or_else(|| "at full speed".into(), |rate| format!("of {rate}{}", each(*streams, *direction)));
     let (streams, mode) =
         (streams_in_words(*streams, "TCP", *direction), mode_in_words(Transport::Tcp, *mode));
-    format!("beside {streams} {rate} ({mode}, {message} writes)")
+    format!("during {streams} {rate} ({mode}, {message} writes)")
 }
 
 pub(crate) const COLUMNS: &[Column<PingPongData>] = &[

@@ -18,11 +18,11 @@ fn history(runs: std::ops::Range<i64>, noise: Noise) -> Vec<RunRecord> {
 }
 
 const LIMITED: &str = "tunnel/bulk";
-/// Noise of runs that differ by more than their trials suggest.
+/// The noise of runs that differ by more than their trials suggest.
 const UNSTEADY: Noise = Noise { trial: 0.003, block: 0.002, run: 0.05 };
 
 #[test]
-fn a_loss_of_five_percent_is_worse_with_its_size_where_runs_are_steady() {
+fn finds_loss_of_five_percent_between_steady_runs() {
     let others = history(0..8, QUIET);
     let comparison = super::super::comparison(&nth(8, QUIET, 1.0), &nth(9, QUIET, 0.95), &others);
     let lost = result(&comparison, LIMITED);
@@ -37,7 +37,7 @@ fn a_loss_of_five_percent_is_worse_with_its_size_where_runs_are_steady() {
 }
 
 #[test]
-fn a_loss_of_five_percent_is_the_same_where_runs_differ_by_more_and_the_gate_cannot_tell() {
+fn noise_between_runs_hides_five_percent_and_leaves_the_gate_undecided() {
     let others = history(0..8, UNSTEADY);
     let (a, b) = (nth(8, UNSTEADY, 1.0), nth(9, UNSTEADY, 0.95));
     let comparison = super::super::comparison(&a, &b, &others);
@@ -59,7 +59,7 @@ fn a_loss_of_five_percent_is_the_same_where_runs_differ_by_more_and_the_gate_can
 }
 
 #[test]
-fn what_is_learned_ends_the_false_alarms_of_unsteady_runs() {
+fn estimated_noise_prevents_false_alarms_of_unsteady_runs() {
     let (mut assumed, mut learned, mut same) = (0, 0, 0);
     for at in 0..12 {
         let others = history(20 * at..20 * at + 8, UNSTEADY);
@@ -82,7 +82,7 @@ fn what_is_learned_ends_the_false_alarms_of_unsteady_runs() {
 }
 
 #[test]
-fn a_loss_long_ago_in_the_history_does_not_hide_one_now() {
+fn old_loss_in_history_does_not_hide_a_new_one() {
     let mut others = history(0..5, QUIET);
     others.extend((5..9).map(|number| nth(number, QUIET, 0.9)));
     let comparison = super::super::comparison(&nth(9, QUIET, 0.9), &nth(10, QUIET, 0.9 * 0.95), &others);
@@ -91,7 +91,7 @@ fn a_loss_long_ago_in_the_history_does_not_hide_one_now() {
 }
 
 #[test]
-fn only_runs_that_were_made_as_a_was_are_learned_from() {
+fn estimates_noise_only_from_comparable_runs() {
     let (a, b) = (nth(6, QUIET, 1.0), nth(7, QUIET, 1.0));
     let mut others = history(0..13, QUIET);
     others.reverse();
@@ -108,7 +108,7 @@ fn only_runs_that_were_made_as_a_was_are_learned_from() {
         |run| run.header.origin = imported(about(1e9)).record.header.origin,
     ];
     for (run, spoil) in others.iter_mut().zip(spoil) {
-        // Spoil the newest run other than A and B, which are not used anyway.
+        // This spoils the newest run except for A and B, which are not used anyway.
         spoil(run);
     }
     others[7].header.environment.as_mut().expect("measured").load_average = Some([9.0; 3]);
@@ -118,7 +118,7 @@ fn only_runs_that_were_made_as_a_was_are_learned_from() {
 }
 
 #[test]
-fn too_few_runs_or_too_few_trials_of_a_result_teach_nothing() {
+fn too_few_runs_or_trials_give_no_noise_estimate() {
     let (a, b) = (nth(6, QUIET, 1.0), nth(7, QUIET, 1.0));
     let two = super::super::comparison(&a, &b, &history(0..2, QUIET));
     assert!(two.history.len() == 3 && two.results.iter().all(|it| it.between_runs.is_none()), "{two:#?}");
@@ -131,14 +131,17 @@ fn too_few_runs_or_too_few_trials_of_a_result_teach_nothing() {
 }
 
 #[test]
-fn what_the_trials_alone_leave_open_is_said() {
+fn reports_uncertainty_that_the_trials_leave() {
     let wide = Noise { trial: 0.12, block: 0.0, run: 0.03 };
     let others = history(0..8, wide);
-    let said = (0..6).flat_map(|at| {
+    let reasons = (0..6).flat_map(|at| {
         let comparison = super::super::comparison(&nth(8, wide, 1.0), &nth(30 + at, wide, 1.0), &others);
         comparison.results.into_iter().filter_map(|it| it.reason.filter(|_| it.verdict == Verdict::Same))
     });
-    let said: Vec<String> = said.collect();
-    assert!(said.iter().any(|reason| reason.contains("within the noise between the 9 runs")), "{said:#?}");
-    assert!(said.iter().all(|reason| !reason.contains("nothing is called")), "{said:#?}");
+    let reasons: Vec<String> = reasons.collect();
+    assert!(
+        reasons.iter().any(|reason| reason.contains("within the noise between the 9 runs")),
+        "{reasons:#?}"
+    );
+    assert!(reasons.iter().all(|reason| !reason.contains("nothing is called")), "{reasons:#?}");
 }

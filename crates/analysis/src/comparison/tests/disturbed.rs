@@ -4,7 +4,7 @@ use samples::Disturber;
 
 use super::*;
 
-/// Six trials at this rate, with the first `disturbed` blocks disturbed.
+/// Returns six trials at this rate, of which the first `disturbed` blocks are disturbed.
 fn run(rate: f64, disturbed: u32) -> RunRecord {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], rate).each("plain/bulk", |trial| {
@@ -16,12 +16,11 @@ fn run(rate: f64, disturbed: u32) -> RunRecord {
 }
 
 #[test]
-fn what_a_busy_machine_lost_or_hid_is_neither_a_loss_nor_none() {
+fn disturbed_runs_give_no_verdict() {
     for (a, b, outcome, disturbed) in [
         (run(66e9, 0), run(13e9, 0), GateOutcome::Regressed, ""),
         (run(66e9, 0), run(13e9, 6), GateOutcome::Undecided, "B"),
         (run(13e9, 6), run(13e9, 0), GateOutcome::Undecided, "A"),
-        // The undisturbed trials are enough.
         (run(66e9, 0), run(13e9, 1), GateOutcome::Regressed, ""),
     ] {
         let comparison = compare(&a, &b);

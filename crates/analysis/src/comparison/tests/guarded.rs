@@ -53,7 +53,6 @@ fn datagrams(seed: u64, loss: f64) -> RunRecord {
     run.record
 }
 
-/// Streams of which these trials received nothing.
 fn streams(seed: u64, silent: &[u32]) -> RunRecord {
     let mut run = Fixture::new(8);
     run.path("plain", &["wire"]).stream("plain", &[], 1e9);

@@ -6,15 +6,15 @@ use super::*;
 fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     let mut draw = Draw(0x1a90_0000 + seed);
     let mut run = Fixture::new(count);
-    run.path("a-to-b", &[]).told("a-to-b", "tcp", &[], about(rate));
+    run.path("a-to-b", &[]).imported("a-to-b", "tcp", &[], about(rate));
     for trial in &mut run.record.trials {
         trial.measurement = about(rate * draw.about_one(0.02));
     }
     run.record
 }
 
-/// Forty pairs of runs in which the second is scaled by `kept`. Returns each result with its outcome for a gate at 5
-/// %.
+/// Compares forty pairs of runs in which the second run is scaled by `kept`. Returns each result and the
+/// outcome of a gate at 5 %.
 fn forty(count: u32, kept: f64) -> Vec<(ResultComparison, GateOutcome)> {
     let pair = |seed: u64| {
         let (a, b) = (trials(count, 2 * seed, 10e9), trials(count, 2 * seed + 1, 10e9 * kept));
@@ -30,7 +30,7 @@ fn of(pairs: &[(ResultComparison, GateOutcome)], verdict: Verdict) -> usize {
 }
 
 #[test]
-fn a_twentieth_less_in_twenty_trials_is_worse_and_never_the_same() {
+fn loss_of_a_twentieth_is_never_the_same_with_twenty_trials() {
     let pairs = forty(20, 0.95);
     assert!(of(&pairs, Verdict::Worse) >= 36 && of(&pairs, Verdict::Same) == 0, "{pairs:#?}");
     let floors: Vec<f64> = pairs.iter().filter_map(|(result, _)| result.floor).collect();
@@ -38,13 +38,13 @@ fn a_twentieth_less_in_twenty_trials_is_worse_and_never_the_same() {
 }
 
 #[test]
-fn more_trials_find_more_of_a_tenth() {
+fn more_trials_find_losses_of_a_tenth_more_often() {
     let found = [1, 3, 5, 10, 20].map(|count| of(&forty(count, 0.9), Verdict::Worse));
     assert!(found.is_sorted() && found[1] == 0 && found[2] >= 30 && found[3] == 40, "{found:?}");
 }
 
 #[test]
-fn what_is_far_off_is_found_with_few_trials_too() {
+fn finds_large_differences_with_few_trials() {
     for count in 1..5 {
         let found = of(&forty(count, 0.6), Verdict::Worse);
         assert!(found >= if count == 2 { 34 } else { 40 }, "{found} of {count} trials each");
@@ -52,7 +52,7 @@ fn what_is_far_off_is_found_with_few_trials_too() {
 }
 
 #[test]
-fn equal_runs_are_hardly_ever_different_and_a_gate_passes() {
+fn equal_imported_runs_rarely_differ_and_pass_the_gate() {
     for (count, same, passed) in [(1, 20, 0), (5, 36, 0), (10, 36, 20), (20, 36, 36)] {
         let pairs = forty(count, 1.0);
         let alarms = of(&pairs, Verdict::Worse) + of(&pairs, Verdict::Better);
@@ -65,7 +65,7 @@ fn equal_runs_are_hardly_ever_different_and_a_gate_passes() {
 }
 
 #[test]
-fn what_the_noise_between_runs_does_not_explain_is_never_the_same() {
+fn difference_beyond_the_noise_between_runs_is_never_the_same() {
     for (count, kept) in [(5, 0.94), (10, 0.96), (20, 0.97), (20, 0.98), (20, 1.04)] {
         for (result, _) in forty(count, kept) {
             let (floor, change) = (result.floor.expect("five trials"), result.comparison.expect("a ratio"));
@@ -81,7 +81,7 @@ fn what_the_noise_between_runs_does_not_explain_is_never_the_same() {
 }
 
 #[test]
-fn why_it_is_unknown_is_one_sentence_that_names_the_noise() {
+fn unknown_verdict_names_the_noise_in_one_sentence() {
     let whys = [(1, 0.85), (4, 0.85), (5, 0.95), (20, 0.97)].map(|(count, kept)| {
         let unknown = forty(count, kept).into_iter().find(|(result, _)| result.verdict == Verdict::Unknown);
         unknown.and_then(|(result, _)| result.reason).unwrap_or_else(|| panic!("{count} {kept}"))
@@ -92,7 +92,7 @@ fn why_it_is_unknown_is_one_sentence_that_names_the_noise() {
 }
 
 #[test]
-fn what_is_worse_by_less_than_the_threshold_passes() {
+fn loss_below_the_threshold_passes() {
     let pairs = forty(20, 0.95);
     let loosely = |seed: u64| {
         let comparison = compare(&trials(20, 2 * seed, 10e9), &trials(20, 2 * seed + 1, 9.5e9));

@@ -3,7 +3,7 @@
 use findings::Severity::{self, Note, Serious, Warning};
 use samples::ValidityWarning;
 
-use super::{made, told, watched};
+use super::{imported, made, watched};
 use crate::fixtures::{Fixture, contaminated, egress};
 
 pub(super) struct Case {
@@ -91,17 +91,17 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "vhost-off",
-        triggers: || told::vhost(|_, path| path == "host-to-vm"),
+        triggers: || imported::vhost(|_, path| path == "host-to-vm"),
         // Between the two guests it is the other way round: 16.0 Gbit/s without vhost and 6.35 with it.
-        spares: || told::vhost(|_, path| path == "vm1-to-vm0"),
+        spares: || imported::vhost(|_, path| path == "vm1-to-vm0"),
         severity: Warning,
         says: &["16.2 Gbit/s instead of 27.4 Gbit/s", "1 of 1 comparison", "vhost=on", "single trials"],
         change: None,
     },
     Case {
         rule: "vhost-slower",
-        triggers: || told::vhost(|_, path| path == "vm1-to-vm0"),
-        spares: || told::vhost(|_, path| path == "host-to-vm"),
+        triggers: || imported::vhost(|_, path| path == "vm1-to-vm0"),
+        spares: || imported::vhost(|_, path| path == "host-to-vm"),
         severity: Serious,
         says: &["6.35 Gbit/s with it, 16.0 Gbit/s without", "1 of 1 comparison", "single trials"],
         change: None,
@@ -158,9 +158,9 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "level-shift",
-        triggers: || told::vhost(|vhost, path| vhost == "off" && path == "vm0-to-vm1"),
+        triggers: || imported::vhost(|vhost, path| vhost == "off" && path == "vm0-to-vm1"),
         // The rate fluctuates by 4 %.
-        spares: || told::vhost(|vhost, path| vhost == "off" && path == "vm-to-host"),
+        spares: || imported::vhost(|vhost, path| vhost == "off" && path == "vm-to-host"),
         severity: Warning,
         says: &["from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for ", "The trial's average, 15.3 Gbit/s"],
         change: None,
@@ -235,11 +235,11 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "direction-asymmetry",
         triggers: || {
-            told::vhost(|vhost, path| vhost == "on" && path.starts_with("vm") && !path.contains("host"))
+            imported::vhost(|vhost, path| vhost == "on" && path.starts_with("vm") && !path.contains("host"))
         },
         // 15.3 compared with 16.0 Gbit/s.
         spares: || {
-            told::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
+            imported::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
         },
         severity: Serious,
         says: &["vm1-to-vm0, vhost=on gets 6.3", "vm0-to-vm1, vhost=on gets (17.", "35."],
@@ -318,8 +318,8 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "too-many-queues",
-        triggers: || told::queues(|_, _| true),
-        spares: || told::queues(|queues, _| queues <= 16),
+        triggers: || imported::queues(|_, _| true),
+        spares: || imported::queues(|queues, _| queues <= 16),
         severity: Note,
         says: &[
             "Beyond 16 queues, ",
@@ -332,8 +332,8 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "wait-mistaken-for-work",
-        triggers: || told::syscalls("kvm-kvm throughput"),
-        spares: || told::split(told::syscalls("kvm-kvm throughput")),
+        triggers: || imported::syscalls("kvm-kvm throughput"),
+        spares: || imported::split(imported::syscalls("kvm-kvm throughput")),
         severity: Warning,
         says: &[
             "88.7 % of the",
@@ -383,16 +383,16 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "generator-limited",
-        triggers: || made::doubted(3, busy_sender),
-        spares: || made::doubted(2, busy_sender),
+        triggers: || made::warned(3, busy_sender),
+        spares: || made::warned(2, busy_sender),
         severity: Note,
         says: &["sending thread", "98.0 %", "client"],
         change: Some("limit-mode"),
     },
     Case {
         rule: "receiver-limited",
-        triggers: || made::doubted(3, busy_receiver),
-        spares: || made::doubted(3, busy_sender),
+        triggers: || made::warned(3, busy_receiver),
+        spares: || made::warned(3, busy_sender),
         severity: Note,
         says: &["receiving thread", "98.0 %", "server"],
         change: Some("limit-mode"),
@@ -448,7 +448,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "imported",
-        triggers: || told::vhost(|_, _| true),
+        triggers: || imported::vhost(|_, _| true),
         spares: || made::nested(9e9),
         severity: Note,
         says: &[

@@ -4,27 +4,27 @@ use findings::{Finding, Severity};
 use samples::ValidityWarning;
 use units::Nanos;
 
-use super::{change, claims, made, told, watched};
+use super::{change, claims, imported, made, watched};
 use crate::fixtures::{Fixture, stream_at};
 
 fn only(run: &Fixture, rule: &str) -> Finding {
-    let mut said = claims(run, rule);
-    assert_eq!(said.len(), 1, "{rule}: {said:#?}");
-    said.remove(0)
+    let mut reported = claims(run, rule);
+    assert_eq!(reported.len(), 1, "{rule}: {reported:#?}");
+    reported.remove(0)
 }
 
 fn check(run: &Fixture, rule: &str, severity: Severity, says: &[&str]) {
-    let said = only(run, rule);
-    assert_eq!(said.severity, severity, "{said:#?}");
-    let text = format!("{} {said:?}", said.claim());
+    let reported = only(run, rule);
+    assert_eq!(reported.severity, severity, "{reported:#?}");
+    let text = format!("{} {reported:?}", reported.claim());
     for word in says {
-        assert!(text.contains(word), "{rule}: `{word}` is not in {said:#?}");
+        assert!(text.contains(word), "{rule}: `{word}` is not in {reported:#?}");
     }
 }
 
 #[test]
-fn the_asymmetry_of_a_whole_log_names_the_widest_pair_and_counts_the_others() {
-    let run = told::vhost(|_, _| true);
+fn asymmetry_names_the_largest_pair_and_counts_others() {
+    let run = imported::vhost(|_, _| true);
     check(
         &run,
         "direction-asymmetry",
@@ -34,7 +34,7 @@ fn the_asymmetry_of_a_whole_log_names_the_widest_pair_and_counts_the_others() {
 }
 
 #[test]
-fn levels_that_mean_the_two_ways_and_both_ways_at_once_are_pairs() {
+fn pairs_directions_by_levels_and_in_bidirectional_traffic() {
     check(
         &made::reverse(7e9),
         "direction-asymmetry",
@@ -52,28 +52,31 @@ fn levels_that_mean_the_two_ways_and_both_ways_at_once_are_pairs() {
 }
 
 #[test]
-fn a_run_of_its_own_with_vhost_as_a_factor_is_told_with_its_interval() {
+fn reports_vhost_factor_with_interval() {
     let run = made::two("vhost", ("on", 27.4e9), ("off", 16.2e9));
     check(&run, "vhost-off", Severity::Warning, &["plain/bulk/vhost=off", "0.59"]);
-    let said = only(&run, "vhost-off");
-    assert!(!said.limitations.iter().any(|limitation| limitation.contains("single trials")), "{said:#?}");
+    let reported = only(&run, "vhost-off");
+    assert!(
+        !reported.limitations.iter().any(|limitation| limitation.contains("single trials")),
+        "{reported:#?}"
+    );
     assert_eq!(claims(&made::two("vhost", ("on", 10e9), ("off", 10e9)), "vhost-off"), []);
 }
 
 #[test]
-fn vhost_in_the_name_of_a_configuration_is_told_as_a_note() {
+fn vhost_in_a_configuration_name_is_a_note() {
     check(
-        &told::configurations(9.6e9, 13.2e9),
+        &imported::configurations(9.6e9, 13.2e9),
         "vhost-off",
         Severity::Note,
         &["Configuration=KVM-KVM", "without intervals"],
     );
-    assert_eq!(claims(&told::configurations(13e9, 13.2e9), "vhost-off"), []);
+    assert_eq!(claims(&imported::configurations(13e9, 13.2e9), "vhost-off"), []);
 }
 
 #[test]
-fn the_whole_log_says_where_vhost_does_not_help() {
-    let run = told::vhost(|_, _| true);
+fn finds_paths_where_vhost_does_not_help() {
+    let run = imported::vhost(|_, _| true);
     check(
         &run,
         "vhost-off",
@@ -83,19 +86,22 @@ fn the_whole_log_says_where_vhost_does_not_help() {
 }
 
 #[test]
-fn one_queue_that_carries_no_more_however_it_is_used_is_told_as_a_note() {
-    let run = told::queues(|_, _| true);
+fn saturated_single_queue_is_a_note() {
+    let run = imported::queues(|_, _| true);
     let says = [
         "One queue may be the limit: it carries at most 28.5 Gbit/s, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
         "2 queues gain only −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);
-    // With one queue only the first step was measured, and the rate was still rising.
-    assert_eq!(claims(&told::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"), []);
+    // With one queue, only the first step was measured, and the rate was still rising.
+    assert_eq!(
+        claims(&imported::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"),
+        []
+    );
 }
 
 #[test]
-fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_say_so() {
+fn wasteful_queues_are_a_warning_if_established() {
     let run = made::queued(&[("1", 10e9, 800), ("2", 10.1e9, 1200), ("4", 10.1e9, 1900)]);
     check(
         &run,
@@ -107,19 +113,19 @@ fn more_queues_that_cost_more_and_bring_no_more_are_a_warning_where_intervals_sa
 }
 
 #[test]
-fn waiting_is_told_of_a_server_that_receives_and_of_a_monitor() {
+fn reports_waiting_of_servers_and_monitors() {
     check(
-        &told::syscalls("bm-bm latency"),
+        &imported::syscalls("bm-bm latency"),
         "wait-mistaken-for-work",
         Severity::Warning,
         &["85.8 %", "recvfrom"],
     );
     let says = ["ioctl by fc_vcpu 0 at the server", "guest execution (KVM_RUN)", "228 µs each"];
-    check(&told::syscalls("vm-vm throughput"), "wait-mistaken-for-work", Severity::Warning, &says);
+    check(&imported::syscalls("vm-vm throughput"), "wait-mistaken-for-work", Severity::Warning, &says);
 }
 
 #[test]
-fn a_window_that_is_full_reason_nobody_reads_in_time_is_no_small_buffer() {
+fn busy_receiver_is_not_a_small_buffer() {
     check(
         &made::windowed_by_receiver(100, 500),
         "buffer-limited",
@@ -127,16 +133,16 @@ fn a_window_that_is_full_reason_nobody_reads_in_time_is_no_small_buffer() {
         &["receive window", "tcp_rmem"],
     );
     assert_eq!(claims(&made::windowed_by_receiver(100, 950), "buffer-limited"), []);
-    let mut untold = made::windowed_by_receiver(100, 500);
-    untold.each(made::UPPER, |trial| trial.cpu.threads.clear());
-    check(&untold, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
-    // A buffer that was explicitly set to a small size is the likelier cause.
-    made::stream_load(&mut untold, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
-    check(&untold, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
+    let mut unknown_cpu = made::windowed_by_receiver(100, 500);
+    unknown_cpu.each(made::UPPER, |trial| trial.cpu.threads.clear());
+    check(&unknown_cpu, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
+    // A buffer that was explicitly set to a small size is the more likely cause.
+    made::stream_load(&mut unknown_cpu, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
+    check(&unknown_cpu, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
 }
 
 #[test]
-fn a_tail_that_grew_beyond_the_median_is_told_against_the_baseline() {
+fn compares_tail_growth_with_the_baseline() {
     check(
         &made::longer_tailed(2),
         "tail-latency",
@@ -145,16 +151,16 @@ fn a_tail_that_grew_beyond_the_median_is_told_against_the_baseline() {
     );
     assert_eq!(claims(&made::longer_tailed(1), "tail-latency"), []);
     check(
-        &told::percentiles(64.7, 576.6),
+        &imported::percentiles(64.7, 576.6),
         "tail-latency",
         Severity::Note,
         &["is 577 µs", "8.91x the median"],
     );
-    assert_eq!(claims(&told::percentiles(64.7, 107.8), "tail-latency"), []);
+    assert_eq!(claims(&imported::percentiles(64.7, 107.8), "tail-latency"), []);
 }
 
 #[test]
-fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
+fn reports_baseline_slower_than_a_richer_path() {
     check(
         &made::nested(13e9),
         "below-expected",
@@ -166,7 +172,7 @@ fn a_baseline_that_a_richer_path_outdoes_or_that_wakes_slowly_falls_short() {
 }
 
 #[test]
-fn a_result_that_ran_out_of_time_before_it_was_precise_is_told() {
+fn reports_result_that_ran_out_of_time() {
     check(
         &made::cut_off(0.06),
         "too-noisy-to-say",
@@ -177,7 +183,7 @@ fn a_result_that_ran_out_of_time_before_it_was_precise_is_told() {
 }
 
 #[test]
-fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
+fn slow_system_call_in_a_vm_suggests_emulation() {
     let mut run = made::processor("AMD EPYC Processor");
     let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
     run.environment().engine = Some(engine);
@@ -187,14 +193,14 @@ fn a_slow_system_call_on_a_virtual_machine_may_mean_emulation() {
 }
 
 #[test]
-fn results_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_been() {
-    let mut run = made::doubted(1, |_| ValidityWarning::Emulated);
+fn distinguishes_emulated_from_possibly_emulated_results() {
+    let mut run = made::warned(1, |_| ValidityWarning::Emulated);
     check(&run, "emulated", Severity::Warning, &["was emulated in 1 result", "at one end"]);
     assert_eq!(only(&run, "emulated").results, ["vxlan-to-vxlan/bulk"]);
     let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
     (run.environment().virtual_machine, run.environment().engine) = (true, Some(engine));
-    let said = claims(&run, "emulated");
-    let [sure, unsure] = &said[..] else { panic!("{said:#?}") };
+    let reported = claims(&run, "emulated");
+    let [sure, unsure] = &reported[..] else { panic!("{reported:#?}") };
     assert_eq!(
         (sure.severity, &sure.results[..]),
         (Severity::Warning, &["vxlan-to-vxlan/bulk".to_owned()][..])
@@ -203,7 +209,7 @@ fn results_whose_trials_say_so_were_emulated_and_the_others_at_most_may_have_bee
 }
 
 #[test]
-fn segments_that_the_path_cannot_carry_go_in_pieces_as_well() {
+fn oversized_tcp_segments_are_fragmented_too() {
     // The fixture's sender may send segments of 1448 bytes, so packets have at least 1488 bytes.
     check(
         &made::mtu(1450),
@@ -215,7 +221,7 @@ fn segments_that_the_path_cannot_carry_go_in_pieces_as_well() {
 }
 
 #[test]
-fn reordered_segments_are_tried_on_one_cpu_and_lost_ones_with_another_congestion_control() {
+fn remedy_for_retransmits_depends_on_reordering() {
     let mut run = made::retransmitting(1000);
     run.each(made::UPPER, |trial| {
         let workload::Measurement::Stream(data) = &mut trial.measurement else { return };
@@ -226,7 +232,7 @@ fn reordered_segments_are_tried_on_one_cpu_and_lost_ones_with_another_congestion
 }
 
 #[test]
-fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
+fn retransmits_in_a_log_without_reordering_counts_are_not_losses() {
     let mut run = made::retransmitting(10_000);
     let of_plumb = only(&run, "retransmits");
     run.each(made::UPPER, |trial| {
@@ -246,20 +252,20 @@ fn retransmits_of_a_log_that_tells_no_reorderings_are_not_called_losses() {
 }
 
 #[test]
-fn a_congestion_control_is_not_blamed_for_the_rate_of_a_link() {
+fn link_rate_is_not_attributed_to_congestion_control() {
     let blamed = |rate: f64| claims(&made::steady(rate), "slow-congestion-control").len();
     assert_eq!([8.5e8, 9.49e8].map(blamed), [1, 0]);
 }
 
 #[test]
-fn a_quiet_run_has_no_claim() {
+fn undisturbed_run_has_no_claims() {
     for run in [made::pinged(), made::nested(10e9)] {
-        let said = crate::analyse(&run.record).findings;
-        assert_eq!(said, [], "{said:#?}");
+        let reported = crate::analyse(&run.record).findings;
+        assert_eq!(reported, [], "{reported:#?}");
     }
 }
 
-/// Three steady trials, and one with a temporary or permanent jump in the rate.
+/// Returns three steady trials, and one trial with a temporary or permanent jump in the rate.
 fn jumped(after: &[f64]) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).each("plain/bulk", |trial| {
@@ -272,37 +278,37 @@ fn jumped(after: &[f64]) -> Fixture {
 }
 
 #[test]
-fn a_jump_is_told_with_the_average_of_its_own_trial_which_is_counted_from_one() {
+fn reports_level_shift_with_mean_and_number_of_its_trial() {
     let run = jumped(&[10e9, 20e9]);
     let trial = run.record.trials.iter().find(|trial| trial.block == 3 && trial.result == "plain/bulk");
     let number = trial.expect("it has four").index + 1;
-    let said = only(&run, "level-shift");
+    let reported = only(&run, "level-shift");
     assert!(
-        said.claim().contains(&format!("Level shift in plain (trial {number} of the run): ")),
-        "{said:#?}"
+        reported.claim().contains(&format!("Level shift in plain (trial {number} of the run): ")),
+        "{reported:#?}"
     );
-    assert!(said.claim().contains("and stayed. The trial's average, 15."), "{said:#?}");
+    assert!(reported.claim().contains("and stayed. The trial's average, 15."), "{reported:#?}");
 }
 
 #[test]
-fn a_rate_that_comes_back_is_not_said_to_have_stayed() {
-    let said = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
-    assert!(said.claim().contains(", for 5.00 s. "), "{said:#?}");
+fn temporary_level_shift_is_reported_with_its_duration() {
+    let reported = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
+    assert!(reported.claim().contains(", for 5.00 s. "), "{reported:#?}");
 }
 
 #[test]
-fn bimodal_that_a_jump_explains_are_told_once() {
+fn bimodality_explained_by_a_level_shift_is_reported_once() {
     let run = jumped(&[10e9, 20e9]);
     only(&run, "level-shift");
     assert_eq!(claims(&run, "bimodal"), []);
 }
 
 #[test]
-fn a_beginning_that_a_log_has_is_told_with_what_to_omit() {
+fn reports_warm_up_in_a_log_with_the_time_to_omit() {
     let rates: Vec<f64> =
         (0..30).map(|at| if at < 4 { 2e9 } else { 9e9 + 1e7 * f64::from(at % 3) }).collect();
     let mut run = Fixture::new(1);
-    run.path("a-to-b", &[]).told("a-to-b", "iperf3", &[], stream_at(&rates));
+    run.path("a-to-b", &[]).imported("a-to-b", "iperf3", &[], stream_at(&rates));
     check(
         &run,
         "warm-up-too-short",
@@ -319,19 +325,19 @@ fn a_beginning_that_a_log_has_is_told_with_what_to_omit() {
 }
 
 #[test]
-fn soft_interrupts_that_a_probe_told_apart_count_in_place_of_ticks() {
+fn traced_softirq_time_takes_precedence_over_ticks() {
     let says = ["CPU 1", "90.0 %", "The times come from probed trials"];
     check(&watched::traced_softirq(900), "softirq-bound", Severity::Warning, &says);
     assert_eq!(claims(&watched::traced_softirq(700), "softirq-bound"), []);
 }
 
 #[test]
-fn a_cost_that_may_be_none_is_not_complained_of() {
+fn insignificant_cost_is_not_reported() {
     assert_eq!(claims(&watched::slowed(0.08, 0.2), "probe-cost"), []);
 }
 
 #[test]
-fn a_wake_up_is_named_and_no_warning() {
+fn wake_up_is_named_without_a_warning() {
     let mut run = watched::tunnelled(2);
     run.seen("plain/ping", |_, seen| {
         let Some(latency_breakdown) = &mut seen.latency_breakdown else { return };
@@ -343,13 +349,13 @@ fn a_wake_up_is_named_and_no_warning() {
 }
 
 #[test]
-fn few_drops_are_a_note() {
+fn few_drops_give_a_note() {
     check(&watched::dropping(0, 2), "qdisc-drops", Severity::Note, &["dropped 12 packets"]);
     check(&watched::dropping(2, 0), "backlog-drops", Severity::Note, &["12 packets dropped"]);
 }
 
 #[test]
-fn packets_that_no_device_of_the_path_misses_may_be_anothers() {
+fn drops_without_device_losses_may_be_of_other_traffic() {
     let mut run = watched::dropping(20, 0);
     run.each(made::UPPER, |trial| {
         trial.counters.as_mut().expect("they were read").devices[0].rx_dropped = 0;

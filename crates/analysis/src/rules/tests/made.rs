@@ -83,7 +83,7 @@ pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
     let mut run = Fixture::new(1);
-    run.path("plain", &["wire"]).told("plain", "bulk", &[], stream_at(&rates));
+    run.path("plain", &["wire"]).imported("plain", "bulk", &[], stream_at(&rates));
     run
 }
 
@@ -98,7 +98,7 @@ const WAVE: [f64; 60] = [
 pub(super) fn wandering() -> Fixture {
     let rates: Vec<f64> = WAVE.iter().take(1).chain(&WAVE).map(|rate| rate * 1e9).collect();
     let mut run = Fixture::new(1);
-    run.path("plain", &["wire"]).told("plain", "bulk", &[], stream_at(&rates));
+    run.path("plain", &["wire"]).imported("plain", "bulk", &[], stream_at(&rates));
     run
 }
 
@@ -115,7 +115,12 @@ pub(super) fn fleet(rate: impl Fn(&str, &str) -> f64) -> Fixture {
 
 pub(super) fn losing(lost: i64) -> Fixture {
     let mut run = Fixture::new(1);
-    run.path("plain", &["wire"]).told("plain", "udp", &[], datagrams_at(&[(0, 0), (500, 0), (500, lost)]));
+    run.path("plain", &["wire"]).imported(
+        "plain",
+        "udp",
+        &[],
+        datagrams_at(&[(0, 0), (500, 0), (500, lost)]),
+    );
     run
 }
 
@@ -135,7 +140,6 @@ pub(super) fn swinging(by: f64) -> Fixture {
     run
 }
 
-/// A tunnel as fast as the wire, with this relative variation between blocks.
 pub(super) fn swaying(by: f64) -> Fixture {
     let mut run = nested(10e9);
     run.each(UPPER, |trial| {
@@ -237,7 +241,7 @@ pub(super) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
     run
 }
 
-pub(super) fn doubted(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixture {
+pub(super) fn warned(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixture {
     let mut run = nested(9e9);
     let add = |trial: &mut Trial| trial.warnings.push(warning(0.9 + 0.04 * f64::from(trial.block)));
     run.each(UPPER, |trial| {

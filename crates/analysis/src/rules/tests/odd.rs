@@ -1,4 +1,4 @@
-//! Whatever a log or table contains, rules neither panic nor print NaN or infinity.
+//! Rules neither panic nor print NaN or infinity, whatever a log or table contains.
 
 use proptest::prelude::*;
 use samples::SyscallCount;
@@ -47,7 +47,7 @@ fn run(rows: &[Row]) -> Fixture {
         let columns: Vec<_> =
             columns.iter().map(|(name, kind, value)| (NAMES[*name], quantity(*kind), *value)).collect();
         let row = index.to_string();
-        run.told(
+        run.imported(
             PATHS[*path],
             "table",
             &[(FACTORS[*factor], LEVELS[*level]), ("row", &row)],
@@ -81,7 +81,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn odd_tables_give_claims_without_panic_and_without_what_is_no_number(rows in prop::collection::vec(row(), 1..12)) {
+    fn unusual_tables_cause_neither_panics_nor_nan(rows in prop::collection::vec(row(), 1..12)) {
         let claims = analyse(&run(&rows).record).findings;
         let text = format!("{claims:?}");
         prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");

@@ -140,15 +140,15 @@ pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
 }
 
 #[test]
-fn a_queueing_discipline_that_limits_a_rate_is_not_replaced_and_another_one_is() {
+fn replaces_only_queueing_disciplines_without_rate_limit() {
     for (kind, replaced) in [("tbf", false), ("htb", false), ("pfifo_fast", true), ("fq_codel", true)] {
         let mut run = dropping(0, 20);
         run.each(super::made::UPPER, |trial| {
             let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
             devices.filter_map(|device| device.qdisc.as_mut()).for_each(|qdisc| qdisc.kind = kind.into());
         });
-        let said = super::claims(&run, "qdisc-drops");
-        let commands = &said[0].remedy.as_ref().expect("there is one").commands;
+        let reported = super::claims(&run, "qdisc-drops");
+        let commands = &reported[0].remedy.as_ref().expect("there is one").commands;
         let replaces =
             |command: &String| command.starts_with("tc qdisc replace dev eth0 root fq_codel  # in a");
         assert_eq!(commands.iter().any(replaces), replaced, "{kind}: {commands:?}");
@@ -156,7 +156,7 @@ fn a_queueing_discipline_that_limits_a_rate_is_not_replaced_and_another_one_is()
 }
 
 #[test]
-fn an_offload_that_is_off_tells_where_it_cut_packets() {
+fn offload_off_names_the_segmenting_device() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[("offload", "off")], 5e9).stream("plain", &[("offload", "on")], 20e9);
@@ -172,7 +172,7 @@ fn an_offload_that_is_off_tells_where_it_cut_packets() {
         let devices = vec![passed("a:eth0", 500), passed("b:eth0", 15_000)];
         trial.counters = Some(PathCounters { devices, ..PathCounters::default() });
     });
-    let said = super::claims(&run, "offload-off");
+    let reported = super::claims(&run, "offload-off");
     let cut = |it: &Evidence| it.label.contains("offload=off") && it.value.ends_with("segmented at b:eth0");
-    assert!(said[0].evidence.iter().any(cut), "{said:#?}");
+    assert!(reported[0].evidence.iter().any(cut), "{reported:#?}");
 }

@@ -1,5 +1,5 @@
-//! Findings about a running virtual machine that need no comparison. Each gives its evidence and notes that the
-//! remedy's effect was not measured.
+//! Findings about a running virtual machine that need no comparison. Each finding gives its evidence and
+//! notes that the effect of the remedy was not measured.
 
 mod devices;
 mod machine;
@@ -15,7 +15,7 @@ impl Subject for VmSummary {
 
 type Rule = rule::Rule<VmSummary>;
 
-/// Every rule, starting with those about the machine as a whole.
+/// All rules, starting with the rules about the machine as a whole.
 pub(super) const ALL: &[Rule] = &[
     machine::EMULATED,
     machine::WAITING_FOR_CPUS,

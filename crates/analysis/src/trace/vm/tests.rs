@@ -66,7 +66,7 @@ fn sound() -> VmFacts {
     }
 }
 
-fn said(facts: &VmFacts) -> VmSummary {
+fn analysed(facts: &VmFacts) -> VmSummary {
     let trace = Trace {
         schema: TRACE_SCHEMA,
         tool: "0.1.0".into(),
@@ -84,8 +84,8 @@ fn said(facts: &VmFacts) -> VmSummary {
 }
 
 #[test]
-fn roles_add_up_their_threads_and_name_the_busiest() {
-    let summary = said(&sound());
+fn sums_threads_by_role_and_names_the_busiest() {
+    let summary = analysed(&sound());
     let roles: Vec<_> = summary.roles.iter().map(|it| (it.role, it.threads)).collect();
     assert_eq!(roles, [(VmRole::Cpu, 2), (VmRole::Vhost, 1), (VmRole::Main, 1)]);
     let cpus = &summary.roles[0];
@@ -98,7 +98,7 @@ fn roles_add_up_their_threads_and_name_the_busiest() {
 fn check(change: impl Fn(&mut VmFacts), id: &str, severity: Severity, words: &[&str]) {
     let mut facts = sound();
     change(&mut facts);
-    let summary = said(&facts);
+    let summary = analysed(&facts);
     let [claim] = &summary.findings[..] else { panic!("{id}: one claim in {:?}", summary.findings) };
     assert_eq!((claim.id.as_str(), claim.severity), (id, severity), "{claim:?}");
     let text = format!("{claim:?}");
@@ -108,12 +108,12 @@ fn check(change: impl Fn(&mut VmFacts), id: &str, severity: Severity, words: &[&
 }
 
 #[test]
-fn of_a_sound_machine_nothing_is_claimed() {
-    assert_eq!(said(&sound()).findings, []);
+fn correctly_configured_machine_has_no_claims() {
+    assert_eq!(analysed(&sound()).findings, []);
 }
 
 #[test]
-fn each_setting_that_is_wrong_has_its_claim_and_nothing_else_has() {
+fn each_wrong_setting_causes_only_its_own_claim() {
     use Severity::{Note, Warning};
     check(|vm| vm.accelerator = Some(VmAccelerator::Emulation), "emulated", Warning, &["-accel kvm"]);
     let off = |vm: &mut VmFacts| vm.devices[0].vhost = Some(false);
@@ -183,7 +183,7 @@ fn features(vm: &mut VmFacts) -> &mut BTreeMap<String, bool> {
 }
 
 #[test]
-fn what_is_not_known_is_not_claimed() {
+fn unknown_settings_cause_no_claims() {
     let mut facts = sound();
     (facts.accelerator, facts.cpus) = (None, None);
     facts.devices = vec![VmDevice {
@@ -193,16 +193,16 @@ fn what_is_not_known_is_not_claimed() {
         ..VmDevice::default()
     }];
     facts.threads.clear();
-    assert_eq!(said(&facts).findings, []);
+    assert_eq!(analysed(&facts).findings, []);
     let mut facts = sound();
-    // A guest with an inactive driver has not accepted any offload, which is no evidence of a loss.
+    // A guest with an inactive driver has not accepted any offload, so nothing indicates a loss.
     features(&mut facts).insert("tx-tcp-segmentation".into(), false);
     facts.devices[0].negotiated =
         Some(NegotiatedFeatures { driver: Some(false), ..NegotiatedFeatures::default() });
-    assert_eq!(said(&facts).findings, []);
+    assert_eq!(analysed(&facts).findings, []);
     // A device that is not virtio has neither vhost nor configurable queues.
     let mut facts = sound();
     (facts.devices[0].model, facts.devices[0].vhost) = (Some("e1000".into()), Some(false));
     facts.devices[0].queues = 1;
-    assert_eq!(said(&facts).findings, []);
+    assert_eq!(analysed(&facts).findings, []);
 }

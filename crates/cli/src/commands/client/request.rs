@@ -20,13 +20,11 @@ const LARGEST_WRITE: Bytes = Bytes(1 << 20);
 const SMALLEST_DATAGRAM: Bytes = Bytes(16);
 /// The maximum in IPv4.
 const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
-/// iperf3's default rate for UDP.
 const UDP_RATE: BitRate = BitRate(1e6);
 /// The default datagram size for `-k`, which fits into an MTU of 1500.
 const DATAGRAM: Bytes = Bytes(1448);
 /// The maximum in iperf3's protocol (MAX_TCP_BUFFER).
 const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
-/// The minimum number of writes per test if a rate is set.
 const FEWEST: f64 = 2.0;
 
 pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
@@ -116,7 +114,7 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
-/// The write size in bytes. For datagrams, 0 means that the path decides.
+/// Returns the write size in bytes. For datagrams, 0 means that the path decides.
 fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     let (least, most, what) = match traffic.udp {
         true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{commands::vm, interrupt, program::TOOL};
 
-/// The ids of the checks needed for a path to a guest.
 pub(super) const NEEDS: [&str; 4] = ["tap", "qemu", "guest-kernel", BOOT];
 pub(super) const BOOT: &str = "guest-boot";
 

@@ -21,7 +21,6 @@ struct Document {
 struct Right {
     #[serde(flatten)]
     capability: &'static CapabilityUse,
-    /// Whether this process has the capability in the initial user namespace.
     available: bool,
 }
 

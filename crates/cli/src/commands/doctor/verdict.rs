@@ -30,7 +30,6 @@ pub(super) struct Verdict {
     pub(super) in_hypervisor: bool,
     /// The estimated maximum duration in nanoseconds, or `None` if guests must boot and none of them could.
     pub(super) duration: Option<Nanos>,
-    /// The duration of the trials alone, as in `plumb scenario list`.
     pub(super) trials_duration: Nanos,
 }
 

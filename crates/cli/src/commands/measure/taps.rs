@@ -1,4 +1,4 @@
-//! Reads a machine's tap devices at the start and the end of a measurement.
+//! Reads the state of a machine's tap devices at the start and the end of a measurement.
 
 use probe::{VmQueue, VmReading};
 use samples::{DeviceCounters, DeviceState, Unread, VmFacts};

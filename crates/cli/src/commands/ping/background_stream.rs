@@ -14,7 +14,6 @@ use units::Nanos;
 
 /// The stream starts before the ping, and ends this long after it.
 const MARGIN: Nanos = Nanos::from_millis(500);
-/// How often to check whether the stream has started or failed.
 const GLANCE: Duration = Duration::from_millis(20);
 
 pub(super) struct BackgroundStream<'scope> {
@@ -39,7 +38,7 @@ impl<'scope> BackgroundStream<'scope> {
         let own = stop.clone();
         let thread = scope.spawn(move || {
             let report = iperf3::run_client(&spec, &own, &Started(flows))?;
-            Ok(StreamData::as_far_as_told(&report.settled(), &report.peer.measured))
+            Ok(StreamData::of_available_ends(&report.settled(), &report.peer.measured))
         });
         await_start(&flowing, user_stop, &thread);
         Self { thread, stop }

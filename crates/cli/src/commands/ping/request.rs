@@ -12,11 +12,9 @@ use crate::{amount::within, failure::Misuse};
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60));
-/// The interval of the histograms if no lines are printed.
 const UNSEEN: Nanos = Nanos::from_millis(500);
 /// The maximum rate at which messages can be sent individually, per second.
 const FASTEST: f64 = 1_000_000.0;
-/// The minimum number of messages in an open-loop test.
 const FEWEST: f64 = 2.0;
 /// The size of sockperf's header, which is also its minimum message size.
 const SOCKPERF_LEAST: Bytes = Bytes(14);

@@ -6,7 +6,6 @@ use resvg::{
     usvg::{Options, Tree},
 };
 
-/// The maximum width and height, in pixels.
 const MOST: f32 = 16_384.0;
 
 /// `scale` is the number of pixels per SVG unit.

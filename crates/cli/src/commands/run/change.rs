@@ -5,9 +5,7 @@ use ::workload::{Mode, Placement, StreamSettings};
 use findings::Change;
 use units::Bytes;
 
-/// The default write size in limit mode.
 const LIMIT_MESSAGE: Bytes = Bytes(1 << 20);
-/// The default write size in other modes.
 const APP_MESSAGE: Bytes = Bytes(128 << 10);
 
 /// Returns `None` if the result lacks the setting or already has the change.

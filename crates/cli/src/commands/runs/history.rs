@@ -101,7 +101,6 @@ fn course(history: &ResultHistory, runs: &[Arc<RunResults>]) -> String {
     if parts.is_empty() { "steady".to_owned() } else { parts.join("; ") }
 }
 
-/// A word and a phrase for the newest value, if it is unusual.
 fn newest(history: &ResultHistory) -> Option<(&'static str, &'static str)> {
     if history.newest.disturbed {
         return Some(("disturbed", "disturbed by other work and not compared"));

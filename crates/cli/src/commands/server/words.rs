@@ -83,7 +83,6 @@ fn outcome(report: &Report) -> String {
     }
 }
 
-/// Formats `received 9.41 Gbit/s (1.10 GiB), sent …`.
 fn carried(outcome: &Outcome) -> String {
     let of = |direction: Direction, verb: &str| {
         let of_it = |flow: &&FlowEnd| flow.direction == direction;

@@ -91,7 +91,6 @@ impl Launch {
         &self.name
     }
 
-    /// Starts the program. The receiver gets its exit status once.
     pub(super) fn go(mut self) -> anyhow::Result<Receiver<io::Result<ExitStatus>>> {
         self.gate.write_all(b"g").context("cannot send the start signal")?;
         let (sender, receiver) = sync_channel(1);

@@ -57,7 +57,6 @@ impl Probes {
     }
 }
 
-/// What to use for the system call probe if the kernel refuses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fallback {
     /// Not available, because the target is not a list of processes.

@@ -122,7 +122,6 @@ impl Alive {
     }
 }
 
-/// Returns the exit status that a shell would report for a program that ended in this way.
 pub(super) fn exit(how: &str) -> Exit {
     let number = |prefix| how.strip_prefix(prefix).and_then(|number| number.parse::<u8>().ok());
     let signal = || number(SIGNAL).map(|signal| signal.saturating_add(128));

@@ -17,10 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs the hook. It receives the report on standard input, and the report's main properties in the environment.
 pub(super) fn run_hook(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
-    tell_within(PATIENCE, hook, alert, report)
+    report_within(PATIENCE, hook, alert, report)
 }
 
-fn tell_within(
+fn report_within(
     patience: Duration,
     hook: &[String],
     alert: Alert,
@@ -63,7 +63,7 @@ mod tests {
         let hook = ["sh", "-c", script].map(str::to_owned);
         let at = Timestamp::from_second(1_795_600_800).expect("a time");
         let report = MeasurementReport::new(at, "small", None);
-        tell_within(patience, &hook, Alert::Regression, &report).map_err(|error| error.to_string())
+        report_within(patience, &hook, Alert::Regression, &report).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -52,7 +52,6 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Reads a key. Fails if it is protected by a passphrase.
     pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
         RsaPrivateKey::from_pkcs8_pem(pem)
             .or_else(|pkcs8| RsaPrivateKey::from_pkcs1_pem(pem).map_err(|_| pkcs8))

@@ -34,8 +34,8 @@ fn counting() -> impl FnMut(&mut [u8]) {
 }
 
 fn captured(name: &str) -> String {
-    let said = Capture::named(name).client_words();
-    Capture::json(&said)[0].get("authtoken").and_then(Value::as_str).unwrap().to_owned()
+    let text = Capture::named(name).client_words();
+    Capture::json(&text)[0].get("authtoken").and_then(Value::as_str).unwrap().to_owned()
 }
 
 #[test]

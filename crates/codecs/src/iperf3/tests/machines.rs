@@ -173,8 +173,8 @@ fn stock_client_connects_the_planned_streams() {
         let json = Capture::json(&messages);
         let planned = read::<Params>(json[0]).streams();
         let ids: Vec<i64> = planned.iter().map(|stream| i64::from(stream.id)).collect();
-        let told: Vec<i64> = read::<Results>(json[1]).streams.iter().map(|stream| stream.id).collect();
-        assert_eq!(ids, told, "{}", capture.name);
+        let listed: Vec<i64> = read::<Results>(json[1]).streams.iter().map(|stream| stream.id).collect();
+        assert_eq!(ids, listed, "{}", capture.name);
         let Word::Cookie(cookie) = &messages[0] else { panic!("a client starts with its cookie") };
         let streams = (0..100).flat_map(|n| capture.lines(&format!("stream {n} >"))).map(bytes);
         for stream in streams {

@@ -33,7 +33,6 @@ pub(super) struct Connection {
     /// Whether the server sent its report before most of the datagrams arrived.
     pub(super) late_report: bool,
     pub(super) overflowed: bool,
-    /// The bytes per datagram in the last two intervals of a UDP sender.
     pub(super) sizes: [Option<f64>; 2],
 }
 

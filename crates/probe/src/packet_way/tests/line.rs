@@ -61,7 +61,6 @@ impl Line {
         Self::Tcp(stream)
     }
 
-    /// Sets the receive timeout. `None` makes it poll instead of sleeping.
     pub(super) fn wait(&self, time: Option<Duration>) {
         let (time, spin) = (time.or(Some(PATIENCE)), time.is_none());
         match self {

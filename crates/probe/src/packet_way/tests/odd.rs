@@ -43,7 +43,7 @@ fn empty_receive_is_not_a_reply() {
 #[test]
 fn ignores_stream_to_the_same_port() {
     let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
-    check(&mut probe, &lab, ["a", "b"], &Play { beside: true, ..Play::new(Tcp, 64, SERVER) }, &WIRE);
+    check(&mut probe, &lab, ["a", "b"], &Play { background: true, ..Play::new(Tcp, 64, SERVER) }, &WIRE);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn await_socket(lab: &Lab, host: &str, port: u16) {
     let there = || lab.inside(host, || fs::read_to_string("/proc/thread-self/net/udp").expect("Linux"));
     let until = Instant::now() + Duration::from_secs(20);
     while !there().contains(&port) {
-        assert!(Instant::now() < until, "nobody listens");
+        assert!(Instant::now() < until, "no process listens");
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Play {
     pub(super) token: u64,
     pub(super) lose: Option<u32>,
     pub(super) spin: bool,
-    pub(super) beside: bool,
+    pub(super) background: bool,
 }
 
 impl Play {
@@ -49,7 +49,7 @@ impl Play {
             token: 0x1234_5678_9abc_def0,
             lose: None,
             spin: false,
-            beside: false,
+            background: false,
         }
     }
 
@@ -79,7 +79,7 @@ impl Play {
         let mut line = listener.next();
         line.wait(Some(PATIENCE));
         thread::scope(|scope| {
-            if self.beside {
+            if self.background {
                 let mut stream = listener.next();
                 scope.spawn(move || {
                     let mut bytes = vec![0; 1 << 16];
@@ -107,7 +107,7 @@ impl Play {
         line.wait((!self.spin).then_some(if self.lose.is_some() { OVERDUE } else { PATIENCE }));
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
-            if self.beside {
+            if self.background {
                 let mut stream = Line::to(self.transport, server);
                 let over = &over;
                 scope.spawn(move || {

@@ -67,7 +67,7 @@ fn columns(run: &str) -> Trials<'_> {
         .column("trial", "", |row| Some(row.trial?.index))
         .column("block", "", |row| Some(row.trial?.block))
         .column("again", "", |row| Some(row.trial?.arm == Arm::Again))
-        // Imported logs may lack a timestamp.
+        // Imported logs may not contain a timestamp.
         .column("started", "unix_ms", |row| Some(row.trial?.started.0).filter(|time| *time != 0))
         .column("value", "", |row| row.value);
     let first = [

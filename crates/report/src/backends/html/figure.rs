@@ -5,7 +5,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use super::super::escape::html;
 use crate::chart::{self, Chart, NARROW, Theme, WIDE};
 
-/// Maximum size of a page's charts in bytes. Beyond it, the page shows the command that draws the chart.
+/// The maximum size of a page's charts in bytes. Beyond it, the page shows the command that draws the chart.
 const MOST: usize = 600 << 10;
 
 #[derive(Debug, Default)]

@@ -4,7 +4,6 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 
-/// The script, wrapped in a function to avoid global names.
 const SCRIPT: &str =
     concat!("\n(() => {\n\"use strict\";\n", include_str!("../../../script/page.js"), "})();\n");
 
@@ -22,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_is_short_and_ends_only_where_its_element_does() {
+    fn script_is_short_and_does_not_close_its_element() {
         assert!(SCRIPT.len() <= 20 << 10, "{} bytes", SCRIPT.len());
         let lower = SCRIPT.to_lowercase();
         for markup in ["</script", "<!--", "innerhtml", "eval(", "http://", "https://"] {

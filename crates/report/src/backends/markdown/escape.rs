@@ -55,7 +55,6 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Escapes text that would start a heading, a list or a quotation.
 fn guarded(line: &str) -> String {
     let marks =
         line.starts_with(['#', '>', '+', '=', '|']) || line.starts_with("- ") || line.starts_with("---");
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn names_do_not_become_markup() {
+    fn escapes_markup_in_names() {
         check(
             &"a*b* <script> [x](y) ~~no~~ a\\b".into(),
             "a\\*b\\* \\<script> \\[x\\](y) \\~\\~no\\~\\~ a\\\\b",
@@ -95,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_touch_what_they_mark() {
+    fn markers_touch_the_marked_text() {
         check(&Text::of(Tone::Strong, " much ").and(Tone::Plain, "lost"), "**much** lost");
         check(&Text::of(Tone::Code, "a`b"), "``a`b``");
         check(&Text::of(Tone::Code, "`"), "`` ` ``");
     }
 
     #[test]
-    fn a_fence_is_longer_than_what_it_holds() {
+    fn fence_is_longer_than_its_content() {
         assert_eq!(fence("sh", &["echo ```".to_owned()]), "````sh\necho ```\n````");
     }
 }

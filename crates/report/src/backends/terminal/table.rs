@@ -48,7 +48,7 @@ fn widths(table: &Table, width: usize) -> Option<Vec<usize>> {
     let mut widths: Vec<usize> = extents.iter().map(Extent::natural).collect();
     while widths.iter().sum::<usize>() > room {
         let shrinkable = (0..widths.len()).filter(|&index| widths[index] > extents[index].word);
-        // Shrink the column in which the fewest cells have to wrap. Titles usually wrap first.
+        // This shrinks the column in which the fewest cells have to wrap. Titles usually wrap first.
         let cheapest = shrinkable
             .min_by_key(|&index| (extents[index].wrapped_at(widths[index] - 1), Reverse(widths[index])))?;
         widths[cheapest] -= 1;
@@ -129,7 +129,6 @@ fn blank(columns: usize) -> Span {
     Span { text: " ".repeat(columns), tone: Tone::Plain }
 }
 
-/// Shows each row as its first cell, followed by the others as pairs.
 fn stacked(table: &Table, width: usize) -> Vec<Line> {
     let row = |row: &Vec<Text>| {
         let named = |(column, cell): (&Column, &Text)| (column.title.clone(), cell.clone());
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_lean_as_they_are_told() {
+    fn aligns_columns_as_requested() {
         let expected = [
             "Path   MTU   Received",
             "─────────────────────",
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_column_is_wrapped_first() {
+    fn wraps_widest_column_first() {
         let rows = [["a path of many words", "1500", "33.0"]];
         let expected = [
             "Path          MTU   Received",
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_with_one_long_cell_is_wrapped_before_one_of_equal_cells() {
+    fn wraps_columns_with_few_long_cells_first() {
         let rows = [["wire", "within noise", "33.0 Gbit/s"], ["vxlan", "lower", "30.1 Gbit/s"]];
         let expected = [
             "Path   MTU        Received",
@@ -195,12 +194,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_stacked_where_columns_do_not_fit() {
+    fn stacks_rows_if_columns_do_not_fit() {
         check(&[["wire", "1500", "33.0"]], 14, &["wire", "  MTU   1500", "  Rece  33.0", "  ived"]);
     }
 
     #[test]
-    fn a_row_that_would_be_torn_into_many_lines_is_stacked() {
+    fn stacks_rows_that_need_many_lines() {
         let row = ["wire", "1 2 3 4 5 6 7 8 9", "a", "b", "c"].map(Text::from).to_vec();
         let columns = ["Path", "Note", "One", "Two", "Three"].map(left).to_vec();
         let table = Table { columns, rows: vec![row], caption: None };
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_stay_in_line() {
+    fn aligns_wide_characters() {
         let expected = [
             "Path      MTU   Received",
             "────────────────────────",

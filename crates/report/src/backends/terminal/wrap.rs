@@ -8,7 +8,6 @@ pub(super) type Line = Vec<Span>;
 
 type Characters = Vec<(char, Tone)>;
 
-/// An unbreakable unit together with its leading space.
 struct Word {
     characters: Characters,
     spaced: bool,
@@ -66,7 +65,7 @@ fn words(text: &Text) -> Vec<Word> {
     let of_span = |span: &Span| span.text.chars().map(|character| (character, span.tone)).collect::<Vec<_>>();
     let mut characters = text.0.iter().flat_map(of_span).peekable();
     while let Some((character, tone)) = characters.next() {
-        // Keep a number and its percent sign on one line, even without a no-break space.
+        // This keeps a number and its percent sign on one line, even without a no-break space.
         let signed = characters.peek().is_some_and(|(next, _)| *next == '%');
         let space = character != GLUE && character.is_whitespace() && !signed;
         match words.last_mut() {
@@ -126,19 +125,19 @@ mod tests {
     }
 
     #[test]
-    fn lines_break_at_spaces_but_not_at_glue() {
+    fn breaks_lines_at_ordinary_spaces_only() {
         check(&"what the wire takes".into(), 8, &["what the", "wire", "takes"]);
         check(&"takes 9.41\u{a0}Gbit/s".into(), 12, &["takes", "9.41 Gbit/s"]);
     }
 
     #[test]
-    fn a_word_breaks_at_a_soft_mark_without_a_space() {
+    fn breaks_words_at_soft_breaks() {
         check(&"underlay-\u{200b}offload on".into(), 10, &["underlay-", "offload on"]);
         check(&"underlay-\u{200b}offload on".into(), 20, &["underlay-offload on"]);
     }
 
     #[test]
-    fn a_word_wider_than_the_line_is_broken() {
+    fn breaks_words_wider_than_the_line() {
         check(&"a 0123456789".into(), 4, &["a", "0123", "4567", "89"]);
     }
 
@@ -149,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn a_number_keeps_its_percent_sign() {
+    fn keeps_percent_sign_with_its_number() {
         check(&"it is 131.20 %.".into(), 12, &["it is", "131.20 %."]);
     }
 
     #[test]
-    fn tones_survive_a_break() {
+    fn preserves_tones_across_lines() {
         let text = Text::of(Tone::Bad, "lost much").and(Tone::Plain, ", indeed");
         let lines = wrap(&text, 6);
         assert_eq!(lines[0][0].tone, Tone::Bad);

@@ -23,8 +23,8 @@ const SENDER: &[Extra<TcpSample>] = &[
         total: Some(|end| end.retransmits().to_string()),
     },
     of_tcp("Reord", |tcp| whole(tcp, &tcp.reorderings)),
-    of_tcp("Cwnd", |tcp| told(tcp.cwnd.0 > 0, &tcp.cwnd)),
-    of_tcp("RTT", |tcp| told(tcp.rtt.0 > 0, &tcp.rtt)),
+    of_tcp("Cwnd", |tcp| known_or_dash(tcp.cwnd.0 > 0, &tcp.cwnd)),
+    of_tcp("RTT", |tcp| known_or_dash(tcp.rtt.0 > 0, &tcp.rtt)),
     of_tcp("Delivery", |tcp| tcp.delivery.map_or_else(|| "-".to_owned(), |rate| rate.to_string())),
     of_tcp("Window-limited", |tcp| whole(tcp, &tcp.receive_window_limited)),
     of_tcp("Buffer-limited", |tcp| whole(tcp, &tcp.send_buffer_limited)),
@@ -33,20 +33,20 @@ const SENDER: &[Extra<TcpSample>] = &[
 const RECEIVER: &[Extra<TcpSample>] = &[
     of_tcp("Out of order", |tcp| whole(tcp, &tcp.out_of_order)),
     of_tcp("Window", |tcp| whole(tcp, &tcp.offered_window)),
-    of_tcp("RTT", |tcp| told(tcp.rtt.0 > 0, &tcp.rtt)),
+    of_tcp("RTT", |tcp| known_or_dash(tcp.rtt.0 > 0, &tcp.rtt)),
 ];
 
 const fn of_tcp(title: &'static str, value: fn(&TcpSample) -> String) -> Extra<TcpSample> {
     Extra { title, value, total: None }
 }
 
-fn told(is_told: bool, value: &impl ToString) -> String {
-    if is_told { value.to_string() } else { "-".to_owned() }
+fn known_or_dash(is_known: bool, value: &impl ToString) -> String {
+    if is_known { value.to_string() } else { "-".to_owned() }
 }
 
 /// A zero in TCP_INFO from another tool usually means that the field is missing.
 fn whole(tcp: &TcpSample, value: &impl ToString) -> String {
-    told(tcp.is_whole(), value)
+    known_or_dash(tcp.is_whole(), value)
 }
 
 const SENT: &[Extra<DatagramSample>] = &[Extra {

@@ -32,7 +32,6 @@ pub(super) fn text(findings: &Findings, scope: Scope, marked: bool) -> Text {
     Text::from(format!("{grade}: {}", facts.join("; "))).and(Tone::Doubtful, warning.unwrap_or_default())
 }
 
-/// Whether the answer or a caution already names an unreliable value.
 fn is_unreliable(verdict: &RunVerdict) -> bool {
     matches!(verdict.conclusion, findings::Conclusion::Repeat { .. }) || !verdict.cautions.is_empty()
 }
@@ -91,7 +90,7 @@ fn noise(floors: &[NoiseFloor]) -> Option<String> {
     })
 }
 
-/// A floor of 36 % hides an increase of 36 % or a decrease of 27 %.
+/// Formats a floor in both directions. A floor of 36 % hides an increase of 36 % or a decrease of 27 %.
 fn either_way(floor: f64) -> String {
     if floor < ALIKE {
         Share(floor).to_string()

@@ -20,7 +20,6 @@ pub(super) struct Call<'a> {
     pub(super) threads: u32,
 }
 
-/// A column that is omitted if no call has data for it.
 #[derive(Clone, Copy)]
 pub(super) struct OptionalColumn {
     title: &'static str,
@@ -51,7 +50,6 @@ const COMPOSED: &[OptionalColumn] = &[
     shown("In guest", |call| each(call, call.count.guest.filter(|guest| guest.0 > 0))),
 ];
 
-/// Only CPU time, as reported by `strace -c`.
 const RUNNING: &[OptionalColumn] = &[
     shown("Failed", |call| call.count.errors.map(phrases::grouped)),
     shown("Running", |call| time(call.count.running)),
@@ -71,7 +69,6 @@ const TIMED: &[OptionalColumn] = &[
 
 pub(super) struct Layout {
     whose: bool,
-    /// Whether one process made all calls, so that its name is omitted.
     alone: bool,
     rate: Option<String>,
     shared: bool,
@@ -80,10 +77,10 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, told: CallColumns) -> Self {
+    pub(super) fn of(calls: &[Call<'_>], rates: Option<&CallRates>, available: CallColumns) -> Self {
         let is_split = calls.iter().any(|call| is_split(call.count));
         let is_cpu_time = calls.iter().all(|call| call.count.total.is_none() && call.count.waiting.is_none());
-        let (columns, unknown) = match (is_split, told) {
+        let (columns, unknown) = match (is_split, available) {
             (true, _) if is_cpu_time => (RUNNING, "unknown"),
             (true, CallColumns::Composition) => (COMPOSED, "-"),
             (true, CallColumns::Times) => (TIMED, "-"),

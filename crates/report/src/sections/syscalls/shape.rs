@@ -6,7 +6,6 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// The first character covers calls below 2^10 ns. Each further character covers durations up to four times as long.
 const FIRST: usize = 10;
 const EACH: usize = 2;
-/// The last character includes all longer calls.
 const CHARACTERS: usize = 9;
 
 pub(super) const SHAPE: &str = "Single calls: histogram with bounds at 1 µs, 4 µs, 16 µs, 66 µs, 262 µs, 1 ms, 4 \
@@ -31,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shape_has_the_same_scale_whatever_it_holds() {
+    fn all_sparklines_have_the_same_scale() {
         let drawn = |counts: &[(usize, u64)]| {
             let mut times = vec![0; 40];
             counts.iter().for_each(|(place, count)| times[*place] = *count);

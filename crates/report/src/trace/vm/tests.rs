@@ -96,7 +96,7 @@ fn shown(summary: &VmSummary) -> String {
 }
 
 #[test]
-fn a_machine_is_shown_with_what_to_set_before_its_numbers() {
+fn recommendations_come_before_values() {
     let text = shown(&summary());
     let mut from = 0;
     for part in [
@@ -125,7 +125,7 @@ fn a_machine_is_shown_with_what_to_set_before_its_numbers() {
 }
 
 #[test]
-fn a_machine_without_fault_is_told_so_and_its_json_is_the_document() {
+fn reports_machine_without_findings() {
     let fine = VmSummary { findings: Vec::new(), ..summary() };
     assert!(shown(&fine).contains("No costly setting was found"));
     let json = render_vm(&fine, 10, SingleFormat::Json, &Options::default());

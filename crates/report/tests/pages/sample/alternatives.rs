@@ -25,7 +25,6 @@ const FOUR: [(&str, u32, f64, u32, f64); 4] = [
     ("qemu-vhost", 2, 13.2, 2, 96_900.0),
 ];
 
-/// Returns two workloads. Probes counted the system calls per message.
 pub(crate) fn alternatives() -> Findings {
     let streams = FOUR.map(|(path, _, gbits, ..)| against(stream(path, None, gbits, Some(gbits / 23.5))));
     let messages =
@@ -62,7 +61,6 @@ fn of_machines(name: &str) -> PathRecord {
     PathRecord { from: end("a"), to: end("b"), ..path(name, name == "node-to-node") }
 }
 
-/// Returns both ends of a path, which took this many tenths of a second to boot.
 fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
     ["a", "b"].map(|end| BootedMachine {
         host: format!("{path}-{end}"),

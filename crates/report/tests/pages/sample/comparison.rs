@@ -135,7 +135,7 @@ pub(crate) fn nothing_in_common() -> RunComparison {
     RunComparison { results: vec![], only_a: only("here"), only_b: only("there"), ..run_comparison() }
 }
 
-pub(crate) fn cannot_tell() -> Gate {
+pub(crate) fn inconclusive() -> Gate {
     Gate {
         threshold: 0.05,
         guard_limits: GuardLimits::default(),

@@ -125,7 +125,7 @@ pub(super) fn open_loop() -> ResultSummary {
 
 pub(super) fn under_load() -> ResultSummary {
     ResultSummary {
-        load: "UDP ping-pong, 64 B, closed loop, blocking, beside 1 TCP stream forward of 1.00 Gbit/s, cross-cpu".into(),
+        load: "UDP ping-pong, 64 B, closed loop, blocking, during 1 TCP stream forward of 1.00 Gbit/s, cross-cpu".into(),
         baseline: true,
         measured: WorkloadSummary::PingPong(LatencySummary { under: Some(estimate(998e6)), ..latency(64_000, 181_000) }),
         ..result("wire", None, "under-load", Metric::RoundTrip, 64_000.0)

@@ -17,7 +17,6 @@ use super::{
     run, verdict,
 };
 
-/// Path, and Gbit/s without and with vhost.
 const PATHS: [(&str, f64, f64); 4] = [
     ("host-to-vm", 12.6, 17.9),
     ("vm-to-host", 13.1, 18.8),

@@ -65,7 +65,6 @@ pub(crate) fn findings() -> Findings {
     })
 }
 
-/// Returns one wire with a result for each kind of load other than plain streams and closed loops.
 pub(crate) fn engine() -> Findings {
     verdict::of_values(Findings {
         run: RunSummary { title: "Workloads of the engine".into(), paths: vec![path("wire", true)], ..run() },

@@ -22,7 +22,6 @@ use super::{
     run, verdict,
 };
 
-/// Returns both probed workloads, a missing probe, a probe that lost events, and a device that dropped packets.
 pub(crate) fn probed() -> Findings {
     verdict::of_values(Findings {
         run: RunSummary { title: "Where the time and the CPU go".into(), ..run() },
@@ -50,7 +49,6 @@ pub(crate) fn probed() -> Findings {
     })
 }
 
-/// A probe that failed in a run that was then interrupted and resumed.
 fn failed() -> FailedProbe {
     let reason = "cannot read slots: Cannot allocate memory (os error 12)".into();
     FailedProbe { probe: ProbeKind::Syscalls, reason, first_trial: 11, trials: 3, later_trials: 5 }
@@ -103,7 +101,6 @@ fn spread() -> CpuAffinity {
     }
 }
 
-/// The sender builds large packets, which are segmented at the tunnel.
 fn packets() -> PacketSummary {
     let size = |packets: u64, mean: u64, segments: f64| PacketSize {
         packets,
@@ -144,7 +141,6 @@ fn messages(result: ResultSummary, latency_breakdown: LatencyBreakdown) -> Resul
     ResultSummary { probed: Some(probed), syscalls, counters: Some(counters(0)), ..result }
 }
 
-/// Calls that lasted from the start, in each of five trials.
 fn waits() -> SyscallCount {
     SyscallCount {
         errors: None,
@@ -284,7 +280,6 @@ fn with_queues(device: DeviceCounters) -> DeviceCounters {
     DeviceCounters { rx_queues: vec![queue(1_100_000), queue(104_118)], ..device }
 }
 
-/// The step, the device where it ends and its kind, the median in nanoseconds, and the event.
 type Row = (StepKind, &'static str, Option<&'static str>, &'static str, HopEvent, u64);
 
 fn short_way() -> LatencyBreakdown {

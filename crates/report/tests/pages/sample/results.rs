@@ -10,7 +10,6 @@ use samples::{DeviceState, ValidityWarning};
 use units::{Bytes, Nanos};
 use workload::{LatencyHistogram, Metric, SocketFacts, Work};
 
-/// The confidence attained by a median's interval with five trials.
 const FIVE: f64 = 0.9375;
 
 pub(super) const MACHINE: CpuCost = CpuCost {

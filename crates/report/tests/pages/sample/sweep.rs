@@ -27,7 +27,6 @@ const ROWS: [Row; 6] = [
     (8, 32, 19.8, 3.4, 3.9, EndReason::Budget { reach: None }),
 ];
 
-/// Returns six results of the grid, two of them still unfinished when time ran out.
 pub(crate) fn sweep() -> Findings {
     verdict::of_sweep(Findings {
         run: RunSummary {

@@ -10,7 +10,6 @@ use crate::{diagnosis::Problem, document::WorkloadTable};
 
 const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
-/// The total over all threads.
 const MEMORY: RangeInclusive<u64> = 2 << 20..=1 << 40;
 const LEAST_SHARE: u64 = 2 << 20;
 

@@ -12,7 +12,6 @@ use crate::{
 };
 
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
-/// The size of each write and read of a TCP stream, in bytes.
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
 /// The payload of a stream's datagram in bytes. It must have room for a sequence number and, together with
 /// the IPv4 and UDP headers, fit 65535 bytes.

@@ -355,7 +355,7 @@ fn repeats_round_of_baseline_and_measures_some_pairs_individually() {
         let paths: BTreeSet<&str> =
             of(Arm::Again).iter().map(|trial| plan.results[trial.result].path.as_str()).collect();
         assert_eq!(paths, BTreeSet::from(["a-to-b", "c-to-d"]));
-        assert!(of(Arm::Again)[0].is_beside(of(Arm::Again)[1]));
+        assert!(of(Arm::Again)[0].is_simultaneous_with(of(Arm::Again)[1]));
         assert_eq!(of(Arm::Alone).len(), 3);
         assert!(of(Arm::Alone).iter().all(|trial| trial.round.is_none()));
         assert_eq!(of(Arm::Measure).len(), 12);

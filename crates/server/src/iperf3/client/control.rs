@@ -84,7 +84,6 @@ impl<'a> Control<'a> {
 
     pub(super) fn give_up_unless_over(&mut self) {
         self.transport.machine.terminate();
-        // The original error is reported even if this flush fails.
         let _ = self.flush();
     }
 

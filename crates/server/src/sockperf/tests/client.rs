@@ -13,7 +13,7 @@ use workload::{PingPongData, PingPongEnd, PingPongSettings, Schedule, Transport,
 
 use super::{PATIENT, SOON};
 use crate::{
-    sockperf::{ClientSpec, SessionOutcome, SharedCounts, run_client, serve_tcp, serve_udp_beside},
+    sockperf::{ClientSpec, SessionOutcome, SharedCounts, run_client, serve_tcp, serve_udp},
     testing::HERE,
 };
 
@@ -42,13 +42,7 @@ fn play(load: &PingPongSettings) -> (Outcome<PingPongEnd>, SessionOutcome) {
                 let mut first = [0; 100_000];
                 let (length, peer) = socket.recv_from(&mut first).expect("an initial message");
                 socket.connect(peer).expect("loopback");
-                serve_udp_beside(
-                    &SharedCounts::default(),
-                    &socket,
-                    (&first[..length], &[]),
-                    SOON,
-                    &Stop::new(),
-                )
+                serve_udp(&SharedCounts::default(), &socket, (&first[..length], &[]), SOON, &Stop::new())
             })
         }
     }
@@ -162,14 +156,14 @@ fn rejects_unsupported_settings_with_the_valid_range() {
             run_client(&spec(unused, &load), &Stop::new(), &()).expect_err("an invalid size").to_string();
         assert!(error.contains("14 to 65507"), "{error}");
     }
-    let beside = workload::Background {
+    let background = workload::Background {
         mode: workload::Mode::App,
         streams: 1,
         direction: workload::Direction::Forward,
         rate: None,
         message: Bytes(1000),
     };
-    let load = PingPongSettings { under: Some(beside), ..settings(Transport::Tcp, 64) };
+    let load = PingPongSettings { under: Some(background), ..settings(Transport::Tcp, 64) };
     let error =
         run_client(&spec(unused, &load), &Stop::new(), &()).expect_err("an unsupported stream").to_string();
     assert!(error.contains("parallel stream"), "{error}");

@@ -104,12 +104,12 @@ fn messages_fall_due() {
             let client = client.expect("runs");
             server.expect("runs");
             let data = data(&client);
-            let beside = data.open_loop.as_ref().expect("an open loop");
+            let open = data.open_loop.as_ref().expect("an open loop");
             assert_eq!((data.round_trips.count(), data.lost), (200, Some(0)), "{transport:?} {waiting:?}");
-            assert_eq!((beside.since_intended.count(), beside.lateness.count()), (200, 200));
+            assert_eq!((open.since_intended.count(), open.lateness.count()), (200, 200));
             let mean = |histogram: &LatencyHistogram| histogram.mean().expect("counted");
-            let sum = mean(&data.round_trips) + mean(&beside.lateness);
-            assert!((mean(&beside.since_intended) / sum - 1.0).abs() < 0.01, "{data:?}");
+            let sum = mean(&data.round_trips) + mean(&open.lateness);
+            assert!((mean(&open.since_intended) / sum - 1.0).abs() < 0.01, "{data:?}");
             assert_eq!(client.threads.len(), 2);
         }
     }
@@ -132,9 +132,10 @@ fn streams_flow() {
         let load = PingPongSettings { under: Some(under), ..settings(transport, 64) };
         let Some((client, server)) = on_loopback(|| play(&load, |port| port)) else { return };
         for end in [client.expect("runs"), server.expect("runs")] {
-            let directions: Vec<_> = end.measured.beside.flows.iter().map(|flow| flow.direction).collect();
+            let directions: Vec<_> =
+                end.measured.background.flows.iter().map(|flow| flow.direction).collect();
             assert_eq!(directions, [Direction::Forward, Direction::Reverse]);
-            for flow in &end.measured.beside.flows {
+            for flow in &end.measured.background.flows {
                 // 80 Mbit/s for 200 ms amount to 2 MB.
                 let bytes = flow.series.bytes().0;
                 assert!((1_000_000..4_000_000).contains(&bytes), "{bytes}");

@@ -87,19 +87,19 @@ fn both_ends_agree_in_every_direction() {
 }
 
 #[test]
-fn four_streams_flow_beside_each_other() {
+fn four_streams_transfer_data_in_parallel() {
     check(Direction::Forward, 4, for_300_ms());
     check(Direction::Both, 4, for_300_ms());
 }
 
 #[test]
-fn an_amount_is_split_over_the_connections_exactly() {
+fn splits_amount_exactly_over_connections() {
     check(Direction::Forward, 3, Until::Sent(Bytes(1_000_000_001)));
     check(Direction::Both, 4, Until::Sent(Bytes(777_777_777)));
 }
 
 #[test]
-fn a_timed_stream_lasts_as_long_as_asked() {
+fn timed_stream_lasts_for_requested_time() {
     in_one_of_five(streams_last);
 }
 
@@ -116,7 +116,7 @@ fn streams_last() {
 }
 
 #[test]
-fn congestion_control_and_cpus_are_what_was_asked() {
+fn congestion_control_and_cpus_are_as_requested() {
     let mut load = settings(Direction::Both, 1, for_300_ms());
     load.socket.congestion = Some("reno".into());
     let cpus = vec![sys::affinity::available()[0]];
@@ -140,7 +140,7 @@ fn congestion_control_and_cpus_are_what_was_asked() {
 }
 
 #[test]
-fn a_congestion_control_that_the_kernel_lacks_is_unsupported() {
+fn reports_missing_congestion_control_as_unsupported() {
     let mut load = settings(Direction::Forward, 1, for_300_ms());
     load.socket.congestion = Some("nonesuch".into());
     let Some((server, client)) = on_loopback(|| {
@@ -156,7 +156,7 @@ fn a_congestion_control_that_the_kernel_lacks_is_unsupported() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn refuses_contradictory_settings() {
     let good = settings(Direction::Forward, 1, for_300_ms());
     let bad = [
         StreamSettings { streams: 0, ..good.clone() },
@@ -172,7 +172,7 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_stall_is_recorded_while_it_lasts() {
+fn records_stall_during_the_stall() {
     in_one_of_five(stalls_are_recorded);
 }
 
@@ -206,7 +206,7 @@ fn stalls_are_recorded() {
 }
 
 #[test]
-fn intervals_are_told_on_the_watching_thread_as_they_end() {
+fn reports_intervals_on_the_watching_thread_as_they_end() {
     #[derive(Default)]
     struct Live(std::cell::RefCell<Vec<(FlowId, workload::Interval)>>);
     impl Observer for Live {
@@ -243,7 +243,7 @@ fn intervals_are_told_on_the_watching_thread_as_they_end() {
 /// The end that closes first is left in TIME-WAIT, and the next trial uses the same ports in either
 /// direction.
 #[test]
-fn a_load_from_the_same_ports_can_be_made_again() {
+fn same_ports_can_be_used_again() {
     let made = |load: &StreamSettings| {
         let stop = Stop::new();
         let server = Server::open(server_spec(load)).expect("the port is free again");

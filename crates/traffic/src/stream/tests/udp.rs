@@ -173,7 +173,7 @@ fn missing_receiver_ends_the_sender() {
                 moves.wait();
                 theirs.ask();
             });
-            run_client(&client, &ours, moves).expect_err("nobody listens").to_string()
+            run_client(&client, &ours, moves).expect_err("no process listens").to_string()
         })
     }) else {
         return;

@@ -104,10 +104,10 @@ impl<'a> Receiver<'a> {
     ) -> Result<()> {
         let since = monotonic();
         while !self.headers.begun {
-            if let Start::Opening(said) = self.flow.start
+            if let Start::Opening(opening) = self.flow.start
                 && !self.flow.is_server()
             {
-                self.send(&said.encode())?;
+                self.send(&opening.encode())?;
             }
             let batch = self.receive(sampler)?;
             sampler.add(batch.bytes);
@@ -168,13 +168,13 @@ impl<'a> Receiver<'a> {
         closed: u64,
         shared: &SharedState<'_>,
     ) -> Result<()> {
-        let (mut latest, mut said) = (closed, closed);
+        let (mut latest, mut replied) = (closed, closed);
         while monotonic() - latest < LINGER.0 && monotonic() - closed < GRACE.0 {
             let batch = self.receive(sampler)?;
             if batch.datagrams > 0 {
                 latest = batch.now;
-            } else if batch.now.saturating_sub(said) >= AGAIN.0 {
-                said = batch.now;
+            } else if batch.now.saturating_sub(replied) >= AGAIN.0 {
+                replied = batch.now;
                 self.reply(&batch)?;
             }
             sampler.add(batch.bytes);
@@ -206,9 +206,9 @@ impl<'a> Receiver<'a> {
 
     #[cold]
     fn reply(&self, batch: &ReceivedBatch) -> Result<()> {
-        if let (Some(said), Start::Opening(known)) = (batch.opening, self.flow.start)
+        if let (Some(opening), Start::Opening(known)) = (batch.opening, self.flow.start)
             && self.flow.is_server()
-            && said.greeting() == known.greeting()
+            && opening.greeting() == known.greeting()
         {
             self.send(&known.encode())?;
         }
@@ -235,8 +235,8 @@ impl StreamHeaders {
         batch: &mut ReceivedBatch,
         sampler: &mut IntervalSampler<'_, Arrivals>,
     ) {
-        if let Some(said) = Opening::decode(datagram) {
-            batch.opening = Some(said);
+        if let Some(opening) = Opening::decode(datagram) {
+            batch.opening = Some(opening);
             return;
         }
         match self.format.read(datagram) {

@@ -37,7 +37,7 @@ pub struct PingPongData {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PingPongEnd {
     pub messages: MessagesEnd,
-    pub beside: StreamEnd,
+    pub background: StreamEnd,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,8 +53,8 @@ pub enum MessagesEnd {
 impl PingPongEnd {
     /// Fails unless the records come from a client and a server and have the same background connections.
     pub fn together(self, server: Self) -> Result<PingPongData, String> {
-        let under = (!self.beside.flows.is_empty())
-            .then(|| StreamData::of_ends(&self.beside, &server.beside))
+        let under = (!self.background.flows.is_empty())
+            .then(|| StreamData::of_ends(&self.background, &server.background))
             .transpose()?;
         match (self.messages, server.messages) {
             (MessagesEnd::Client(data), MessagesEnd::Server(server)) => {

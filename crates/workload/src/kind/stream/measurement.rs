@@ -46,13 +46,13 @@ impl StreamData {
             Some(FlowEnd { id, direction, .. }) => {
                 Err(format!("the server has no record of connection {id} ({direction:?})"))
             }
-            None => Ok(Self::as_far_as_told(client, server)),
+            None => Ok(Self::of_available_ends(client, server)),
         }
     }
 
     /// If the server has no record of a connection, its series is left empty.
     #[must_use]
-    pub fn as_far_as_told(client: &StreamEnd, server: &StreamEnd) -> Self {
+    pub fn of_available_ends(client: &StreamEnd, server: &StreamEnd) -> Self {
         let pair = |flow: &FlowEnd| {
             let other = server.same(flow).map(|other| other.series.clone()).unwrap_or_default();
             Flow::of_ends(flow.id, flow.direction, flow.series.clone(), other)
@@ -301,7 +301,7 @@ mod tests {
             ],
         };
         let server = StreamEnd { flows: vec![end(0, Direction::Forward, 4), end(0, Direction::Reverse, 5)] };
-        let data = StreamData::as_far_as_told(&client, &server);
+        let data = StreamData::of_available_ends(&client, &server);
         let flows: Vec<_> =
             data.flows.iter().map(|flow| (flow.id, flow.sender.bytes().0, flow.receiver.bytes().0)).collect();
         assert_eq!(

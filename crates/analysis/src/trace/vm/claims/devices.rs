@@ -12,7 +12,7 @@ pub(super) const VHOST_OFF: Rule = Rule::cause("vhost-off", |vm| of_each(vm, vho
 pub(super) const OFFLOAD_OFF: Rule = Rule::cause("offload-off", |vm| of_each(vm, offload_off));
 pub(super) const MTU_MISMATCH: Rule = Rule::cause("mtu-mismatch", |vm| of_each(vm, mtu_mismatch));
 
-/// Packets per second below which a device is considered idle.
+/// A device with fewer packets per second is considered idle.
 const TRAFFIC: f64 = 1000.0;
 /// Appended because nothing is compared here.
 pub(super) const UNMEASURED: &str =
@@ -131,7 +131,8 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     [headless, off, refused].into_iter().flatten().collect()
 }
 
-/// Features that let the guest send large packets but that it did not accept. Empty unless the monitor reports them.
+/// Returns the features for sending large packets that the guest did not accept. Empty unless the monitor
+/// reports them.
 fn refused(device: &VmDevice) -> Vec<&'static str> {
     let Some(taken) = device.negotiated.as_ref().and_then(|it| it.features.as_ref()) else {
         return Vec::new();

@@ -10,11 +10,12 @@ pub(super) const EMULATED: Rule = Rule::measurement("emulated", |vm| emulated(vm
 pub(super) const WAITING_FOR_CPUS: Rule = Rule::limit("noisy-host", |vm| crowded(vm).into_iter().collect());
 pub(super) const OUT_OF_QUOTA: Rule = Rule::limit("noisy-host", |vm| throttled(vm).into_iter().collect());
 
-/// Fraction of its runnable time that a thread may wait for a host CPU. Beyond this, every latency suffers.
+/// The fraction of its runnable time that a thread may wait for a host CPU. Beyond this, all latencies
+/// suffer.
 const CROWDED: f64 = 0.05;
-/// Minimum utilization. The waits of a mostly idle guest go unnoticed.
+/// The minimum utilization. The waits of a mostly idle guest go unnoticed.
 const RUNS: f64 = 0.05;
-/// Maximum fraction of the time that it may be throttled.
+/// The maximum fraction of the time that the machine may be throttled.
 const THROTTLED: f64 = 0.01;
 
 fn emulated(summary: &VmSummary) -> Option<Claim> {

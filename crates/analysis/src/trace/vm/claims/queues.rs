@@ -13,7 +13,7 @@ use crate::commands::proxmox_queues;
 pub(super) const SINGLE: Rule = Rule::cause("single-queue-bound", |vm| of_each(vm, single));
 pub(super) const TOO_MANY: Rule = Rule::cause("too-many-queues", |vm| of_each(vm, too_many));
 
-/// Utilization at which a thread is nearly saturated.
+/// A thread with this utilization is nearly saturated.
 const FULL: f64 = 0.8;
 
 fn single(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
@@ -59,7 +59,7 @@ fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     Some(finding)
 }
 
-/// The thread that processes the packets of a queue. There is at most one per queue.
+/// Returns the thread that processes the packets of a queue. There is at most one per queue.
 fn carrier(summary: &VmSummary, device: &VmDevice) -> Option<(&'static str, f64)> {
     let (role, word) = match device.vhost? {
         true => (VmRole::Vhost, "the busiest vhost worker"),

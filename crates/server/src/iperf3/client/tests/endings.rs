@@ -6,16 +6,16 @@ pub(super) fn failure(
     load: StreamSettings,
     options: Options,
     flags: &[&str],
-    meanwhile: impl FnOnce(&Stock, &Stop, &Moves) + Send,
+    interrupt: impl FnOnce(&Stock, &Stop, &Moves) + Send,
 ) -> Option<(Error, Printed)> {
     let spec = ClientSpec { options, ..spec(load) };
     on_loopback(|| {
         let server = Stock::start(flags)?;
         let (stop, moves) = (Stop::new(), Moves::default());
         let failed = thread::scope(|scope| {
-            let beside = scope.spawn(|| meanwhile(&server, &stop, &moves));
+            let interruption = scope.spawn(|| interrupt(&server, &stop, &moves));
             let failed = run_client(&spec, &stop, &moves).expect_err("the test is aborted");
-            beside.join().unwrap();
+            interruption.join().unwrap();
             failed
         });
         Some((failed, server.printed()))
@@ -41,7 +41,7 @@ fn client_and_server_notify_each_other_of_a_stop() {
 }
 
 #[test]
-fn reports_refusal_in_the_server_s_words() {
+fn prints_refusal_text_of_the_server() {
     let load = StreamSettings { message: Bytes(1 << 20), ..tcp() };
     let too_long = StreamSettings { message: Bytes((1 << 20) + 1), ..load };
     on_loopback(|| {

@@ -24,7 +24,7 @@ pub(super) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
     for row in rows(VHOST).iter().filter(|row| keep(row[0], row[1])) {
         let rates: Vec<f64> = row[2].split(' ').map(|rate| number(rate) * 1e9).collect();
         add_path(&mut run, row[1]);
-        run.told(row[1], "iperf3", &[("vhost", row[0])], seconds(&rates));
+        run.imported(row[1], "iperf3", &[("vhost", row[0])], seconds(&rates));
     }
     named(run, "vhost.log", "iperf3 text")
 }
@@ -43,7 +43,7 @@ pub(super) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
             share("Proxmox CPU", row[4]),
             share("Client VM CPU", row[5]),
         ];
-        run.told("vmbr0", "iperf3", &[("Queue", row[0]), ("connections", row[1])], reported_of(&columns));
+        run.imported("vmbr0", "iperf3", &[("Queue", row[0]), ("connections", row[1])], reported_of(&columns));
     }
     named(run, "queues.md", "table")
 }
@@ -54,7 +54,12 @@ pub(super) fn syscalls(test: &str) -> Fixture {
     assert!(!own.is_empty(), "no test {test}");
     let mut run = imported("kvm.md", "a list of system calls");
     add_path(&mut run, "client-to-server");
-    run.told("client-to-server", "iperf3", &[], reported_of(&[("Throughput", Quantity::BitRate, 13.2e9)]));
+    run.imported(
+        "client-to-server",
+        "iperf3",
+        &[],
+        reported_of(&[("Throughput", Quantity::BitRate, 13.2e9)]),
+    );
     run.each("client-to-server/iperf3", |trial| trial.syscalls.clone_from(&own));
     run
 }
@@ -75,7 +80,6 @@ fn call(row: &[&str]) -> SyscallCount {
     }
 }
 
-/// The same run with CPU time reported separately from the time inside the calls.
 pub(super) fn split(mut run: Fixture) -> Fixture {
     run.each("client-to-server/iperf3", |trial| {
         trial.syscalls.iter_mut().for_each(|count| count.running = Some(Nanos(count.calls * 1000)));
@@ -87,7 +91,7 @@ pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
     let mut run = imported("latency.md", "table");
     add_path(&mut run, "kvm-kvm");
     let time = |name, micros: f64| (name, Quantity::Time, micros * 1000.0);
-    run.told(
+    run.imported(
         "kvm-kvm",
         "sockperf",
         &[],
@@ -102,7 +106,7 @@ pub(super) fn configurations(without: f64, with: f64) -> Fixture {
     add_path(&mut run, "machines");
     for (name, rate) in [("BM-BM", 23.5e9), ("KVM-KVM", without), ("KVM-KVM-vhost", with)] {
         let columns = [("Throughput", Quantity::BitRate, rate)];
-        run.told("machines", "iperf3", &[("Configuration", name)], reported_of(&columns));
+        run.imported("machines", "iperf3", &[("Configuration", name)], reported_of(&columns));
     }
     run
 }
@@ -130,7 +134,6 @@ fn add_path(run: &mut Fixture, name: &str) {
     }
 }
 
-/// The rate that a receiver reported for each second.
 fn seconds(rates: &[f64]) -> Measurement {
     let second = Nanos::from_secs(1);
     let interval = |(index, rate): (usize, &f64)| Interval {
