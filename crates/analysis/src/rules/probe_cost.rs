@@ -3,7 +3,7 @@
 use findings::{Evidence, Number, ProbeCost, Remedy, Severity, Unit};
 use stats::verdict;
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, strongest};
 use crate::words::{count, list, percent};
 
 pub(crate) const RULE: Rule = Rule::measurement("probe-cost", look);
@@ -12,10 +12,8 @@ const MUCH: f64 = 0.05;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs = &context.findings.probes.costs;
-    let mut dear: Vec<&ProbeCost> =
-        costs.iter().filter(|cost| cost.cost >= MUCH && !is_noise(cost)).collect();
-    dear.sort_by(|one, other| other.cost.total_cmp(&one.cost));
-    dear.first().map(|worst| finding(worst, &dear, context)).into_iter().collect()
+    let dear: Vec<&ProbeCost> = costs.iter().filter(|cost| cost.cost >= MUCH && !is_noise(cost)).collect();
+    strongest(dear, |it| it.cost, |worst, all| finding(worst, all, context))
 }
 
 fn is_noise(cost: &ProbeCost) -> bool {
