@@ -33,10 +33,10 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Cla
         "Counts of calls, messages and packets are valid whatever the probes cost; times and CPU shares are \
               those of the slower, probed trial. Results never come from probed trials.",
     ];
-    limitations.extend((!is_sure(worst)).then(|| {
+    limitations.extend((!is_sure(worst)).then_some(
         "The interval of the cost is not above 5 %, or too few blocks have both trials, so the cost may be \
-         lower."
-    }));
+         lower.",
+    ));
     Claim::new(
         if is_sure(worst) { Severity::Warning } else { Severity::Note },
         format!("Probes cost {} in {}", percent(worst.cost), worst.workload),

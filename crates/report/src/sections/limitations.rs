@@ -31,7 +31,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let mut blocks = vec![Block::List(items)];
     if kinds.iter().any(|kind| kind.len() > 1) {
-        let each = doubted.iter().map(|doubted| one(doubted)).collect();
+        let each = doubted.iter().map(one).collect();
         blocks.push(Block::Folded { title: "Warnings by result".into(), blocks: vec![Block::List(each)] });
     }
     Some(section("Limitations", blocks))
