@@ -73,11 +73,11 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// The interval of the change ([`change`]) judges. The result is lower or higher if the whole interval lies beyond 1
-/// and p is at most [`MOST_P`], which takes four values on each side. It is within noise if the whole interval lies
-/// within [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
-/// 1987) and the ratio is no farther from 1 than the floor and half the interval's width combined (root sum of
-/// squares). Everything else is unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`],
+/// The verdict depends on the interval of the change ([`change`]). The result is lower or higher if the whole interval
+/// lies beyond 1 and p is at most [`MOST_P`], which takes four values on each side. It is within noise if the whole
+/// interval lies within [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and
+/// Biopharmaceutics 15, 1987) and the ratio is no farther from 1 than the floor and half the interval's width combined
+/// (root sum of squares). Everything else is unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`],
 /// which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {

@@ -104,7 +104,7 @@ fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Finding {
         ),
         results,
         evidence: all.iter().take(MOST_PAUSES).map(evidence).collect(),
-        limitations: vec!["A sender or receiver that was suspended looks the same as a path that failed.".into()],
+        limitations: vec!["A suspended sender or receiver looks the same as a failed path.".into()],
         remedy: Some(Remedy::manual(
             "Check what happened at that time: a link that went down, a route or bridge port that changed, or \
              retransmission timeouts."

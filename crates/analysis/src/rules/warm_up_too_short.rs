@@ -96,7 +96,7 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Finding {
             "An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
              rate."
                 .into(),
-            "A start that is still under way in the last quarter of a trial is a trend or unsteady.".into(),
+            "A start that takes most of the trial is reported as `trend` or `unsteady`.".into(),
         ],
         remedy: Some(remedy(found)),
     }
