@@ -6,9 +6,11 @@ mod bytes;
 mod nanos;
 mod parse;
 mod share;
+mod text;
 
 pub use bitrate::BitRate;
 pub use bytes::Bytes;
 pub use nanos::Nanos;
 pub use parse::ParseQuantityError;
 pub use share::{Confidence, Share, significant};
+pub use text::{from_text, some_from_text};
