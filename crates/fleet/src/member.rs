@@ -1,15 +1,15 @@
 //! The member's side of a fleet. It announces itself, and starts agents for the controllers that its policy
 //! accepts.
 
+mod carry;
+
 use std::{
     collections::BTreeMap,
-    io::{self, Read, Write},
-    iter,
+    io::{Read, Write},
     net::{IpAddr, Ipv4Addr, UdpSocket},
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-        mpsc,
     },
     thread::{self, Scope},
     time::Duration,
@@ -18,6 +18,7 @@ use std::{
 use parking_lot::Mutex;
 use serde::Serialize;
 
+use self::carry::carry;
 use crate::{
     connection::{Connection, Incoming, Message, Subscription, Tell},
     controller,
@@ -29,13 +30,11 @@ use crate::{
     seal::{Opener, Seal, Signed},
     stream::{Session, StreamReader, StreamWriter},
     subject,
-    window::CHUNK,
 };
 
 const DEVICES: &str = "/proc/net/dev";
 /// How often interrupts are checked.
 const GLANCE: Duration = Duration::from_millis(200);
-const GRACE: Duration = Duration::from_secs(3);
 const MOST: usize = 16;
 const MOST_LINES: u64 = 100;
 const FIRST: Duration = Duration::from_secs(1);
@@ -356,51 +355,4 @@ fn devices() -> Vec<String> {
     let table = std::fs::read_to_string(DEVICES).unwrap_or_default();
     let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
     names.filter(|name| name != "lo").collect()
-}
-
-/// Returns when the agent exits, or when its input has closed and the grace period is over. The output stream
-/// is returned open, because the agent's last output is sent when it is closed.
-fn carry(
-    agent: &mut dyn Agent,
-    session: &Session,
-    mut reader: StreamReader,
-    mut writer: StreamWriter,
-) -> Option<StreamWriter> {
-    let (mut from_agent, mut to_agent) = agent.streams();
-    let (ended, ends) = mpsc::channel();
-    let output_ended = ended.clone();
-    thread::spawn(move || {
-        // Either the agent or the session has ended. The session knows the reason.
-        let _ = pass(&mut from_agent, &mut writer);
-        let _ = output_ended.send(Some(writer));
-    });
-    thread::spawn(move || {
-        let _ = pass(&mut reader, &mut to_agent);
-        // Closes the agent's input.
-        drop(to_agent);
-        let _ = ended.send(None);
-    });
-    // An agent that does not read its input is stopped with the session.
-    let first = loop {
-        match ends.recv_timeout(GLANCE) {
-            Err(mpsc::RecvTimeoutError::Timeout) if session.end_reason().is_none() => {}
-            first => break first.ok().flatten(),
-        }
-    };
-    first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
-}
-
-fn pass(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        let read = match from.read(&mut buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        if read == 0 {
-            return Ok(());
-        }
-        to.write_all(&buffer[..read])?;
-        to.flush()?;
-    }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bytes, Nanos,
+    digits::significant,
     parse::{self, ParseQuantityError, UnitTable},
-    share::significant,
 };
 
 const EXAMPLE: &str = "a rate such as 10Gbit/s or 500Mbit/s";

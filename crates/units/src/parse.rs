@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::share::significant;
+use crate::digits::significant;
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseQuantityError {

@@ -19,5 +19,5 @@ pub use measure::{Against, FARTHEST, Measure, Watched};
 pub use metrics::{Latest, Metrics};
 pub use report::{MeasurementReport, Verdict};
 pub use schedule::{DAY, TimeOfDay, Timing, day_of};
-pub use session::{Host, RunEnd, Session, WatchEnd};
+pub use session::{Host, RunEnd, Session, WatchEnd, now};
 pub use state::{Alert, WatchState};

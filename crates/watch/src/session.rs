@@ -346,7 +346,9 @@ impl<'a, H: Host> Session<'a, H> {
     }
 }
 
-fn now() -> UnixMillis {
+/// The time by the wall clock.
+#[must_use]
+pub fn now() -> UnixMillis {
     UnixMillis(Timestamp::now().as_millisecond())
 }
 
