@@ -147,7 +147,7 @@ impl StoredTrials {
         Ok(())
     }
 
-    /// Shows what was measured before an interruption.
+    /// Shows the partial results of an interrupted trial.
     pub(crate) fn show_partial(
         &self,
         watch: &Watch,

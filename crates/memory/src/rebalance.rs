@@ -77,7 +77,7 @@ impl Rebalance {
         Ok(finished)
     }
 
-    /// The round as a sample, with the moves that were ordered.
+    /// Converts a round to a sample. A dry round has no moves.
     #[must_use]
     pub fn sample(&self, round: &Round, dry: bool) -> MemorySample {
         let moves = if dry { &[][..] } else { &round.decision.moves };

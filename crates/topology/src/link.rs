@@ -42,8 +42,7 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Creates a device on top of another one of its host. `write` gets the device, the index of the other one, and
-    /// the message.
+    /// Creates a device on top of `over`. `write` adds to the message, given the new device and the index of `over`.
     fn create_over(
         &self,
         noun: &str,

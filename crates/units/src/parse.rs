@@ -53,8 +53,8 @@ pub(crate) fn scaled(value: f64, units: &[(&str, f64)]) -> Option<String> {
     Some(format!("{} {unit}", significant(value / factor, 3)))
 }
 
-/// Text and saturating sums of a quantity that counts a base unit. `UNITS` and `EXAMPLE` define what is parsed, and
-/// `SHOWN` the larger units that are printed.
+/// Implements parsing, printing and saturating sums for a quantity that counts a base unit. The calling module has the
+/// parsed `UNITS`, an `EXAMPLE` for errors, and the larger units for printing (`SHOWN`).
 macro_rules! counted {
     ($quantity:ident, $base:literal) => {
         impl std::str::FromStr for $quantity {

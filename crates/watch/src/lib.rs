@@ -1,4 +1,4 @@
-//! Follows runs: the live state of one run, and measurements that are repeated on a schedule.
+//! Follows runs. It keeps the live state of one run, and repeats measurements on a schedule.
 
 mod archive;
 mod budget;

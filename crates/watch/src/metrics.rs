@@ -1,4 +1,4 @@
-//! What a watch counts, for metrics.
+//! The counters and latest results of a watch, for metrics.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -26,7 +26,7 @@ use crate::{
     state::{Alert, JudgedRun, ScenarioState, WatchState},
 };
 
-/// How often a wait checks for a request to stop.
+/// The interval at which a wait checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(50);
 /// How long to wait after the store could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ enum Attempt {
 pub trait Host {
     /// Loads a scenario, and returns the digest of its text.
     fn digest(&mut self, scenario: &str) -> anyhow::Result<String>;
-    /// Measures a scenario, or resumes a run of it, and stores the run.
+    /// Runs a scenario or resumes one of its runs, and stores the run.
     fn measure(&mut self, watched: &Watched, resume: Option<&RunId>) -> anyhow::Result<RunEnd>;
     fn send_alert(&mut self, alert: Alert, report: &MeasurementReport) -> anyhow::Result<()>;
     fn report(&mut self, report: &MeasurementReport) -> anyhow::Result<()>;

@@ -174,7 +174,7 @@ fn list(drawn: &[Picture]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Numbers the charts of each kind, which are adjacent.
+/// Numbers the charts within each kind. Charts of the same kind are adjacent.
 fn numbered(drawn: &[Picture]) -> impl Iterator<Item = (usize, &Picture)> {
     drawn.chunk_by(|one, other| one.kind() == other.kind()).flat_map(|alike| (1..).zip(alike))
 }

@@ -1,4 +1,4 @@
-//! What determines a test's cell, and the names derived from a test's settings.
+//! Identifies a test's cell, and derives names from the test's settings.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Identity {
         }
     }
 
-    /// What was observed, with the congestion control.
+    /// The observed properties, including the congestion control.
     pub(super) fn all_observed(&self) -> BTreeMap<&'static str, String> {
         let congestion = self.settings.congestion.clone().map(|name| ("congestion", name));
         self.observed.clone().into_iter().chain(congestion).collect()
