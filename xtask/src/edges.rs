@@ -97,7 +97,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
 
     CrateRule { name: "watch", level: Orchestration,
         may_use: &["analysis", "findings", "lab", "protocol", "report", "samples", "scenario", "store", "sys", "units", "workload"],
-        why: "follows runs by their events and by what is stored; the command line loads scenarios, starts runs and prints" },
+        why: "follows a run by its events, and repeats measurements by the stored runs; the command line loads scenarios, starts \
+              runs and prints" },
 
     CrateRule { name: "agent", level: Interfaces,
         may_use: &["fleet", "machine", "protocol", "topology", "traffic", "probe", "memory", "workload", "samples", "scenario", "sys",

@@ -1,4 +1,4 @@
-//! Reads files up to a size limit, including those that must be trusted.
+//! Reads files up to a size limit. Some of them must not be writable by other users.
 
 use std::path::Path;
 

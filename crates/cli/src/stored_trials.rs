@@ -19,7 +19,10 @@ use store::{Claim, PatientStore, Store};
 use traffic::Stop;
 use units::Nanos;
 
-use crate::{amount, commands::report, exit::Exit, output, program::TOOL, remedy_results, store_path, trial};
+use crate::{
+    amount, commands::report, exit::Exit, output, program::TOOL, remedy_results, store_path, trial,
+    watch::Watch,
+};
 
 const ASKED: Duration = Duration::from_millis(50);
 
@@ -123,7 +126,38 @@ impl StoredTrials {
         }
     }
 
-    pub(crate) fn line(&self, single: &SingleMeasurement) -> String {
+    /// Shows a trial, as a page, line or document.
+    pub(crate) fn show(
+        &self,
+        single: &SingleMeasurement,
+        watch: &Watch,
+        document: impl FnOnce() -> serde_json::Result<String>,
+    ) -> anyhow::Result<()> {
+        match self.output {
+            TrialOutput::Document => output::line(document()?)?,
+            TrialOutput::Nothing => {}
+            TrialOutput::Line => watch.print(&self.line(single))?,
+            TrialOutput::Page => watch.summarise(&trial::summary(single))?,
+        }
+        Ok(())
+    }
+
+    /// Shows the partial results of an interrupted trial.
+    pub(crate) fn show_partial(
+        &self,
+        watch: &Watch,
+        document: impl FnOnce(&[String]) -> serde_json::Result<String>,
+    ) -> anyhow::Result<Exit> {
+        let totals = watch.totals();
+        match self.output {
+            TrialOutput::Document => output::line(document(&totals)?)?,
+            TrialOutput::Nothing => {}
+            TrialOutput::Line | TrialOutput::Page => watch.print_partial(&totals)?,
+        }
+        Ok(Exit::Interrupted)
+    }
+
+    fn line(&self, single: &SingleMeasurement) -> String {
         format!("trial {} of {}: {}", self.round, self.planned, ::report::measurement_line(single))
     }
 

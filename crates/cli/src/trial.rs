@@ -10,7 +10,6 @@ use std::{
 use ::workload::{Measurement, Placement, WorkloadSettings};
 use analysis::Single;
 use findings::SingleMeasurement;
-use jiff::Timestamp;
 use probe::ProcessTimes;
 use protocol::Subject;
 use report::SingleFormat;
@@ -19,6 +18,7 @@ use samples::{
     ValidityWarning,
 };
 use units::Nanos;
+use watch::now;
 
 use crate::{destination, program::TOOL};
 
@@ -156,10 +156,6 @@ fn subjects() -> Vec<Subject> {
     ];
     subjects.extend(probe::machine(&Subject::of(CpuConsumer::ServerVm, monitors, false)));
     subjects
-}
-
-fn now() -> UnixMillis {
-    UnixMillis(Timestamp::now().as_millisecond())
 }
 
 pub(crate) fn summary(single: &SingleMeasurement) -> String {

@@ -1,10 +1,12 @@
-//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] limit the memory that a server
+//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] bound the memory that a server
 //! can make this process use.
+
+mod driver;
 
 use std::{
     collections::HashMap,
     fmt,
-    future::{Future, pending},
+    future::Future,
     io,
     sync::{
         Arc, OnceLock,
@@ -16,7 +18,6 @@ use std::{
 
 use parking_lot::Mutex;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split},
     runtime, select,
     sync::{
         Notify, OwnedSemaphorePermit, Semaphore,
@@ -26,21 +27,16 @@ use tokio::{
     time::{Instant, sleep, sleep_until, timeout},
 };
 
+use self::driver::Driver;
 use crate::{
-    dial::{Dialed, READ, ServerAccess, Stream, Target},
+    dial::{ServerAccess, Target},
     error::FleetError,
-    wire::{self, Decoder, Delivery, ServerOp, WireError},
+    wire,
 };
 
-/// The timeout for queueing a message and for receiving the reply to a request.
+/// The timeout for queueing a message, and for receiving the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The connection is considered broken after three PINGs without a PONG.
-const PING: Duration = Duration::from_secs(5);
-const UNANSWERED: u32 = 3;
-const FARTHEST: Duration = Duration::from_secs(15);
-/// After a connection has lasted this long, the next attempt to reconnect is again made without a delay.
-const STABLE: Duration = Duration::from_secs(15);
-/// The maximum size of unread messages in bytes. If it is reached, the socket is not read.
+/// The maximum size of unread messages in bytes. At this limit, the socket is no longer read.
 const INCOMING: usize = 8 << 20;
 const OUTGOING: usize = 16 << 20;
 const OVERHEAD: usize = 256;
@@ -51,7 +47,7 @@ const ROLL_CALL: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(1);
 /// How often blocking calls check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// The timeout for all waits together after a stop request, followed by the timeout for each further wait.
+/// After a stop request, the timeout for all waits together, followed by the one for each further wait.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 const MOST_LINES: u32 = 10;
@@ -125,7 +121,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
     let drive = move || {
         // This returns when the sender is dropped.
         let _ = runtime.block_on(ended);
-        // A DNS lookup may still be running in the background.
+        // A DNS lookup may still be running.
         runtime.shutdown_background();
     };
     thread::Builder::new().name("nats".to_owned()).spawn(drive)?;
@@ -133,7 +129,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
 }
 
 impl Connection {
-    /// Connects to the server. Blocking calls return soon after `stop` is set.
+    /// Blocking calls return soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,
@@ -200,8 +196,8 @@ impl Connection {
         })
     }
 
-    /// Sends a request and collects the replies on `answers` until there is a pause. If there are no
-    /// subscribers, the server reports that on `none`.
+    /// Collects replies on `answers` until there is a pause. If there are no subscribers, the server reports
+    /// that on `none`.
     pub(crate) fn ask_all(
         self: &Arc<Self>,
         subject: &str,
@@ -229,7 +225,7 @@ impl Connection {
 
     pub(crate) fn flush(&self) {
         let (sender, flushed) = oneshot::channel();
-        // If this fails, the receiver finds out when its lease expires.
+        // If this fails, the receiver finds out when the lease expires.
         let _ = self.outgoing.send(Outgoing::Flushed(sender));
         let _ = self.with_timeout(LAST, flushed);
     }
@@ -250,7 +246,7 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits up to `patience` for `work`, or only briefly once the stop flag is set.
+    /// Waits up to `patience` for `work`, and only briefly once the stop flag is set.
     fn with_timeout<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {
@@ -298,147 +294,6 @@ impl Shared {
     }
 }
 
-struct Driver {
-    shared: Arc<Shared>,
-    target: Target,
-    outgoing: UnboundedReceiver<Outgoing>,
-}
-
-impl Driver {
-    async fn run(mut self, first: Dialed) {
-        let (mut next, mut attempts) = (Some(first), 0);
-        loop {
-            if let Some(dialed) = next.take() {
-                let since = Instant::now();
-                self.connected(dialed).await;
-                if since.elapsed() >= STABLE {
-                    attempts = 0;
-                }
-                self.shared.is_connected.store(false, Ordering::Relaxed);
-                self.shared.line("is unreachable; reconnecting");
-            }
-            attempts += 1;
-            sleep(delay(attempts)).await;
-            // This is usually reset by a PING, which requires a connection.
-            self.shared.lines.store(0, Ordering::Relaxed);
-            match self.target.dial(&self.shared.access).await {
-                Ok(dialed) => {
-                    self.shared.is_connected.store(true, Ordering::Relaxed);
-                    self.shared.line("is reachable again");
-                    next = Some(dialed);
-                }
-                Err(FleetError::NotPermitted { .. }) => self.shared.line("no longer accepts this key"),
-                Err(_) => {}
-            }
-        }
-    }
-
-    async fn connected(&mut self, Dialed { stream, decoder }: Dialed) {
-        let (reader, writer) = split(stream);
-        let shared = &self.shared;
-        shared.pulse.unanswered.store(0, Ordering::Relaxed);
-        let again = |(sid, it): (&u64, &Subscribed)| wire::subscribe(&it.subject, *sid);
-        let lines: Vec<u8> = shared.subscriptions.lock().iter().flat_map(again).collect();
-        select! {
-            _ = write(shared, &lines, &mut self.outgoing, writer) => {}
-            ended = read(shared, decoder, reader) => {
-                if let Err(error) = ended {
-                    shared.line(&format!("broke the protocol: {error}"));
-                }
-            },
-            () = ping(shared) => {}
-        }
-    }
-}
-
-/// Writes queued messages. `first` is sent before them.
-async fn write(
-    shared: &Shared,
-    first: &[u8],
-    outgoing: &mut UnboundedReceiver<Outgoing>,
-    mut writer: WriteHalf<Box<dyn Stream>>,
-) -> io::Result<()> {
-    writer.write_all(first).await?;
-    loop {
-        let pulse = &shared.pulse;
-        for (due, line) in [(&pulse.ping, wire::PING), (&pulse.pong, wire::PONG)] {
-            if due.swap(false, Ordering::Relaxed) {
-                writer.write_all(line).await?;
-            }
-        }
-        writer.flush().await?;
-        select! {
-            () = pulse.due.notified() => {}
-            next = outgoing.recv() => match next {
-                Some(Outgoing::Line(line, _room)) => writer.write_all(&line).await?,
-                // The thread that waits for this may have given up.
-                Some(Outgoing::Flushed(waiter)) => drop(waiter.send(())),
-                None => pending().await,
-            }
-        }
-    }
-}
-
-async fn read(
-    shared: &Shared,
-    mut decoder: Decoder,
-    mut reader: ReadHalf<Box<dyn Stream>>,
-) -> Result<(), WireError> {
-    let mut bytes = vec![0; READ];
-    loop {
-        while let Some(op) = decoder.next()? {
-            match op {
-                ServerOp::Message(delivery) => deliver(shared, delivery).await,
-                ServerOp::Ping => {
-                    shared.pulse.pong.store(true, Ordering::Relaxed);
-                    shared.pulse.due.notify_one();
-                }
-                ServerOp::Pong => shared.pulse.unanswered.store(0, Ordering::Relaxed),
-                ServerOp::Error(reason) => shared.complain(reason),
-                ServerOp::Info(_) | ServerOp::Ok => {}
-            }
-        }
-        match reader.read(&mut bytes).await {
-            Ok(0) | Err(_) => return Ok(()),
-            Ok(read) => decoder.push(&bytes[..read]),
-        }
-        // Yielding lets timers and writes run even if the server never stops sending.
-        tokio::task::yield_now().await;
-    }
-}
-
-async fn deliver(shared: &Shared, Delivery { sid, subject, payload, no_responders }: Delivery) {
-    let sender = shared.subscriptions.lock().get(&sid).map(|subscribed| subscribed.sender.clone());
-    let Some(sender) = sender else { return };
-    let room = Arc::clone(&shared.incoming).acquire_many_owned(cost(subject.len() + payload.len())).await;
-    // The semaphore is never closed, but the subscription may have been dropped.
-    if let Ok(room) = room {
-        let _ = sender.send(Message { subject, payload, no_responders, _room: room });
-    }
-}
-
-async fn ping(shared: &Shared) {
-    loop {
-        sleep(PING).await;
-        shared.lines.store(0, Ordering::Relaxed);
-        if shared.pulse.unanswered.fetch_add(1, Ordering::Relaxed) >= UNANSWERED {
-            return;
-        }
-        shared.pulse.ping.store(true, Ordering::Relaxed);
-        shared.pulse.due.notify_one();
-    }
-}
-
-/// Returns the delay before an attempt: none at first, then 250 ms, which doubles with each further attempt.
-fn delay(attempts: usize) -> Duration {
-    let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(2).min(10);
-    if attempts < 2 {
-        Duration::ZERO
-    } else {
-        FARTHEST.min(Duration::from_millis(250) * 2_u32.pow(doublings))
-    }
-}
-
 pub(crate) struct Subscription {
     sid: u64,
     messages: UnboundedReceiver<Message>,
@@ -471,16 +326,5 @@ impl Drop for Subscription {
         self.connection.shared.subscriptions.lock().remove(&self.sid);
         // If this fails, later messages for the subscription are dropped on arrival.
         let _ = self.connection.send(wire::unsubscribe(self.sid));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_double_up_to_a_limit() {
-        let delays = [1, 2, 3, 4, 8, 9, 1000].map(|attempts| delay(attempts).as_millis());
-        assert_eq!(delays, [0, 250, 500, 1000, 15_000, 15_000, 15_000]);
     }
 }

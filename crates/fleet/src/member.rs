@@ -1,15 +1,15 @@
 //! The member's side of a fleet. It announces itself, and starts agents for the controllers that its policy
 //! accepts.
 
+mod carry;
+
 use std::{
     collections::BTreeMap,
-    io::{self, Read, Write},
-    iter,
+    io::{Read, Write},
     net::{IpAddr, Ipv4Addr, UdpSocket},
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-        mpsc,
     },
     thread::{self, Scope},
     time::Duration,
@@ -18,8 +18,9 @@ use std::{
 use parking_lot::Mutex;
 use serde::Serialize;
 
+use self::carry::carry;
 use crate::{
-    connection::{Connection, Incoming, LogLine, Message, Subscription},
+    connection::{Connection, Incoming, Message, Subscription, LogLine},
     controller,
     dial::ServerAccess,
     error::FleetError,
@@ -29,16 +30,15 @@ use crate::{
     seal::{Opener, Seal, Signed},
     stream::{Session, StreamReader, StreamWriter},
     subject,
-    window::CHUNK,
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// The interval at which the member checks for interrupts.
+/// How often interrupts are checked.
 const GLANCE: Duration = Duration::from_millis(200);
-const GRACE: Duration = Duration::from_secs(3);
 const MOST: usize = 16;
 const MOST_LINES: u64 = 100;
 const FIRST: Duration = Duration::from_secs(1);
+/// The longest pause between two attempts.
 const FARTHEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl MemberStatus {
 }
 
 pub trait AgentStarter: Sync {
-    /// Starts an agent, which exits with the calling thread.
+    /// The agent exits with the calling thread.
     fn start(&self) -> Result<Box<dyn Agent>, String>;
 }
 
@@ -78,8 +78,8 @@ pub trait Agent {
     fn stop(&mut self) -> String;
 }
 
-/// Serves orders, and keeps trying while the server is unreachable. Fails if the server refuses this user, or
-/// if the name is taken.
+/// Keeps trying while the server is unreachable. Fails if the server refuses this user, or if the name is
+/// taken.
 pub fn serve(
     policy: &MemberPolicy,
     starter: &dyn AgentStarter,
@@ -180,7 +180,7 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the next message and the user named in its subject, or `None` at the end.
+    /// Returns the next message and the user in its subject, or `None` at the end.
     fn next_request(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
@@ -206,7 +206,7 @@ impl Member<'_> {
         }
     }
 
-    /// Replies on a subject that contains this member's name, never on the message's reply subject.
+    /// Replies on a subject with this member's name, never on the message's reply subject.
     fn answer(&self, user: &str, id: &str, answer: &impl Serialize) {
         let answer = serde_json::to_vec(answer).expect("texts and numbers are JSON");
         let _ = self.connection.publish(&subject::answer(user, &self.policy.access.name, id), &answer);
@@ -230,7 +230,7 @@ impl Member<'_> {
                 }
                 Err(reason) => {
                     let refused = self.status.refused.fetch_add(1, Ordering::Relaxed);
-                    // A malicious server could send any number of orders.
+                    // A hostile server can send any number of orders.
                     if refused < MOST_LINES {
                         (self.log)(&format!("refused {controller}: {reason}"));
                     } else if refused == MOST_LINES {
@@ -242,7 +242,7 @@ impl Member<'_> {
         }
     }
 
-    /// Parses an order. Ignores it if it is for another process with this member's name.
+    /// Ignores an order for another process with this member's name.
     fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
         let signed: Signed = serde_json::from_slice(message).ok()?;
         let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;
@@ -286,7 +286,7 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// Starts an agent, and forwards its streams until the agent or the session ends.
+    /// Starts an agent and forwards its streams until the agent or the session ends.
     fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, log) = (format!("agent for {} of {controller}", order.run), &self.log);
         match self.begin(controller, order, id) {
@@ -317,7 +317,7 @@ impl Member<'_> {
         let opener = Opener::Verified { key, subject: to.clone(), number: 0 };
         let incoming = self.connection.subscribe(to).map_err(|error| error.to_string())?;
         let agent = self.starter.start()?;
-        // This reply must be sent before the first message of the session.
+        // The reply must come before the first session message.
         self.answer(controller, id, &OrderReply::Started);
         let (session, reader, writer) =
             Session::begin(&self.connection, incoming, from, (Seal::None, opener))
@@ -325,7 +325,7 @@ impl Member<'_> {
         let session = Arc::new(session);
         self.sessions.lock().push(Arc::clone(&session));
         if self.is_stopped() {
-            // This session may have started after the shutdown of the others.
+            // This session may have missed the shutdown of the others.
             self.end_all();
         }
         Ok(Begun { session, agent, reader, writer })
@@ -355,51 +355,4 @@ fn devices() -> Vec<String> {
     let table = std::fs::read_to_string(DEVICES).unwrap_or_default();
     let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
     names.filter(|name| name != "lo").collect()
-}
-
-/// Forwards the streams. Returns when the agent exits, or when its input has closed and the grace period is
-/// over. The output stream is returned open, because the agent's last output is sent when it is closed.
-fn carry(
-    agent: &mut dyn Agent,
-    session: &Session,
-    mut reader: StreamReader,
-    mut writer: StreamWriter,
-) -> Option<StreamWriter> {
-    let (mut from_agent, mut to_agent) = agent.streams();
-    let (ended, ends) = mpsc::channel();
-    let output_ended = ended.clone();
-    thread::spawn(move || {
-        // Either the agent or the session has ended, and the session knows the reason.
-        let _ = pass(&mut from_agent, &mut writer);
-        let _ = output_ended.send(Some(writer));
-    });
-    thread::spawn(move || {
-        let _ = pass(&mut reader, &mut to_agent);
-        // This closes the agent's input.
-        drop(to_agent);
-        let _ = ended.send(None);
-    });
-    // An agent that does not read its input is stopped together with the session.
-    let first = loop {
-        match ends.recv_timeout(GLANCE) {
-            Err(mpsc::RecvTimeoutError::Timeout) if session.end_reason().is_none() => {}
-            first => break first.ok().flatten(),
-        }
-    };
-    first.or_else(|| iter::from_fn(|| ends.recv_timeout(GRACE).ok()).flatten().next())
-}
-
-fn pass(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        let read = match from.read(&mut buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        if read == 0 {
-            return Ok(());
-        }
-        to.write_all(&buffer[..read])?;
-        to.flush()?;
-    }
 }

@@ -4,7 +4,6 @@
 //! cells. Settings that only some tests state become factors at the end.
 
 mod identity;
-mod naming;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -15,10 +14,7 @@ use std::{
 use samples::{ImportedSettings, PathRecord, ResultRecord, WorkloadSource};
 use workload::Quantity;
 
-use self::{
-    identity::Identity,
-    naming::{family, settings, stem_of, unusual_settings, usual_workload},
-};
+use self::identity::{Identity, differs, family, settings, stem_of, unusual_settings, usual_workload};
 use crate::{
     imported_test::{Evidence, ImportedTest, Part},
     places,
@@ -280,8 +276,7 @@ impl Cells {
         words: &mut Vec<String>,
         settings: &mut BTreeMap<String, String>,
     ) {
-        let mut observed = test.observed.clone();
-        observed.extend(test.settings.congestion.clone().map(|name| ("congestion", name)));
+        let observed = test.all_observed();
         let here = Context { file: stem_of(&test.file).to_owned(), section: section.to_owned(), observed };
         let base = format!("{stem}/{}", words.join(","));
         let first = self.first_in.entry(base).or_insert_with(|| here.clone());
@@ -305,12 +300,7 @@ impl Cells {
             if words.is_empty() { stem.to_owned() } else { format!("{stem}/{}", words.join(",")) }
         };
         let name = joined(&words);
-        let differs = |members: &Vec<Member>| match &self.cells[members[0].at].record.sent {
-            WorkloadSource::Imported(other) => {
-                (other.kind, family(other)) != (imported.kind, family(imported))
-            }
-            WorkloadSource::Load(_) => true,
-        };
+        let differs = |members: &Vec<Member>| differs(&self.cells[members[0].at].record.sent, imported);
         if self.by_name.get(&name).is_some_and(differs) {
             let mut words = words;
             words.push(slug(&format!("tool={}", family(imported))));

@@ -15,7 +15,7 @@ use crate::{
 const PROBE_MTU: &str = "probe the MTU";
 /// Every IPv4 path must support this packet size (RFC 791).
 const SMALLEST_MTU: u32 = 576;
-/// The lifetime of the server for MTU probes. No policy limits trials to a shorter time.
+/// The lifetime of the server for MTU probes. No policy allows less for a trial.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 
 pub(crate) struct Probe<'a> {

@@ -1,11 +1,8 @@
-//! Running virtual machines whose memory is sampled or moved.
+//! Connections to running virtual machines, to sample or move their memory.
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -19,13 +16,15 @@ use crate::{
     running::{GuestMemory, RunningVm, VmAccess},
 };
 
+/// Statistics older than this many intervals are ignored.
 const STALE: u32 = 3;
+/// The interval at which a wait checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// The VMs by name.
 pub type AttachedVms = BTreeMap<String, AttachedVm>;
 
-/// The memory of each VM, by name.
+/// One look at each VM, by name.
 pub type Seen = BTreeMap<String, Result<GuestMemory, MemoryError>>;
 
 #[derive(Debug)]
@@ -63,6 +62,7 @@ impl AttachedVm {
         })
     }
 
+    /// The maximum of its fast memory.
     #[must_use]
     pub fn whole(&self) -> Bytes {
         self.whole
@@ -125,7 +125,7 @@ fn tiers(seen: &GuestMemory) -> Tiers {
     Tiers { fast: seen.size, slow: seen.slow }
 }
 
-pub(crate) fn wait(until: Instant, stop: &Arc<AtomicBool>) {
+pub(crate) fn wait(until: Instant, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) && Instant::now() < until {
         thread::sleep(GLANCE.min(until.saturating_duration_since(Instant::now())));
     }

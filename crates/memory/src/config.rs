@@ -2,16 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     path::{Path, PathBuf},
-    str::FromStr,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use policy::{Settings, SettingsError, Tiers, VmSettings};
 use protocol::AccessSourceKind;
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use thiserror::Error;
 use units::{Bytes, Nanos, Share};
 use workload::BalloonMethod;
@@ -35,13 +33,13 @@ const TARGET_OF_TIERS: Share = Share(0.9);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VmsConfig {
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     interval: Option<Nanos>,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     capacity: Option<Bytes>,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     reserve: Option<Bytes>,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     step: Option<Bytes>,
     vms: BTreeMap<String, VmTable>,
 }
@@ -90,11 +88,11 @@ struct VmTable {
     method: Option<BalloonMethod>,
     #[serde(default, rename = "slow-nodes")]
     slow_nodes: Vec<u32>,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     target: Option<Share>,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     floor: Option<Bytes>,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     ceiling: Option<Bytes>,
     weight: Option<f64>,
 }
@@ -104,13 +102,6 @@ impl VmTable {
     fn uses_accesses(&self) -> bool {
         !self.slow_nodes.is_empty() || self.target.is_some()
     }
-}
-
-fn quantity<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error>
-where
-    T::Err: fmt::Display,
-{
-    String::deserialize(from)?.parse().map(Some).map_err(de::Error::custom)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -51,11 +51,13 @@ impl Rebalance {
         Self { rebalancer, vms, interval }
     }
 
+    /// Continues from the state of an earlier rebalancer.
     pub fn resume(config: &VmsConfig, vms: AttachedVms, state: State) -> Result<Self, ConfigError> {
         let settings = config.settings(&extents(&vms))?;
         Ok(Self::new(Rebalancer::resume(settings, state)?, vms, config.interval()))
     }
 
+    /// Runs a round per interval, and returns their number.
     pub fn run<E>(
         &mut self,
         rounds: &Rounds,
@@ -75,6 +77,7 @@ impl Rebalance {
         Ok(finished)
     }
 
+    /// Converts a round to a sample. A dry round has no moves.
     #[must_use]
     pub fn sample(&self, round: &Round, dry: bool) -> MemorySample {
         let moves = if dry { &[][..] } else { &round.decision.moves };

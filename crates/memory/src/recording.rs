@@ -12,6 +12,9 @@ use thiserror::Error;
 
 use crate::sample::MemorySample;
 
+const RECORDERS: &str =
+    "`plumb memory top --record FILE` and `plumb rebalance --record FILE` write recordings";
+
 #[derive(Debug, Error)]
 pub enum RecordingError {
     #[error("cannot append to the recording {}", path.display())]
@@ -20,16 +23,8 @@ pub enum RecordingError {
         #[source]
         source: io::Error,
     },
-    #[error("line {line} of {}: {reason}", path.display())]
-    Impossible { path: PathBuf, line: usize, reason: String },
-    #[error("line {line} of {} was written by an incompatible version of plumb", path.display())]
-    OtherVersion { path: PathBuf, line: usize },
-    #[error(
-        "line {line} of {} is not a memory sample: {error}; `plumb memory top --record FILE` and `plumb rebalance --record FILE` \
-         write recordings",
-        path.display()
-    )]
-    NoSample { path: PathBuf, line: usize, error: serde_json::Error },
+    #[error("line {line} of {}{problem}", path.display())]
+    Line { path: PathBuf, line: usize, problem: String },
     #[error("the recording {} contains no samples", path.display())]
     Empty { path: PathBuf },
 }
@@ -78,17 +73,22 @@ pub fn parse_recording(
 ) -> Result<Vec<MemorySample>, RecordingError> {
     let mut samples = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
-        let path = || path.to_owned();
-        match serde_json::from_str::<MemorySample>(text) {
-            Ok(sample) if sample.is_known() => {
-                let impossible = |reason| RecordingError::Impossible { path: path(), line, reason };
-                sample.check().map_err(impossible)?;
-                samples.push(sample);
+        let problem = match serde_json::from_str::<MemorySample>(text) {
+            Ok(sample) if sample.is_known() => match sample.check() {
+                Ok(()) => {
+                    samples.push(sample);
+                    continue;
+                }
+                Err(reason) => format!(": {reason}"),
+            },
+            Ok(_) => " was written by an incompatible version of plumb".to_owned(),
+            Err(error) if error.is_eof() => {
+                skipped(line);
+                continue;
             }
-            Ok(_) => return Err(RecordingError::OtherVersion { path: path(), line }),
-            Err(error) if error.is_eof() => skipped(line),
-            Err(error) => return Err(RecordingError::NoSample { path: path(), line, error }),
-        }
+            Err(error) => format!(" is not a memory sample: {error}; {RECORDERS}"),
+        };
+        return Err(RecordingError::Line { path: path.to_owned(), line, problem });
     }
     if samples.is_empty() { Err(RecordingError::Empty { path: path.to_owned() }) } else { Ok(samples) }
 }

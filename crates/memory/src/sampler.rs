@@ -1,10 +1,7 @@
 //! Samples the memory of VMs at regular intervals, without moving it.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -29,7 +26,7 @@ pub struct Sampler {
 impl Sampler {
     pub fn run<E>(
         mut self,
-        stop: &Arc<AtomicBool>,
+        stop: &AtomicBool,
         mut report: impl FnMut(&Seen, &MemorySample) -> Result<(), E>,
     ) -> Result<(), E> {
         let first_reports = Instant::now() + self.interval + FIRST_REPORTS;

@@ -3,7 +3,10 @@
 use std::{
     fs,
     path::Path,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use memory::{
@@ -24,7 +27,7 @@ struct Host {
 }
 
 impl Host {
-    /// A host with one VM of 2 GiB, whose agent reports accesses.
+    /// A host with one 2 GiB VM. The agent in the VM reports accesses.
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let [qmp, port] = ["qmp", "agent"].map(|name| folder.path().join(name));
@@ -47,7 +50,9 @@ impl Host {
         let path = self.folder.path().join("recording");
         let mut recorder = Recorder::open(&path).expect("a new file");
         let sampler = Sampler { vms: self.attach(), interval: self.config.interval(), once: true };
-        sampler.run(&Arc::default(), |_, sample| recorder.append(sample)).expect("the disk has space");
+        sampler
+            .run(&AtomicBool::new(false), |_, sample| recorder.append(sample))
+            .expect("the disk has space");
         let text = fs::read_to_string(&path).expect("ours");
         parse_recording(&path, &text, |line| panic!("line {line} is incomplete")).expect("one sample")
     }

@@ -13,6 +13,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::{document::Section, lab::Lab, names::HostName};
 
@@ -132,8 +133,23 @@ sections! {
 }
 
 /// A layer that packets pass through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Layer {
     /// A wire between two hosts.
     Wire,
@@ -157,31 +173,11 @@ pub enum Layer {
 }
 
 impl Layer {
-    pub const ALL: &[Self] = &[
-        Self::Wire,
-        Self::Veth,
-        Self::Virtio,
-        Self::Bridge,
-        Self::Macvlan,
-        Self::Vlan,
-        Self::Vxlan,
-        Self::Gateway,
-        Self::Network,
-    ];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Wire => "wire",
-            Self::Veth => "veth",
-            Self::Virtio => "virtio",
-            Self::Bridge => "bridge",
-            Self::Macvlan => "macvlan",
-            Self::Vlan => "vlan",
-            Self::Vxlan => "vxlan",
-            Self::Gateway => "gateway",
-            Self::Network => "network",
-        }
+        self.into()
     }
 }
 

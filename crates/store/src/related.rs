@@ -1,4 +1,4 @@
-//! Finds runs that are related to another run.
+//! Finds the runs related to a given run.
 
 use samples::{RunId, RunRecord};
 
@@ -9,8 +9,7 @@ const MOST_OTHERS: usize = 10;
 const REMEDIES: &str = "-remedies";
 
 impl Store {
-    /// Returns the newest other runs of A's scenario, without those that `counts` rejects. The store may not contain
-    /// the two runs.
+    /// Returns the newest other runs of A's scenario that `counts` accepts. The store need not contain A and B.
     ///
     /// Unreadable runs are skipped, because these runs only improve the noise estimate.
     pub fn others(

@@ -23,6 +23,7 @@ const VALUE: u64 = 64;
 /// Reads a text document written by a user.
 ///
 /// # Errors When it exceeds the size limit, is not UTF-8, or cannot be read.
+#[expect(clippy::disallowed_methods, reason = "the size that is read is limited")]
 pub fn read(path: &Path) -> io::Result<String> {
     read_opened(File::open(path)?)
 }

@@ -12,14 +12,15 @@ mod wire;
 
 use std::collections::BTreeSet;
 
-use scenario::{DeviceRef, HostName, Lab, Layer, Link};
+use nlink::netlink::MessageBuilder;
+use scenario::{DeviceName, DeviceRef, HostName, Lab, Layer, Link};
 
 use crate::{
     device_kind::DeviceKind,
     devices::{Device, Devices, Peer},
     error::CreateError,
     gateway,
-    message::Request,
+    message::{Request, create_link},
     missing_capabilities::Element,
     namespaces::Namespaces,
     read_back::{FORWARDING, LinkFacts, OPERATIONAL},
@@ -38,6 +39,30 @@ pub(crate) struct Site<'a> {
     pub(crate) namespaces: Namespaces,
     pub(crate) taps: Taps,
     pub(crate) by_name: BTreeSet<HostName>,
+}
+
+impl Site<'_> {
+    /// Creates a device on top of `over`. `write` adds to the message, given the new device and the index of `over`.
+    fn create_over(
+        &self,
+        noun: &str,
+        at: &DeviceRef,
+        over: &DeviceName,
+        element: &Element,
+        write: impl FnOnce(&Device, u32, &mut MessageBuilder),
+    ) -> Result<Vec<Request>, CreateError> {
+        let device = self.devices.get(at, element)?;
+        let under = self.devices.get_in(&at.host, over, element)?;
+        let mut message = create_link(device);
+        write(device, under.index, &mut message);
+        Ok(vec![Request {
+            host: at.host.clone(),
+            element: element.clone(),
+            needs: vec![under.at.clone()],
+            operation: format!("create {noun} `{at}`"),
+            message,
+        }])
+    }
 }
 
 pub(crate) trait LinkKind {

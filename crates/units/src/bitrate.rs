@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bytes, Nanos,
+    digits::significant,
     parse::{self, ParseQuantityError, UnitTable},
-    share::significant,
 };
 
 const EXAMPLE: &str = "a rate such as 10Gbit/s or 500Mbit/s";
@@ -49,13 +49,10 @@ impl FromStr for BitRate {
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scaled, unit) = match self.0.abs() {
-            v if v >= 1e9 => (self.0 / 1e9, "Gbit/s"),
-            v if v >= 1e6 => (self.0 / 1e6, "Mbit/s"),
-            v if v >= 1e3 => (self.0 / 1e3, "kbit/s"),
-            _ => (self.0, "bit/s"),
-        };
-        write!(f, "{} {unit}", significant(scaled, 3))
+        match parse::scaled(self.0, &UNITS[1..4]) {
+            Some(text) => f.write_str(&text),
+            None => write!(f, "{} bit/s", significant(self.0, 3)),
+        }
     }
 }
 

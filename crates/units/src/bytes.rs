@@ -1,14 +1,9 @@
 //! Amounts of data, in bytes.
 
-use std::{fmt, iter::Sum, ops::Add, str::FromStr};
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    parse::{self, ParseQuantityError, UnitTable},
-    share::significant,
-};
+use crate::parse::{self, UnitTable};
 
 const EXAMPLE: &str = "a size such as 1500, 128KiB or 10GB";
 const KIB: f64 = 1024.0;
@@ -28,6 +23,9 @@ const UNITS: UnitTable = &[
     ("G", KIB * KIB * KIB),
 ];
 
+const SHOWN: UnitTable =
+    &[("KiB", KIB), ("MiB", KIB * KIB), ("GiB", KIB * KIB * KIB), ("TiB", KIB * KIB * KIB * KIB)];
+
 /// A number of bytes. Written as `1500`, `128KiB`, `10GB`; printed with binary prefixes.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -35,41 +33,7 @@ const UNITS: UnitTable = &[
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
-impl FromStr for Bytes {
-    type Err = ParseQuantityError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse::quantity(text, UNITS, EXAMPLE).map(|value| Self(value.round() as u64))
-    }
-}
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.0 as f64;
-        let (scaled, unit) = match value {
-            v if v < KIB => return write!(f, "{} B", self.0),
-            v if v < KIB * KIB => (v / KIB, "KiB"),
-            v if v < KIB * KIB * KIB => (v / KIB / KIB, "MiB"),
-            v if v < KIB * KIB * KIB * KIB => (v / KIB / KIB / KIB, "GiB"),
-            v => (v / KIB / KIB / KIB / KIB, "TiB"),
-        };
-        write!(f, "{} {unit}", significant(scaled, 3))
-    }
-}
-
-impl Add for Bytes {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl Sum for Bytes {
-    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
-        values.fold(Self(0), Add::add)
-    }
-}
+parse::counted!(Bytes, "B");
 
 #[cfg(test)]
 mod tests {

@@ -3,12 +3,16 @@
 
 mod bitrate;
 mod bytes;
+mod digits;
 mod nanos;
 mod parse;
 mod share;
+mod text;
 
 pub use bitrate::BitRate;
 pub use bytes::Bytes;
+pub use digits::significant;
 pub use nanos::Nanos;
 pub use parse::ParseQuantityError;
-pub use share::{Confidence, Share, significant};
+pub use share::{Confidence, Share};
+pub use text::{from_text, some_from_text};

@@ -1,20 +1,11 @@
 //! Spans of time, in nanoseconds.
 
-use std::{
-    fmt,
-    iter::Sum,
-    ops::{Add, Sub},
-    str::FromStr,
-    time::Duration,
-};
+use std::{ops::Sub, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    parse::{self, ParseQuantityError, UnitTable},
-    share::significant,
-};
+use crate::parse::{self, UnitTable};
 
 const EXAMPLE: &str = "a time such as 500ms, 2s or 10m";
 const UNITS: UnitTable = &[
@@ -27,6 +18,8 @@ const UNITS: UnitTable = &[
     ("min", 60e9),
     ("h", 3600e9),
 ];
+
+const SHOWN: UnitTable = &[("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// A duration in nanoseconds. Written as `500ms`, `2s`, `10m`; printed with three digits.
 #[derive(
@@ -64,35 +57,6 @@ impl From<Nanos> for Duration {
     }
 }
 
-impl FromStr for Nanos {
-    type Err = ParseQuantityError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse::quantity(text, UNITS, EXAMPLE).map(|value| Self(value.round() as u64))
-    }
-}
-
-impl fmt::Display for Nanos {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.0 as f64;
-        let (scaled, unit) = match value {
-            v if v < 1e3 => return write!(f, "{} ns", self.0),
-            v if v < 1e6 => (v / 1e3, "µs"),
-            v if v < 1e9 => (v / 1e6, "ms"),
-            v => (v / 1e9, "s"),
-        };
-        write!(f, "{} {unit}", significant(scaled, 3))
-    }
-}
-
-impl Add for Nanos {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
 impl Sub for Nanos {
     type Output = Self;
 
@@ -102,11 +66,7 @@ impl Sub for Nanos {
     }
 }
 
-impl Sum for Nanos {
-    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
-        values.fold(Self(0), Add::add)
-    }
-}
+parse::counted!(Nanos, "ns");
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::digits::significant;
+
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseQuantityError {
     #[error("`{text}` does not start with a number; write {example}")]
@@ -44,6 +46,50 @@ pub(crate) fn quantity(
     let value = number * factor;
     if value.is_finite() && value <= 9e18 { Ok(value) } else { Err(out_of_range()) }
 }
+
+/// Formats a value in the largest unit that it reaches, in ascending order. Returns `None` if it reaches none.
+pub(crate) fn scaled(value: f64, units: &[(&str, f64)]) -> Option<String> {
+    let (unit, factor) = units.iter().rev().find(|(_, factor)| value.abs() >= *factor)?;
+    Some(format!("{} {unit}", significant(value / factor, 3)))
+}
+
+/// Implements parsing, printing and saturating sums for a quantity that counts a base unit. The calling module has the
+/// parsed `UNITS`, an `EXAMPLE` for errors, and the larger units for printing (`SHOWN`).
+macro_rules! counted {
+    ($quantity:ident, $base:literal) => {
+        impl std::str::FromStr for $quantity {
+            type Err = parse::ParseQuantityError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                parse::quantity(text, UNITS, EXAMPLE).map(|value| Self(value.round() as u64))
+            }
+        }
+
+        impl std::fmt::Display for $quantity {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match parse::scaled(self.0 as f64, SHOWN) {
+                    Some(text) => f.write_str(&text),
+                    None => write!(f, "{} {}", self.0, $base),
+                }
+            }
+        }
+
+        impl std::ops::Add for $quantity {
+            type Output = Self;
+
+            fn add(self, other: Self) -> Self {
+                Self(self.0.saturating_add(other.0))
+            }
+        }
+
+        impl std::iter::Sum for $quantity {
+            fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+                values.fold(Self(0), std::ops::Add::add)
+            }
+        }
+    };
+}
+pub(crate) use counted;
 
 fn spellings(table: UnitTable) -> String {
     let named: Vec<&str> = table.iter().map(|(spelling, _)| *spelling).filter(|s| !s.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Follows runs: the live state of one run, and measurements that are repeated on a schedule.
+//! Follows runs. It keeps the live state of one run, and repeats measurements on a schedule.
 
 mod archive;
 mod budget;
@@ -19,5 +19,5 @@ pub use measure::{Against, FARTHEST, Measure, Watched};
 pub use metrics::{Latest, Metrics};
 pub use report::{MeasurementReport, Verdict};
 pub use schedule::{DAY, TimeOfDay, Timing, day_of};
-pub use session::{Host, RunEnd, Session, WatchEnd};
+pub use session::{Host, RunEnd, Session, WatchEnd, now};
 pub use state::{Alert, WatchState};

@@ -125,7 +125,7 @@ impl LiveRun {
         self.analyses
     }
 
-    /// What remains to be printed after the run.
+    /// Returns the lines to print after the run.
     #[must_use]
     pub fn into_lines(mut self) -> Vec<String> {
         if self.disturbed > state::NAMED {

@@ -1,8 +1,9 @@
-//! What a watch counts, for metrics.
+//! The counters and latest results of a watch, for metrics.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use findings::RunResults;
+use strum::VariantArray;
 use units::Bytes;
 
 use crate::{archive::StoredRun, report::Verdict};
@@ -24,7 +25,9 @@ pub struct Latest {
 impl Metrics {
     /// All counters start at 0, because a rate can only be computed if there is a sample before the first event.
     pub fn new<'a>(scenarios: impl Iterator<Item = &'a str>, budget: Option<Bytes>) -> Self {
-        let counts = |scenario: &str| Verdict::ALL.map(|verdict| ((scenario.to_owned(), verdict.word()), 0));
+        let count = |scenario: &str, verdict: &Verdict| ((scenario.to_owned(), verdict.word()), 0);
+        let counts =
+            |scenario: &'a str| Verdict::VARIANTS.iter().map(move |verdict| count(scenario, verdict));
         Self { budget, measurements: scenarios.flat_map(counts).collect(), ..Self::default() }
     }
 

@@ -7,13 +7,15 @@ use jiff::Timestamp;
 use report::{Scale, result_label};
 use samples::RunId;
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 use units::Bytes;
 use workload::Metric;
 
 use crate::{archive::Standing, state::Alert};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     First,
     /// No result regressed by more than the limit.
@@ -25,18 +27,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub const ALL: [Self; 6] =
-        [Self::First, Self::Passed, Self::Skipped, Self::Undecided, Self::Failed, Self::Regressed];
-
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Passed => "passed",
-            Self::Skipped => "skipped",
-            Self::Undecided => "undecided",
-            Self::Failed => "failed",
-            Self::Regressed => "regressed",
-        }
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -272,7 +265,7 @@ mod tests {
 
     #[test]
     fn document_and_metrics_use_same_verdicts() {
-        for verdict in Verdict::ALL {
+        for verdict in Verdict::VARIANTS.iter().copied() {
             let document = serde_json::to_value(report(verdict)).expect("it can be written");
             assert_eq!(document["verdict"], verdict.word());
         }

@@ -26,6 +26,7 @@ use crate::{
     state::{Alert, JudgedRun, ScenarioState, WatchState},
 };
 
+/// The interval at which a wait checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(50);
 /// How long to wait after the store could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -43,7 +44,9 @@ enum Attempt {
 
 /// The program around a watch, which loads and runs scenarios and shows the reports.
 pub trait Host {
+    /// Loads a scenario, and returns the digest of its text.
     fn digest(&mut self, scenario: &str) -> anyhow::Result<String>;
+    /// Runs a scenario or resumes one of its runs, and stores the run.
     fn measure(&mut self, watched: &Watched, resume: Option<&RunId>) -> anyhow::Result<RunEnd>;
     fn send_alert(&mut self, alert: Alert, report: &MeasurementReport) -> anyhow::Result<()>;
     fn report(&mut self, report: &MeasurementReport) -> anyhow::Result<()>;
@@ -100,6 +103,7 @@ impl<'a, H: Host> Session<'a, H> {
         Arc::clone(&self.metrics)
     }
 
+    /// Runs all due measurements.
     pub fn once(&mut self) -> anyhow::Result<WatchEnd> {
         let now = now();
         let mut worst = None;
@@ -342,7 +346,9 @@ impl<'a, H: Host> Session<'a, H> {
     }
 }
 
-fn now() -> UnixMillis {
+/// The time by the wall clock.
+#[must_use]
+pub fn now() -> UnixMillis {
     UnixMillis(Timestamp::now().as_millisecond())
 }
 

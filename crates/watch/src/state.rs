@@ -155,8 +155,9 @@ impl ScenarioState {
 }
 
 /// Each alert is sent once per change of state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Alert {
     Regression,
     /// A result has settled at a new, worse level.
@@ -166,13 +167,8 @@ pub enum Alert {
 }
 
 impl Alert {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Regression => "regression",
-            Self::LevelShift => "level-shift",
-            Self::Recovered => "recovered",
-            Self::Failed => "failed",
-        }
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     global_flags::GlobalFlags,
     host, interrupt, output, pin,
     stored_trials::{self, StoredTrials, TrialOutput},
-    trial::{self, Trial},
+    trial::Trial,
     watch::{Lines, Watch},
 };
 
@@ -49,7 +49,9 @@ fn once(
     watch.end()?;
     match measured {
         Ok(report) => finish(args, spec, trial, &report, &watch, stop.is_asked(), trials),
-        Err(_) if stop.is_asked() => print_partial(&watch, trials.output),
+        // The test was interrupted before it started, or the server sent no results, so only local numbers are
+        // known.
+        Err(_) if stop.is_asked() => trials.show_partial(&watch, document::partial),
         Err(error) => {
             if args.output.json {
                 output::line(document::failed(&error.to_string())?)?;
@@ -83,7 +85,7 @@ fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyho
 fn credentials(args: &ClientArgs) -> anyhow::Result<Option<Credentials>> {
     let login = &args.login;
     let (Some(username), Some(key)) = (&login.username, &login.rsa_public_key_path) else { return Ok(None) };
-    // The key is read first, so that a bad key is reported before the password prompt.
+    // Read the key first, so that a bad key is reported before the password prompt.
     let public_key_pem = secret::public_key(key)?;
     let password = secret::password(username)?;
     let pkcs1_padding = login.use_pkcs1_padding.then_some(true);
@@ -124,15 +126,10 @@ fn finish(
     for claim in &report.disbelieved {
         output::aside(format!("warning: ignoring implausible server results: {claim}"));
     }
-    match trials.output {
-        TrialOutput::Document => {
-            let error = interrupted.then_some(document::INTERRUPTED);
-            output::line(document::render(spec, report, args.output.interval, error, &single)?)?;
-        }
-        TrialOutput::Nothing => {}
-        TrialOutput::Line => watch.print(&trials.line(&single))?,
-        TrialOutput::Page => watch.summarise(&trial::summary(&single))?,
-    }
+    trials.show(&single, watch, || {
+        let error = interrupted.then_some(document::INTERRUPTED);
+        document::render(spec, report, args.output.interval, error, &single)
+    })?;
     if matches!(trials.output, TrialOutput::Line | TrialOutput::Page) {
         print_server_output(args, report, watch)?;
     }
@@ -155,16 +152,4 @@ fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> any
         None => {}
     }
     Ok(())
-}
-
-/// Prints the local numbers, after the test was interrupted before it started or the server sent no
-/// results.
-fn print_partial(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
-    let totals = watch.totals();
-    match shown {
-        TrialOutput::Document => output::line(document::partial(&totals)?)?,
-        TrialOutput::Nothing => {}
-        TrialOutput::Line | TrialOutput::Page => watch.print_partial(&totals)?,
-    }
-    Ok(Exit::Interrupted)
 }

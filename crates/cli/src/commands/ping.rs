@@ -22,9 +22,9 @@ use crate::{
     exit::Exit,
     failure::Misuse,
     global_flags::GlobalFlags,
-    host, interrupt, output, pin,
+    host, interrupt, pin,
     stored_trials::{self, StoredTrials, TrialOutput},
-    trial::{self, Trial},
+    trial::Trial,
     watch::{Lines, Watch},
 };
 
@@ -48,7 +48,10 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
         watch.end()?;
         match outcome {
             Ok(outcome) => finish(&trial, outcome, &watch, stop.is_asked(), trials),
-            Err(_) if stop.is_asked() => print_partial(&watch, trials.output),
+            Err(_) if stop.is_asked() => trials.show_partial(&watch, |totals| {
+                let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
+                serde_json::to_string_pretty(&document)
+            }),
             Err(error) => Err(error.into()),
         }
     })
@@ -119,12 +122,7 @@ fn finish(
 ) -> anyhow::Result<Exit> {
     let measured = trial.end(measurement, (watch.cpu(), threads), interrupted);
     let single = trial.alone(&measured);
-    match trials.output {
-        TrialOutput::Document => output::line(serde_json::to_string_pretty(&single)?)?,
-        TrialOutput::Nothing => {}
-        TrialOutput::Line => watch.print(&trials.line(&single))?,
-        TrialOutput::Page => watch.summarise(&trial::summary(&single))?,
-    }
+    trials.show(&single, watch, || serde_json::to_string_pretty(&single))?;
     match single.outcome {
         _ if interrupted => Ok(Exit::Interrupted),
         Some(_) => {
@@ -133,19 +131,6 @@ fn finish(
         }
         None => bail!("no messages received"),
     }
-}
-
-fn print_partial(watch: &Watch, shown: TrialOutput) -> anyhow::Result<Exit> {
-    let totals = watch.totals();
-    match shown {
-        TrialOutput::Document => {
-            let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
-            output::line(serde_json::to_string_pretty(&document)?)?;
-        }
-        TrialOutput::Nothing => {}
-        TrialOutput::Line | TrialOutput::Page => watch.print_partial(&totals)?,
-    }
-    Ok(Exit::Interrupted)
 }
 
 fn lines(args: &PingArgs, load: &WorkloadSettings, shown: TrialOutput) -> Lines {

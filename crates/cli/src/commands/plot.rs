@@ -167,14 +167,16 @@ impl Kind {
 
 fn list(drawn: &[Picture]) -> anyhow::Result<()> {
     let widest = drawn.iter().map(|picture| picture.kind().len()).max().unwrap_or(0);
-    let mut before = ("", 0);
-    for picture in drawn {
-        let kind = picture.kind();
-        before = if before.0 == kind { (kind, before.1 + 1) } else { (kind, 1) };
-        output::prose(&format!("{kind:widest$} {:>2}  {}", before.1, brief(picture.title())))?;
+    for (number, picture) in numbered(drawn) {
+        output::prose(&format!("{:widest$} {number:>2}  {}", picture.kind(), brief(picture.title())))?;
     }
     output::aside("`-o FILE.svg --kind KIND --number N` writes one chart, `-o FOLDER/` all of them");
     Ok(())
+}
+
+/// Numbers the charts within each kind. Charts of the same kind are adjacent.
+fn numbered(drawn: &[Picture]) -> impl Iterator<Item = (usize, &Picture)> {
+    drawn.chunk_by(|one, other| one.kind() == other.kind()).flat_map(|alike| (1..).zip(alike))
 }
 
 /// Titles contain names, which can have any length and content.
@@ -186,11 +188,8 @@ fn brief(title: &str) -> String {
 fn all(drawn: &[Picture], folder: &Path, theme: Option<Theme>) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot create the directory {}", folder.display()))?;
-    let mut before = ("", 0);
-    for picture in drawn {
-        let kind = picture.kind();
-        before = if before.0 == kind { (kind, before.1 + 1) } else { (kind, 1) };
-        let path = folder.join(format!("{kind}-{}.svg", before.1));
+    for (number, picture) in numbered(drawn) {
+        let path = folder.join(format!("{}-{number}.svg", picture.kind()));
         destination::write_bytes(&path, picture.svg(theme.unwrap_or_default()).as_bytes())?;
     }
     output::aside(format_args!("{} charts written to {}", drawn.len(), folder.display()));

@@ -14,7 +14,6 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use jiff::Timestamp;
 use probe::Qemu;
 use samples::{Environment, ProbeKind, TRACE_SCHEMA, Trace, TraceEnd, UnixMillis};
 use units::Nanos;
@@ -98,7 +97,7 @@ struct Session {
 
 impl Session {
     fn begin(found: Resolved) -> Self {
-        let started = UnixMillis(Timestamp::now().as_millisecond());
+        let started = watch::now();
         Self { found, started, environment: probe::environment() }
     }
 

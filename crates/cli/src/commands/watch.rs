@@ -16,12 +16,10 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use jiff::Timestamp;
 use lab::Stop;
-use samples::UnixMillis;
 use store::{Location, StoreError};
 use units::Nanos;
-use watch::{Against, Archive, Measure, Session, Verdict, WatchEnd, WatchState, Watched};
+use watch::{Against, Archive, Measure, Session, Verdict, WatchEnd, WatchState, Watched, now};
 use web::MetricsEndpoint;
 
 use self::{host::Program, plan::Plan};
@@ -193,10 +191,6 @@ fn require_baseline(archive: &Archive, measure: &Measure) -> anyhow::Result<()> 
         Err(error) => return Err(error.into()),
     };
     Err(Misuse::new(missing).hint(format!("create it with `plumb baseline set {name} RUN`")).into())
-}
-
-fn now() -> UnixMillis {
-    UnixMillis(Timestamp::now().as_millisecond())
 }
 
 #[cfg(test)]

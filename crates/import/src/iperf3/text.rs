@@ -94,7 +94,7 @@ impl Text {
         Claim::Claimed
     }
 
-    /// Adds to the current test, or starts the next one.
+    /// Adds to the current test. If the line does not belong to it, the next test begins.
     fn in_test(&mut self, line: u64, out: &mut Out, add: impl Fn(&mut Test) -> Belongs) {
         if add(self.test(line)) == Belongs::Next {
             self.finish(out);

@@ -1,6 +1,7 @@
 //! Tests the design in simulated labs: trials saved, agreement with the full matrix, and resuming.
 
 mod disturbed;
+mod failed;
 mod out_of_time;
 mod probed;
 mod unclear;
@@ -30,8 +31,7 @@ fn plan(seed: u64, options: &PlanOptions) -> Plan {
     Plan::expand(&Scenario::parse("test", text).expect("a scenario"), seed, options)
 }
 
-/// A simulated lab. It defines the true rate (in Gbit/s) and CPU use of each result, and the noise of the
-/// trials.
+/// A simulated lab, which defines the true rate (Gbit/s) and CPU use of each result and the noise of trials.
 #[derive(Clone, Copy)]
 struct Lab {
     rate: fn(f64, f64) -> f64,
@@ -119,7 +119,7 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
     (trials, ends)
 }
 
-/// Returns the recommended result, which has the best objective among the results close to the best median.
+/// The recommended result, which has the best objective among those close to the best median.
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut results: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {
@@ -166,7 +166,20 @@ fn precisely(objective: Objective) -> PlanOptions {
     PlanOptions { precision: Some(0.02), objective: Some(objective), ..PlanOptions::default() }
 }
 
-/// The full matrix has equal blocks, so that long runs of a few results do not count as savings.
+/// The full matrix has equal blocks, so that long runs of a few results are not reported as savings.
+fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Trial>, Vec<ResultEnd>) {
+    let mut design = Design::new(plan, []);
+    let (mut trials, mut now) = (Vec::new(), 0);
+    while let Some(planned) = design.next_trial() {
+        let mut trial = PEAKED.make(plan, planned, seed, now);
+        now += took(plan, planned.result);
+        change(&mut trial);
+        design.saw(&trial);
+        trials.push(trial);
+    }
+    (trials, design.ends())
+}
+
 #[test]
 fn finds_same_recommendation_with_half_the_trials() {
     const RUNS: u64 = 60;
@@ -184,6 +197,7 @@ fn finds_same_recommendation_with_half_the_trials() {
     }
 }
 
+/// The budget is half the time of a full matrix with five trials.
 #[test]
 fn finds_same_recommendation_within_half_the_time() {
     const RUNS: u64 = 60;
@@ -295,71 +309,6 @@ fn ends_result_without_value_after_screening() {
     }
     let end = design.ends().into_iter().find(|end| end.result == dead).expect("an end");
     assert_eq!((end.reason, end.trials), (EndReason::Unusable { trials: 2 }, 2));
-}
-
-fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Trial>, Vec<ResultEnd>) {
-    let mut design = Design::new(plan, []);
-    let (mut trials, mut now) = (Vec::new(), 0);
-    while let Some(planned) = design.next_trial() {
-        let mut trial = PEAKED.make(plan, planned, seed, now);
-        now += took(plan, planned.result);
-        change(&mut trial);
-        design.saw(&trial);
-        trials.push(trial);
-    }
-    (trials, design.ends())
-}
-
-fn best_of(plan: &Plan) -> String {
-    plan.results[11].id.to_string()
-}
-
-/// In every other block, nothing arrives in the best result.
-#[test]
-fn excludes_result_with_failed_trials() {
-    let plan = plan(9, &precisely(Objective::Max));
-    let lucky = best_of(&plan);
-    let (_, ends) = run_changed(&plan, 9, |trial| {
-        if trial.result == lucky && trial.block % 2 == 1 {
-            trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
-        }
-    });
-    let end = ends.iter().find(|end| end.result == lucky).expect("an end");
-    assert_eq!((end.reason, end.trials), (EndReason::Unusable { trials: 1 }, 2));
-    let unusable = |end: &&ResultEnd| matches!(end.reason, EndReason::Unusable { .. });
-    assert_eq!(ends.iter().filter(unusable).count(), 1, "{ends:?}");
-}
-
-#[test]
-fn compares_values_if_all_results_have_failed_trials() {
-    let plan = plan(12, &precisely(Objective::Max));
-    let (_, ends) = run_changed(&plan, 12, |trial| {
-        if trial.block == 0 {
-            trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });
-        }
-    });
-    assert!(ends.iter().all(|end| !matches!(end.reason, EndReason::Unusable { .. })), "{ends:?}");
-    let best = ends.iter().find(|end| end.result == best_of(&plan)).expect("an end");
-    assert!(best.trials >= 5, "{best:?}");
-}
-
-/// The worst result reports five times the best value, in trials that ran for a tenth of their time.
-#[test]
-fn ignores_trials_that_stopped_early() {
-    let plan = plan(13, &precisely(Objective::Max));
-    let short =
-        ValidityWarning::OtherDuration { requested: Nanos::from_secs(1), measured: Nanos::from_millis(100) };
-    let worst = plan.results[16].id.to_string();
-    let (trials, ends) = run_changed(&plan, 13, |trial| {
-        if trial.result == worst && trial.block == 0 {
-            let Measurement::Stream(stream) = &mut trial.measurement else { panic!("a stream") };
-            stream.flows[0].receiver.intervals[0].bytes.0 *= 50;
-            trial.warnings = vec![short.clone()];
-        }
-    });
-    let end = |result: &str| ends.iter().find(|end| end.result == result).expect("an end");
-    assert_eq!(end(&worst).reason, EndReason::Settled, "by its other trial");
-    assert!(matches!(end(&best_of(&plan)).reason, EndReason::Precise { .. }), "{ends:?} {}", trials.len());
 }
 
 #[test]

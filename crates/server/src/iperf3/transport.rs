@@ -80,38 +80,27 @@ pub(super) fn now() -> Nanos {
     Nanos(monotonic())
 }
 
-impl Machine for client::Machine {
-    fn receive(&mut self, bytes: &[u8], now: Nanos) {
-        self.receive(bytes, now);
-    }
+macro_rules! machine {
+    ($role:ident) => {
+        impl Machine for $role::Machine {
+            fn receive(&mut self, bytes: &[u8], now: Nanos) {
+                self.receive(bytes, now);
+            }
 
-    fn closed(&mut self) {
-        self.closed();
-    }
+            fn closed(&mut self) {
+                self.closed();
+            }
 
-    fn tick(&mut self, now: Nanos) {
-        self.tick(now);
-    }
+            fn tick(&mut self, now: Nanos) {
+                self.tick(now);
+            }
 
-    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        self.poll_transmit()
-    }
+            fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+                self.poll_transmit()
+            }
+        }
+    };
 }
 
-impl Machine for server::Machine {
-    fn receive(&mut self, bytes: &[u8], now: Nanos) {
-        self.receive(bytes, now);
-    }
-
-    fn closed(&mut self) {
-        self.closed();
-    }
-
-    fn tick(&mut self, now: Nanos) {
-        self.tick(now);
-    }
-
-    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        self.poll_transmit()
-    }
-}
+machine!(client);
+machine!(server);

@@ -13,7 +13,7 @@ use super::{LinkKind, Site};
 use crate::{
     device_kind::DeviceKind,
     error::CreateError,
-    message::{Request, create_link},
+    message::Request,
     missing_capabilities::Element,
     read_back::u32_at,
     scratch,
@@ -54,21 +54,13 @@ impl LinkKind for Macvlan {
     }
 
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
-        let device = site.devices.get(&self.at, element)?;
-        let under = site.devices.get_in(&self.at.host, &self.over, element)?;
-        let mut message = create_link(device);
-        MacvlanLink::with_parent_index(self.at.device.as_str(), under.index)
-            .mode(MacvlanMode::Bridge)
-            .mtu(device.mtu)
-            .address(device.mac)
-            .write_to(&mut message, Some(under.index));
-        Ok(vec![Request {
-            host: self.at.host.clone(),
-            element: element.clone(),
-            needs: vec![under.at.clone()],
-            operation: format!("create macvlan `{}`", self.at),
-            message,
-        }])
+        site.create_over("macvlan", &self.at, &self.over, element, |device, under, message| {
+            MacvlanLink::with_parent_index(self.at.device.as_str(), under)
+                .mode(MacvlanMode::Bridge)
+                .mtu(device.mtu)
+                .address(device.mac)
+                .write_to(message, Some(under));
+        })
     }
 
     fn expected(&self, _: &DeviceRef) -> String {

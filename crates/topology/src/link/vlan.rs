@@ -10,7 +10,7 @@ use super::{LinkKind, Site};
 use crate::{
     device_kind::DeviceKind,
     error::CreateError,
-    message::{Request, create_link},
+    message::Request,
     missing_capabilities::Element,
     scratch,
     trial::{Attempt, Trial},
@@ -50,20 +50,12 @@ impl LinkKind for Vlan {
     }
 
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
-        let device = site.devices.get(&self.at, element)?;
-        let under = site.devices.get_in(&self.at.host, &self.over, element)?;
-        let mut message = create_link(device);
-        VlanLink::with_parent_index(self.at.device.as_str(), under.index, self.id)
-            .mtu(device.mtu)
-            .address(device.mac)
-            .write_to(&mut message, Some(under.index));
-        Ok(vec![Request {
-            host: self.at.host.clone(),
-            element: element.clone(),
-            needs: vec![under.at.clone()],
-            operation: format!("create VLAN device `{}`", self.at),
-            message,
-        }])
+        site.create_over("VLAN device", &self.at, &self.over, element, |device, under, message| {
+            VlanLink::with_parent_index(self.at.device.as_str(), under, self.id)
+                .mtu(device.mtu)
+                .address(device.mac)
+                .write_to(message, Some(under));
+        })
     }
 
     fn expected(&self, _: &DeviceRef) -> String {

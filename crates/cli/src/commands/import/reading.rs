@@ -11,8 +11,7 @@ use std::{
 use ::import::{
     Assembler, Done, FileReport, ImportError, ImportedTest, KNOWN, Meta, Options, TooManyResults,
 };
-use jiff::Timestamp;
-use samples::{RunId, RunRecord, UnixMillis};
+use samples::{RunId, RunRecord};
 
 use crate::{failure::Misuse, program::TOOL};
 
@@ -118,7 +117,7 @@ pub(super) fn meta(id: RunId) -> Meta {
         name: "import".to_owned(),
         title: None,
         tool: TOOL.to_owned(),
-        now: UnixMillis(Timestamp::now().as_millisecond()),
+        now: watch::now(),
         together: false,
         tables: false,
     }

@@ -1,4 +1,4 @@
-//! What a watch needs from the command line: scenarios, processes that run them, the alert hook and output.
+//! Connects a watch to the command line: loads scenarios, starts runs, calls the alert hook and prints reports.
 
 use std::path::PathBuf;
 

@@ -1,15 +1,13 @@
 //! The plan file of `plumb watch`, with schedules, the daily budget and alerts.
 
 use std::{
-    fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
-    str::FromStr,
 };
 
 use serde::{Deserialize, Deserializer, de::Error};
 use toml::Spanned;
-use units::{Bytes, Nanos, Share};
+use units::{Bytes, Nanos, Share, from_text};
 use watch::{Against, FARTHEST, Measure, TimeOfDay, Timing};
 
 use crate::{
@@ -45,9 +43,9 @@ struct MeasureTable {
     scenario: Spanned<String>,
     #[serde(deserialize_with = "every")]
     every: Nanos,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     at: Option<TimeOfDay>,
-    #[serde(default, deserialize_with = "quantity")]
+    #[serde(default, deserialize_with = "units::some_from_text")]
     jitter: Option<Nanos>,
     #[serde(default, deserialize_with = "against")]
     baseline: Against,
@@ -143,23 +141,9 @@ fn find_scenario(folder: &Path, name: &str) -> Result<String, String> {
         .ok_or_else(|| format!("no scenario `{name}`: use a built-in's name, or a path, e.g. ./mine.toml"))
 }
 
-fn written<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error>
-where
-    T::Err: fmt::Display,
-{
-    String::deserialize(from)?.parse().map_err(D::Error::custom)
-}
-
-fn quantity<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error>
-where
-    T::Err: fmt::Display,
-{
-    written(from).map(Some)
-}
-
 fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
     let (least, most) = EVERY;
-    let every: Nanos = written(from)?;
+    let every: Nanos = from_text(from)?;
     if (least..=most).contains(&every) {
         return Ok(every);
     }
@@ -167,7 +151,7 @@ fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
 }
 
 fn bytes_per_day<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
-    let bytes: Bytes = written(from)?;
+    let bytes: Bytes = from_text(from)?;
     if bytes > Bytes(0) { Ok(bytes) } else { Err(D::Error::custom("0 is not allowed: use e.g. \"50GB\"")) }
 }
 

@@ -1,0 +1,26 @@
+//! Significant digits.
+
+/// Formats a number with this many significant digits (`9.41`, `94.1`, `941`), never with an exponent.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let magnitude = value.abs().log10().floor();
+    let decimals = (digits as f64 - 1.0 - magnitude).max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant_digits_are_independent_of_magnitude() {
+        for (value, text) in
+            [(9.414, "9.41"), (94.14, "94.1"), (941.4, "941"), (0.0941, "0.0941"), (0.0, "0")]
+        {
+            assert_eq!(significant(value, 3), text);
+        }
+    }
+}
