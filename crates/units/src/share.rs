@@ -24,7 +24,7 @@ impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
         if percent > 0.0 && percent < 0.005 {
-            return write!(f, "less than 0.01 %");
+            return write!(f, "<0.01 %");
         }
         if percent.abs() < 10.0 { write!(f, "{percent:.2} %") } else { write!(f, "{percent:.1} %") }
     }
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn never_prints_a_small_share_as_zero() {
-        for (share, text) in [(0.0, "0.00 %"), (0.000_025, "less than 0.01 %"), (0.0001, "0.01 %")] {
+        for (share, text) in [(0.0, "0.00 %"), (0.000_025, "<0.01 %"), (0.0001, "0.01 %")] {
             assert_eq!(Share(share).to_string(), text);
         }
     }
