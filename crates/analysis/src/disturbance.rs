@@ -104,7 +104,8 @@ mod tests {
         let disturbed = results.results.iter().filter(|result| result.disturbed);
         let disturbed: Vec<&str> = disturbed.map(|result| result.result.as_str()).collect();
         assert_eq!(disturbed, ["second/bulk", "swept/bulk/offload=half"]);
-        let runs = vec![std::sync::Arc::new(results); 9];
+        let results = std::sync::Arc::new(results);
+        let runs: Vec<_> = (0..9).map(|_| std::sync::Arc::clone(&results)).collect();
         let levels = |id: &str| {
             history(&runs).into_iter().find(|it| it.newest.result == id).expect("it is included").levels.len()
         };

@@ -73,7 +73,7 @@ pub fn next(values: &[f64]) -> Option<Next> {
     let deviation = describe::stddev(&logs)?.max(LEAST_SCATTER);
     let deviation = deviation * (1.0 + n.recip()).sqrt();
     let fits = mean.is_finite() && deviation.is_finite();
-    fits.then(|| Next { log: mean, deviation, freedom: n - 1.0, runs: logs.len() })
+    fits.then_some(Next { log: mean, deviation, freedom: n - 1.0, runs: logs.len() })
 }
 
 impl Next {

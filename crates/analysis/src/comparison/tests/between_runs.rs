@@ -82,6 +82,23 @@ fn estimated_noise_prevents_false_alarms_of_unsteady_runs() {
 }
 
 #[test]
+fn loss_is_judged_by_the_level_of_all_runs() {
+    let noise = Noise { trial: 0.003, block: 0.002, run: 0.03 };
+    let found = (0..12).filter(|at| {
+        let first = 40 * at;
+        let others = history(first..first + 9, noise);
+        let (a, b) = (nth(first + 9, noise, 1.0), nth(first + 10, noise, 0.85));
+        let comparison = super::super::comparison(&a, &b, &others);
+        let lost = result(&comparison, LIMITED);
+        let expected = lost.between_runs.and_then(|runs| runs.expected);
+        assert!(expected.is_none_or(|it| it.low < it.high && lost.floor.is_some_and(|floor| floor < 0.2)));
+        lost.verdict == Verdict::Worse
+    });
+    let found = found.count();
+    assert!(found >= 9, "{found} of 12");
+}
+
+#[test]
 fn old_loss_in_history_does_not_hide_a_new_one() {
     let mut others = history(0..5, QUIET);
     others.extend((5..9).map(|number| nth(number, QUIET, 0.9)));
