@@ -186,7 +186,7 @@ fn execute(
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
-    let mut measure = |job: &Job, store: &mut Store| measure(job, args, rights, attachments, store, &stop);
+    let measure = |job: &Job, store: &mut Store| measure(job, args, rights, attachments, store, &stop);
     let skipped = match measure(job, store) {
         Err(error) if ended_early(&error) => {
             summarise(args, job, store)?;
