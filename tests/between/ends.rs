@@ -18,7 +18,8 @@ pub(crate) fn killed_at_any_moment() {
     for number in 0..KILLS {
         let mut command = node.command(&["between", "--yes", &a, &b]);
         let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built");
-        sleep(WITHIN.mul_f64(random.fraction()));
+        // The square makes a third of the kills hit the first 0.3 s, in which the agents enter.
+        sleep(WITHIN.mul_f64(random.fraction().powi(2)));
         let victims = processes(&node.sandbox);
         let victim = victims.get(random.below(victims.len().max(1))).copied();
         // Every other time, plumb itself is killed.

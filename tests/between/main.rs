@@ -39,6 +39,11 @@ const CASES: &[Case] = &[
         test: measured::the_node_and_a_named_namespace,
     },
     Case {
+        name: "runs_scenario_with_endpoints_as_hosts",
+        needs: &[ROOT, IP],
+        test: measured::scenario_with_endpoints,
+    },
+    Case {
         name: "names_the_device_of_the_node_whose_offload_is_off",
         needs: &[ROOT, IP, ETHTOOL],
         test: measured::offload_of_the_nodes_device,

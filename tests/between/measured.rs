@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plumb_tests::{Leftovers, PATIENCE, trials, wait_until};
+use plumb_tests::{Leftovers, PATIENCE, pair, trials, wait_until};
 
 use crate::node::Node;
 
@@ -49,6 +49,16 @@ pub(crate) fn the_node_and_a_named_namespace() {
     let results = findings["results"].as_array().expect("results");
     let rate = results.iter().filter_map(|result| result["value"]["estimate"].as_f64()).fold(0.0, f64::max);
     assert!((15e6..=20.5e6).contains(&rate), "{rate} bit/s of 20 Mbit/s: {findings}");
+}
+
+pub(crate) fn scenario_with_endpoints() {
+    let node = Node::with_bridge();
+    let at = |name: &str| format!("at = \"{}\"\ninterface = \"eth0\"", node.word(name));
+    let file = node.sandbox.file("pair.toml", &pair([&at("a"), &at("b")], 1, "300ms"));
+    let output = node.plumb(&["run", &file]);
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let path = &node.sandbox.record()["header"]["paths"][0];
+    assert_eq!((path["from"].as_str(), path["to"].as_str()), (Some("a:eth0"), Some("b:eth0")), "{path}");
 }
 
 pub(crate) fn small_mtu_of_the_nodes_device() {

@@ -9,7 +9,7 @@ const NAMED: &str = "/run/netns";
 /// More namespaces than a large Kubernetes node has pods.
 const MAX: usize = 256;
 
-/// Returns namespaces other than `known`, each with a name: that of its file, or else of a process in it.
+/// Returns the namespaces other than `known` that this process may enter. Each has the name of its file or of a process.
 #[must_use]
 pub fn visible_namespaces(known: &[&NetNs]) -> Vec<(String, NetNs)> {
     let mut seen: BTreeSet<u64> = known.iter().map(|namespace| namespace.inode()).collect();
@@ -21,5 +21,6 @@ pub fn visible_namespaces(known: &[&NetNs]) -> Vec<(String, NetNs)> {
     let pids = names("/proc").filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
     let of_processes = pids.map(|pid| (format!("pid-{pid}"), format!("/proc/{pid}/ns/net")));
     let opened = named.chain(of_processes).filter_map(|(name, path)| Some((name, NetNs::open(path).ok()?)));
-    opened.filter(|(_, namespace)| seen.insert(namespace.inode())).take(MAX).collect()
+    let new = opened.filter(|(_, namespace)| seen.insert(namespace.inode()));
+    new.filter(|(_, namespace)| namespace.run_in(|| ()).is_ok()).take(MAX).collect()
 }
