@@ -137,6 +137,16 @@ impl Claim {
     }
 }
 
+/// Makes one claim from the strongest of several observations and from all of them, the strongest first.
+pub(crate) fn strongest<T>(
+    mut found: Vec<T>,
+    strength: impl Fn(&T) -> f64,
+    claim: impl Fn(&T, &[T]) -> Claim,
+) -> Vec<Claim> {
+    found.sort_by(|one, other| strength(other).total_cmp(&strength(one)));
+    found.first().map(|first| claim(first, &found)).into_iter().collect()
+}
+
 /// Returns the findings of all rules, the most severe first and otherwise in the order of the rules.
 pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> =

@@ -7,8 +7,9 @@ use findings::{
     TraceSummary, VmSummary,
 };
 use samples::RunRecord;
+use serde::Serialize;
 
-use crate::{backends, comparison, memory, requirement::Requirement, sections, single, trace};
+use crate::{backends, comparison, memory, page::Page, requirement::Requirement, sections, single, trace};
 
 /// Output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,13 +121,12 @@ impl Default for Options {
 /// Renders the findings of a run. Raw samples come from `record`, the run itself. Ends with a newline.
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
+    let page = |usual| sections::page(findings, record, options, usual);
     match format {
-        Format::Terminal => {
-            backends::terminal(&sections::page(findings, record, options, View::Short), options)
-        }
-        Format::Markdown => backends::markdown(&sections::page(findings, record, options, View::Full)),
-        Format::Html => backends::html(&sections::page(findings, record, options, View::Full)),
-        Format::Latex => backends::latex(&sections::page(findings, record, options, View::Full)),
+        Format::Terminal => backends::terminal(&page(View::Short), options),
+        Format::Markdown => backends::markdown(&page(View::Full)),
+        Format::Html => backends::html(&page(View::Full)),
+        Format::Latex => backends::latex(&page(View::Full)),
         Format::Json => backends::json(findings),
         Format::Csv => backends::csv_results(findings),
         Format::CsvTrials => backends::csv_trials(findings, record),
@@ -142,11 +142,12 @@ pub fn render_comparison(
     format: Format,
     options: &Options,
 ) -> String {
+    let page = || comparison::page(comparison, gate);
     match (format, gate) {
-        (Format::Terminal, _) => backends::terminal(&comparison::page(comparison, gate), options),
-        (Format::Markdown, _) => backends::markdown(&comparison::page(comparison, gate)),
-        (Format::Html, _) => backends::html(&comparison::page(comparison, gate)),
-        (Format::Latex, _) => backends::latex(&comparison::page(comparison, gate)),
+        (Format::Terminal, _) => backends::terminal(&page(), options),
+        (Format::Markdown, _) => backends::markdown(&page()),
+        (Format::Html, _) => backends::html(&page()),
+        (Format::Latex, _) => backends::latex(&page()),
         (Format::Json, None) => backends::json(comparison),
         (Format::Json, Some(gate)) => {
             backends::json(&CheckReport { gate: gate.clone(), comparison: comparison.clone() })
@@ -165,15 +166,19 @@ pub enum SingleFormat {
     Json,
 }
 
+fn in_format(page: &Page, document: &impl Serialize, format: SingleFormat, options: &Options) -> String {
+    match format {
+        SingleFormat::Terminal => backends::terminal(page, options),
+        SingleFormat::Markdown => backends::markdown(page),
+        SingleFormat::Html => backends::html(page),
+        SingleFormat::Json => backends::json(document),
+    }
+}
+
 /// Renders a single measurement. Ends with a newline.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
-    match format {
-        SingleFormat::Terminal => backends::terminal(&single::page(single), options),
-        SingleFormat::Markdown => backends::markdown(&single::page(single)),
-        SingleFormat::Html => backends::html(&single::page(single)),
-        SingleFormat::Json => backends::json(single),
-    }
+    in_format(&single::page(single), single, format, options)
 }
 
 /// Formats one measurement on a single line, without a trailing newline: the main value, marked if there are
@@ -186,34 +191,19 @@ pub fn measurement_line(single: &SingleMeasurement) -> String {
 /// Renders a trace with at most `top` rows per table; JSON is complete. Ends with a newline.
 #[must_use]
 pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {
-    match format {
-        SingleFormat::Terminal => backends::terminal(&trace::page(summary, top), options),
-        SingleFormat::Markdown => backends::markdown(&trace::page(summary, top)),
-        SingleFormat::Html => backends::html(&trace::page(summary, top)),
-        SingleFormat::Json => backends::json(summary),
-    }
+    in_format(&trace::page(summary, top), summary, format, options)
 }
 
 /// Renders a virtual machine with at most `top` rows per table. Ends with a newline.
 #[must_use]
 pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
-    match format {
-        SingleFormat::Terminal => backends::terminal(&trace::vm_page(summary, top), options),
-        SingleFormat::Markdown => backends::markdown(&trace::vm_page(summary, top)),
-        SingleFormat::Html => backends::html(&trace::vm_page(summary, top)),
-        SingleFormat::Json => backends::json(summary),
-    }
+    in_format(&trace::vm_page(summary, top), summary, format, options)
 }
 
 /// Renders the use of fast memory. Ends with a newline.
 #[must_use]
 pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Options) -> String {
-    match format {
-        SingleFormat::Terminal => backends::terminal(&memory::page(summary), options),
-        SingleFormat::Markdown => backends::markdown(&memory::page(summary)),
-        SingleFormat::Html => backends::html(&memory::page(summary)),
-        SingleFormat::Json => backends::json(summary),
-    }
+    in_format(&memory::page(summary), summary, format, options)
 }
 
 /// Renders a comparison of two traces. Ends with a newline.
@@ -224,12 +214,7 @@ pub fn render_trace_comparison(
     format: SingleFormat,
     options: &Options,
 ) -> String {
-    match format {
-        SingleFormat::Terminal => backends::terminal(&trace::comparison_page(comparison, top), options),
-        SingleFormat::Markdown => backends::markdown(&trace::comparison_page(comparison, top)),
-        SingleFormat::Html => backends::html(&trace::comparison_page(comparison, top)),
-        SingleFormat::Json => backends::json(comparison),
-    }
+    in_format(&trace::comparison_page(comparison, top), comparison, format, options)
 }
 
 #[cfg(test)]

@@ -46,6 +46,14 @@ pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
 }
 
 impl AbResult {
+    /// Multiplies the ratio, e.g. by the ratio of the first run to its own history.
+    #[must_use]
+    pub fn scaled(self, scale: f64) -> Self {
+        let interval =
+            self.ratio.interval.map(|it| Interval { low: it.low * scale, high: it.high * scale, ..it });
+        Self { ratio: Estimate { value: self.ratio.value * scale, interval }, ..self }
+    }
+
     /// Returns the verdict with an adjusted p-value.
     ///
     /// The average of a mixture is judged only if neither level contradicts it. Otherwise the

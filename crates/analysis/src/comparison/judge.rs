@@ -154,10 +154,10 @@ impl<'m> Look<'m> {
             return None;
         }
         let Some(((judged, p), floor)) = self.trials.zip(p).zip(self.floor) else { return self.of_few() };
-        let ratio = scaled(judged.ratio, self.learned.map_or(1.0, |runs| runs.scale));
-        let difference = match (AbResult { ratio, ..judged }.judged(p, floor), self.learned) {
+        let scaled = judged.scaled(self.learned.map_or(1.0, |runs| runs.scale));
+        let difference = match (scaled.judged(p, floor), self.learned) {
             (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
-                if between_runs::is_same(&ratio, floor, &runs) =>
+                if between_runs::is_same(&scaled.ratio, floor, &runs) =>
             {
                 Difference::None
             }
@@ -311,11 +311,4 @@ impl<'m> Look<'m> {
             ),
         }
     }
-}
-
-/// A ratio to A as a ratio to A's reference.
-fn scaled(ratio: stats::Estimate, scale: f64) -> stats::Estimate {
-    let interval =
-        ratio.interval.map(|it| stats::Interval { low: it.low * scale, high: it.high * scale, ..it });
-    stats::Estimate { value: ratio.value * scale, interval }
 }

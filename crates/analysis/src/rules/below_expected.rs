@@ -136,7 +136,7 @@ fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
         .further("Everything compared with it looks better than it is.")
         .with_results(results)
         .with_evidence(found.iter().map(|short| short.evidence.clone()))
-        .with_limits(worst.limitation.map(str::to_owned).into_iter())
+        .with_limits(worst.limitation)
         .with_remedy(
             Remedy::manual(
                 "Fix the baseline first, then measure the layers again",

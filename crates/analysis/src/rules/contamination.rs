@@ -29,7 +29,7 @@ fn finding(matrix: &PairMatrix) -> Option<Claim> {
             "{trials} pairs of trials, up to {at_once} pairs of hosts at once"
         ))
         .ratio(change)])
-        .with_limits(weighed.limitation.map(str::to_owned).into_iter())
+        .with_limits(weighed.limitation)
         .with_remedy(
             Remedy::manual(
                 "They share a switch, an uplink or a hypervisor's CPUs",

@@ -5,6 +5,7 @@ use findings::{CpuAttribution, Evidence, Remedy, ResultSummary, Severity, Unit};
 use super::{
     Claim, Context, Rule,
     significance::{self, Above},
+    strongest,
 };
 use crate::{commands::Commands, probed, words::percent};
 
@@ -20,7 +21,7 @@ struct Open<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let mut found: Vec<Open<'_>> = context
+    let found: Vec<Open<'_>> = context
         .results()
         .filter_map(|(result, measured)| {
             let rests: Vec<f64> = probed::unexplained(measured).into_iter().map(f64::abs).collect();
@@ -28,8 +29,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             Some(Open { result, cpu, rest: significance::above(&rests, MOST)? })
         })
         .collect();
-    found.sort_by(|one, other| other.rest.estimate.total_cmp(&one.rest.estimate));
-    found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
+    strongest(found, |it| it.rest.estimate, |worst, all| finding(worst, all, &context.commands()))
 }
 
 fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Claim {

@@ -2,7 +2,7 @@
 
 use findings::{DatagramSummary, Evidence, Remedy, ResultSummary, Severity, StreamSummary};
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, strongest};
 use crate::{
     commands::Commands,
     words::{count, percent, value},
@@ -29,14 +29,13 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         summary.is_some_and(|it| it.lost >= FEWEST && it.loss >= WORTH_A_WARNING)
     };
     let results = context.findings.results.iter().filter(lossy);
-    let mut found: Vec<Lossy<'_>> = results
+    let found: Vec<Lossy<'_>> = results
         .filter_map(|result| {
             let stream = StreamSummary::of(result)?;
             Some(Lossy { result, stream, datagrams: stream.datagrams? })
         })
         .collect();
-    found.sort_by(|one, other| other.datagrams.loss.total_cmp(&one.datagrams.loss));
-    found.first().map(|worst| finding(worst, &found, &context.commands())).into_iter().collect()
+    strongest(found, |it| it.datagrams.loss, |worst, all| finding(worst, all, &context.commands()))
 }
 
 fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> Claim {

@@ -3,7 +3,7 @@
 use findings::{Change, Evidence, LevelShift, Remedy, ResultShift, ResultSummary, Severity};
 use units::Nanos;
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, strongest};
 use crate::{
     observations::Observations,
     words::{capital, count, value},
@@ -22,10 +22,9 @@ struct Jumpy<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let mut found: Vec<Jumpy<'_>> =
+    let found: Vec<Jumpy<'_>> =
         context.results().filter_map(|(result, measured)| jumpy(result, measured)).collect();
-    found.sort_by(|one, other| size(other.widest).total_cmp(&size(one.widest)));
-    found.first().map(|worst| finding(worst, &found, context)).into_iter().collect()
+    strongest(found, |it| size(it.widest), |worst, all| finding(worst, all, context))
 }
 
 fn jumpy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Jumpy<'a>> {

@@ -4,7 +4,7 @@ use findings::{Evidence, Remedy, ResultSummary, Severity};
 use units::BitRate;
 use workload::{Metric, Transport};
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, strongest};
 use crate::{observations::Observations, words::value};
 
 pub(crate) const RULE: Rule =
@@ -31,12 +31,11 @@ struct FullLink<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let mut found: Vec<FullLink<'_>> = context
+    let found: Vec<FullLink<'_>> = context
         .results()
         .filter_map(|(result, measured)| Some(FullLink { result, rate: of(result, measured)? }))
         .collect();
-    found.sort_by(|one, other| other.rate.total_cmp(&one.rate));
-    found.first().map(|fastest| finding(fastest, &found)).into_iter().collect()
+    strongest(found, |it| it.rate, finding)
 }
 
 /// Rate in bit/s of the link that an unlimited TCP stream saturates, if any.

@@ -62,7 +62,7 @@ use crate::{
     commands::Commands,
     fits::Fits,
     observations::Observations,
-    rule::{self, Claim, Subject},
+    rule::{self, Claim, Subject, strongest},
 };
 
 pub(crate) struct Context<'a> {

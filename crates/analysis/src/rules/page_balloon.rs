@@ -54,7 +54,7 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
     .further("It passes single pages of 4 KiB, and QEMU frees each one with a system call.")
     .with_results([result.id.clone(), other.id.clone()])
     .with_evidence([against].into_iter().chain(calls))
-    .with_limits(weighed.and_then(|weighed| weighed.limitation).map(str::to_owned).into_iter())
+    .with_limits(weighed.and_then(|weighed| weighed.limitation))
     .with_remedy(Remedy::manual(
         "Start the machine with a virtio-mem device for the memory to be moved, or \
              let its agent use huge pages",

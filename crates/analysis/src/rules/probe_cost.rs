@@ -3,7 +3,7 @@
 use findings::{Evidence, Number, ProbeCost, Remedy, Severity, Unit};
 use stats::verdict;
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, strongest};
 use crate::words::{count, list, percent};
 
 pub(crate) const RULE: Rule = Rule::measurement("probe-cost", look);
@@ -12,10 +12,8 @@ const MUCH: f64 = 0.05;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs = &context.findings.probes.costs;
-    let mut dear: Vec<&ProbeCost> =
-        costs.iter().filter(|cost| cost.cost >= MUCH && !is_noise(cost)).collect();
-    dear.sort_by(|one, other| other.cost.total_cmp(&one.cost));
-    dear.first().map(|worst| finding(worst, &dear, context)).into_iter().collect()
+    let dear: Vec<&ProbeCost> = costs.iter().filter(|cost| cost.cost >= MUCH && !is_noise(cost)).collect();
+    strongest(dear, |it| it.cost, |worst, all| finding(worst, all, context))
 }
 
 fn is_noise(cost: &ProbeCost) -> bool {
@@ -35,10 +33,10 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Cla
         "Counts of calls, messages and packets are valid whatever the probes cost; times and CPU shares are \
               those of the slower, probed trial. Results never come from probed trials.",
     ];
-    limitations.extend((!is_sure(worst)).then(|| {
+    limitations.extend((!is_sure(worst)).then_some(
         "The interval of the cost is not above 5 %, or too few blocks have both trials, so the cost may be \
-         lower."
-    }));
+         lower.",
+    ));
     Claim::new(
         if is_sure(worst) { Severity::Warning } else { Severity::Note },
         format!("Probes cost {} in {}", percent(worst.cost), worst.workload),

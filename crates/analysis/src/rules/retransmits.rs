@@ -2,7 +2,7 @@
 
 use findings::{Change, EndSocket, Evidence, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
 
-use super::{Claim, Context, Rule, slow_congestion_control::paces};
+use super::{Claim, Context, Rule, slow_congestion_control::paces, strongest};
 use crate::{
     commands::Commands,
     kind::stream::flows,
@@ -88,12 +88,11 @@ struct Lossy<'a> {
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let results = context.findings.results.iter().zip(context.measured);
-    let mut lossy: Vec<Lossy<'_>> = results
+    let lossy: Vec<Lossy<'_>> = results
         .filter_map(|(result, measured)| lossy(result, measured))
         .filter(|lossy| lossy.share >= WORTH_A_WARNING)
         .collect();
-    lossy.sort_by(|one, other| other.share.total_cmp(&one.share));
-    lossy.first().map(|worst| finding(worst, &lossy, &context.commands())).into_iter().collect()
+    strongest(lossy, |it| it.share, |worst, all| finding(worst, all, &context.commands()))
 }
 
 fn lossy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Lossy<'a>> {

@@ -74,7 +74,7 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
     ))
     .with_results(pairs.map(|pair| pair.result.clone()))
     .with_evidence(slow.iter().map(evidence))
-    .with_limits((!sure).then(|| pair_shares::FEW.to_owned()).into_iter())
+    .with_limits((!sure).then_some(pair_shares::FEW))
     .with_remedy(Remedy::manual(
         format!(
             "Check {host} itself: negotiated link speed, rate limits, offloads and other \

@@ -74,7 +74,7 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
     .further(others)
     .with_results(found.iter().map(|slow| slow.pair.result.clone()))
     .with_evidence(found.iter().map(evidence))
-    .with_limits((!sure).then(|| pair_shares::FEW.to_owned()).into_iter())
+    .with_limits((!sure).then_some(pair_shares::FEW))
     .with_remedy(Remedy::manual(
         format!(
             "Check what only this path uses: routes, firewall rules and drops between \

@@ -3,7 +3,7 @@
 use findings::{Evidence, Remedy, ResultSummary, Severity};
 use units::Nanos;
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, strongest};
 use crate::{
     observations::Observations,
     series,
@@ -26,10 +26,9 @@ struct Drift<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let mut found: Vec<Drift<'_>> =
+    let found: Vec<Drift<'_>> =
         context.results().flat_map(|(result, measured)| drifts(result, measured)).collect();
-    found.sort_by(|one, other| other.size().total_cmp(&one.size()));
-    found.first().map(|widest| finding(widest, &found)).into_iter().collect()
+    strongest(found, |it| it.size(), finding)
 }
 
 fn drifts<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Drift<'a>> {

@@ -5,7 +5,7 @@ use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::SyscallCount;
 use units::Nanos;
 
-use super::{Claim, Context, Rule, waiting::Kind};
+use super::{Claim, Context, Rule, strongest, waiting::Kind};
 use crate::words::{list, percent};
 
 pub(crate) const RULE: Rule = Rule::measurement("wait-mistaken-for-work", look);
@@ -26,9 +26,8 @@ struct Unsplit<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let mut found: Vec<Unsplit<'_>> = context.findings.results.iter().filter_map(unsplit).collect();
-    found.sort_by(|one, other| other.share.total_cmp(&one.share));
-    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+    let found: Vec<Unsplit<'_>> = context.findings.results.iter().filter_map(unsplit).collect();
+    strongest(found, |it| it.share, finding)
 }
 
 fn unsplit(result: &ResultSummary) -> Option<Unsplit<'_>> {

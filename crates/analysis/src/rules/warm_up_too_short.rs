@@ -5,7 +5,7 @@ use stats::{describe, stationarity};
 use units::Nanos;
 use workload::WorkloadSettings;
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, strongest};
 use crate::{
     observations::Observations,
     series,
@@ -38,10 +38,9 @@ struct Slow<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let mut found: Vec<Slow<'_>> =
+    let found: Vec<Slow<'_>> =
         context.results().filter_map(|(result, measured)| slow(result, measured)).collect();
-    found.sort_by(|one, other| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
-    found.first().map(|worst| finding(worst, &found)).into_iter().collect()
+    strongest(found, |it| it.ratio.ln().abs(), finding)
 }
 
 fn slow<'a>(result: &'a ResultSummary, measured: &Observations<'a>) -> Option<Slow<'a>> {

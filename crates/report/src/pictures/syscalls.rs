@@ -19,7 +19,7 @@ pub(super) const KIND: &str = "system-calls";
 const MOST: usize = 12;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
-    source.findings.results.iter().filter_map(|result| chart(result)).collect()
+    source.findings.results.iter().filter_map(chart).collect()
 }
 
 pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {

@@ -44,7 +44,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.push(Block::Folded { title: more.into(), blocks: folded.into_iter().flatten().collect() });
     }
     blocks.extend(sampled(&attributed).map(|reason| Block::Paragraph(Text::of(Tone::Faint, reason))));
-    let parts = attributed.iter().flat_map(|attributed| parts(attributed)).collect();
+    let parts = attributed.iter().flat_map(parts).collect();
     blocks.push(Block::Folded { title: "By process, thread and CPU".into(), blocks: parts });
     Some(section("CPU attribution", blocks))
 }

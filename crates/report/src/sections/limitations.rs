@@ -31,7 +31,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let mut blocks = vec![Block::List(items)];
     if kinds.iter().any(|kind| kind.len() > 1) {
-        let each = warned.iter().map(|warned| one(warned)).collect();
+        let each = warned.iter().map(one).collect();
         blocks.push(Block::Folded { title: "Warnings by result".into(), blocks: vec![Block::List(each)] });
     }
     Some(section("Limitations", blocks))

@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         return None;
     }
     let mut blocks: Vec<Block> = data(&counted).into_iter().map(Block::Table).collect();
-    let all = counted.iter().flat_map(|counted| of_result(counted)).collect();
+    let all = counted.iter().flat_map(of_result).collect();
     blocks.push(Block::Folded { title: "Packets by device".into(), blocks: all });
     Some(section("Packets on the path".to_owned(), blocks))
 }

@@ -18,7 +18,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let probes = &findings.probes;
     let mut items: Vec<Text> = probes.costs.iter().map(cost).collect();
-    items.extend(findings.results.iter().flat_map(|result| overflowed(result)));
+    items.extend(findings.results.iter().flat_map(overflowed));
     items.extend(probes.missing.iter().map(|missing| {
         Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
             .and(Tone::Plain, format!(": {}", missing.reason))

@@ -16,7 +16,7 @@ const WHAT: &str = "Calls that started in a probed trial and were still running 
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
-    let mut blocks: Vec<Block> = findings.results.iter().filter_map(|result| of_result(result)).collect();
+    let mut blocks: Vec<Block> = findings.results.iter().filter_map(of_result).collect();
     if blocks.is_empty() {
         return None;
     }

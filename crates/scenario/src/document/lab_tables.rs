@@ -1,6 +1,6 @@
 //! The tables that describe the lab, except links. Field docs are the descriptions in the JSON schema.
 
-use std::{net::Ipv4Addr, ops::Range};
+use std::net::Ipv4Addr;
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
