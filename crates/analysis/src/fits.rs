@@ -37,7 +37,6 @@ impl Fits {
         }
     }
 
-    /// The comparisons whose intervals hold together.
     pub(crate) const fn family(&self) -> Family {
         self.family
     }

@@ -31,8 +31,8 @@ pub struct Findings {
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
-    /// Number of comparisons whose intervals hold together with their confidence: one for each result that is compared
-    /// with a baseline.
+    /// Number of results compared with a baseline. The intervals of all changes hold together with the stated
+    /// confidence.
     pub comparisons: u32,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,

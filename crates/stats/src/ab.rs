@@ -81,11 +81,11 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// The interval of the change ([`change`]) judges. The result is lower or higher if the whole interval lies beyond 1
-/// and p is at most [`MOST_P`], which takes four values on each side. It is within noise if the whole interval lies
-/// within [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
-/// 1987) and the ratio is no farther from 1 than the floor and half the interval's width combined (root sum of
-/// squares). Everything else is unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`],
+/// The verdict depends on the interval of the change ([`change`]). The result is lower or higher if the whole interval
+/// lies beyond 1 and p is at most [`MOST_P`], which takes four values on each side. It is within noise if the whole
+/// interval lies within [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and
+/// Biopharmaceutics 15, 1987) and the ratio is no farther from 1 than the floor and half the interval's width combined
+/// (root sum of squares). Everything else is unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`],
 /// which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
@@ -130,7 +130,7 @@ mod tests {
             (1.05, 1.04, 1.06, 0.01, Difference::Higher),
             (0.95, 0.94, 0.96, 0.06, Difference::Unclear),
             (0.95, 0.94, 0.985, 0.01, Difference::Unclear),
-            (1.01, 0.97, 1.05, 0.01, Difference::Unclear),
+            (1.01, 0.93, 1.09, 0.50, Difference::Unclear),
             (1.01, 1.005, 1.015, 0.01, Difference::WithinNoise),
             (1.02, 1.00, 1.04, 0.04, Difference::WithinNoise),
             (1.01, 0.90, 1.12, 0.50, Difference::Unclear),
@@ -156,6 +156,26 @@ mod tests {
             "one trial has no interval"
         );
         assert_eq!((judge(&a, &[], 0.02), judge(&a, &[0.0], 0.02)), (None, None));
+    }
+
+    #[test]
+    fn four_trials_are_never_the_same() {
+        let a = [10.0, 10.01, 9.99, 10.0, 10.0];
+        assert_eq!(judge(&a, &a, 0.02).unwrap().difference, Difference::WithinNoise);
+        assert_eq!(judge(&a[..4], &a[..4], 0.02).unwrap().difference, Difference::Unclear);
+    }
+
+    #[test]
+    fn average_of_a_mixture_is_not_better_if_both_levels_are_worse() {
+        let at = |share: usize, ratio: f64| -> Vec<f64> {
+            let level = |index: usize| if index < share { 20.0 } else { 10.0 };
+            (0..20).map(|index| ratio * level(index) * (1.0 + 0.002 * (index % 3) as f64)).collect()
+        };
+        let worse = judge(&at(3, 1.0), &at(17, 0.95), 0.02).unwrap();
+        assert!(worse.mixture.is_some() && worse.ratio.value > 1.5, "{worse:?}");
+        assert_eq!(worse.difference, Difference::Unclear);
+        let better = judge(&at(3, 1.0), &at(17, 1.05), 0.02).unwrap();
+        assert_eq!(better.difference, Difference::Higher);
     }
 
     #[test]

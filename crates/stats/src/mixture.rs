@@ -12,7 +12,7 @@ pub struct Part {
     pub value: f64,
     /// The level in the second sample relative to the first.
     pub ratio: Estimate,
-    /// Fraction of each sample's values at this level, from 0 to 1.
+    /// Fraction of values at this level in each sample, from 0 to 1.
     pub shares: [f64; 2],
 }
 

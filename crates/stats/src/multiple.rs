@@ -1,6 +1,6 @@
 //! Adjusts intervals and p-values for multiple comparisons.
 
-/// Number of comparisons that are judged together.
+/// The number of comparisons judged together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family(usize);
 
@@ -18,9 +18,9 @@ impl Family {
         self.0
     }
 
-    /// Confidence of each interval, so that all of them hold with `together` (Sidak, Journal of the American
-    /// Statistical Association 62, 1967). Exact for independent comparisons. Comparisons with the same baseline are
-    /// positively correlated, so they hold together more often.
+    /// Returns the confidence that each interval needs for all of them to hold with confidence `together` (Sidak,
+    /// Journal of the American Statistical Association 62, 1967). This is exact for independent comparisons.
+    /// Comparisons with the same baseline are positively correlated, so they hold together more often.
     #[must_use]
     pub fn each(self, together: f64) -> f64 {
         together.powf(1.0 / self.0 as f64)

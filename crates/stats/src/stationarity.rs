@@ -1,4 +1,4 @@
-//! Names the kind of change within a time series: a stall, a slow start, a drift, level shifts, or none of these.
+//! Classifies a time series as steady, stalled, starting slowly, drifting, shifting between levels, or unsteady.
 
 use std::ops::Range;
 
@@ -24,17 +24,17 @@ const SLOPE: f64 = 3.0;
 /// Penalty of a jump or of an exponential start. It is higher because the position or the time constant was also
 /// searched for.
 const JUMP: f64 = 5.0;
-/// Minimum difference of cost between the best two kinds of change. Closer kinds cannot be distinguished.
+/// Minimum difference in cost between the best two kinds of change. With a smaller one, neither is named.
 const CLEAR: f64 = 2.0;
 /// Upper limit for the estimated autocorrelation. Beyond it, no level is left to detect.
 const MOST_LIKENESS: f64 = 0.97;
 /// Sums of squares below this are rounding errors.
 const LEAST_SQUARES: f64 = 1e-300;
-/// The shortest time constant of a slow start, in values, and the ratio of one to the next that is tried.
+/// The shortest time constant to try, in values, and the ratio between successive ones.
 const TIME_CONSTANTS: (f64, f64) = (0.7, 1.4);
-/// A slow start must have this many time constants within the series. After four, 2 % of the difference is left.
+/// Minimum length of a series in time constants of its slow start. After four, 2 % of the difference is left.
 const MANY_CONSTANTS: f64 = 4.0;
-/// A series has settled when this fraction of the final value is left.
+/// A series has settled when its distance from the final value falls below this fraction of it.
 const SETTLED: f64 = 0.02;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -63,11 +63,11 @@ pub enum Stationarity {
     },
 }
 
-/// Names the kind of change in a series.
+/// Classifies a series.
 ///
-/// Stretches without data are a stall. Otherwise, an abrupt warm-up ([`warmup::cut`]) is left out, and four models of
-/// the remainder are compared: one level, a straight line, an exponential approach to a level that ends within the
-/// series, and jumps between levels (those that [`levels::split`] finds, and the best single one). Each has
+/// A series with stretches without data has stalled. Otherwise, the function skips an abrupt warm-up
+/// ([`warmup::cut`]) and compares four models of the remainder: one level, a straight line, an exponential approach to
+/// a final level, and jumps between levels (the result of [`levels::split`], and the best single jump). Each model has
 /// autocorrelated errors (a first-order chain) and costs n ln(s / n) + k ln n. Here s is the sum of squared prediction
 /// errors of the chain, and k is 0 for one level, 3 for a line, and 5 for an exponential or for each jump. A series
 /// that autocorrelation explains needs no jumps, although change-point detection for independent noise would find
@@ -85,7 +85,7 @@ pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     Some(if cut > 0 { after(kind, describe::mean(&values[..cut])?, cut, middle) } else { kind })
 }
 
-/// Returns the number of values before the series settles: those of an abrupt warm-up or of a slow start.
+/// Returns the number of values before the series settles, after an abrupt warm-up or a slow start.
 #[must_use]
 pub fn settled(values: &[f64]) -> usize {
     match stationarity(values) {
@@ -111,7 +111,8 @@ fn stalls(values: &[f64], middle: f64) -> Option<Vec<Range<usize>>> {
     (!stalls.is_empty() && silent as f64 <= MOST_SILENT * values.len() as f64).then_some(stalls)
 }
 
-/// Shifts the positions of a change by the warm-up that was left out. A warm-up with nothing after it is a slow start.
+/// Shifts the positions of a change by the length of the skipped warm-up. A warm-up before a steady series is a slow
+/// start.
 fn after(kind: Stationarity, first: f64, cut: usize, middle: f64) -> Stationarity {
     match kind {
         Stationarity::Steady => Stationarity::SlowStart { from: first, to: middle, settled: cut },
@@ -299,7 +300,7 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// Number of series, out of 400, that are steady, drifting, level shifts, and of another kind.
+    /// Counts steady, drifting, shifting and other series among 400.
     fn counts(n: usize, carry: f64, value: impl Fn(usize, f64) -> f64) -> [usize; 4] {
         let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
         let mut found = [0; 4];

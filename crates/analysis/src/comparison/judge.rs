@@ -21,7 +21,7 @@ use crate::{
     words::{count, list, percent, value},
 };
 
-/// Relative difference within which a few trials of another tool are the same.
+/// Bound of equality for a few trials from another tool.
 const SAME_OF_FEW: f64 = 0.05;
 
 /// Minimum number of trials per run for a permutation test, whose smallest p is then 2 / C(8, 4) = 2 / 70.
@@ -248,7 +248,7 @@ impl<'m> Look<'m> {
         )
     }
 
-    /// Describes the levels of a result whose trials are at two levels in both runs.
+    /// Describes the two levels of a mixture, if both runs have them.
     fn mixture(&self) -> Option<String> {
         let mixture = self.trials?.mixture?;
         let part = |part: &stats::mixture::Part| {

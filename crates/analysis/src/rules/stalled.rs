@@ -97,7 +97,7 @@ fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Claim {
         .further(format!("The average of the trial is lower than the rate at other times.{others}"))
         .about(all, |pause| pause.result)
         .with_evidence(all.iter().take(MOST_PAUSES).map(evidence))
-        .with_limits(["A sender or receiver that was suspended looks the same as a path that failed."])
+        .with_limits(["A suspended sender or receiver looks the same as a failed path."])
         .with_remedy(
             Remedy::manual(
                 "Check what happened at that time",

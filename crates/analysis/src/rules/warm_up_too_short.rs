@@ -90,7 +90,7 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
             value(worst.result.metric, worst.result.value.estimate),
             value(worst.result.metric, worst.result.value.estimate * worst.ratio)
         )).about(found, |slow| slow.result).affected().with_evidence(found.iter().map(evidence)).with_limits(["An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
-             rate.", "A start that is still under way in the last quarter of a trial is a trend or unsteady."]).with_remedy(remedy(found))
+             rate.", "A start that takes most of the trial is reported as `trend` or `unsteady`."]).with_remedy(remedy(found))
 }
 
 fn of_trials(slow: &Slow<'_>) -> String {

@@ -62,7 +62,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// The comparisons of the run so far, as in the report: one for each measured result other than a baseline.
+/// Counts the measured results, without baselines, like the report.
 fn family(plan: &Plan, seen: &Observations, block: u32) -> Family {
     let is_measured = |result: &usize| !seen.blocks(*result, Arm::Measure, block).is_empty();
     let compared = (0..plan.results.len()).filter(|result| !plan.results[*result].baseline);

@@ -1,5 +1,5 @@
-//! Measures verdicts and intervals under unequal scatter, for many results in one run, for mixtures of two regimes,
-//! and for a few trials that differ by 5 %.
+//! Checks verdicts and intervals under unequal scatter, with many results in one run, with mixtures of two regimes, and
+//! with few trials.
 
 use stats::{Blocks, Difference, Family, Fit, Level, ab, fit::BASELINE, noise};
 
@@ -10,9 +10,9 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Coverage that is accepted for unequal scatter. Welch's interval covers more with few values.
+/// Accepted coverage under unequal scatter. Welch's interval covers more with few values.
 const COVERAGE: (f64, f64) = (0.93, 0.99);
-/// Fraction of a disturbed trial's value that is left.
+/// Remaining fraction of a disturbed trial's value.
 const LEFT: f64 = 1.0 / 3.0;
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -23,7 +23,7 @@ fn sample(draws: &mut Draws, n: usize, scatter: f64, disturbed: bool) -> Vec<f64
     if disturbed { draws.disturbed(n, scatter, LEFT) } else { draws.rates(n, Shape::Normal, scatter) }
 }
 
-/// Two runs with unequal numbers of trials and unequal scatter, which is 1 % times these factors.
+/// Two runs with unequal numbers of trials and unequal scatter (1 % times a factor).
 fn uneven() -> Vec<Case> {
     let mut cases = Vec::new();
     let sizes = [(5, 5), (5, 30), (30, 5), (10, 30), (30, 10), (30, 30)];
@@ -55,7 +55,7 @@ fn uneven() -> Vec<Case> {
     cases
 }
 
-/// A run of a baseline and 20 results with a scatter of 2 %, of which the first differs by this ratio.
+/// A run with a baseline and 20 results, each with a scatter of 2 %. The first result is scaled by `ratio`.
 fn run(draws: &mut Draws, blocks: usize, family: Family, ratio: f64) -> Option<Fit> {
     let of_blocks: Vec<f64> = (0..blocks).map(|_| (0.1 * draws.normal()).exp()).collect();
     let mut result = |ratio: f64| -> Blocks {
@@ -100,7 +100,7 @@ fn many() -> Vec<Case> {
     cases
 }
 
-/// Values at a level of 10 or 20 with a scatter of 2 %, of which this fraction is at the upper one.
+/// Values at 10 or 20 with a scatter of 2 %. The fraction `share` is at 20.
 fn regimes(draws: &mut Draws, n: usize, share: f64, ratio: f64) -> Vec<f64> {
     let value = |_| {
         let level = if draws.chance(share) { 20.0 } else { 10.0 };
@@ -141,7 +141,7 @@ fn mixtures() -> Vec<Case> {
     cases
 }
 
-/// Two runs whose levels vary by 0.7 %.
+/// Two runs with levels that vary by 0.7 %.
 fn few() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, scatter) in [3, 4, 5, 10, 20].into_iter().flat_map(|n| [0.005, 0.01, 0.02].map(|it| (n, it))) {

@@ -1,4 +1,4 @@
-//! Measures how often the kind of change within a series is named correctly, and how often another kind is.
+//! Checks how often a change within a series is classified correctly, and how often as another kind.
 
 use stats::stationarity::{Stationarity, settled, stationarity};
 
@@ -65,7 +65,7 @@ impl Change {
     }
 }
 
-/// Returns the kind that is named, or `None` for a change of no particular kind.
+/// Returns the reported kind, or `None` for an unsteady series.
 fn kind(values: &[f64]) -> Option<Kind> {
     Some(match stationarity(values)? {
         Stationarity::Steady => Kind::Steady,
@@ -91,7 +91,7 @@ fn changes() -> Vec<Case> {
     let lengths = [30, 60, 120, 300].into_iter();
     for (n, carry) in lengths.flat_map(|n| [(n, 0.0), (n, 0.3)]) {
         for (change, least) in [
-            // A jump of two and a half deviations is hard to tell from a drift in 30 values.
+            // With 30 values, a jump of 2.5 standard deviations resembles a drift.
             (Change::Jump(1.05), None),
             (Change::Jump(0.95), None),
             (Change::Jump(1.08), Some(0.9)),
@@ -121,7 +121,7 @@ fn changes() -> Vec<Case> {
     cases
 }
 
-/// Steady series with outliers must not appear to settle late.
+/// Steady series with outliers must not appear to start slowly.
 fn starts() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, scatter) in

@@ -304,6 +304,36 @@ fn bimodality_explained_by_a_level_shift_is_reported_once() {
 }
 
 #[test]
+fn three_intervals_without_data_are_a_stall_and_no_other_change() {
+    let run = made::going(|at| if (0.4..0.45).contains(&at) { 0.0 } else { 10e9 });
+    check(
+        &run,
+        "stalled",
+        Severity::Warning,
+        &["No data arrived for 750 ms", "of plain/bulk", "after the warm-up"],
+    );
+    for other in ["level-shift", "trend", "unsteady"] {
+        assert_eq!(claims(&run, other), [], "{other}");
+    }
+}
+
+#[test]
+fn slow_start_is_no_trend() {
+    let run = made::going(|at| 10e9 * (1.0 - 0.3 * (-at * 20.0).exp()));
+    only(&run, "warm-up-too-short");
+    assert_eq!(claims(&run, "trend"), []);
+}
+
+#[test]
+fn jump_of_eight_percent_in_either_direction_is_no_trend() {
+    for after in [9.2e9, 10.8e9] {
+        let run = made::going(|at| if at < 0.4 { 10e9 } else { after });
+        only(&run, "level-shift");
+        assert_eq!(claims(&run, "trend"), []);
+    }
+}
+
+#[test]
 fn reports_warm_up_in_a_log_with_the_time_to_omit() {
     let rates: Vec<f64> =
         (0..30).map(|at| if at < 4 { 2e9 } else { 9e9 + 1e7 * f64::from(at % 3) }).collect();
