@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use self::carry::carry;
 use crate::{
-    connection::{Connection, Incoming, Message, Subscription, LogLine},
+    connection::{Connection, Incoming, LogLine, Message, Subscription},
     controller,
     dial::ServerAccess,
     error::FleetError,

@@ -89,7 +89,7 @@ fn histories_are_judged_as_rarely_wrong_as_they_say() {
 }
 
 #[test]
-fn jumps_humps_and_knees_are_found_as_often_as_they_say() {
+fn finds_jumps_modes_and_knees_as_often_as_claimed() {
     check(&places::cases());
 }
 
