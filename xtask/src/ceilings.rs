@@ -18,7 +18,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("policy", 14951, ""),
     ("probe", 36605, "lab leftovers only in the own PID namespace"),
     ("protocol", 3436, "one field per line after its comment"),
-    ("report", 147157, "imported trials that vary, open comparisons of runs that stopped early; states the number of comparisons"),
+    ("report", 147242, "imported trials that vary, open comparisons of runs that stopped early; states the number of comparisons"),
     ("samples", 9368, "options of imported tests"),
     ("scenario", 90851, "measured after merging renamed and split code"),
     ("server", 59702, "--logfile of the server, and longer functions split"),
