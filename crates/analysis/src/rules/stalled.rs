@@ -95,8 +95,8 @@ fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Finding {
         id: String::new(),
         severity: Severity::Warning,
         claim: format!(
-            "No data arrived for {} in trial {} of {}, {} after the warm-up, so the trial's average is lower than \
-             the rate at other times.{others}",
+            "No data arrived for {} in trial {} of {}, from {} into the measurement, so the trial's average is \
+             lower than the rate at other times.{others}",
             longest.lasted,
             longest.trial.saturating_add(1),
             longest.result.id,
