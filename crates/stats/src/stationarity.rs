@@ -32,9 +32,9 @@ const MOST_LIKENESS: f64 = 0.97;
 const LEAST_SQUARES: f64 = 1e-300;
 /// The shortest time constant to try, in values, and the ratio between successive ones.
 const TIME_CONSTANTS: (f64, f64) = (0.7, 1.4);
-/// Minimum length of a series in time constants of its slow start. After four, 2 % of the difference is left.
+/// Minimum length of a series with a slow start, in time constants. After four, 2 % of the difference remains.
 const MANY_CONSTANTS: f64 = 4.0;
-/// A series has settled when its distance from the final value falls below this fraction of it.
+/// A series has settled when it is this close to the final value, as a fraction.
 const SETTLED: f64 = 0.02;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -17,7 +17,7 @@ use crate::{
     compare, disturbance,
     fits::Fits,
     observations::Observations,
-    single_trial::{self, ALLOWANCE, FEWEST_IMPORTED},
+    single_trial::{self, ALLOWANCE, FEWEST_IMPORTED, MARGIN},
     words::{count, list, percent, value},
 };
 
@@ -241,11 +241,13 @@ impl<'m> Look<'m> {
         if let Some(learned) = self.learned {
             return (most > floor).then(|| between_runs::left_open((low, high), &learned));
         }
-        let bound = percent(ab::same_within(floor));
-        Some(
-            self.mixture()
-                .unwrap_or_else(|| format!("The difference is established to be smaller than {bound}.")),
-        )
+        let bound = || {
+            let bound = percent(ab::same_within(floor));
+            (most > MARGIN).then(|| {
+                format!("The difference is only established to be smaller than {bound}; more trials would show more.")
+            })
+        };
+        self.mixture().or_else(bound)
     }
 
     /// Describes the two levels of a mixture, if both runs have them.

@@ -93,7 +93,7 @@ fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Claim {
         longest.result.label
     );
     Claim::new(Severity::Warning, lead)
-        .detail(format!("{} after the warm-up", longest.after))
+        .detail(format!("from {} into the measurement", longest.after))
         .further(format!("The average of the trial is lower than the rate at other times.{others}"))
         .about(all, |pause| pause.result)
         .with_evidence(all.iter().take(MOST_PAUSES).map(evidence))

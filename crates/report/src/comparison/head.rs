@@ -1,6 +1,6 @@
 //! Identifies the two runs.
 
-use findings::{BetweenRuns, RunComparison, RunSummary};
+use findings::{BetweenRuns, ResultComparison, RunComparison, RunSummary, Verdict};
 
 use super::Source;
 use crate::{
@@ -9,11 +9,21 @@ use crate::{
     text::{Text, glued},
 };
 
+/// The bound is `stats::ab::same_within`.
+const SAME: &str =
+    "the difference is smaller than four times the noise, or than 5 % if that is more (at most 35 %)";
+
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let comparison = source.comparison;
     let runs = [("A, the reference", &comparison.a), ("B", &comparison.b)];
     let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
     lines.extend(noise(comparison).map(|noise| ("Noise".to_owned(), noise.into())));
+    let is_same = |result: &ResultComparison| {
+        result.verdict == Verdict::Same && result.between_runs.is_none() && result.p.is_some()
+    };
+    if comparison.results.iter().any(is_same) {
+        lines.push(("Same".to_owned(), SAME.into()));
+    }
     // Below a gate's verdict, the runs need a heading.
     let title = source.gate.map(|_| "Runs".into());
     Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })

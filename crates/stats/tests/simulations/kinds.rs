@@ -1,4 +1,4 @@
-//! Checks how often a change within a series is classified correctly, and how often as another kind.
+//! Checks how often a change within a series is classified correctly and how often incorrectly.
 
 use stats::stationarity::{Stationarity, settled, stationarity};
 

@@ -310,7 +310,7 @@ fn three_intervals_without_data_are_a_stall_and_no_other_change() {
         &run,
         "stalled",
         Severity::Warning,
-        &["No data arrived for 750 ms", "of plain", "after the warm-up"],
+        &["No data arrived for 750 ms", "of plain", "into the measurement"],
     );
     for other in ["level-shift", "trend", "unsteady"] {
         assert_eq!(claims(&run, other), [], "{other}");
