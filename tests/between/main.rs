@@ -1,5 +1,6 @@
 //! `plumb between`: endpoints that already run, in namespaces that the tests make.
 #![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
+#![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 
 use std::process::ExitCode;
 
@@ -62,6 +63,11 @@ const CASES: &[Case] = &[
         name: "marked_packet_passes_exactly_the_listed_devices",
         needs: &[ROOT, IP, NFT, TCPDUMP],
         test: paths::marked_packet,
+    },
+    Case {
+        name: "explains_where_the_path_leaves_the_visible_devices",
+        needs: &[ROOT, IP],
+        test: paths::user_space_switch,
     },
     Case { name: "explains_endpoints_that_cannot_be_measured", needs: &[ROOT, IP], test: refused::endpoints },
     Case { name: "asks_before_it_loads_the_path", needs: &[ROOT, IP], test: refused::without_consent },

@@ -79,6 +79,10 @@ pub(crate) fn a_cpu_limit_of_a_parent() {
     assert!(!output.out.contains("was throttled"), "the agent is outside the cgroup: {output:?}");
     let output = node.between(&[&a, &b, "--as-workload"]);
     assert!(output.out.contains(&format!("{a} was throttled for")), "{output:?}");
+    assert!(
+        output.err.contains("warning: the traffic uses CPU time and memory of the workloads"),
+        "{output:?}"
+    );
     drop(node);
     group.remove();
 }

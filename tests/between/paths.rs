@@ -101,6 +101,16 @@ pub(crate) fn marked_packet() {
     }
 }
 
+/// Without its bridge, the node looks like one whose user-space switch forwards the packets.
+pub(crate) fn user_space_switch() {
+    let node = Node::with_bridge();
+    node.shell("ip link del br0");
+    let output = node.plumb(&["between", &node.word("a"), &node.word("b")]);
+    let wanted =
+        "not visible: node has no route to 198.18.0.2, so a user-space switch may forward the packets";
+    assert!(output.out.contains("node:va") && output.out.contains(wanted), "{output:?}");
+}
+
 /// Returns the devices that plumb lists, with the test's names of the namespaces.
 fn listed(node: &Node, topology: &Topology) -> Vec<String> {
     // Without consent, only the path is shown.

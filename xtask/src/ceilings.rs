@@ -12,7 +12,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("fleet", 20343, "connections and members in two files each, none over 400 lines"),
     ("import", 98209, "tests of one file are separate results, wrappers, netperf, tables of the field; loops need a list and a do, averages of trials are no trials"),
     ("lab", 51353, "one agent client for labs and memory; decides again after repeated trials; trials in named steps"),
-    ("machine", 38151, "containers, pods and processes as endpoints, with their CPU limits; owns AgentClient and the host policy of protocol"),
+    ("machine", 38180, "containers, pods and processes as endpoints, with their CPU limits; owns AgentClient and the host policy of protocol"),
     ("memory", 25859, "sampling, rebalancing rounds, recordings and replay, which were in cli"),
     ("plumb", 633, ""),
     ("policy", 14951, ""),

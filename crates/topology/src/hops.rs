@@ -127,7 +127,10 @@ fn walk(
             return Ok(Some(format!("{} has the address {to} too", spaces.name(space))));
         }
         let Some(hop) = spaces.next_hop(space, to)? else {
-            return Ok(Some(format!("{} has no route to {to}", spaces.name(space))));
+            return Ok(Some(format!(
+                "{} has no route to {to}, so a user-space switch may forward the packets",
+                spaces.name(space)
+            )));
         };
         let egress = Node { space, index: hop.device };
         let next = hop.gateway.unwrap_or(to);

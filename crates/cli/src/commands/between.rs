@@ -51,6 +51,9 @@ pub(crate) struct BetweenArgs {
     yes: bool,
 }
 
+const AS_WORKLOAD: &str = "warning: the traffic uses CPU time and memory of the workloads, which may become slower or run \
+                           out of memory";
+
 pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let ends = Ends::parse(&args.from, &args.to)?;
     // Before anything else, because only a single-threaded process can enter a user namespace.
@@ -60,6 +63,9 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
     let limits = [(&ends.from, &opened.from), (&ends.to, &opened.to)].map(|(end, at)| Limits::of(end, at));
     let path = PathShown::find(&ends, &opened)?;
     output::text(&path)?;
+    if args.as_workload {
+        output::aside(AS_WORKLOAD);
+    }
     let (between, reader) = path.devices_between()?;
     let (endpoints, as_workload) = (opened.endpoints(&ends), args.as_workload);
     let attachments = Arc::new(Attachments { endpoints, as_workload, between, reader });
