@@ -1,4 +1,4 @@
-//! Makes the verdict: what was found, why, what to do next, and how far to trust it.
+//! Makes the verdict: the answer, its cause, the next step and the trust in it.
 
 mod changes;
 mod next;
@@ -136,7 +136,7 @@ fn conclusion<'a>(
     (conclusion, shown)
 }
 
-/// Findings that make values unreliable, except those that another finding explains.
+/// Findings about unreliable values, without superseded ones.
 fn distrusting(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
 }

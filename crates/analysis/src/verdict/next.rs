@@ -1,4 +1,4 @@
-//! What to do next: the best setting of a sweep, or the remedy of a finding.
+//! The next step: the best setting of a sweep, or the remedy of a finding.
 
 use findings::{Finding, Findings, NextStep, Objective, SettingChoice};
 

@@ -1,4 +1,4 @@
-//! The verdict on runs with known causes, and what must not contradict it.
+//! The verdict on runs with known causes.
 
 use findings::{Cause, Conclusion, Grade, RunVerdict, TrustReason};
 use samples::{Disturber, ValidityWarning};
@@ -19,7 +19,7 @@ fn cause(verdict: &RunVerdict) -> Option<&str> {
     }
 }
 
-/// A path whose receive offload is off at one level, with these rates.
+/// A path with receive offload on and off, and the rates of both.
 fn offloads(on: f64, off: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
