@@ -51,7 +51,7 @@ impl<S: Subject> Rule<S> {
         Self { role: Role::Limit, ..Self::cause(id, look) }
     }
 
-    /// Names the rules whose claims about the same results this rule's claims explain.
+    /// Names rules that this rule explains if both find something in the same results.
     pub(crate) const fn over(self, supersedes: &'static [&'static str]) -> Self {
         Self { supersedes, ..self }
     }
@@ -137,7 +137,7 @@ impl Claim {
     }
 }
 
-/// Makes one claim from the strongest of several observations and from all of them, the strongest first.
+/// Sorts observations by decreasing strength and makes one claim from them.
 pub(crate) fn strongest<T>(
     mut found: Vec<T>,
     strength: impl Fn(&T) -> f64,

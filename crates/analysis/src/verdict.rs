@@ -1,4 +1,4 @@
-//! Derives the verdict: the conclusion, its cause, the next step and the confidence.
+//! Makes the verdict: the answer, its cause, the next step and the trust in it.
 
 mod changes;
 mod next;
@@ -66,6 +66,7 @@ pub(crate) fn verdict(
 struct Candidate<'a> {
     workload: &'a str,
     change: Option<&'a Difference<'a>>,
+    /// Whether more or less is better.
     judged: bool,
 }
 
@@ -103,6 +104,7 @@ fn workload(findings: &Findings, workload: &str, change: Option<LargestChange>) 
     }
 }
 
+/// Returns the conclusion and the results that it rests on.
 fn conclusion<'a>(
     findings: &'a Findings,
     leading: Option<&Difference<'a>>,
@@ -134,6 +136,7 @@ fn conclusion<'a>(
     (conclusion, shown)
 }
 
+/// Findings about unreliable values, without superseded ones.
 fn distrusting(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
 }

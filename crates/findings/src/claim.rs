@@ -17,13 +17,13 @@ pub enum Severity {
     Serious,
 }
 
-/// What a rule's findings are about, which decides how the verdict uses them.
+/// The subject of a rule's findings. The verdict uses each role differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A setting, device or bottleneck that makes a result slow.
     Cause,
-    /// A difference whose cause is unknown.
+    /// A difference without a known cause.
     Symptom,
     /// The reliability of the measured values.
     Measurement,
@@ -53,7 +53,7 @@ pub struct Finding {
     /// When the claim could be wrong.
     pub limitations: Vec<String>,
     pub remedy: Option<Remedy>,
-    /// The rule whose finding about the same results explains this one.
+    /// Another rule, which explains this finding about the same results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
 }
@@ -102,7 +102,7 @@ fn sentences(first: &str, further: &str) -> String {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Remedy {
-    /// What to do, in one sentence without a full stop.
+    /// The advice, in one sentence without a full stop.
     pub action: String,
     /// Further sentences.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -22,7 +22,7 @@ pub struct RunVerdict {
     pub workloads: Vec<WorkloadVerdict>,
     /// The best setting of a sweep for each objective.
     pub settings: Vec<SettingChoice>,
-    /// What to do next, unless the conclusion is to repeat the measurement.
+    /// The next step, unless the conclusion is to repeat the measurement.
     pub next: Option<NextStep>,
     pub trust: Trust,
     pub trials: TrialCount,
@@ -32,7 +32,7 @@ pub struct RunVerdict {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// Nothing was measured.
+    /// The run has no results.
     #[default]
     Nothing,
     /// There is nothing to compare, so the values are the answer.
@@ -40,7 +40,7 @@ pub enum Conclusion {
     /// The values are unreliable.
     Repeat {
         reason: Statement,
-        /// What to change first.
+        /// The remedy to apply first.
         action: Option<String>,
     },
     /// The best setting of a sweep.
@@ -125,7 +125,7 @@ pub struct LayerCost {
 pub struct LargestChange {
     /// E.g. `vxlan over node-to-node`.
     pub what: String,
-    /// Levels of the other factors at which it was measured.
+    /// Levels of the other factors during the comparison.
     pub condition: BTreeMap<String, String>,
     pub result: String,
     pub reference: String,
@@ -180,7 +180,7 @@ pub struct NextStep {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trust {
     pub grade: Grade,
-    /// Facts that limit the trust, although not each of them lowers the grade.
+    /// Facts that limit the trust. Only some of them lower the grade.
     pub reasons: Vec<TrustReason>,
 }
 
@@ -230,9 +230,9 @@ pub enum TrustReason {
 pub struct TrialCount {
     /// Trials that the values are based on.
     pub used: u32,
-    /// Trials that were repeated because they were disturbed.
+    /// Trials repeated after a disturbance.
     pub repeated: u32,
-    /// Trials that were disturbed, ended early or lack data.
+    /// Disturbed or shortened trials, and trials without data.
     pub dropped: u32,
     /// Why a complete run has fewer trials than planned.
     pub stopped: Option<StopReason>,
@@ -264,7 +264,7 @@ pub struct SingleVerdict {
     pub value: Option<f64>,
     /// Uncertainty of a mean, without variation between trials.
     pub interval: Option<Interval>,
-    /// What probably limits the value.
+    /// The likely bottleneck.
     pub limit: Option<Statement>,
     pub next: Option<NextStep>,
     /// Number of warnings, level shifts and bimodal distributions.

@@ -117,7 +117,7 @@ impl Difference<'_> {
     }
 }
 
-/// Returns a workload's largest established difference or, without one, the largest that is undecided.
+/// Returns a workload's largest established difference or, if there is none, the largest undecided one.
 pub(super) fn largest<'a>(
     findings: &Findings,
     workload: &str,
@@ -127,6 +127,7 @@ pub(super) fn largest<'a>(
     own.max_by(|one, other| order(*one, *other, findings)).flatten()
 }
 
+/// Orders differences by their importance for the verdict.
 pub(super) fn order(
     one: Option<&Difference<'_>>,
     other: Option<&Difference<'_>>,
@@ -135,7 +136,7 @@ pub(super) fn order(
     let rank = |difference: &Difference<'_>| {
         let reliable = difference.results.iter().all(|result| !is_unreliable(findings, result));
         let is_open = difference.is_open();
-        // Among differences that may all be noise, the one that was asked for matters most.
+        // If all differences may be noise, a pair of names shows the user's question.
         let is_wanted = is_open && difference.is_pair;
         (difference.is_established(), is_open, reliable, is_wanted, difference.is_main)
     };
@@ -160,6 +161,7 @@ pub(super) fn cause<'a>(findings: &'a Findings, change: &Difference<'_>) -> Opti
     })
 }
 
+/// Returns findings about reliable results of the path, the most severe first.
 pub(super) fn about_path(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| {
         matches!(finding.role, Role::Cause | Role::Symptom)

@@ -1,4 +1,4 @@
-//! The values and the cost of each layer that the verdict shows for a workload.
+//! Selects a workload's values and layer costs.
 
 use std::collections::BTreeMap;
 
