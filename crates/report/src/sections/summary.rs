@@ -40,7 +40,7 @@ const SCOPES: [Scope; 6] = [
     Scope { warnings: true, ..MOST },
     MOST,
     Scope { room: LINE, ..MOST },
-    Scope { room: LINE, cautions: 1, brief: true, ..MOST },
+    Scope { room: LINE, cautions: 1, layered: 1, ..MOST },
     Scope { room: LINE, cautions: 1, brief: true, layered: 1, ..MOST },
     Scope { workloads: 1, room: LINE, cautions: 1, brief: true, layered: 1, ..MOST },
 ];
