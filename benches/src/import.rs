@@ -162,7 +162,6 @@ pub(crate) struct Reading {
     megabytes: f64,
 }
 
-/// Reads a log, including the serialization of every trial, as in `plumb import`.
 pub(crate) fn read(log: &Path) -> anyhow::Result<Reading> {
     let begin = Instant::now();
     let meta = Meta {

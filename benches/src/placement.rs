@@ -2,7 +2,7 @@
 
 use workload::Placement;
 
-/// Returns the CPUs of client and server, or `None` to leave both to the scheduler.
+/// Returns `None` if the scheduler places both ends.
 pub(crate) fn cpus(placement: &Placement) -> Option<[Vec<u32>; 2]> {
     on(&sys::affinity::available(), placement)
 }

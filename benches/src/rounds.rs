@@ -38,13 +38,12 @@ pub(crate) trait Contender {
         true
     }
 
-    /// Does the work and checks the result. All contenders of a bench return their values in the same order.
+    /// All contenders of a bench return their values in the same order.
     fn measure(&mut self) -> anyhow::Result<Measured>;
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Measured {
-    /// Must be positive.
     pub(crate) values: Vec<f64>,
     pub(crate) extra: Vec<(&'static str, f64)>,
 }

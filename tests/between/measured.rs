@@ -100,7 +100,6 @@ pub(crate) fn offload_of_the_nodes_device() {
     );
 }
 
-/// A cgroup with a quota, and one below it that has the process.
 struct Cgroup {
     parent: PathBuf,
     child: PathBuf,

@@ -25,7 +25,6 @@ fn sleeper(what: &str) -> ProcessGuard {
 }
 
 impl Node {
-    /// An empty node.
     pub(crate) fn new() -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
         Self { sandbox, node: sleeper("the node"), endpoints: Vec::new() }
@@ -117,7 +116,6 @@ impl Node {
         output
     }
 
-    /// All devices and settings that plumb might change.
     pub(crate) fn settings(&self) -> Vec<String> {
         let script = "ip -oneline link; ip -4 -oneline addr; ip -4 route show table all; tc qdisc; cd /proc/sys/net/ipv4; \
                       grep . ip_forward tcp_tw_reuse conf/*/arp_ignore conf/*/rp_filter";

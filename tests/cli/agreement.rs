@@ -141,7 +141,6 @@ fn report(sandbox: &Sandbox, format: &str) -> String {
     sandbox.succeed(&["report", "latest", "--full", "--format", format]).out
 }
 
-/// Returns the values in the tables of results, e.g. `16.0 Gbit/s`.
 fn values(markdown: &str) -> Vec<String> {
     let results = markdown.split("\n## ").filter(|section| section.starts_with("Results"));
     let cells = results.flat_map(str::lines).filter(|line| line.starts_with("| **"));

@@ -107,7 +107,6 @@ pub(crate) fn gate_sets_the_exit_status() {
     }
 }
 
-/// A table with eight trials.
 fn rows(sandbox: &Sandbox, name: &str, head: &str, row: impl Fn(usize) -> String) -> String {
     let rows: Vec<String> = (0..8).map(row).collect();
     sandbox.file(name, &format!("# A path\n\n{head}\n{}\n", rows.join("\n")))

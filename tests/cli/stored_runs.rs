@@ -40,7 +40,6 @@ fn with_import(logs: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// Sandboxes with one run or import each.
 pub(crate) fn every_run() -> impl Iterator<Item = Sandbox> {
     let measured = [KINDS, DIRECTIONS, GOLDEN].into_iter().map(with_run);
     measured.chain(IMPORTS.into_iter().map(with_import))

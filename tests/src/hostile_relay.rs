@@ -121,7 +121,7 @@ pub enum Liar {
     Loop,
 }
 
-/// A relay that listens until it is dropped. Its connections end when their programs do.
+/// The relay listens until it is dropped. Its connections end when their programs do.
 #[derive(Debug)]
 pub struct HostileRelay(Arc<Socket>);
 

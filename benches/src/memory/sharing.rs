@@ -119,7 +119,6 @@ fn add_gain(taken: &mut [Taken]) {
 struct Runner {
     vms: BTreeMap<String, AttachedVm>,
     programs: Vec<Program>,
-    /// The bytes of fast memory that the program cannot use, by guest.
     own: Vec<u64>,
     capacity: Bytes,
     /// Access data is read once per interval, because it is relative to the previous reading.
@@ -293,7 +292,6 @@ impl Runner {
     }
 }
 
-/// `own` is fast memory that the program cannot use.
 fn hot(phase: u32, place: usize, own: Bytes) -> Bytes {
     let large = ((FAST_MEMORY.0 as f64 * LARGE) as u64).saturating_sub(own.0).min(PROGRAM.0 - SMALL.0);
     if (phase as usize + place).is_multiple_of(2) { SMALL.max(Bytes(large)) } else { SMALL }
@@ -303,7 +301,6 @@ fn shape(hot: Bytes) -> PatternShape {
     PatternShape::TwoLevel { hot, share: HOT_SHARE }
 }
 
-/// Returns the fraction of accesses that are served if the hottest pages fill this much memory.
 fn hit_share(hot: Bytes, bytes: f64) -> f64 {
     let class = |bytes: u64, part: f64| AccessClass { bytes: Bytes(bytes), accesses: (part * 1e9) as u64 };
     served(&[class(hot.0, HOT_SHARE), class(PROGRAM.0 - hot.0, 1.0 - HOT_SHARE)], bytes)

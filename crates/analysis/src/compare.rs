@@ -13,7 +13,7 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     of_trials(values, Level::of(values).and_then(|level| level.estimate(CONFIDENCE)))
 }
 
-/// Adds the values of the trials to an estimate. A value of 0 is an outage.
+/// A value of 0 is an outage.
 pub(crate) fn of_trials(values: &[f64], estimate: Option<stats::Estimate>) -> Option<Estimate> {
     let received: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);

@@ -138,7 +138,6 @@ fn detects_contradictions() {
     assert!(!contradictions(&findings).is_empty());
 }
 
-/// Paths that are alternatives or nested, measured by plumb or by other tools, with one to eight trials.
 fn any_run() -> impl Strategy<Value = RunRecord> {
     let path = (0.3..3.0f64, 0.0..0.4f64, any::<u64>());
     let shape = (1..9u32, any::<bool>(), any::<bool>(), 0..3u8);

@@ -10,7 +10,7 @@ use crate::{fits::Fits, observations::Observations};
 
 type Levels = BTreeMap<String, String>;
 
-/// Returns one breakdown for each workload and setting with at least two nested paths.
+/// Covers each workload and setting with at least two nested paths.
 pub(crate) fn cost_breakdowns(measured: &[Observations<'_>], fits: &Fits) -> Vec<CostBreakdown> {
     let mut workloads: Vec<&str> = Vec::new();
     for result in measured {
@@ -43,7 +43,6 @@ fn of_workload(workload: &str, measured: &[Observations<'_>], fits: &Fits) -> Ve
     cost_breakdowns
 }
 
-/// Returns the settings that are not part of another result's setting, in scenario order.
 fn richest_settings<'a>(results: &[&'a Observations<'_>]) -> Vec<&'a Levels> {
     let mut richest: Vec<&Levels> = Vec::new();
     for result in results {

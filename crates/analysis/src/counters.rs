@@ -5,7 +5,7 @@ use units::Bytes;
 
 use crate::observations::Observations;
 
-/// Returns the totals over the unprobed trials, or `None` if the counters were not read.
+/// Excludes probed trials. Returns `None` if the counters were not read.
 pub(crate) fn together(result: &Observations<'_>) -> Option<PathCounters> {
     let mut read = result.trials().filter_map(|trial| trial.counters.as_ref());
     let first = read.next()?.clone();

@@ -13,8 +13,8 @@ use crate::{
 const NAMED: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 
-/// Returns whether other work used the CPUs during most trials of a result. Such a result is not compared with any
-/// other, neither in its own run nor between runs, because the difference may be due to the other work.
+/// A mostly disturbed result is not compared with any other, neither in its own run nor between runs, because the
+/// difference may be due to the other work.
 pub(crate) fn is_mostly_disturbed(result: &Observations<'_>) -> bool {
     let (disturbed, all) =
         (result.trials().filter(|trial| is_disturbed(trial)).count(), result.trials().count());
@@ -61,7 +61,6 @@ mod tests {
     use super::*;
     use crate::{analyse, fixtures::Fixture, history, run_results};
 
-    /// Three alternative paths and two levels of a factor. All trials of the last path and level are disturbed.
     fn half_disturbed() -> Fixture {
         let mut run = Fixture::new(6);
         run.path("bare", &["veth", "bridge"]);

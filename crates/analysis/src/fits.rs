@@ -49,8 +49,8 @@ impl Fits {
         self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
     }
 
-    /// Returns a result's value: from the fit of its workload, from its trials if there is no fit, or from the
-    /// intervals of an imported single trial.
+    /// The value comes from the fit of the workload, from the trials if there is no fit, or from the intervals of an
+    /// imported single trial.
     pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
         if let Some(estimate) = single_trial::estimate(result) {
             return Some(estimate);
@@ -98,8 +98,6 @@ impl Fits {
         Some(compare::comparison(&ratio, Difference::Unclear, reference))
     }
 
-    /// Compares the second value of each pair with the first, for trials of a workload that are not part of its
-    /// results.
     pub(crate) fn of_pairs(&self, workload: &str, pairs: &[(f64, f64)]) -> Option<Comparison> {
         let fit = &self.workloads.iter().find(|it| it.name == workload)?.fit;
         let (ratio, verdict) = fit.of_pairs(pairs, CONFIDENCE)?;

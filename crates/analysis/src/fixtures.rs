@@ -25,7 +25,6 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Creates a complete run of `blocks` blocks on an idle machine, without paths or results.
     pub(crate) fn new(blocks: u32) -> Self {
         let header = RunHeader {
             schema: SCHEMA,
@@ -228,8 +227,6 @@ fn jitter(block: u32, salt: usize) -> f64 {
     1.0 + ((mixed ^ (mixed >> 31)) % 401) as f64 / 1e5 - 0.002
 }
 
-/// Returns two pairs of hosts. Each pair gets `share` of 10 Gbit/s when they run simultaneously, and all
-/// of it when they run separately.
 pub(crate) fn contaminated(share: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.pair("a", "b", share * 10e9).pair("c", "d", share * 10e9);

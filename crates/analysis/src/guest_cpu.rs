@@ -27,7 +27,6 @@ pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     })
 }
 
-/// Returns the guests' readings that `of` selects (busy, interrupt or steal time), in CPUs.
 fn each(trials: &[&Trial], of: impl Fn(&[&MachineCpu]) -> [f64; 3]) -> Vec<GuestTime> {
     let read = |guest: &&GuestCpu| guest.cpu.elapsed.0 > 0;
     let guests: Vec<&GuestCpu> = trials.iter().flat_map(|trial| &trial.cpu.guests).filter(read).collect();

@@ -11,7 +11,6 @@ use crate::{
     observations,
 };
 
-/// Minimum number of runs for detecting a level shift.
 pub const FEWEST_RUNS: usize = stats::history::FEWEST_RUNS;
 
 /// Values of all results, without findings. Suitable for many runs or an unfinished one.
@@ -89,7 +88,7 @@ fn whole(values: &[f64]) -> Vec<levels::Level> {
     value.map(|value| levels::Level { start: 0, end: values.len(), value }).into_iter().collect()
 }
 
-/// Returns level shifts for the worse that were first detected with the last of these runs, in chronological order.
+/// Returns level shifts for the worse that were first detected with the last run.
 #[must_use]
 pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
     let Some((newest, earlier)) = runs.split_last() else { return Vec::new() };

@@ -17,7 +17,6 @@ use crate::{
     words::{count, list},
 };
 
-/// With fewer trials than this, no difference can be established.
 const FEW_TRIALS: usize = 5;
 /// Relative tolerance for rounding when checking that a value lies within its samples.
 const ROUNDING: f64 = 1e-9;
@@ -62,7 +61,7 @@ fn unfinished(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// Names results without a reason for being skipped. Skipped results are listed elsewhere.
+/// Skipped results are listed elsewhere.
 fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
     let known = |id: &str| {
         measured.iter().any(|result| result.record.id == id)

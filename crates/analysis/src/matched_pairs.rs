@@ -5,7 +5,6 @@ use samples::ResultRecord;
 
 use crate::{fits::Fits, observations::Observations};
 
-/// The only supported word.
 pub(crate) const VHOST: &str = "vhost";
 
 #[derive(Debug, Clone, Copy)]
@@ -16,8 +15,7 @@ pub(crate) struct Pair<'a> {
     is_factor: bool,
 }
 
-/// Returns the matched pairs of each workload. If the word is the name of a factor, its levels are
-/// reported as the effects of that factor instead.
+/// If a word is the name of a factor, its levels are reported as the effects of that factor instead.
 pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
     for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
@@ -50,7 +48,6 @@ pub(crate) fn pairs<'a>(measured: &'a [Observations<'a>]) -> Vec<Pair<'a>> {
 
 struct PairSide<'a> {
     result: &'a Observations<'a>,
-    /// Equal for results that differ only in the word.
     key: String,
     on: Option<bool>,
     is_factor: bool,

@@ -55,7 +55,6 @@ fn within(result: &Observations<'_>) -> Option<Modality> {
     Some(Modality { of: *units.first()?, levels })
 }
 
-/// Returns whether intervals contain so few datagrams that single datagrams look like levels.
 pub(crate) fn is_granular(load: &WorkloadSettings, length: Nanos, rates: &[f64]) -> bool {
     let Some(stream) = StreamSettings::of(load).filter(|stream| stream.transport == Transport::Udp) else {
         return false;

@@ -13,7 +13,6 @@ pub(crate) struct Point<'a> {
     pub(crate) value: f64,
 }
 
-/// A result with at least one usable trial.
 #[derive(Debug)]
 pub(crate) struct Observations<'a> {
     pub(crate) record: &'a ResultRecord,
@@ -40,7 +39,6 @@ impl<'a> Observations<'a> {
         values(&self.points)
     }
 
-    /// Values in order of blocks.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.points.values().map(|point| point.value).collect()
     }
@@ -151,7 +149,7 @@ fn metric(result: &ResultRecord, first: &Trial) -> Metric {
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }
 
-/// Returns whether a trial was disturbed or stalled. This is judged by the cause and never by the value.
+/// A disturbed or stalled trial is recognized by the cause, never by the value.
 pub(crate) fn is_disturbed(trial: &Trial) -> bool {
     trial.warnings.iter().any(disturbs)
 }

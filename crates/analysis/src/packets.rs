@@ -126,7 +126,6 @@ mod tests {
         DeviceCounters { device, tx_packets, tx_bytes, rx_packets, rx_bytes, ..DeviceCounters::default() }
     }
 
-    /// Three intervals of 5,000 segments, sent in packets of fifty and segmented at the third device.
     fn cut_on_the_way(direction: Direction) -> PacketSummary {
         let mut run = Fixture::new(2);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {

@@ -36,7 +36,6 @@ pub(crate) fn of_run(record: &RunRecord, measured: &[Observations<'_>]) -> RunPr
     }
 }
 
-/// Returns, for each trial, the fraction of the kernel's busy time that has no owner.
 pub(crate) fn unexplained(result: &Observations<'_>) -> Vec<f64> {
     watched(result).iter().filter_map(|(_, seen)| cpu_attribution::unexplained(seen.cpu.as_ref()?)).collect()
 }

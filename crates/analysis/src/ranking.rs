@@ -12,7 +12,8 @@ const FEWEST: usize = 3;
 
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);
 
-/// One ranking per setting of each workload without a cost breakdown. `findings` and `measured` have the same order.
+/// Returns one ranking per setting of each workload without a cost breakdown. `findings` and `measured` have the same
+/// order.
 pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<Ranking> {
     let laddered = |workload: &str| {
         let is_in_a_matrix = findings.matrices.iter().any(|matrix| matrix.workload == workload);

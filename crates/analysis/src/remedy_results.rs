@@ -5,8 +5,7 @@ use samples::{RemedyTrial, RunRecord};
 
 use crate::analyse;
 
-/// Adds the effects measured in `tried`, a run that tried the remedies, to the findings. Does nothing if `tried`
-/// belongs to another run.
+/// Does nothing if `tried` belongs to another run.
 pub fn remedy_results(findings: &mut Findings, tried: &RunRecord) {
     let Some(remedy_trials) =
         tried.header.remedy_trials.as_ref().filter(|remedy_trials| remedy_trials.run == findings.run.id)

@@ -4,12 +4,11 @@ use std::cmp::Reverse;
 
 use findings::{Evidence, Finding, Remedy, ResultSummary, Role, Severity};
 
-/// The subject of a rule: a run, a single trial or a virtual machine.
 pub(crate) trait Subject {
     type Of<'a>;
 }
 
-/// Returns a rule's claims about its subject, the strongest first.
+/// The strongest claim comes first.
 pub(crate) type Look<S> = for<'a> fn(&<S as Subject>::Of<'a>) -> Vec<Claim>;
 
 pub(crate) struct Rule<S: Subject> {
@@ -19,7 +18,6 @@ pub(crate) struct Rule<S: Subject> {
     look: Look<S>,
 }
 
-/// A finding without the properties of its rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) severity: Severity,
@@ -51,7 +49,7 @@ impl<S: Subject> Rule<S> {
         Self { role: Role::Limit, ..Self::cause(id, look) }
     }
 
-    /// Names rules that this rule explains if both find something in the same results.
+    /// Rules that this rule explains if both find something in the same results.
     pub(crate) const fn over(self, supersedes: &'static [&'static str]) -> Self {
         Self { supersedes, ..self }
     }
@@ -90,14 +88,12 @@ impl Claim {
         Self { detail: detail.into(), ..self }
     }
 
-    /// Adds sentences.
     pub(crate) fn further(mut self, sentences: impl AsRef<str>) -> Self {
         let separator = if self.further.is_empty() { "" } else { " " };
         self.further = format!("{}{separator}{}", self.further, sentences.as_ref().trim()).trim().to_owned();
         self
     }
 
-    /// Adds the number of results, for a claim that names only one of several.
     pub(crate) fn affected(self) -> Self {
         match self.results.len() {
             0 | 1 => self,
@@ -137,7 +133,6 @@ impl Claim {
     }
 }
 
-/// Sorts observations by decreasing strength and makes one claim from them.
 pub(crate) fn strongest<T>(
     mut found: Vec<T>,
     strength: impl Fn(&T) -> f64,
@@ -147,7 +142,7 @@ pub(crate) fn strongest<T>(
     found.first().map(|first| claim(first, &found)).into_iter().collect()
 }
 
-/// Returns the findings of all rules, the most severe first and otherwise in the order of the rules.
+/// Returns the most severe findings first, and otherwise in the order of the rules.
 pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         rules.iter().flat_map(|rule| rule.findings((rule.look)(subject))).collect();
@@ -158,7 +153,7 @@ pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Ve
     findings
 }
 
-/// Returns the rule with an established finding about all results of a finding that it supersedes.
+/// Returns the rule with an established finding about all results of `finding`.
 fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
     let by = |rule: &&Rule<S>| {
         let mut others = all.iter().filter(|other| other.id == rule.id && other.established);

@@ -21,8 +21,8 @@ pub(crate) fn of_trial(result: &Observations<'_>, trial: &Trial) -> Series {
     of(&trial.measurement, asked(&result.record.sent))
 }
 
-/// Series of a measurement with the given interval length, or the usual one. An interval of less than half that
-/// length is dropped, because its rate depends more on where it was cut than on the path.
+/// Uses the given interval length, or the usual one. An interval of less than half that length is dropped, because
+/// its rate depends more on where it was cut than on the path.
 pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
     coarser(kind::of(measurement).series(asked))
 }
@@ -35,7 +35,6 @@ fn coarser(mut series: Series) -> Series {
     series
 }
 
-/// Returns the interval length that plumb requested, or `None` for other tools.
 pub(crate) fn asked(sent: &WorkloadSource) -> Option<Nanos> {
     sent.load().map(|load| load.kind().interval())
 }

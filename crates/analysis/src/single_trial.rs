@@ -21,10 +21,8 @@ use crate::{
 pub(crate) const MARGIN: f64 = 0.1;
 /// The minimum difference between trials of two runs.
 pub(crate) const ALLOWANCE: f64 = 0.25;
-/// The minimum number of another tool's trials that is required to estimate their noise.
 pub(crate) const FEWEST_IMPORTED: usize = 5;
 
-/// The minimum number of plumb's own trials that is required to compare two runs.
 pub(crate) const FEWEST_OWN: usize = 3;
 
 /// The relative tolerance between a value and the mean of its own intervals.
@@ -49,8 +47,7 @@ pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     })
 }
 
-/// Compares `this` with `that` if either was imported or there are too few trials, so that they cannot be paired by
-/// block.
+/// Used for trials of another tool or too few trials, which cannot be paired by block.
 pub(crate) fn compare(
     this: (&Observations<'_>, &Level),
     that: (&Observations<'_>, &Level),
@@ -85,7 +82,6 @@ pub(crate) fn beyond(
     }
 }
 
-/// Returns whether the interval is valid: it comes from a trial's own series or has enough confidence.
 pub(crate) fn is_known(comparison: &Comparison) -> bool {
     comparison.basis == Basis::Intervals
         || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
@@ -113,8 +109,7 @@ pub(crate) fn jumped(result: &Observations<'_>) -> bool {
     swing(result) > 1.0
 }
 
-/// Returns the ratio of the highest to the lowest level in a result's only trial, or 1 without level
-/// shifts.
+/// Returns 1 without level shifts.
 fn swing(result: &Observations<'_>) -> f64 {
     let only = result.trials().next().filter(|_| result.points.len() == 1);
     let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(result, trial))).unwrap_or_default();
@@ -151,8 +146,8 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
         .filter(|it| it.low > 0.0)
 }
 
-/// Returns the rates of the only trial, if they are the basis of its value. This excludes incomplete
-/// intervals, and a sender's rates if a different amount arrived.
+/// Returns `None` if the rates are not the basis of the trial's value. This excludes incomplete intervals, and a
+/// sender's rates if a different amount arrived.
 fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
     let trial = result.trials().next()?;
     let Series { of, rates, .. } = series::of_trial(result, trial);

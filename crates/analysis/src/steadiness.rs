@@ -10,8 +10,7 @@ use crate::{
     series::Series,
 };
 
-/// Returns the uncertainty of the mean of a series, or `None` if there are too few intervals. If the rate
-/// jumped, this also returns `None`, because there is no single level to estimate.
+/// Returns `None` with too few intervals or if the rate jumped, because there is no single level to estimate.
 pub(crate) fn spread(series: &Series) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {

@@ -7,8 +7,8 @@ use units::{Bytes, Nanos};
 
 use crate::{observations::Observations, probed};
 
-/// Returns all kinds of calls, sorted by decreasing time and then by decreasing count. If known, only running time is
-/// used, because the thread that waits longest does the least work.
+/// Sorts by decreasing time and then by decreasing count. If known, only running time is used, because the thread
+/// that waits longest does the least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     let unprobed = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
@@ -17,8 +17,7 @@ pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     all
 }
 
-/// Returns the calls that are still running, the longest first, and merges those of equal threads. Each
-/// one counts once, because it is not included in other counts.
+/// Sorts by decreasing time. Each unfinished call counts once, because it is not included in other counts.
 pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
     let mut all = added_up(each.iter());
@@ -26,7 +25,6 @@ pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Ve
     all
 }
 
-/// Merges calls of the same kind by equal threads, in no particular order.
 fn added_up<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let mut all: Vec<SyscallCount> = Vec::new();
     // A machine with thousands of threads has as many rows in every trial.

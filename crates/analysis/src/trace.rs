@@ -113,7 +113,7 @@ impl Rows {
     }
 }
 
-/// Returns the unfinished calls. All traced processes belong to one end.
+/// All traced processes belong to one end.
 fn under_way(calls: &[SyscallCount]) -> Vec<SyscallCount> {
     let mut calls = syscalls::under_way(calls.iter());
     calls.iter_mut().for_each(|call| call.end = None);
@@ -149,7 +149,7 @@ fn together(group: &[&SyscallCount]) -> CallTimes {
     sums
 }
 
-/// Returns the smallest power of two that this fraction of all calls stayed below.
+/// Returns a power of two.
 fn below(times: &CallTimes, share: f64) -> Option<Nanos> {
     let all: u64 = times.0.iter().sum();
     let wanted = (all as f64 * share).ceil() as u64;

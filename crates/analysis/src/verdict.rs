@@ -66,7 +66,6 @@ pub(crate) fn verdict(
 struct Candidate<'a> {
     workload: &'a str,
     change: Option<&'a Difference<'a>>,
-    /// Whether more or less is better.
     judged: bool,
 }
 
@@ -104,7 +103,6 @@ fn workload(findings: &Findings, workload: &str, change: Option<LargestChange>) 
     }
 }
 
-/// Returns the conclusion and the results that it rests on.
 fn conclusion<'a>(
     findings: &'a Findings,
     leading: Option<&Difference<'a>>,
@@ -136,7 +134,6 @@ fn conclusion<'a>(
     (conclusion, shown)
 }
 
-/// Findings about unreliable values, without superseded ones.
 fn distrusting(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
 }

@@ -67,8 +67,6 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndS
     words.join(", ")
 }
 
-/// Returns the sender's default congestion control if none was requested, or `None` if that end did not
-/// report it.
 fn used_congestion(sockets: &[EndSocket]) -> Option<String> {
     sockets.iter().find(|end| end.end != "receiver" && end.end != "server")?.socket.congestion.clone()
 }

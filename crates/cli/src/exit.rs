@@ -6,7 +6,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: the command succeeded.
     Success,
-    /// 1: the command failed. The message describes the cause and how to fix it.
+    /// 1: the command failed.
     Failure,
     /// 1: a regression beyond the limit was found. Only used by `plumb check` and `plumb watch --once`.
     Lost,

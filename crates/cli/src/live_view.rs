@@ -70,7 +70,6 @@ impl LiveView {
         }
     }
 
-    /// Shows a notice that is printed again after the view ends.
     pub(crate) fn notice(&mut self, text: &str) {
         if let Some((run, _)) = &mut self.run {
             run.notice(text);

@@ -5,8 +5,7 @@ use findings::Findings;
 use samples::RunRecord;
 use store::{Store, remedies_name};
 
-/// Returns the run to report and its findings. A run that tests remedies is reported as part of the run that
-/// recommended them.
+/// A run that tests remedies is reported as part of the run that recommended them.
 pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunRecord, Findings)> {
     if let Some(remedy_trials) = &record.header.remedy_trials {
         let of = &remedy_trials.run;

@@ -128,7 +128,6 @@ fn is_page(text: &str) -> bool {
     begin.starts_with("<!doctype") || begin.starts_with("<html")
 }
 
-/// Returns the first character that is not whitespace, without consuming it.
 fn first_character(input: &mut impl BufRead) -> std::io::Result<Option<u8>> {
     loop {
         let buffer = input.fill_buf()?;

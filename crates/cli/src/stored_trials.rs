@@ -126,7 +126,6 @@ impl StoredTrials {
         }
     }
 
-    /// Shows a trial, as a page, line or document.
     pub(crate) fn show(
         &self,
         single: &SingleMeasurement,
@@ -265,7 +264,7 @@ fn workload(load: &WorkloadSettings) -> String {
     measured(load).replace(' ', "-")
 }
 
-/// Returns the command line of this process, without any password in a server address.
+/// Passwords in server addresses are omitted.
 fn command_line() -> String {
     let shown = |word: String| match word.strip_prefix("--db=") {
         Some(place) => format!("--db={}", store_path::display(Path::new(place))),

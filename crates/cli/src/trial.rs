@@ -34,7 +34,6 @@ pub(crate) struct Trial {
     placement: Placement,
     environment: Environment,
     devices: Vec<DeviceState>,
-    /// The process times at the start, or `None` if /proc cannot be read.
     processes: Option<Arc<ProcessTimes>>,
 }
 
@@ -86,7 +85,7 @@ impl Trial {
         &self.placement
     }
 
-    /// Builds the trial to store, without its position in a run. `interrupted` means that it ended early.
+    /// `interrupted` means that the trial ended early.
     pub(crate) fn end(
         &self,
         measurement: Measurement,

@@ -44,7 +44,6 @@ pub(crate) fn of_page() -> usize {
     of_output().unwrap_or(PAGE).clamp(least, most)
 }
 
-/// Removes columns from the end until the line fits.
 pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| line.chars().count() > *width) else { return line.to_owned() };
     let (line, mark) = line.strip_suffix(MARK).map_or((line, ""), |line| (line, MARK));

@@ -77,7 +77,6 @@ impl Finding {
         }
     }
 
-    /// The lead with its detail, without a full stop.
     #[must_use]
     pub fn sentence(&self) -> String {
         let separator = if self.detail.is_empty() { "" } else { ": " };
@@ -89,7 +88,6 @@ impl Finding {
         sentences(&self.sentence(), &self.further)
     }
 
-    /// Whether the values of its results are unreliable.
     #[must_use]
     pub fn distrusts(&self) -> bool {
         self.severity == Severity::Serious && matches!(self.role, Role::Measurement | Role::Limit)

@@ -179,7 +179,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// All results that failed, by their own metric or by a guarded one.
     #[must_use]
     pub fn failed(&self) -> Vec<String> {
         let mut failed = self.regressions.clone();

@@ -27,13 +27,11 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Returns `None` if the fraction is not in [`Self::percentiles`].
     #[must_use]
     pub fn at(&self, share: f64) -> Option<Nanos> {
         self.percentile(share).map(|it| it.time)
     }
 
-    /// Returns `None` if the fraction is not in [`Self::percentiles`].
     #[must_use]
     pub fn percentile(&self, share: f64) -> Option<&Percentile> {
         self.percentiles.iter().find(|it| (it.share - share).abs() < 1e-9)

@@ -13,9 +13,7 @@ pub struct RunResults {
     pub run: RunId,
     pub started: UnixMillis,
     pub tool: String,
-    /// The machine's kernel. `None` if not recorded.
     pub kernel: Option<String>,
-    /// In scenario order.
     pub results: Vec<RunResult>,
 }
 

@@ -71,7 +71,6 @@ pub struct ResultSummary {
 /// The path of a result if its log does not contain one.
 pub const NO_PATH: &str = "unknown";
 
-/// Names a result by its path, unless unknown, its levels and its workload.
 #[must_use]
 pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: Option<&str>) -> String {
     let path = Some(path.to_owned()).filter(|path| path != NO_PATH);
@@ -80,7 +79,6 @@ pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: Opt
 }
 
 impl ResultSummary {
-    /// Returns `None` without a packet-way probe.
     #[must_use]
     pub fn latency_breakdown(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.latency_breakdown.as_ref()
@@ -185,7 +183,6 @@ pub struct BalloonSummary {
 }
 
 impl BalloonSummary {
-    /// Returns `None` unless the result is a balloon that takes memory.
     #[must_use]
     pub fn of_shrink(result: &ResultSummary) -> Option<&Self> {
         match &result.measured {

@@ -96,7 +96,6 @@ pub struct SingleStream {
 }
 
 impl SingleStream {
-    /// Returns `None` for other kinds or without data.
     #[must_use]
     pub const fn of(single: &SingleMeasurement) -> Option<&Self> {
         if let Some(SingleOutcome::Stream(stream)) = &single.outcome { Some(stream) } else { None }

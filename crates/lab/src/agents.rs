@@ -81,8 +81,7 @@ impl Agents {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
     }
 
-    /// Returns the monitor for resizing the host's memory, or `None` if there is none or it was already
-    /// taken.
+    /// Returns `None` if there is no monitor or if it was already taken.
     pub(crate) fn take_monitor(&mut self, host: &HostName) -> Option<Monitor> {
         self.endpoints.get_mut(host)?.machine.take_monitor()
     }
@@ -200,7 +199,6 @@ impl Agents {
             return Err(RunError::Interrupted);
         }
         match self.events.recv_timeout(POLL) {
-            // Messages from an earlier start are ignored.
             Ok(event) if self.endpoints.get(&event.host).is_none_or(|now| now.starts != event.start) => {
                 Ok(None)
             }

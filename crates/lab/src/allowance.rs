@@ -11,7 +11,6 @@ pub(crate) const USUAL: usize = 256 << 10;
 const REPORT: usize = 1 << 20;
 /// The length of one interval of a stream's connection if all numbers have their maximum length.
 const SAMPLE: usize = 1 << 10;
-/// The length of the widest possible histogram of an interval.
 const HISTOGRAM: usize = 32 << 10;
 /// The number of extra intervals. The two ends wait for each other, so they may record more than requested.
 const FURTHER: u64 = 16;

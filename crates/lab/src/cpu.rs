@@ -20,7 +20,6 @@ pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [
     CpuUsage { machine: machine.unwrap_or_default(), threads, guests, processes: None }
 }
 
-/// Adds the observer's data, including the machine's CPU time if no end runs on the machine.
 pub(crate) fn with_observed(mut usage: CpuUsage, host: Option<HostCpu>) -> CpuUsage {
     let Some(HostCpu { machine, processes }) = host else { return usage };
     if usage.machine.elapsed.0 == 0 {

@@ -50,7 +50,6 @@ struct Round {
     block: Option<u32>,
     measure: BTreeSet<usize>,
     again: BTreeSet<usize>,
-    /// Baselines measured only for comparison.
     only_compared: BTreeSet<usize>,
 }
 
@@ -95,7 +94,6 @@ impl<'p> Design<'p> {
         self.skipped.extend(self.plan.results.iter().position(|known| known.id.as_str() == result));
     }
 
-    /// Records that a trial is not run because its probe is unavailable.
     pub fn leave_out(&mut self, trial: &PlannedTrial) {
         self.left_out.insert(trial.index);
     }
@@ -116,8 +114,7 @@ impl<'p> Design<'p> {
         None
     }
 
-    /// Returns the next trials, which run at the same time. The list is empty if the run is complete or out
-    /// of time.
+    /// The trials run at the same time. The list is empty if the run is complete or out of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
         let rest =
@@ -125,8 +122,8 @@ impl<'p> Design<'p> {
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
-    /// Decides again which results to measure, because repeated trials may have changed the comparisons.
-    /// Returns whether there are trials left.
+    /// Chooses the results again, because repeated trials may have changed the comparisons. Returns whether there are
+    /// trials left.
     pub fn look_again(&mut self) -> bool {
         let Some(block) = self.round.block.filter(|_| self.plan.design.is_adaptive() && !self.spent) else {
             return false;
@@ -148,7 +145,7 @@ impl<'p> Design<'p> {
         Some((planned, attempts.to_vec()))
     }
 
-    /// Returns the reasons why results ended that are new or have changed since the last call.
+    /// Returns only reasons that are new or have changed since the last call.
     pub fn ends(&mut self) -> Vec<ResultEnd> {
         if !self.plan.design.is_adaptive() {
             return Vec::new();
@@ -209,7 +206,6 @@ impl<'p> Design<'p> {
         }
     }
 
-    /// Returns the number of the current block, starting at 0, and whether it measures all results.
     #[must_use]
     pub fn block(&self) -> Option<(u32, bool)> {
         let screening = screening_blocks(self.plan);

@@ -16,7 +16,6 @@ use crate::{
 /// that two runs do not collide again and again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Returns the scenario with the interfaces that were found on existing hosts with an agent.
 pub(crate) fn located(
     request: &Request<'_>,
     agents: &mut Agents,
@@ -84,8 +83,7 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     misfit.map_or(Ok(()), |(at, reason)| Err(refused(&at.host, reason)))
 }
 
-/// Finds a host's interface by its address, by its name, or by the way the host was reached. Returns the end
-/// of the path and the MTU.
+/// Searches by address, by name, or by the way the host was reached. Returns the end of the path and the MTU.
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
@@ -98,8 +96,8 @@ pub(crate) fn interface(
     }
 }
 
-/// Reserves the interfaces of all existing hosts for the run `by`, and reports other runs on those hosts. If
-/// an interface is taken, this releases all reservations and tries again, or fails if `wait` is not set.
+/// Reports other runs on the hosts. If an interface is taken, this releases all reservations and tries again, or
+/// fails if `wait` is not set.
 pub(crate) fn reserve(
     scenario: &Scenario,
     agents: &mut Agents,

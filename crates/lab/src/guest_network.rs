@@ -16,7 +16,7 @@ const DEVICE: &str = "eth0";
 /// An address in the range reserved for benchmarking (RFC 2544).
 const ADDRESS: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 64, 1), 24);
 
-/// The network of a single guest, which is removed when this is dropped.
+/// The network is removed when this is dropped.
 #[derive(Debug)]
 pub struct GuestNetwork {
     guest: HostName,

@@ -10,14 +10,12 @@ use topology::{ConfigureError, ReadError, Topology};
 
 use crate::{agents::Agents, error::RunError, event::Observer};
 
-/// The timeout for configuring or reading the devices of a guest on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy)]
 pub(crate) struct LabHandle<'a> {
     pub(crate) lab: &'a Lab,
     pub(crate) topology: &'a Topology,
-    /// Reads the existing devices between two endpoints.
     pub(crate) between: Option<&'a Topology>,
 }
 
@@ -68,8 +66,7 @@ impl<'a> LabHandle<'a> {
         Ok(())
     }
 
-    /// Applies settings to all devices. Devices without settings get their original ones back. Error messages
-    /// contain `result`.
+    /// Devices without settings get their original ones back. Error messages contain `result`.
     pub(crate) fn configure(
         &self,
         agents: &mut Agents,
@@ -103,7 +100,7 @@ impl<'a> LabHandle<'a> {
         Ok(())
     }
 
-    /// Returns device states for each path, in path order. All agents are queried at the same time.
+    /// The states are in path order. All agents are queried at the same time.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
@@ -124,8 +121,7 @@ impl<'a> LabHandle<'a> {
         Ok(all)
     }
 
-    /// Returns the counters of all devices and hosts of each path since their creation, in path order. All
-    /// agents are queried at the same time.
+    /// Returns the counts since the creation of the devices, in path order. All agents are queried at the same time.
     pub(crate) fn counters(
         &self,
         agents: &mut Agents,
@@ -162,8 +158,7 @@ impl<'a> LabHandle<'a> {
         Ok(counters)
     }
 
-    /// Queries the agents that own devices on these paths. Each reply comes with the index of the path and
-    /// the host.
+    /// Each reply comes with the index of the path and the host.
     fn ask_inside(
         &self,
         agents: &mut Agents,
@@ -182,7 +177,6 @@ impl<'a> LabHandle<'a> {
         Ok(targets.into_iter().zip(replies).map(|((way, host), reply)| (way, host, reply)).collect())
     }
 
-    /// Looks for the cause of a failed trial, such as a missing device or a machine that is in trouble.
     pub(crate) fn explain(&self, agents: &Agents, path: &Path, error: RunError) -> RunError {
         let is_symptom =
             matches!(error, RunError::Refused { unsupported: false, .. } | RunError::Silent { .. });

@@ -41,9 +41,9 @@ struct Attempt {
 }
 
 impl TrialRunner<'_> {
-    /// Measures all trials at the same time. If a process stalls or a probe fails in any of them, all are
-    /// repeated, because a trial that runs alone would be a different measurement. Results of the other
-    /// trials are not replaced.
+    /// Runs all trials at the same time. If a process stalls or a probe fails in any of them, all are repeated,
+    /// because a trial that runs alone would be a different measurement. Results of the other trials are not
+    /// replaced.
     pub(crate) fn measure(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -135,7 +135,6 @@ impl TrialRunner<'_> {
         Ok(Attempt { measured: Box::new(measured), verdict, void })
     }
 
-    /// Returns the softnet counters of this machine if an end of the path runs in its kernel.
     fn softnet(&self, path: &Path, reports: &Reports) -> Option<samples::SoftnetCounters> {
         let ends = [(&path.from, Some(&reports.client)), (&path.to, reports.server.as_ref())];
         let is_here = |(end, _): &(&scenario::PathEnd, _)| !self.lab_handle.lab.has_own_kernel(&end.host);

@@ -42,14 +42,13 @@ pub(crate) struct Watcher {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Kept,
-    /// A probe failed for the first time, so the trial is repeated.
     Again,
     /// The trial is valid but has no probe results, because no working probe applies to it.
     Over,
 }
 
 impl Watcher {
-    /// Starts the observer and tries the planned probes. Also returns the probes that cannot run here.
+    /// Also returns the probes that cannot run here.
     pub(crate) fn start(
         request: &Request<'_>,
         stop: &Stop,
@@ -157,7 +156,7 @@ impl Watcher {
         }
     }
 
-    /// Observes the idle machine for `time`. Returns `None` if there is no data.
+    /// Returns `None` if the observer has no data.
     pub(crate) fn idle_for(&mut self, time: Duration) -> Result<Option<CpuUsage>, RunError> {
         self.observe(token(), Vec::new(), &[], None)?;
         thread::sleep(time);
@@ -256,7 +255,6 @@ impl Watcher {
         }
     }
 
-    /// Sends an order. Returns an error only if the run is interrupted.
     fn ask(&mut self, what: &'static str, order: Order) -> Result<Option<Reply>, RunError> {
         if self.lost.is_some() {
             return Ok(None);

@@ -73,7 +73,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Opens the registry in `folder`. If the folder does not exist, there are no labs.
+    /// If the folder does not exist, the registry is empty.
     pub fn open(folder: &Path) -> Result<Self, RegistryError> {
         Ok(Self { folder: PrivateFolder::open(folder)? })
     }
@@ -82,7 +82,7 @@ impl Registry {
         Ok(Self { folder: PrivateFolder::create(folder)? })
     }
 
-    /// Lists all registered labs by name, including leftovers of holders that have exited.
+    /// The labs are sorted by name and include leftovers of holders that have exited.
     pub fn list(&self) -> Result<Vec<PersistentLab>, RegistryError> {
         let mut found = Vec::new();
         for file in self.folder.names()?.into_iter().filter(|name| name.ends_with(SUFFIX)) {
@@ -167,7 +167,7 @@ fn file_of(name: &str) -> String {
     format!("{name}{SUFFIX}")
 }
 
-/// Parses a record. The file name must match the lab's.
+/// The file name must match the lab's.
 pub(crate) fn parse(file: &str, text: &str) -> Result<PersistentLab, serde_json::Error> {
     let lab: PersistentLab = serde_json::from_str(text)?;
     (lab.file() == file)

@@ -29,7 +29,6 @@ pub struct Request<'a> {
     pub hosts: ExistingHostUse,
     pub fleet: Option<Arc<Controller>>,
     pub attachments: Arc<Attachments>,
-    /// The reason for running in a virtual hypervisor, if one was booted for this run.
     pub inside: Option<&'a str>,
 }
 
@@ -39,9 +38,7 @@ pub struct Attachments {
     pub endpoints: BTreeMap<HostName, Attached>,
     /// Whether the limits of the workloads also apply to the agents.
     pub as_workload: bool,
-    /// The devices between the ends of every path, in order.
     pub between: Vec<DeviceRef>,
-    /// Reads the devices in `between`.
     pub reader: Option<Topology>,
 }
 

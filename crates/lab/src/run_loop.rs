@@ -71,7 +71,6 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(completed)
     }
 
-    /// Records the results that have no trial because the time budget is used up.
     fn skip_out_of_time(&mut self, design: &Design<'_>) -> Result<(), RunError> {
         let Some(budget) = self.request.plan.design.budget else { return Ok(()) };
         for result in design.out_of_time() {

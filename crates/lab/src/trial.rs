@@ -22,7 +22,6 @@ pub(crate) enum TrialOutcome {
     Skipped(SkippedResult),
 }
 
-/// A trial between two steps.
 struct TrialInProgress<'a> {
     order: &'a TrialOrder<'a>,
     /// An error is the reason why this machine can never run the trial.
@@ -55,7 +54,6 @@ impl TrialRunner<'_> {
         Ok(trials.iter().map(outcome).collect())
     }
 
-    /// Configures devices and chooses CPUs.
     fn place<'a>(&mut self, order: &'a TrialOrder<'a>) -> Result<TrialInProgress<'a>, RunError> {
         let result = order.result;
         let cpus = match self.configure(result) {
@@ -96,7 +94,6 @@ impl TrialRunner<'_> {
 }
 
 impl TrialInProgress<'_> {
-    /// Returns `None` if this machine can never run the trial.
     fn exchange(&self) -> Option<Exchange<'_>> {
         let TrialOrder { planned, result, path, .. } = *self.order;
         let cpus = self.cpus.as_ref().ok()?;

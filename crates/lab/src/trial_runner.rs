@@ -45,7 +45,6 @@ pub(crate) struct TrialRunner<'a> {
 }
 
 impl TrialRunner<'_> {
-    /// Whether a probe applies to the result and the path is on this machine.
     pub(crate) fn sees(&self, result: &PlannedResult, path: &Path) -> bool {
         let watcher = self.watcher.as_ref().filter(|_| self.lab_handle.is_here(path));
         watcher.is_some_and(|watcher| watcher.sees(&result.load))
@@ -55,11 +54,11 @@ impl TrialRunner<'_> {
         self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// Continues without the lost host or broken path that caused the error. If the ends of a path refuse a
-    /// trial, it gets a second attempt.
+    /// If the ends of a path refuse a trial, it gets a second attempt.
     ///
     /// # Errors
-    /// Returns the error if it concerns neither, or if the run has few hosts.
+    ///
+    /// Returns the error if it concerns neither a lost host nor a broken path, or if the run has few hosts.
     pub(crate) fn leave_out(
         &mut self,
         error: RunError,
@@ -89,7 +88,6 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Returns the processes that used enough CPU during `time` to disturb a trial.
     pub(crate) fn disturbers(&mut self, time: Duration) -> Result<Option<Vec<Disturber>>, RunError> {
         let usage = self.watcher.as_mut().map_or(Ok(None), |watcher| watcher.idle_for(time))?;
         Ok(usage.and_then(|usage| disturbance::warning(&usage, &Cpus::FREE)).and_then(|found| match found {

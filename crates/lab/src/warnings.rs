@@ -23,7 +23,7 @@ const TIME_SLICE: Nanos = Nanos::from_millis(4);
 /// The minimum fraction of the requested rate that must be reached. A sender catches up after short stalls.
 const MIN_RATE: f64 = 0.97;
 
-/// Returns the warnings about a trial. An end without intervals causes none.
+/// An end without intervals causes no warnings.
 #[must_use]
 pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
     let mut warnings = of_kind(load, measurement, cpu);

@@ -20,11 +20,9 @@ pub use visible::visible_namespaces;
 #[derive(Debug)]
 pub struct Attached {
     namespace: NetNs,
-    /// The endpoint's process, e.g. the first process of a container.
     process: Option<Process>,
 }
 
-/// A container runtime's answer about an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Running {
     id: String,
@@ -84,13 +82,12 @@ impl Attached {
         &self.namespace
     }
 
-    /// Returns the workload's CPU limit, or `None` if it has no limit or no process.
+    /// Returns `None` if the workload has no limit or no process.
     #[must_use]
     pub fn cpu_limit(&self) -> Option<CpuLimit> {
         self.process.as_ref().and_then(CpuLimit::of)
     }
 
-    /// Returns the cgroups of the workload, which its limits apply to.
     #[must_use]
     pub fn cgroups(&self) -> Vec<PathBuf> {
         self.process.as_ref().map(cpu_limit::cgroups).unwrap_or_default()
@@ -101,7 +98,7 @@ impl Attached {
         self.process.as_ref().map(Throttled::now)
     }
 
-    /// Whether both are the same network namespace, e.g. because a container uses the host's network.
+    /// True, for example, if a container uses the host's network.
     #[must_use]
     pub fn shares_network_with(&self, other: &Self) -> bool {
         self.namespace == other.namespace

@@ -3,9 +3,7 @@
 use std::io::{Read, Write};
 
 pub struct Channel {
-    /// Reaches its end when the agent exits.
     pub from_agent: Box<dyn Read + Send>,
-    /// Dropping it makes the agent exit.
     pub to_agent: Box<dyn Write + Send>,
 }
 

@@ -39,7 +39,7 @@ impl Holder {
         sys::process::is_alive(self.pid, self.start_time)
     }
 
-    /// Ends the process, and kills it if it still runs after `patience`. Fails if it belongs to another user.
+    /// Kills the process if it is still running after `patience`. Fails if it belongs to another user.
     pub fn end(self, patience: Duration) -> Result<(), sys::Error> {
         let Some(process) = self.process()? else { return Ok(()) };
         process.terminate()?;

@@ -102,7 +102,6 @@ impl LastLines {
     }
 }
 
-/// Formats the last lines, if there are any, as the end of an error message.
 pub(crate) fn last_output(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!("; last console output:\n{words}") }
 }

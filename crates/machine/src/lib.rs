@@ -48,7 +48,6 @@ pub use sys::PrivateFolder;
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 
 pub trait Machine: Send {
-    /// Starts the agent, which exits when the calling thread does.
     fn start(&mut self) -> Result<Channel, MachineError>;
 
     fn pids(&self) -> Vec<u32>;
@@ -73,7 +72,7 @@ pub trait Machine: Send {
     fn condition(&self) -> Condition;
 }
 
-/// How a machine boots. The default is a machine that is already running.
+/// The default is a machine that is already running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
     /// The maximum time from [`Machine::start`] to the agent's greeting, not counting
@@ -98,7 +97,6 @@ pub struct Condition {
     pub last_output: String,
 }
 
-/// The address of the store, which may contain a password.
 const STORE: &str = "PLUMB_DB";
 
 /// Creates a command with only `PATH`, because a guest may take over the program that runs it.

@@ -30,7 +30,6 @@ impl Namespace {
         Self { namespace: None, program, arguments, cgroups, agent: AgentProcess::new(name) }
     }
 
-    /// Moves the agent into these cgroups, so that their limits apply to it.
     #[must_use]
     pub fn within(self, cgroups: Vec<PathBuf>) -> Self {
         Self { cgroups, ..self }

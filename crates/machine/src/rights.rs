@@ -66,7 +66,7 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Returns whether the process has the capabilities. Those in a user namespace are not sufficient.
+    /// Capabilities in a user namespace are not sufficient.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));

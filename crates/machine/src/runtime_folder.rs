@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Returns the folder. For root, this is /run regardless of `named`, which may come from another user (`sudo
-/// -E`, `su`). For other users, it is `named`, or a folder in `temporary` if that is not set.
+/// For root, this is /run regardless of `named`, which may come from another user (`sudo -E`, `su`). For other users,
+/// it is `named`, or a folder in `temporary` if that is not set.
 #[must_use]
 pub fn runtime_folder(named: Option<PathBuf>, temporary: &Path) -> PathBuf {
     let user = sys::process::user();

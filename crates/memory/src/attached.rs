@@ -21,10 +21,8 @@ const STALE: u32 = 3;
 /// The interval at which a wait checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The VMs by name.
 pub type AttachedVms = BTreeMap<String, AttachedVm>;
 
-/// One look at each VM, by name.
 pub type Seen = BTreeMap<String, Result<GuestMemory, MemoryError>>;
 
 #[derive(Debug)]
@@ -62,7 +60,6 @@ impl AttachedVm {
         })
     }
 
-    /// The maximum of its fast memory.
     #[must_use]
     pub fn whole(&self) -> Bytes {
         self.whole

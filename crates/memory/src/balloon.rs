@@ -38,7 +38,6 @@ pub trait Balloon: Send {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resize {
     pub moved: Bytes,
-    /// The time from the request to the first observed movement.
     pub first: Nanos,
     pub elapsed: Nanos,
     /// Each interval covers an equal part of the total. There are fewer if the resize was fast.

@@ -23,7 +23,6 @@ pub enum MemoryError {
     InOtherHands { pid: u32, reason: String },
     #[error("the guest returned an invalid block {block:#x}: {reason}; no more of its memory is freed")]
     NotIts { block: u64, reason: &'static str },
-    /// Memory that the guest had not given up was freed.
     #[error(
         "{damaged} of {guarded} of retained guest memory were damaged: memory in use was freed. Do not take memory from this \
          machine by this method, and please report this"

@@ -32,7 +32,6 @@ impl Ownership {
         Ok(offset)
     }
 
-    /// Returns the blocks that were taken last, up to the number owned by the host.
     pub(crate) fn give_back(&mut self, blocks: u64) -> Vec<u64> {
         let keep = self.stack.len().saturating_sub(usize::try_from(blocks).unwrap_or(usize::MAX));
         let given = self.stack.split_off(keep);

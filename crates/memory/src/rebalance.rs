@@ -36,10 +36,8 @@ pub struct Round {
     pub failed: Vec<(Move, MemoryError)>,
 }
 
-/// How [`Rebalance::run`] runs rounds, and when it ends.
 #[derive(Debug, Default)]
 pub struct Rounds {
-    /// Decide, but do not move memory.
     pub dry: bool,
     pub most: Option<u64>,
     pub stop: Arc<AtomicBool>,
@@ -51,13 +49,11 @@ impl Rebalance {
         Self { rebalancer, vms, interval }
     }
 
-    /// Continues from the state of an earlier rebalancer.
     pub fn resume(config: &VmsConfig, vms: AttachedVms, state: State) -> Result<Self, ConfigError> {
         let settings = config.settings(&extents(&vms))?;
         Ok(Self::new(Rebalancer::resume(settings, state)?, vms, config.interval()))
     }
 
-    /// Runs a round per interval, and returns their number.
     pub fn run<E>(
         &mut self,
         rounds: &Rounds,

@@ -36,8 +36,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens or creates a recording. If a crash left an incomplete last line, it is terminated so that only that line
-    /// is lost.
+    /// If a crash left an incomplete last line, it is terminated so that only that line is lost.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let open = || -> io::Result<File> {
             let mut file = output_file::open_append(path)?;
@@ -65,7 +64,7 @@ impl Recorder {
     }
 }
 
-/// Parses all samples of a recording in order. `skipped` gets the number of an incomplete line, which a crash leaves.
+/// `skipped` gets the number of an incomplete line, which a crash leaves.
 pub fn parse_recording(
     path: &Path,
     text: &str,

@@ -34,7 +34,6 @@ pub struct Replay<'a> {
     averages: BTreeMap<String, Average>,
 }
 
-/// A machine's memory, averaged over the samples. It is displayed as a clause.
 #[derive(Debug, Default)]
 pub struct Average {
     samples: f64,

@@ -32,7 +32,6 @@ pub struct VmAccess {
     pub source: AccessSourceKind,
     /// Defaults to the best method available.
     pub method: Option<BalloonMethod>,
-    /// The guest's slow NUMA nodes.
     pub slow: Vec<u32>,
     pub locks: Option<PathBuf>,
     /// Must be the same as the agent's version.
@@ -64,7 +63,7 @@ pub struct GuestMemory {
     pub swap_used: Option<Bytes>,
     /// Refaults per second, or major faults and swap-ins if there is no agent.
     pub refaults_per_second: Option<f64>,
-    /// The fraction of time in which some task was stalled on memory (PSI).
+    /// PSI: the fraction of time in which some task was stalled on memory.
     pub pressure: Option<Share>,
     /// Where the access data comes from, and the reason if there is none.
     pub source: AccessSourceKind,
@@ -76,7 +75,7 @@ pub struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Returns `None` if there is no slow memory, or if accesses per node are unknown.
+    /// Returns `None` without slow memory, or if accesses per node are unknown.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {

@@ -68,7 +68,6 @@ impl MemorySample {
         }
     }
 
-    /// The sample's time, or the Unix epoch if it has none.
     #[must_use]
     pub fn moment(&self) -> Timestamp {
         self.at.parse().unwrap_or_default()
@@ -116,7 +115,6 @@ impl VmSample {
         self.memory().map_or(Ok(()), |memory| memory.check(MOST_MEMORY))
     }
 
-    /// Returns `None` if the machine did not respond.
     pub(crate) fn memory(&self) -> Option<GuestMemory> {
         let Self { resident, free, available, swap_used, refaults_per_second, pressure, .. } = *self;
         Some(GuestMemory {

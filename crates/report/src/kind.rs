@@ -20,7 +20,6 @@ pub(crate) use time_series::{TimeSample, TimeSeries};
 pub(crate) type Field = (&'static str, Option<String>);
 
 pub(crate) trait KindReport {
-    /// Returns the value of a CSV column, or `None` if the kind lacks the column or the value is unknown.
     fn column(&self, head: &str) -> Option<String>;
 
     fn further(&self) -> Vec<Field>;

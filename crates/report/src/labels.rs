@@ -68,7 +68,6 @@ pub(crate) fn reported<'a>(results: impl IntoIterator<Item = &'a ResultSummary>)
     distinct(results.into_iter().flat_map(|result| &result.reported).map(|value| value.name.as_str()))
 }
 
-/// Names an owner of CPU time, e.g. `client`, `soft interrupts`.
 pub(crate) const fn consumer(consumer: CpuConsumer) -> &'static str {
     match consumer {
         CpuConsumer::Client => "client",
@@ -86,7 +85,6 @@ pub(crate) const fn consumer(consumer: CpuConsumer) -> &'static str {
     }
 }
 
-/// Names an owner of CPU time within a column name: `client`, `softirq`.
 pub(crate) const fn owner_key(consumer: CpuConsumer) -> &'static str {
     match consumer {
         CpuConsumer::Client => "client",

@@ -33,7 +33,6 @@ pub enum Judgement {
     /// A difference in a metric without a better direction.
     Different,
     NotSignificant,
-    /// The interval is too wide, or there are too few trials.
     Unclear,
 }
 

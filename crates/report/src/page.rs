@@ -55,7 +55,6 @@ pub(crate) enum Block {
     },
     Paragraph(Text),
     Table(Table),
-    /// A table with the ID of each row's result.
     Results {
         table: Table,
         ids: Vec<String>,

@@ -23,7 +23,6 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Where the confidence is shown: with each interval, or in the column title if all are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confidence {
     Inline,
@@ -155,12 +154,10 @@ pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Compariso
     }
 }
 
-/// Formats a result as a percentage of the baseline with its verdict, or as `baseline` for the baseline itself.
 pub(crate) fn of_baseline(findings: &Findings, result: &ResultSummary) -> Text {
     against_baseline(findings, result, |it| (share(it, Confidence::InHead), it.ratio_interval))
 }
 
-/// Formats the difference from the baseline with its verdict: `+3.71 us (+3.48 to +3.92)`.
 pub(crate) fn to_baseline(findings: &Findings, result: &ResultSummary, confidence: Confidence) -> Text {
     against_baseline(findings, result, |it| {
         (difference(result.metric, it, confidence), it.difference_interval)

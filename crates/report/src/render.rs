@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use crate::{backends, comparison, memory, page::Page, requirement::Requirement, sections, single, trace};
 
-/// Output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// The short form for a terminal.
@@ -20,7 +19,6 @@ pub enum Format {
     Markdown,
     /// A single file for a browser: everything, with long parts folded.
     Html,
-    /// Tables for use in a paper.
     Latex,
     Json,
     Csv,
@@ -28,7 +26,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format, in the order in which help lists them.
     pub const ALL: [Self; 7] =
         [Self::Terminal, Self::Markdown, Self::Html, Self::Latex, Self::Json, Self::Csv, Self::CsvTrials];
 
@@ -92,7 +89,6 @@ pub enum Summary {
     Last,
 }
 
-/// Returns the names of a report's sections, for [`View::Section`].
 pub fn section_names() -> impl Iterator<Item = &'static str> {
     sections::names()
 }
@@ -101,9 +97,9 @@ pub fn section_names() -> impl Iterator<Item = &'static str> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub colour: bool,
-    /// The terminal's width in columns. Values below 60 are treated as 60.
+    /// The width in columns. Values below 60 are treated as 60.
     pub width: usize,
-    /// The recommendation for this objective is shown first. `None` uses the run's objective.
+    /// `None` uses the run's objective.
     pub objective: Option<Objective>,
     /// `None` is the short view on a terminal and the full one elsewhere.
     pub view: Option<View>,
@@ -133,8 +129,7 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
     }
 }
 
-/// Renders a comparison of two runs, with a gate if given. Both CSV formats have one row per result. Ends with a
-/// newline.
+/// Both CSV formats have one row per result. Ends with a newline.
 #[must_use]
 pub fn render_comparison(
     comparison: &RunComparison,
@@ -156,7 +151,6 @@ pub fn render_comparison(
     }
 }
 
-/// Output format of a single measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SingleFormat {
     Terminal,
@@ -175,7 +169,7 @@ fn in_format(page: &Page, document: &impl Serialize, format: SingleFormat, optio
     }
 }
 
-/// Renders a single measurement. Ends with a newline.
+/// Ends with a newline.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     in_format(&single::page(single), single, format, options)
@@ -194,19 +188,19 @@ pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, op
     in_format(&trace::page(summary, top), summary, format, options)
 }
 
-/// Renders a virtual machine with at most `top` rows per table. Ends with a newline.
+/// Shows at most `top` rows per table. Ends with a newline.
 #[must_use]
 pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     in_format(&trace::vm_page(summary, top), summary, format, options)
 }
 
-/// Renders the use of fast memory. Ends with a newline.
+/// Ends with a newline.
 #[must_use]
 pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Options) -> String {
     in_format(&memory::page(summary), summary, format, options)
 }
 
-/// Renders a comparison of two traces. Ends with a newline.
+/// Ends with a newline.
 #[must_use]
 pub fn render_trace_comparison(
     comparison: &TraceComparison,

@@ -4,7 +4,6 @@ use std::{fmt, str::FromStr};
 
 use units::{BitRate, Bytes, Nanos, significant};
 
-/// A bound on one of a configuration's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirement {
     pub(crate) quantity: Quantity,
@@ -14,10 +13,8 @@ pub struct Requirement {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Quantity {
-    /// Percentile of the round trips or other times.
     Percentile(f64),
     Throughput,
-    /// CPU time per GB.
     CpuTime,
     /// Time from the start of a virtual machine until its agent responds.
     Boot,
@@ -46,7 +43,6 @@ const WORDS: [(&str, Quantity); 11] = [
     ("memory", Quantity::Memory),
 ];
 
-/// Explains why a requirement is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRequirement(String);
 
@@ -92,7 +88,7 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// The ends of a value's interval. An end is `None` if it is unknown because there are too few trials or messages.
+/// An end is `None` if it is unknown because there are too few trials or messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ends {
     pub(crate) low: Option<f64>,

@@ -94,7 +94,6 @@ impl Request {
         case.fits(shown, self.sets, ERRORS)
     }
 
-    /// Prints the table of claims and returns the number of rows, figures included, that are refuted.
     fn claims<'a>(&self, cases: impl Iterator<Item = &'a (Case, Shown)> + Clone) -> usize {
         println!("| method | data | claim | found of {} | |\n| --- | --- | --- | --- | --- |", self.sets);
         for row in cases.clone() {
@@ -120,7 +119,6 @@ impl Request {
     }
 }
 
-/// Lists the nominal 95 % intervals with an actual coverage outside the accepted range.
 fn missed(intervals: &[(Case, Shown)]) {
     let (least, most) = coverage::ASKED;
     println!("\n95 % intervals outside {:.0} to {:.0} %:\n", 100.0 * least, 100.0 * most);

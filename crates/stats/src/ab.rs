@@ -23,11 +23,9 @@ const BOUND: (f64, f64) = (0.05, 0.35);
 pub struct AbResult {
     /// Ratio of the second to the first ([`Level::ratio`]).
     pub ratio: Estimate,
-    /// The p-value of the difference ([`permutation::two_sample`]).
     pub p: f64,
     /// The verdict if this is the only cell. With several cells, adjust their p-values and call [`Self::judged`].
     pub difference: Difference,
-    /// The two levels, if both runs have them.
     pub mixture: Option<Mixture>,
     fewest: usize,
 }
@@ -81,12 +79,12 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// The verdict depends on the interval of the change ([`change`]). The result is lower or higher if the whole interval
-/// lies beyond 1 and p is at most [`MOST_P`], which takes four values on each side. It is within noise if the whole
-/// interval lies within [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and
-/// Biopharmaceutics 15, 1987) and the ratio is no farther from 1 than the floor and half the interval's width combined
-/// (root sum of squares). Everything else is unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`],
-/// which takes three values on each side.
+/// The result is lower or higher if the whole interval of the change ([`change`]) lies beyond 1 and p is at most
+/// [`MOST_P`], which takes four values on each side. It is within noise if the interval lies within [`same_within`]
+/// (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987) and the ratio is no
+/// farther from 1 than the floor and half the interval's width combined (root sum of squares). Everything else is
+/// unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`], which takes three values on
+/// each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;

@@ -2,7 +2,6 @@
 
 use crate::describe;
 
-/// The minimum number of values for detecting two modes.
 pub const FEWEST: usize = 8;
 /// The minimum number of groups that is required to detect groups in different modes.
 const FEWEST_GROUPS: usize = 5;

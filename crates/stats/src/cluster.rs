@@ -127,7 +127,6 @@ fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     bisect(0.0, 1.0, |x| beta_reg(a, b, x) < p)
 }
 
-/// Returns the point from which on `below` no longer holds.
 fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..STEPS {
         let middle = low + (high - low) / 2.0;

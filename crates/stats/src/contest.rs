@@ -49,7 +49,6 @@ impl Contest {
         taking_part.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
     }
 
-    /// Returns whether `one` is established to be below `other` plus `margin`. False if either does not take part.
     #[must_use]
     pub fn is_below(&self, one: usize, other: usize, margin: f64) -> bool {
         let (Some(one), Some(other)) = (self.get(one), self.get(other)) else { return false };

@@ -21,8 +21,7 @@ const SEED: u64 = 0x6b6e_6565;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plateau {
-    /// The knee, which is the first level on the plateau. It is the last level of all if the curve is still rising at
-    /// its end.
+    /// The first level on the plateau, or the last level of all if the curve is still rising at its end.
     pub index: usize,
     /// Levels that may be the knee, in order and including `index`. A later level on the plateau is not plausible if
     /// an earlier one is certain to be on it.
@@ -151,9 +150,8 @@ impl Draws {
     }
 }
 
-/// Returns the residuals of trials from the median of their level, as logarithms, inflated to correct for the
-/// fitted medians. If no level was repeated, uses the residuals of the plateau's levels, with a scatter of at
-/// least [`ASSUMED_SCATTER`].
+/// Returns logarithms, inflated to correct for the fitted medians. If no level was repeated, uses the residuals of
+/// the plateau's levels, with a scatter of at least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()

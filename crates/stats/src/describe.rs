@@ -13,9 +13,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Returns the quantile `p` in 0..=1, type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages",
-/// The American Statistician 50 (1996), which is the default in R and NumPy. Also returns `None` for `p`
-/// outside 0..=1.
+/// Computes type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996),
+/// which is the default in R and NumPy. Returns `None` for `p` outside 0..=1.
 pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values)?, p)
 }
@@ -38,7 +37,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     mean.is_finite().then(|| mean.clamp(v[0], v[v.len() - 1]))
 }
 
-/// Sample variance with divisor n - 1. Also returns `None` for a single value.
+/// The divisor is n - 1. Returns `None` for a single value.
 pub fn variance(values: &[f64]) -> Option<f64> {
     let m = mean(values)?;
     if values.len() < 2 {
@@ -52,7 +51,7 @@ pub fn stddev(values: &[f64]) -> Option<f64> {
     variance(values).map(f64::sqrt)
 }
 
-/// Returns the standard deviation divided by the absolute mean. Also returns `None` for a mean of zero.
+/// Returns `None` for a mean of zero.
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     let m = mean(values)?;
     Some(stddev(values)? / m.abs()).filter(|v| v.is_finite())

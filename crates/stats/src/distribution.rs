@@ -88,13 +88,12 @@ pub(crate) fn student_quantile(confidence: f64, freedom: f64) -> Option<f64> {
     Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0))
 }
 
-/// Two-sided tail probability of Student's t; 1 if it is undefined.
 pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
     let tail = |students: StudentsT| 2.0 * students.cdf(-t.abs());
     StudentsT::new(0.0, 1.0, freedom).ok().map(tail).filter(|p| p.is_finite()).unwrap_or(1.0).clamp(0.0, 1.0)
 }
 
-/// Returns the inverse of [`normal_cdf`] by bisection, within -7..=7.
+/// Inverts [`normal_cdf`] by bisection, within -7..=7.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-7.0, 7.0);
     for _ in 0..60 {

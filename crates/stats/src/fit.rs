@@ -71,8 +71,6 @@ impl Fit {
         Some(Level::new(log, own.max(shared), n))
     }
 
-    /// Returns the log value, the number of blocks, and the variance from its own blocks and from the workload's
-    /// scatter.
     fn located(&self, result: usize) -> Option<(f64, usize, f64, f64)> {
         let step = self.step(result)?;
         let own = sum_of_squares(&self.anchor.influence, &step.influence, 1.0);
@@ -81,8 +79,8 @@ impl Fit {
         Some((self.anchor.value + step.value, self.anchor.n.min(step.n), own, shared))
     }
 
-    /// Returns a result relative to another: `None` if either shares no block with the baseline, and no interval with
-    /// fewer than [`FEWEST`] blocks.
+    /// Returns `None` if either result shares no block with the baseline, and no interval with fewer than [`FEWEST`]
+    /// blocks.
     #[must_use]
     pub fn ratio(&self, result: usize, reference: usize, confidence: f64) -> Option<Estimate> {
         let (step, below) = (self.step(result)?, self.step(reference)?);
@@ -91,7 +89,7 @@ impl Fit {
         estimate(step.value - below.value, own, shared, step.n.min(below.n), (self.family, confidence))
     }
 
-    /// Returns the noise floor: the baseline compared with itself. `None` without two repetitions.
+    /// Returns `None` if the baseline does not have two repetitions.
     #[must_use]
     pub fn floor(&self, confidence: f64) -> Option<NoiseFloor> {
         let again = self.again.as_ref()?;
@@ -163,7 +161,6 @@ fn estimate(
     location::estimate(log, half, confidence)
 }
 
-/// Sum of squares of one influence plus `sign` times the other, over the blocks of both.
 fn sum_of_squares(one: &Blocks, other: &Blocks, sign: f64) -> f64 {
     let both = one.iter().map(|(block, it)| it + sign * other.get(block).copied().unwrap_or(0.0));
     let rest = other.iter().filter(|(block, _)| !one.contains_key(block)).map(|(_, it)| *it);

@@ -15,7 +15,6 @@ pub const FEWEST: usize = 4;
 pub const FEWEST_RUNS: usize = 2 * FEWEST;
 /// Minimum relative size of a shift or drift. Smaller ones are ignored, however certain.
 pub const LEAST_CHANGE: f64 = 0.03;
-/// Minimum number of runs for the range of the next one.
 pub const FEWEST_TO_PREDICT: usize = 4;
 
 /// Minimum gain in twice the log likelihood for a shift between levels of independent runs, without and per run. By
@@ -54,7 +53,6 @@ pub fn course(values: &[f64]) -> Option<Course> {
     Some(drift(&logs, &found).unwrap_or(Course::Levels(found)))
 }
 
-/// Distribution of the next run's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Next {
     log: f64,
@@ -82,7 +80,6 @@ impl Next {
         self.log.exp()
     }
 
-    /// The prediction interval.
     #[must_use]
     pub fn range(&self, confidence: f64) -> Option<Interval> {
         let half = student_quantile(confidence, self.freedom)? * self.deviation;
@@ -103,7 +100,6 @@ fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     levels::clipped(&logs)
 }
 
-/// Adds the ends of the levels between `start` and `end`.
 fn split(logs: &[f64], start: usize, end: usize, edges: &mut Vec<usize>) {
     match shift(&logs[start..end]) {
         Some(place) => {

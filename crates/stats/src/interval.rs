@@ -29,8 +29,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the distance from the value to the farther end of the interval, relative to the value: 0.02 if
-    /// the value is known to within 2 %. `None` without an interval, or for a value that is not positive.
+    /// Returns the distance to the farther end of the interval, relative to the value: 0.02 if the value is known to
+    /// within 2 %. `None` without an interval, or for a value that is not positive.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         let interval = self.interval.filter(|_| self.value > 0.0)?;
@@ -50,7 +50,6 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     from_order(&sorted, &distribution::binomial_half_cdf(n), confidence)
 }
 
-/// Returns the median with its exact interval, which is `None` for a single value.
 pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: describe::median(values)?, interval: median_interval(values, confidence) })
 }

@@ -38,7 +38,6 @@ pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
     split(values, LEAST_JUMP)
 }
 
-/// Like [`levels`], with another minimum relative size of a jump.
 pub fn split(values: &[f64], least: f64) -> Option<Vec<Level>> {
     let whole = Level { start: 0, end: values.len(), value: describe::median(values)? };
     if values.len() < 2 * FEWEST {
@@ -53,8 +52,7 @@ pub fn split(values: &[f64], least: f64) -> Option<Vec<Level>> {
     join(values, found, least)
 }
 
-/// Returns the position that splits a series into the two levels with the least sum of squares, each with at least
-/// `least` values.
+/// Minimizes the sum of squares within the two levels, each of which has at least `least` values.
 pub(crate) fn best_edge(values: &[f64], least: usize) -> usize {
     let sums = Sums::of(values);
     let cost = |edge: &usize| sums.cost(0, *edge) + sums.cost(*edge, values.len());
@@ -62,7 +60,6 @@ pub(crate) fn best_edge(values: &[f64], least: usize) -> usize {
     edges.min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(least)
 }
 
-/// Minimum gain of a change point: three times the variance of the noise times ln n.
 pub(crate) fn penalty(values: &[f64]) -> Option<f64> {
     Some(3.0 * noise(values)? * (values.len() as f64).ln())
 }

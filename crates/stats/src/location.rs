@@ -27,7 +27,6 @@ const CUT_BY_MODES: f64 = 4.0;
 const FREEDOM: f64 = 0.7;
 /// Standard error of the median of three or four normal values, relative to that of their mean.
 const MEDIAN_ERROR: f64 = 1.16;
-/// The minimum number of values on each side for the interval of an unpaired ratio.
 const FEWEST_UNPAIRED: usize = 2;
 const MOST_STEPS: usize = 50;
 
@@ -97,7 +96,7 @@ fn correction(n: usize) -> f64 {
     (n / (n - 1.0).max(1.0)).sqrt()
 }
 
-/// Returns the logarithms of the positive values. Other values cannot be part of a ratio.
+/// Values that are not positive cannot be part of a ratio.
 pub(crate) fn logarithms(values: &Blocks) -> Blocks {
     let logs = values.iter().map(|(block, value)| (*block, value.ln()));
     logs.filter(|(_, log)| log.is_finite()).collect()
@@ -126,7 +125,7 @@ pub struct Level {
 
 impl Level {
     /// Creates a level from positive values that share no blocks with the rest of the workload. Other values are
-    /// ignored. Returns `None` without a positive value.
+    /// ignored.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let logs = numbered(values);
@@ -139,7 +138,6 @@ impl Level {
         Self { log, variance, freedom, n }
     }
 
-    /// Returns the value, without an interval if there are fewer values than [`FEWEST`].
     #[must_use]
     pub fn estimate(&self, confidence: f64) -> Option<Estimate> {
         let quantile = (self.n >= FEWEST).then(|| student_quantile(confidence, self.freedom)).flatten();
@@ -165,7 +163,6 @@ fn numbered(values: &[f64]) -> Blocks {
     logarithms(&(0u32..).zip(values.iter().copied()).collect())
 }
 
-/// Converts from logarithms. Returns `None` if an end is not a positive finite number.
 pub(crate) fn estimate(log: f64, half: Option<f64>, confidence: f64) -> Option<Estimate> {
     let interval =
         half.map(|half| Interval { low: (log - half).exp(), high: (log + half).exp(), confidence });
@@ -188,7 +185,6 @@ fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
 }
 
-/// Returns the square of the distance relative to the cutoff. `None` at or beyond the cutoff.
 fn share(off: f64, cut: f64) -> Option<f64> {
     Some((off / cut).powi(2)).filter(|square| *square < 1.0)
 }

@@ -5,7 +5,6 @@ use crate::{bimodal, interval::Estimate, location::Level};
 /// Minimum ratio of the two levels. Closer ones are not worth separating.
 pub const LEAST_RATIO: f64 = 1.1;
 
-/// One level of both samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
     /// The level in the first sample.

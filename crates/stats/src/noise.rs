@@ -17,7 +17,6 @@ pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 /// The degrees of freedom of a floor that is based on fewer pairs than a verdict needs.
 const LEAST_FREEDOM: f64 = 2.0;
 
-/// The minimum number of runs for estimating the variation between runs.
 pub const FEWEST_RUNS: usize = 4;
 /// A step between runs that is this many times the mean of all others is a level change, if it persists.
 pub const PLAIN: f64 = 8.0;

@@ -14,12 +14,9 @@ const SEED: u64 = 0x706c_756d_6270;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Test {
     pub p: f64,
-    /// Whether all permutations were counted, as opposed to [`DRAWS`] random ones.
     pub exact: bool,
 }
 
-/// Tests whether two independent samples have the same distribution.
-///
 /// The statistic is the sum of the first sample's ranks, with ties sharing their rank (Wilcoxon 1945; Hollander,
 /// Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 4.1). A single outlier would dominate a
 /// difference of means. Up to [`EXACT_UNPAIRED`] values, every division of the ranks is counted. Larger samples use
@@ -50,7 +47,7 @@ pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     }))
 }
 
-/// Returns twice the ranks, so that tied ranks are integers. `None` as for [`describe::sorted`].
+/// Ranks are doubled, so that tied ranks are integers.
 fn doubled_ranks(values: &[f64]) -> Option<Vec<usize>> {
     let sorted = describe::sorted(values)?;
     let rank = |value: &f64| {

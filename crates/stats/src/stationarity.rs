@@ -45,7 +45,6 @@ pub enum Stationarity {
         from: f64,
         to: f64,
     },
-    /// The series jumps between at least two levels.
     Levels(Vec<Level>),
     /// The series starts at another value and settles after this many values.
     SlowStart {
@@ -141,7 +140,6 @@ impl Model {
     }
 }
 
-/// Returns the kind of change after a warm-up of `cut` values, with positions relative to its end.
 fn change(whole: &[f64], cut: usize) -> Option<Stationarity> {
     let values = &whole[cut..];
     if values.len() < 2 * levels::FEWEST {
@@ -222,14 +220,12 @@ fn approach(values: &[f64], cut: usize) -> Option<Model> {
     Some(fits.fold(none, |best, fit| if fit.cost < best.cost { fit } else { best }))
 }
 
-/// The two levels with the least sum of squares.
 fn single_jump(values: &[f64], clipped: &[f64]) -> Option<Vec<Level>> {
     let edge = levels::best_edge(clipped, levels::FEWEST);
     let level = |start, end| Some(Level { start, end, value: describe::median(&values[start..end])? });
     Some(vec![level(0, edge)?, level(edge, values.len())?])
 }
 
-/// Levels as a model. `None` for a single level.
 fn jumps(values: &[f64], found: Vec<Level>) -> Option<Model> {
     let means: Option<Vec<f64>> =
         found.iter().map(|level| describe::mean(&values[level.start..level.end])).collect();
@@ -246,7 +242,6 @@ fn jumps(values: &[f64], found: Vec<Level>) -> Option<Model> {
     })
 }
 
-/// Cost of a model: its misfit plus the penalty for its parameters.
 fn cost(values: &[f64], expected: impl Fn(usize) -> f64, penalty: f64) -> f64 {
     let errors: Vec<f64> = values.iter().enumerate().map(|(at, value)| value - expected(at)).collect();
     let n = errors.len() as f64;
@@ -300,7 +295,6 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// Counts steady, drifting, shifting and other series among 400.
     fn counts(n: usize, carry: f64, value: impl Fn(usize, f64) -> f64) -> [usize; 4] {
         let mut rng = Pcg64Mcg::seed_from_u64(n as u64);
         let mut found = [0; 4];

@@ -18,11 +18,10 @@ pub enum Difference {
     Higher,
     /// The difference is below the floor or not significant, and the interval excludes a large one.
     WithinNoise,
-    /// There are too few trials, or they vary too much.
     Unclear,
 }
 
-/// Returns the verdict on a ratio (second over first).
+/// Judges a ratio (second over first).
 ///
 /// The floor and the estimate should be based on about the same number of blocks. A missing interval or a ratio that
 /// is not positive is `Unclear`. The rule is ours; its false-alarm rate is checked by simulation.
@@ -49,12 +48,12 @@ pub fn is_sure(confidence: f64) -> bool {
     confidence >= LEAST_CONFIDENCE - 1e-12
 }
 
-/// Returns the distance from 1 to the farther end of a ratio's interval, as a logarithm.
+/// Returns the distance from 1 to the farther end, as a logarithm.
 pub fn reach(interval: &Interval) -> f64 {
     interval.high.ln().max(-interval.low.ln())
 }
 
-/// Returns whether an interval is narrow enough to be "within noise" for a floor of this size (a logarithm).
+/// The noise floor `size` is a logarithm.
 pub(crate) fn is_near(interval: &Interval, size: f64) -> bool {
     reach(interval) <= WIDEST_IN_FLOORS * size
 }

@@ -11,10 +11,10 @@ const MOST_ALIKE: f64 = 0.025;
 
 /// Returns the number of initial values that belong to the warm-up, or 0 for fewer than [`FEWEST`] values.
 ///
-/// The series is split where its mean changes ([`levels::levels`]), into segments as short as one value. The
-/// reference is the first segment that extends beyond [`LONGEST`] of the series and is long enough for a level.
-/// Segments are cut from the front while their mean differs from the reference by [`levels::LEAST_JUMP`] or more. An
-/// outlier at the start is no warm-up, so hardly any later value may be as far off ([`MOST_ALIKE`]).
+/// The series is split where its mean changes ([`levels::levels`]), into segments as short as one value. Segments are
+/// cut from the front while their mean differs by [`levels::LEAST_JUMP`] or more from the first segment that extends
+/// beyond [`LONGEST`] of the series and is long enough for a level. An outlier at the start is no warm-up, so hardly
+/// any later value may be as far off ([`MOST_ALIKE`]).
 pub fn cut(values: &[f64]) -> usize {
     let found = (values.len() >= FEWEST).then(|| leading(values)).flatten();
     found.unwrap_or(0)
@@ -44,7 +44,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Appends `n` values that alternate by one percent around 10.
     fn after(first: &[f64], n: usize) -> Vec<f64> {
         let steady = (0..n).map(|at| if at % 2 == 0 { 9.9 } else { 10.1 });
         first.iter().copied().chain(steady).collect()

@@ -51,7 +51,6 @@ pub fn addresses_between(from: &NetNs, to: &NetNs) -> Result<[Ipv4Addr; 2], Addr
     Err(AddressError::NoRoute { from: list(&near), to: list(&far) })
 }
 
-/// In the order of the devices' indexes.
 fn addresses(view: &View) -> Result<Vec<Ipv4Net>, Refusal> {
     let all: BTreeSet<(u32, Ipv4Net)> = view.addresses()?;
     Ok(all.into_iter().map(|(_, net)| net).filter(|net| !net.addr().is_loopback()).collect())

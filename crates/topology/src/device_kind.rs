@@ -14,12 +14,9 @@ pub enum DeviceKind {
     Other,
 }
 
-/// How a device passes packets on to other devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Connection {
-    /// To its peer.
     Pair,
-    /// To its ports.
     Ports,
     /// To the device at the other end, in packets of an underlay.
     Tunnel,

@@ -15,7 +15,6 @@ pub struct ForeignTapState {
     pub state: DeviceState,
     pub qdisc: String,
     pub counters: DeviceCounters,
-    /// The inode number of the device's network namespace.
     pub namespace: u64,
     /// Whether packets have a virtio header with offload information.
     pub header: Option<bool>,

@@ -78,7 +78,7 @@ pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result
     Ok(vec![address::add(device, Ipv4Net::from(gateway.egress_address), &element)])
 }
 
-/// Creates a table with one route, and a rule that selects the table. `number` is the gateway's index.
+/// `number` is the gateway's index.
 pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Result<Vec<Request>, CreateError> {
     let element = Element::Gateway(gateway.name.clone());
     let tunnel = devices.get_in(&gateway.node, &gateway.tunnel, &element)?;

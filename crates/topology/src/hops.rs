@@ -27,7 +27,6 @@ use crate::{
 /// More hops than any reasonable path has, so that a routing loop ends the search.
 const MAX_ROUTERS: usize = 16;
 
-/// A namespace, and its name in reports.
 #[derive(Debug)]
 pub struct NamedNamespace {
     pub name: HostName,
@@ -36,9 +35,7 @@ pub struct NamedNamespace {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hops {
-    /// In the order in which a packet passes them.
     pub devices: Vec<Hop>,
-    /// Why the list is incomplete, if it is.
     pub unseen: Option<String>,
 }
 

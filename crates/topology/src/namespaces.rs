@@ -27,7 +27,6 @@ use crate::{
     virtio_features,
 };
 
-/// The number of attempts while another process still uses a resource.
 const ATTEMPTS: u32 = 30;
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 

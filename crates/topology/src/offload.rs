@@ -39,7 +39,7 @@ impl FeatureSet {
             .collect()
     }
 
-    /// Returns the features that can be changed, and whether each is wanted, which is not the same as active.
+    /// Maps each changeable feature to whether it is wanted, which is not the same as active.
     pub(crate) fn wanted(&self) -> BTreeMap<String, bool> {
         let switchable = self.0.hw.iter().filter(|(name, _)| self.0.is_changeable(name));
         switchable.map(|(name, _)| (name.to_owned(), self.0.wanted.is_set(name))).collect()

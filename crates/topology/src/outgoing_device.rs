@@ -86,7 +86,6 @@ fn attribute<const N: usize>(route: &[u8], wanted: RtaAttr) -> Option<[u8; N]> {
     value.try_into().ok()
 }
 
-/// How a namespace sends packets to an IPv4 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NextHop {
     pub(crate) device: u32,

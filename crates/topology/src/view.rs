@@ -53,7 +53,6 @@ impl View {
         read_back::links_of(&self.channel, true)
     }
 
-    /// Returns the IPv4 addresses, each with the index of its device.
     pub(crate) fn addresses(&self) -> Result<BTreeSet<(u32, Ipv4Net)>, Refusal> {
         read_back::addresses_of(&self.channel)
     }

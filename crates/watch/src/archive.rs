@@ -42,7 +42,6 @@ pub struct Archive {
 pub struct Standing {
     pub stored: Arc<StoredRun>,
     pub compared: Option<(RunComparison, Gate)>,
-    /// Level shifts for the worse that start with this run.
     pub shifts: Vec<RunLevelShift>,
 }
 
@@ -65,16 +64,14 @@ impl Archive {
         self.store()?.map(|store| store.baseline(name)).transpose()
     }
 
-    /// Returns the start of a scenario's last run. Runs with a start in the future are ignored, because the clock was
-    /// ahead.
+    /// Ignores runs with a start in the future, because the clock was ahead.
     pub fn last(&self, digest: &str, now: UnixMillis) -> Result<Option<UnixMillis>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = store.runs_of(digest)?;
         Ok(runs.iter().filter(|run| !run.imported && run.started <= now).map(|run| run.started).max())
     }
 
-    /// Returns the newest run of a scenario and the bytes it has sent, if it is incomplete and started after the
-    /// given time.
+    /// Returns the newest run and the bytes it has sent, if it is incomplete and started after the given time.
     pub fn unfinished(
         &mut self,
         digest: &str,
@@ -94,7 +91,7 @@ impl Archive {
         Ok(newest.filter(|run| run.state == RunState::Complete).map(|run| run.started))
     }
 
-    /// Returns the bytes sent on the UTC day of `now` by runs of the named scenarios. Unreadable runs are skipped.
+    /// Returns the bytes sent on the UTC day of `now`. Unreadable runs are skipped.
     pub fn sent_today(&mut self, names: &[&str], now: UnixMillis) -> Result<Bytes, StoreError> {
         let Some(store) = self.store()? else { return Ok(Bytes(0)) };
         let today =
@@ -104,8 +101,7 @@ impl Archive {
         Ok(runs.iter().filter_map(|run| self.stored_run(&store, run)).map(|run| run.bytes).sum())
     }
 
-    /// Returns the expected bytes per run, or `None` if there are no runs. This is the median of recent runs, so it
-    /// tolerates an outlier with many trials.
+    /// Returns the median of recent runs, which tolerates an outlier with many trials.
     pub fn expected(&mut self, digest: &str) -> Result<Option<Bytes>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
@@ -120,7 +116,7 @@ impl Archive {
         Ok(complete(&store, digest)?.first().and_then(|newest| self.stored_run(&store, newest)))
     }
 
-    /// Compares a run with its reference. Returns `None` if the run is incomplete or not stored.
+    /// Returns `None` if the run is incomplete or not stored.
     pub fn standing(
         &mut self,
         digest: &str,
@@ -161,7 +157,7 @@ impl Archive {
     }
 }
 
-/// Returns the complete runs of a scenario, newest first, without tests of remedies, which measure something else.
+/// Returns the newest runs first and omits tests of remedies, which measure something else.
 fn complete(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> {
     let mut runs = measured(store, digest)?;
     runs.retain(|run| run.state == RunState::Complete);
@@ -177,7 +173,7 @@ fn measured(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> 
     Ok(all.iter().filter(measured).cloned().collect())
 }
 
-/// Returns the reference for the newest run: a run that passed, or the previous run if none has passed yet.
+/// Returns a run that passed, or the previous run if none has passed yet.
 fn reference(
     store: &Store,
     runs: &[RunListing],

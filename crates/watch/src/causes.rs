@@ -1,6 +1,5 @@
 //! Error messages with their causes.
 
-/// Formats the error and its causes on one line, without repetitions.
 #[must_use]
 pub fn causes(error: &anyhow::Error) -> String {
     let mut causes: Vec<String> = Vec::new();

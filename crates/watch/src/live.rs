@@ -21,7 +21,6 @@ pub use self::{
 /// the run.
 const BETWEEN: u32 = 50;
 
-/// Turns the events of a run into messages to a [`State`].
 #[derive(Debug)]
 pub struct LiveRun {
     to: Sender<Message>,
@@ -125,7 +124,6 @@ impl LiveRun {
         self.analyses
     }
 
-    /// Returns the lines to print after the run.
     #[must_use]
     pub fn into_lines(mut self) -> Vec<String> {
         if self.disturbed > state::NAMED {

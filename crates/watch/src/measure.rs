@@ -17,7 +17,6 @@ pub struct Measure {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
-    /// Number of passed runs to look back.
     Previous(usize),
     Baseline(String),
 }
@@ -32,6 +31,5 @@ impl Default for Against {
 pub struct Watched {
     pub measure: Measure,
     pub name: String,
-    /// The digest of the scenario's text.
     pub digest: String,
 }

@@ -13,7 +13,6 @@ const AGAIN: (i64, Nanos) = (10, Nanos::from_secs(3600));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// The average interval between starts.
     pub every: Nanos,
     /// How much earlier or later a start may be, or only later if `at` is set. This prevents many hosts from starting
     /// at the same time.
@@ -59,7 +58,7 @@ impl Timing {
         UnixMillis(failed.0 + (millis(self.every) / part).min(millis(most)))
     }
 
-    /// The due times in the 24 hours after `now`, without jitter.
+    /// The times do not include jitter.
     pub fn day(self, last: Option<UnixMillis>, now: UnixMillis) -> impl Iterator<Item = UnixMillis> {
         let every = millis(self.every).max(1);
         let usual = match (self.at, last) {
@@ -87,7 +86,6 @@ impl fmt::Display for Timing {
     }
 }
 
-/// Formats `1 h`, `15 min` or `90 s`.
 fn span(time: Nanos) -> String {
     let seconds = time.0 / 1_000_000_000;
     match seconds {

@@ -42,11 +42,8 @@ enum Attempt {
     Judged(MeasurementReport, ScenarioState),
 }
 
-/// The program around a watch, which loads and runs scenarios and shows the reports.
 pub trait Host {
-    /// Loads a scenario, and returns the digest of its text.
     fn digest(&mut self, scenario: &str) -> anyhow::Result<String>;
-    /// Runs a scenario or resumes one of its runs, and stores the run.
     fn measure(&mut self, watched: &Watched, resume: Option<&RunId>) -> anyhow::Result<RunEnd>;
     fn send_alert(&mut self, alert: Alert, report: &MeasurementReport) -> anyhow::Result<()>;
     fn report(&mut self, report: &MeasurementReport) -> anyhow::Result<()>;
@@ -103,7 +100,6 @@ impl<'a, H: Host> Session<'a, H> {
         Arc::clone(&self.metrics)
     }
 
-    /// Runs all due measurements.
     pub fn once(&mut self) -> anyhow::Result<WatchEnd> {
         let now = now();
         let mut worst = None;
@@ -346,7 +342,6 @@ impl<'a, H: Host> Session<'a, H> {
     }
 }
 
-/// The time by the wall clock.
 #[must_use]
 pub fn now() -> UnixMillis {
     UnixMillis(Timestamp::now().as_millisecond())

@@ -50,7 +50,7 @@ pub struct JudgedRun<'a> {
 }
 
 impl WatchState {
-    /// Opens or creates a state file. Returns `None` if another watch has locked it.
+    /// Returns `None` if another watch has locked the file.
     pub fn open(path: &Path) -> anyhow::Result<Option<Self>> {
         let cannot = || format!("cannot open {}, the state file of a watch", path.display());
         if let Some(folder) = path.parent() {
@@ -86,7 +86,7 @@ impl WatchState {
         known.tried
     }
 
-    /// Returns the state of a scenario. If its text has changed, only the last attempt is included.
+    /// If the scenario's text has changed, only the last attempt is included.
     pub fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
@@ -110,7 +110,7 @@ fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
 }
 
 impl ScenarioState {
-    /// Returns the alert for a run, and the state after that alert was sent.
+    /// The returned state is the one after the alert was sent.
     pub fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
         let lost = judged.gate.map_or_else(Vec::new, |(_, gate)| gate.failed());

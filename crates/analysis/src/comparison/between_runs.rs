@@ -5,8 +5,7 @@ use stats::{Estimate, multiple, verdict};
 use super::history::Learned;
 use crate::words::percent;
 
-/// Returns the p-value of each ratio given the noise between runs, adjusted for the number of results, or
-/// `None` if the noise or the ratio is unknown.
+/// Adjusts for the number of results. A p-value is `None` if the noise or the ratio is unknown.
 pub(super) fn chances(results: impl Iterator<Item = (Option<Learned>, Option<f64>)>) -> Vec<Option<f64>> {
     let raw: Vec<Option<f64>> = results.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
@@ -14,8 +13,8 @@ pub(super) fn chances(results: impl Iterator<Item = (Option<Learned>, Option<f64
     raw.into_iter().map(|p| p.and_then(|_| adjusted.next())).collect()
 }
 
-/// Returns whether a ratio is within the noise between runs. Either its interval is, or the ratio itself is within
-/// the observed differences, which already include the noise of trials.
+/// Returns whether a ratio is within the noise between runs: its interval is, or the ratio itself is within the
+/// observed differences, which already include the noise of trials.
 pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {
@@ -25,7 +24,6 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     ratio.interval.as_ref().is_some_and(within)
 }
 
-/// Explains why a verdict `same` has a wide interval.
 pub(super) fn left_open((low, high): (String, String), runs: &Learned) -> String {
     format!(
         "Judged by the trials alone the ratio is {low} to {high}. `same` means that the difference is within the \

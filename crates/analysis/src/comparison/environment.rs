@@ -128,7 +128,7 @@ fn load_average(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     differs(LOAD_AVERAGE, words(a)?, words(b)?, true)
 }
 
-/// Returns the basic speed of the machine, which is taken from the overhead of the measurement engine.
+/// The basic speed of the machine is taken from the overhead of the measurement engine.
 fn steps(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     let cost = |it: &Environment| it.engine.map(|engine| engine.syscall_ns).filter(|cost| *cost > 0.0);
     let (one, other) = (cost(a)?, cost(b)?);

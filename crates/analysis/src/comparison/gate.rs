@@ -9,10 +9,10 @@ use stats::{Estimate, Interval, ab, verdict};
 use super::{environment, guards};
 use crate::words::percent;
 
-/// Checks run B against run A for regressions beyond `threshold` (0.05 is 5 %). The gate fails if the interval of a
-/// result's ratio, widened by the noise, is beyond the threshold, if the interval of a guarded metric is beyond its
-/// limit, or if no data arrives any more. It passes if the intervals of all results of A are within the threshold and
-/// no guarded metric exceeds its limit. Otherwise, and for different machines or scenarios, it is undecided.
+/// A `threshold` of 0.05 is 5 %. The gate fails if the interval of a result's ratio, widened by the noise, is beyond
+/// the threshold, if the interval of a guarded metric is beyond its limit, or if no data arrives any more. It passes
+/// if the intervals of all results of A are within the threshold and no guarded metric exceeds its limit. Otherwise,
+/// and for different machines or scenarios, it is undecided.
 #[must_use]
 pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimits) -> Gate {
     let apart = incomparable(comparison);
@@ -77,7 +77,6 @@ fn incomparable(comparison: &RunComparison) -> Option<&'static str> {
 }
 
 enum Loss {
-    /// The reason is empty if it is the change of the result itself.
     Established(String),
     Excluded,
     Open(String),

@@ -20,18 +20,16 @@ type Values = BTreeMap<String, f64>;
 
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// The runs including A, oldest first. Empty if no other run is comparable.
+    /// Oldest first. Empty if no other run is comparable.
     pub(super) runs: Vec<RunId>,
     learned: BTreeMap<String, Learned>,
 }
 
-/// The variation of a result between the runs of the scenario.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Learned {
-    /// Largest relative difference to expect between B and its reference.
     pub(super) relative: f64,
     pub(super) runs: usize,
-    /// The value of A relative to B's reference. This is 1 if A itself is the reference.
+    /// The value of A relative to B's reference, which is 1 if A itself is the reference.
     pub(super) scale: f64,
     by: Reference,
 }
@@ -63,7 +61,6 @@ impl Learned {
         of_level().or_else(of_a)
     }
 
-    /// Probability that an unchanged run differs from A by at least this ratio.
     pub(super) fn p(&self, ratio: f64) -> f64 {
         match self.by {
             Reference::Level(next) => next.p(next.middle() * self.scale * ratio),
@@ -82,8 +79,7 @@ impl Learned {
 }
 
 impl History {
-    /// Selects runs of the same scenario and environment that were measured by plumb. B is excluded, because it is
-    /// being judged.
+    /// Selects comparable runs that were measured by plumb. B is excluded, because it is being judged.
     pub(super) fn of(
         a: &RunRecord,
         b: &RunRecord,
@@ -133,7 +129,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))
 }
 
-/// Returns whether plumb measured both on a known, equal machine and without remedies.
+/// Both runs must be measured by plumb on a known, equal machine and without remedies.
 fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     let measured = |run: &RunHeader| {
         run.origin.imported().is_none() && run.remedy_trials.is_none() && run.environment.is_some()

@@ -50,7 +50,7 @@ pub(super) fn results(
     looks.iter().zip(p).filter_map(judged).collect()
 }
 
-/// Returns the p-value of every pair. Results of one workload are expected to have similar noise.
+/// Assumes that the results of a workload have similar noise.
 fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     let mut workloads: Vec<&str> = Vec::new();
     let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
@@ -73,7 +73,6 @@ fn one_metric(a: &Observations<'_>, b: &Observations<'_>) -> [Vec<f64>; 2] {
     if a.metric == b.metric { [a.received(), b.received()] } else { Default::default() }
 }
 
-/// Evidence from a result's trials, before the adjustment for other results.
 struct Look<'m> {
     a: &'m Observations<'m>,
     b: &'m Observations<'m>,
@@ -225,7 +224,6 @@ impl<'m> Look<'m> {
         }
     }
 
-    /// Returns the remaining uncertainty of a `same`, if it is large or based on a tolerance.
     fn left_open(&self, comparison: &Comparison) -> Option<String> {
         let interval = comparison.ratio_interval?;
         let (low, high) = (percent(interval.low), percent(interval.high));
@@ -250,7 +248,6 @@ impl<'m> Look<'m> {
         self.mixture().or_else(bound)
     }
 
-    /// Describes the two levels of a mixture, if both runs have them.
     fn mixture(&self) -> Option<String> {
         let mixture = self.trials?.mixture?;
         let part = |part: &stats::mixture::Part| {

@@ -34,7 +34,6 @@ impl SilentTrials {
     }
 }
 
-/// Returns a verdict if all trials of one run received data and no trial of the other did.
 pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Verdict, String)> {
     a.metric.more_is_better().filter(|more| *more)?;
     let (a, b) = (a.values(), b.values());
@@ -44,8 +43,7 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Ver
     (is_silent(&a) && passes(&b)).then(|| (Verdict::Better, words("A", a.len(), "B", b.len())))
 }
 
-/// Returns a verdict if a larger fraction of B's trials than of A's received no data: worse if that is unlikely to
-/// be chance, otherwise unknown.
+/// Returns worse if the larger fraction of silent trials in B is unlikely to be chance, otherwise unknown.
 pub(super) fn more(a: &SilentTrials, b: &SilentTrials) -> Option<(Verdict, String)> {
     if b.silent * a.trials <= a.silent * b.trials {
         return None;

@@ -60,7 +60,6 @@ fn round_trip(nanos: f64) -> Measurement {
 
 const CELLS: [&str; 4] = ["plain/bulk", "tunnel/bulk", "plain/ping", "tunnel/ping"];
 
-/// A run with four results, in which the tunnelled bulk transfer reaches `share` of its rate.
 fn run(blocks: u32, seed: u64, noise: Noise, share: f64) -> Fixture {
     let mut draw = Draw(seed);
     let mut run = Fixture::new(blocks);

@@ -9,7 +9,6 @@ use crate::{
     words::{count, list, percent},
 };
 
-/// With this much noise, a regression may go unnoticed.
 const MUCH_NOISE: f64 = 0.1;
 
 pub(super) fn limitations(a: &RunRecord, b: &RunRecord, comparison: &RunComparison) -> Vec<String> {

@@ -58,7 +58,6 @@ pub(crate) fn summary(result: &Observations<'_>, value: Estimate) -> Option<Stre
     })
 }
 
-/// Returns whether intervals contain so few datagrams that single datagrams look like levels.
 pub(crate) fn is_granular(result: &Observations<'_>, series: &Series) -> bool {
     let load = result.record.sent.load();
     load.is_some_and(|load| modality::is_granular(load, series.length, &series.rates))
@@ -157,7 +156,7 @@ fn stability(result: &Observations<'_>) -> Option<f64> {
     describe::median(&spreads)
 }
 
-/// Rate received in one direction or in total after the warm-up, in bits per second. `None` without data.
+/// The rate is in bits per second and excludes the warm-up. `None` without data.
 pub(crate) fn received(flows: &[Flow], direction: Option<Direction>) -> Option<f64> {
     total(flows, direction, |flow| &flow.receiver)
 }
@@ -176,7 +175,7 @@ fn total(flows: &[Flow], direction: Option<Direction>, end: fn(&Flow) -> &EndSer
     ends().any(|series| series.elapsed().0 > 0).then(|| EndSeries::rate_together(ends()).0)
 }
 
-/// Combined rate of these ends in each interval after the warm-up, in bits per second.
+/// The rates are in bits per second and exclude the warm-up.
 fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
     let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
     let shortest = series.iter().map(Vec::len).min().unwrap_or(0);

@@ -11,7 +11,6 @@ use crate::{distribution, kind::ping_pong::ping_pong, observations::Observations
 
 type TracedTrial<'a> = (&'a Trial, &'a MessagePath);
 
-/// The path that most messages took, or `None` if none were traced.
 pub(super) fn together(result: &Observations<'_>, watched: &[ProbedTrial<'_>]) -> Option<LatencyBreakdown> {
     let all: Vec<TracedTrial<'_>> =
         watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.latency_breakdown.as_ref()?))).collect();

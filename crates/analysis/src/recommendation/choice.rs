@@ -10,7 +10,7 @@ use super::{
 };
 use crate::compare::CONFIDENCE;
 
-/// Returns a recommendation for each objective that the data allows. Without CPU time, that is only the maximum.
+/// Without CPU time, there is only a recommendation for the maximum.
 pub(super) fn recommendations(
     sweep: &Sweep<'_>,
     knees: &[Knee],
@@ -83,8 +83,7 @@ fn by_cpu(
     })
 }
 
-/// Returns whether a setting reaches this fraction of the best setting. With an interval of the ratio, its lower end
-/// must reach it.
+/// If the ratio has an interval, its lower end must reach the fraction.
 fn is_within(setting: &Setting<'_>, best: &Setting<'_>, share: f64) -> bool {
     if setting.result.id == best.result.id {
         return true;
@@ -94,7 +93,6 @@ fn is_within(setting: &Setting<'_>, best: &Setting<'_>, share: f64) -> bool {
     least >= share
 }
 
-/// Reciprocal of the CPU time, in total and for each trial.
 fn thrift(setting: &Setting<'_>) -> Option<(f64, Vec<f64>)> {
     let cpu = setting.cpu.as_ref()?;
     Some((cpu.total.recip(), cpu.trials.iter().map(|cpu| cpu.recip()).collect()))

@@ -205,7 +205,6 @@ impl Reasons<'_, '_> {
         notes
     }
 
-    /// Names the setting that this owner's CPU time would favour, if it is a different setting.
     fn by_one(&self, consumer: &str) -> Option<String> {
         let score = |setting: &Setting<'_>| {
             let cost = setting.cpu.as_ref()?.consumers.iter().find(|cost| cost.consumer == consumer)?.value;
@@ -241,8 +240,7 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// Returns the efficiency, which settings are ranked by: value per CPU time, or value times CPU time if
-    /// less is better.
+    /// Settings are ranked by value per CPU time, or by value times CPU time if less is better.
     fn yields(&self, setting: &Setting<'_>) -> String {
         let Some((efficiency, _)) = setting.efficiency() else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();

@@ -19,7 +19,6 @@ pub(super) struct Sweep<'a> {
     pub(super) path: &'a str,
     pub(super) metric: Metric,
     pub(super) settings: Vec<Setting<'a>>,
-    /// Results that are excluded because a trial received no data.
     pub(super) silent: Vec<&'a str>,
     pub(super) factors: Vec<Factor<'a>>,
     /// Owners with known CPU time for every setting. Empty if not recorded.
@@ -141,7 +140,6 @@ fn factors<'a>(settings: &[Setting<'a>]) -> Vec<Factor<'a>> {
 pub(super) struct Choice {
     pub(super) objective: Objective,
     pub(super) chosen: usize,
-    /// Settings within the objective's fraction of the best value.
     pub(super) considered: Vec<usize>,
     pub(super) ties: Vec<usize>,
     pub(super) tolerance: Option<f64>,

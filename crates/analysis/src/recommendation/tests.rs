@@ -11,8 +11,6 @@ use crate::{
 
 const TABLE: &str = include_str!("../../tests/data/queues_by_streams.tsv");
 
-/// Returns the answer for the published table as imported, with one result per row and columns for rate
-/// and CPU.
 fn published() -> Answer {
     let mut run = Fixture::new(1);
     run.path("bridge", &[]);
@@ -114,7 +112,6 @@ fn swept(levels: &[(&str, f64, f64)], blocks: u32) -> Vec<Answer> {
 const NOISE: [f64; 13] =
     [0.011, -0.024, 0.003, 0.031, -0.009, -0.017, 0.021, 0.006, -0.036, 0.014, -0.002, 0.026, -0.013];
 
-/// Number of 26 sweeps that recommend a cheap setting with this fraction of the best rate as the most efficient one.
 fn sweeps_with_cheap_setting(share: f64) -> usize {
     let is_cheap = |sweep: &usize| {
         let mut run = Fixture::new(6);

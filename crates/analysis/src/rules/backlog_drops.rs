@@ -28,7 +28,7 @@ fn share(softnet: &SoftnetCounters) -> f64 {
     softnet.dropped as f64 / softnet.processed.saturating_add(softnet.dropped).max(1) as f64
 }
 
-/// Returns whether a device on the path lost packets as well. Otherwise the drops may belong to another program.
+/// Drops that no device on the path counted may belong to another program.
 fn is_on_path(result: &ResultSummary) -> bool {
     let mut devices = result.counters.iter().flat_map(|counters| &counters.devices);
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)

@@ -61,7 +61,6 @@ fn finding(
         ))
 }
 
-/// The published number: the median over the trials, or the mean of a single stream.
 fn shown<'a>(result: &Observations<'_>, median: &'a str, average: &'a str) -> &'a str {
     if result.points.len() == 1 && result.metric != Metric::RoundTrip { average } else { median }
 }

@@ -33,8 +33,7 @@ pub(crate) enum Buffer {
 }
 
 impl Buffer {
-    /// Returns the buffer that limited longer, and the fraction of the time. An autotuned send buffer is full
-    /// whenever the path is the bottleneck, so only a fixed one counts.
+    /// An autotuned send buffer is full whenever the path is the bottleneck, so only a fixed one counts.
     pub(crate) fn that_holds(tcp: &TcpSummary, fixed: bool) -> Option<(Self, f64)> {
         let (receive, send) = (tcp.receive_window_limited?, tcp.send_buffer_limited?);
         if receive >= send { Some((Self::Receive, receive)) } else { fixed.then_some((Self::Send, send)) }
@@ -55,7 +54,7 @@ impl Buffer {
     }
 }
 
-/// Returns whether the receivers had time to read, in which case a full window is not their fault. `None` if unknown.
+/// If the receivers had time to read, a full window is not their fault. `None` if unknown.
 pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
     let share = |busy: Nanos, elapsed: Nanos| (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds());
     let receivers = usage.threads.iter().filter(|thread| thread.role == ThreadRole::Receive);
@@ -70,7 +69,6 @@ struct LimitedResult<'a> {
     buffer: Buffer,
     share: Above,
     fixed: Option<Bytes>,
-    /// For a receive window, whether the receivers had time to read. `None` if unknown.
     in_time: Option<bool>,
 }
 

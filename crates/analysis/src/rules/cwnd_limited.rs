@@ -30,9 +30,7 @@ struct Full<'a> {
     result: &'a ResultSummary,
     measured: &'a Observations<'a>,
     tcp: TcpSummary,
-    /// Data in flight as a fraction of the window.
     fill: Above,
-    /// The round trip as a multiple of the minimum. `None` if unknown.
     queued: Option<f64>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct DirectionPair<'a> {
     pub(crate) faster_way: String,
     pub(crate) slower_value: f64,
     pub(crate) faster_value: f64,
-    /// Performance of the slower direction as a fraction of the faster one, from 0 to 1.
+    /// From 0 to 1.
     pub(crate) keeps: f64,
     pub(crate) sure: bool,
     pub(crate) limitation: Option<&'static str>,

@@ -19,7 +19,7 @@ const SLOW_CALL_NANOS: f64 = 2000.0;
 struct Sign {
     evidence: Evidence,
     sure: bool,
-    /// The affected results. Empty means all of them.
+    /// An empty list means that all results are affected.
     results: Vec<String>,
 }
 

@@ -14,16 +14,14 @@ const WORDS: [Word; 6] = [
     ("sg", |name| name.starts_with("tx-scatter-gather")),
 ];
 
-/// Returns the keywords for `features` without duplicates. Other features keep the kernel's name, which ethtool
-/// accepts too.
+/// Features without a keyword keep the kernel's name, which ethtool accepts too.
 pub(crate) fn words<'a>(features: &[&'a str]) -> Vec<&'a str> {
     let covered = WORDS.iter().filter(|(_, covers)| features.iter().any(|name| covers(name)));
     let bare = features.iter().filter(|name| !WORDS.iter().any(|(_, covers)| covers(name)));
     covered.map(|(word, _)| *word).chain(bare.copied()).collect()
 }
 
-/// Returns the command that enables `features` on `device` (`host:device`), followed by the host as a
-/// comment.
+/// Appends the host of `device` (`host:device`) as a comment.
 pub(crate) fn switch_on(device: &str, features: &[&str]) -> String {
     let settings: Vec<String> = words(features).iter().map(|word| format!("{word} on")).collect();
     typed_at(device, |name| format!("ethtool -K {name} {}", settings.join(" ")))

@@ -23,16 +23,15 @@ const MOST_MTU: u64 = 9000;
 
 struct Pieces<'a> {
     result: &'a ResultSummary,
-    /// Size of the IP packet that carries a datagram or segment, in bytes.
+    /// The IP packet of a datagram or segment, in bytes.
     packet: u64,
     carried: u64,
-    /// Whether the MTU was probed end to end, as opposed to read from devices.
     probed: bool,
     of: &'static str,
 }
 
 impl Pieces<'_> {
-    /// Number of fragments per packet. Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2).
+    /// Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2).
     fn number(&self) -> u64 {
         (self.packet - IP).div_ceil((self.carried.saturating_sub(IP) & !7).max(8))
     }

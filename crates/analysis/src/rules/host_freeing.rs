@@ -27,7 +27,6 @@ struct FreeingShare<'a> {
     balloon: &'a BalloonSummary,
     time: Nanos,
     calls: u64,
-    /// Fraction of the time that it takes to take the memory.
     share: f64,
 }
 

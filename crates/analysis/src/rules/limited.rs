@@ -43,7 +43,6 @@ pub(crate) fn look(
     })
 }
 
-/// Returns the result, the end and its utilization if at least half of the trials have the warning.
 pub(crate) fn mostly(
     result: &ResultSummary,
     busy: fn(&ValidityWarning) -> Option<(&str, f64)>,

@@ -7,11 +7,10 @@ use crate::{observations::Observations, words::list};
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
-/// Probed MTUs of a path. Trials without a probe are left out.
+/// Excludes trials without a probe.
 struct Mismatch<'a> {
     result: &'a ResultSummary,
     carried: u32,
-    /// The largest MTU probed in another trial of the result, if different.
     at_best: Option<u32>,
     promised: Option<u32>,
     ends: Option<Vec<String>>,

@@ -27,7 +27,6 @@ struct Loss<'a> {
     effect: &'a FactorEffect,
     slower: &'a ResultSummary,
     level: &'a str,
-    /// Fraction of the throughput that the slower side keeps.
     keeps: f64,
     off: Off,
 }

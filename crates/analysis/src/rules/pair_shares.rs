@@ -31,8 +31,8 @@ impl Way {
     }
 }
 
-/// Returns the best pair of a host in a role, and the median of the pairs without the host. With too few
-/// pairs this returns `None`, because a single pair cannot show which host is slow.
+/// Returns the host's best pair, and the median of the pairs without the host. With too few pairs this returns
+/// `None`, because a single pair cannot show which host is slow.
 pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Option<(&'a HostPair, f64)> {
     let own: Vec<&HostPair> = matrix.pairs.iter().filter(|pair| way.host(pair) == host).collect();
     let without: Vec<f64> = matrix
@@ -45,8 +45,6 @@ pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Optio
     Some((best, describe::median(&without)?))
 }
 
-/// Returns the value that the slower of the two hosts reaches with other hosts in the same role, or
-/// `None` without other pairs.
 pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     let of = |way: Way| {
         let others = matrix.pairs.iter().filter(|other| *other != pair && way.host(other) == way.host(pair));
@@ -57,8 +55,7 @@ pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     Some(if more_is_better { sends.min(receives) } else { sends.max(receives) })
 }
 
-/// Returns a value as a fraction of another one. It is inverted for durations, so that a smaller fraction
-/// is worse.
+/// The ratio is inverted for durations, so that a smaller fraction is worse.
 pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> {
     let keeps = if matrix.metric.more_is_better()? { value / usual } else { usual / value };
     keeps.is_finite().then_some(keeps)

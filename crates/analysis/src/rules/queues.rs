@@ -33,7 +33,6 @@ impl<'a> Sweep<'a> {
         points.max_by(|one, other| one.value().total_cmp(&other.value()))
     }
 
-    /// Returns whether two results are known to differ only in their queues.
     pub(crate) fn else_equal(&self, one: &Point<'_>, other: &Point<'_>) -> bool {
         let without = |point: &Point<'_>| -> BTreeMap<String, String> {
             let levels = point.result.levels.iter().filter(|(factor, _)| *factor != self.factor);
@@ -72,8 +71,7 @@ fn queues(result: &ResultSummary) -> Option<(&str, u32)> {
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
-/// Returns the CPU time: the busy CPUs of the whole system, or the sum over several machines if another
-/// tool reported it.
+/// The busy CPUs of the whole system, or the sum over several machines if another tool reported it.
 pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     let shares = || {
         let shares = result

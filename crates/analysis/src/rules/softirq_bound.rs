@@ -37,7 +37,6 @@ struct SaturatedCpu<'a> {
     cpus: Vec<u32>,
     softirq: Above,
     idle: f64,
-    /// Whether softirq time comes from a probe rather than ticks.
     traced: bool,
 }
 

@@ -26,7 +26,6 @@ const MOST_PAUSES: usize = 6;
 #[derive(Clone, Copy)]
 struct Stall {
     carried: Nanos,
-    /// Time without data at the end.
     still: Nanos,
     retransmits: u64,
 }
@@ -49,7 +48,6 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     stop.into_iter().chain(pauses.first().map(|longest| paused(longest, &pauses))).collect()
 }
 
-/// Consecutive intervals of a trial in which no data arrived.
 struct Pause<'a> {
     result: &'a ResultSummary,
     trial: u32,

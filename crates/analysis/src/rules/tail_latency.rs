@@ -34,7 +34,6 @@ struct Tail<'a> {
     tail: Nanos,
     times: f64,
     sure: bool,
-    /// Growth relative to the baseline, if the tail grew more than the median.
     against: Option<Growth>,
 }
 
@@ -96,7 +95,8 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
     times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
 }
 
-/// Growth of the tail beyond that of the median, within blocks. `None` if not significant or for the baseline.
+/// Returns the growth of the tail beyond that of the median, within blocks. `None` if the growth is not significant,
+/// or for the baseline.
 fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;
     let baseline = context

@@ -105,8 +105,6 @@ fn limitations(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], s
         .collect()
 }
 
-/// Finds a setting with the reference's queues that costs at least as much as one with more queues and carries no
-/// more.
 fn dearer(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>]) -> Option<String> {
     let beaten = |point: &&Point<'_>| {
         let better = |waste: &&Waste<'_>| {

@@ -70,7 +70,6 @@ fn limitations(own: &[&Cost<'_>]) -> Vec<String> {
     [layer.to_owned()].into_iter().chain(significance::of_many(own.len())).collect()
 }
 
-/// Formats the settings: ` (offload=on)`, or ` (offload=on, the cheapest of 2 settings)`.
 fn settings(cost: &Cost<'_>, settings: usize) -> String {
     let mut parts: Vec<String> =
         cost.breakdown.levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();

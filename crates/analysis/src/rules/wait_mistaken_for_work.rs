@@ -16,7 +16,6 @@ const LEAST: f64 = 0.1;
 const MOST: f64 = 0.5;
 const MOST_LISTED: usize = 4;
 
-/// System calls of a result without a breakdown of their time.
 struct Unsplit<'a> {
     result: &'a ResultSummary,
     /// Calls that wait or run a guest, sorted by decreasing time.

@@ -29,8 +29,6 @@ fn streaming(load: &WorkloadSettings, measurement: &Measurement) -> SingleStream
     }
 }
 
-/// Returns the rates of the warm-up and of `intervals` intervals, which alternate by one percent around a
-/// rate.
 fn steady(rate: f64, intervals: usize) -> Vec<f64> {
     (0..=intervals).map(|index| rate * if index % 2 == 0 { 0.99 } else { 1.01 }).collect()
 }

@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-/// Returns the counts that `now` contains in addition to `before`. Both count from the same start.
+/// Both arguments count from the same start.
 #[must_use]
 pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults {
     ProbeResults {

@@ -117,7 +117,7 @@ impl Difference<'_> {
     }
 }
 
-/// Returns a workload's largest established difference or, if there is none, the largest undecided one.
+/// Prefers an established difference. An undecided one is returned only if no difference is established.
 pub(super) fn largest<'a>(
     findings: &Findings,
     workload: &str,
@@ -127,7 +127,6 @@ pub(super) fn largest<'a>(
     own.max_by(|one, other| order(*one, *other, findings)).flatten()
 }
 
-/// Orders differences by their importance for the verdict.
 pub(super) fn order(
     one: Option<&Difference<'_>>,
     other: Option<&Difference<'_>>,

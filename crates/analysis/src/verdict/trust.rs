@@ -61,7 +61,7 @@ fn warns(finding: &Finding) -> bool {
         && matches!(finding.role, Role::Measurement | Role::Limit)
 }
 
-/// Returns the variation between the trials of a result if it is notable and no baseline was repeated.
+/// Returns `None` if the variation is small or a baseline was repeated.
 fn variation(findings: &Findings) -> Option<f64> {
     if !findings.noise.is_empty() {
         return None;

@@ -59,7 +59,7 @@ impl StreamLines {
         printed
     }
 
-    /// Returns the interval's number. A sample may end slightly early or late.
+    /// A sample may end slightly early or late.
     fn number(&self, at: Nanos, sample: &Interval) -> u64 {
         (at.0 + (sample.end - sample.start).0 / 2) / self.every.0
     }

@@ -253,7 +253,6 @@ fn foot(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'st
     Line::styled(format!("{keys}{cost:>room$}"), colours.faint())
 }
 
-/// Draws `── results ──────`.
 fn rule(name: &str, width: usize, colours: Colours) -> Line<'static> {
     let name = one_line(name);
     let rest = width.saturating_sub(columns(&name) + 4);
@@ -280,7 +279,6 @@ fn seconds(time: Duration) -> String {
     format!("{:.0} s", Nanos::from(time).seconds())
 }
 
-/// Formats the remaining time, e.g. `about 4 min left`.
 fn remaining(left: Left) -> String {
     let rounded = |time: Duration| match time.as_secs() {
         0..10 => "a few seconds".to_owned(),

@@ -32,12 +32,11 @@ pub(super) fn hops(state: &State) -> Vec<Hop> {
     hops.into_iter().map(named).collect()
 }
 
-/// Draws boxes if they fit into this size, and otherwise text.
 pub(super) fn drawn(hops: &[Hop], width: usize, rows: usize) -> Vec<String> {
     boxes(hops, width).filter(|lines| lines.len() <= rows).unwrap_or_else(|| in_words(hops, width))
 }
 
-/// Draws a box for each host, connected by lines and wrapped into rows. Returns `None` if a box is too wide.
+/// Returns `None` if a box would be too wide.
 fn boxes(hops: &[Hop], width: usize) -> Option<Vec<String>> {
     let mut lines: Vec<[String; 3]> = vec![Default::default()];
     for (place, hop) in hops.iter().enumerate() {

@@ -62,7 +62,6 @@ fn once(piece: impl Into<Vec<u8>>) -> Pieces {
     Box::new(iter::once(piece.into()))
 }
 
-/// Returns a line of the flood size that consists of `begin` and repetitions of `again`.
 fn long(begin: &'static str, again: &'static str) -> Pieces {
     let each = again.repeat(4096 / again.len());
     let times = FLOOD / each.len();

@@ -69,8 +69,6 @@ impl Agents {
         }
     }
 
-    /// Leaves out the host that caused the error.
-    ///
     /// # Errors
     ///
     /// Returns the error if it concerns no host, or a required host.
@@ -88,8 +86,7 @@ impl Agents {
         Ok(())
     }
 
-    /// Restarts a silent machine and waits for its greeting. Returns `false` if the machine cannot hang
-    /// during boot or has already been restarted.
+    /// Returns `false` if the machine cannot hang during boot or has already been restarted.
     pub(crate) fn start_again(&mut self, host: &HostName) -> Result<bool, RunError> {
         let Endpoint { machine, starts, .. } = &self.endpoints[host];
         if !machine.boot().may_hang || *starts == MAX_STARTS {
@@ -124,8 +121,7 @@ impl Agents {
         greeted.map_err(|source| self.lost(host, source))
     }
 
-    /// Returns whether the machine may boot. If more machines booted than there are CPUs, all would become
-    /// too slow for their timeouts.
+    /// If more machines booted than there are CPUs, all would become too slow for their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;
@@ -133,7 +129,6 @@ impl Agents {
         !machine.boot().own_kernel || self.endpoints.values().filter(booting).count() < cpus
     }
 
-    /// Waits up to one polling interval for a greeting, then restarts a machine that is late.
     fn await_greeting(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         if let Some((host, FromAgent::Hello(hello))) = self.hear()? {
             hello.accept().map_err(|source| self.lost(&host, source))?;

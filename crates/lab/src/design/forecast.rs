@@ -4,7 +4,6 @@ use scenario::Plan;
 use units::Nanos;
 
 const SCREENING: u32 = 2;
-/// The minimum number of blocks that can establish a difference.
 const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
 /// The maximum fraction of the budget for screening. If two blocks would exceed it, there is only one.
 const SCREENING_SHARE: f64 = 0.6;
@@ -45,8 +44,7 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// Returns the minimum number of trials that can establish a difference, if a plan with several results has
-/// fewer.
+/// Returns the minimum number of trials that can establish a difference, if a plan with several results has fewer.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);

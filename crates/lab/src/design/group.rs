@@ -143,7 +143,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns the indexes of the results for which more trials can change the answer.
     fn open(&self, plan: &Plan) -> BTreeSet<usize> {
         let Some(best) = self.good.best() else {
             return (0..self.results.len()).collect();
@@ -166,8 +165,6 @@ impl<'a> Field<'a> {
         possible.into_iter().filter(|place| !worth.is_below(*place, leader, 0.0)).collect()
     }
 
-    /// For each factor with several possible knees, returns the best result of each level, from the first
-    /// level that may be on the plateau to the first that certainly is.
     fn knees(&self, plan: &Plan) -> BTreeSet<usize> {
         let factors: BTreeSet<&FactorName> =
             self.results.iter().flat_map(|result| plan.results[*result].levels.keys()).collect();

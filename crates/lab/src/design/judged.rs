@@ -30,8 +30,8 @@ impl<'a> Judged<'a> {
         Self { seen, block, results, fit }
     }
 
-    /// Returns how precisely the value of a result is known: the distance to the farther end of its interval,
-    /// relative to the value. Returns `None` if there are too few trials.
+    /// Returns the distance to the farther end of the result's interval, relative to the value. `None` if there are
+    /// too few trials.
     pub(super) fn reach(&self, result: usize) -> Option<f64> {
         let place = self.place(result)?;
         let fitted = self.fit.as_ref().and_then(|fit| fit.value(place, interval::TO_STOP));
@@ -42,7 +42,6 @@ impl<'a> Judged<'a> {
         fitted.or_else(alone)?.reach()
     }
 
-    /// Returns the results with an undecided comparison, and the results that they are compared with.
     pub(super) fn unclear(&self, plan: &Plan) -> BTreeSet<usize> {
         let steps = plan.steps.iter().filter(|step| self.place(step.result).is_some());
         steps.filter(|step| self.is_unclear(step)).flat_map(|step| [step.result, step.reference]).collect()
@@ -62,7 +61,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Counts the measured results, without baselines, like the report.
+/// Excludes baselines, as the report does.
 fn family(plan: &Plan, seen: &Observations, block: u32) -> Family {
     let is_measured = |result: &usize| !seen.blocks(*result, Arm::Measure, block).is_empty();
     let compared = (0..plan.results.len()).filter(|result| !plan.results[*result].baseline);

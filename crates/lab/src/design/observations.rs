@@ -51,7 +51,7 @@ impl Point {
 }
 
 impl Observations {
-    /// Adds a trial, replacing an earlier attempt. Results that are not in the plan are ignored.
+    /// A trial replaces its earlier attempt. Results that are not in the plan are ignored.
     pub(super) fn take(&mut self, plan: &Plan, trial: &Trial) {
         let Some(result) = plan.results.iter().position(|result| result.id.as_str() == trial.result) else {
             return;
@@ -108,7 +108,6 @@ impl Observations {
         self.counted(result, arm, block).filter_map(|point| Some((point.block, point.value?))).collect()
     }
 
-    /// Returns whether nothing arrived in one of its usable trials before `block`.
     pub(super) fn was_silent(&self, result: usize, block: u32) -> bool {
         self.counted(result, Arm::Measure, block).any(|point| point.value.is_none())
     }
@@ -131,7 +130,7 @@ impl Observations {
         self.begun.iter().zip(ends).map(|((began, result), end)| took(plan, *result, *began, end)).sum()
     }
 
-    /// Returns the expected time of a trial: the measured time or, if there is none, the plan's estimate.
+    /// Returns the measured time of a trial or, if there is none, the plan's estimate.
     pub(super) fn expected(&self, plan: &Plan, result: usize) -> Nanos {
         let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == result);
         let took = pairs.map(|pair| took(plan, result, pair[0].0, Some(pair[1].0))).max();

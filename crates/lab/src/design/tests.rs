@@ -119,7 +119,6 @@ fn run(lab: &Lab, plan: &Plan, seed: u64, mut trials: Vec<Trial>) -> (Vec<Trial>
     (trials, ends)
 }
 
-/// The recommended result, which has the best objective among those close to the best median.
 fn recommended(trials: &[Trial], objective: Objective) -> String {
     let mut results: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.arm == samples::Arm::Measure) {

@@ -68,7 +68,6 @@ fn is_unknown(reason: &str) -> bool {
         && !reason.contains("Cannot connect")
 }
 
-/// Lists the running containers, as a hint for a mistyped name.
 fn list(programs: &[&'static str]) -> String {
     let names: Vec<String> = programs
         .iter()

@@ -17,7 +17,6 @@ const V2: &str = "cgroup2";
 pub struct CpuLimit {
     /// In CPUs, e.g. 0.5.
     pub cpus: f64,
-    /// Where the limit is set.
     pub source: String,
 }
 
@@ -37,7 +36,6 @@ struct Hierarchy {
 }
 
 impl CpuLimit {
-    /// Returns the smallest limit, or `None` if there is none.
     #[must_use]
     pub fn of(process: &Process) -> Option<Self> {
         let quotas = levels(process).into_iter().filter_map(|level| quota(&level));
@@ -61,7 +59,7 @@ impl Throttled {
         Self { time: levels(process).into_iter().filter_map(read).collect() }
     }
 
-    /// Returns the cgroup with the longest throttled time since `before`, or `None` if no cgroup was throttled.
+    /// Returns `None` if no cgroup was throttled.
     #[must_use]
     pub fn since(&self, before: &Self) -> Option<(PathBuf, Duration)> {
         let growth = self.time.iter().map(|(level, time)| {
@@ -72,12 +70,11 @@ impl Throttled {
     }
 }
 
-/// Returns the directories of the process's own cgroups, one for each hierarchy.
 pub(super) fn cgroups(process: &Process) -> Vec<PathBuf> {
     mounted(process).into_iter().map(|(_, directory)| directory).collect()
 }
 
-/// Returns the directories of the process's cgroups and of all their ancestors, including the roots.
+/// Returns the directories of the cgroups and of all their ancestors, including the roots.
 fn levels(process: &Process) -> Vec<PathBuf> {
     let of_hierarchy = |(mount, directory): (PathBuf, PathBuf)| {
         let levels = directory.ancestors().take_while(|level| level.starts_with(&mount));
@@ -91,7 +88,7 @@ fn mounted(process: &Process) -> Vec<(PathBuf, PathBuf)> {
     directories(&hierarchies(&mounts), &process.read("cgroup").unwrap_or_default())
 }
 
-/// Returns the mount point and the directory of each cgroup in the text of `/proc/PID/cgroup`.
+/// `groups` is the text of `/proc/PID/cgroup`.
 fn directories(hierarchies: &[Hierarchy], groups: &str) -> Vec<(PathBuf, PathBuf)> {
     let of_line = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -138,7 +135,6 @@ fn quota(level: &Path) -> Option<CpuLimit> {
     Some(CpuLimit { cpus, source: level.join(file).display().to_string() })
 }
 
-/// Parses a quota and a period. A quota of `max` or -1 means no limit.
 fn ratio(text: &str) -> Option<f64> {
     let mut numbers = text.split_whitespace();
     let quota: f64 = numbers.next()?.parse().ok().filter(|quota| *quota > 0.0)?;
@@ -155,7 +151,6 @@ fn throttled_time(stat: &str) -> Option<Duration> {
     })
 }
 
-/// Counts the CPUs in a list such as `0-3,8`.
 fn allowed_cpus(status: &str) -> Option<usize> {
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim();
     list.split(',')

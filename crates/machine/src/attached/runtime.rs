@@ -8,12 +8,10 @@ use super::AttachError;
 
 pub(super) enum Answer<T> {
     NotInstalled,
-    /// The command exited with an error and printed this.
     Failed(String),
     Found(T),
 }
 
-/// Runs a command and parses the JSON that it prints.
 pub(super) fn ask<T: DeserializeOwned>(program: &str, arguments: &[&str]) -> Result<Answer<T>, AttachError> {
     let output = match Command::new(program).args(arguments).env_remove(crate::STORE).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Answer::NotInstalled),
@@ -48,7 +46,7 @@ pub(super) fn last_line(output: &str) -> String {
     output.lines().last().unwrap_or("it printed no reason").to_owned()
 }
 
-/// Returns the lines that a command prints, or none if it fails.
+/// Returns no lines if the command fails.
 pub(super) fn lines(program: &str, arguments: &[&str]) -> Vec<String> {
     let output = Command::new(program).args(arguments).env_remove(crate::STORE).output();
     let printed = output.map(|output| output.stdout).unwrap_or_default();

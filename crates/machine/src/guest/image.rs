@@ -13,7 +13,6 @@ use protocol::guest::{MODULE_ORDER, MODULES};
 
 use super::{ImageFile, error::GuestError, kernel::Kernel, modules::Modules, program};
 
-/// Mount points.
 const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
 
 const FOLDER_MODE: u32 = 0o040_755;

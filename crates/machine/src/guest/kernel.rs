@@ -113,8 +113,7 @@ impl Kernel {
     }
 }
 
-/// Returns whether a release belongs to a series. For example, 6.1.0-56-cloud-amd64 belongs to 6.1, but not
-/// to 6.12.3.
+/// A release such as 6.1.0-56-cloud-amd64 belongs to 6.1, but not to 6.12.3.
 fn is_of(release: &str, series: &str) -> bool {
     let rest = release.strip_prefix(series);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
@@ -130,7 +129,7 @@ fn release(image: &Path) -> Option<&str> {
     image.file_name()?.to_str()?.strip_prefix(PREFIX)
 }
 
-/// Ranks a release. Numbers are compared by value, so 6.1.0-56 is newer than 6.1.0-9.
+/// Compares numbers by value, so 6.1.0-56 is newer than 6.1.0-9.
 fn rank(release: &str) -> (bool, Vec<u64>) {
     let numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     (release.contains(FOR_GUESTS), numbers.collect())

@@ -19,7 +19,6 @@ const LINKER_CACHE: &str = "/etc/ld.so.cache";
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
-/// Returns all files, including the kernel modules for guests, and Firecracker if it is installed.
 pub(super) fn files(kernel: &Kernel, firecracker: Option<&Path>) -> Result<Vec<ImageFile>, QemuError> {
     let program = on_path(PROGRAM).ok_or(QemuError::NotInstalled)?;
     let mut files =

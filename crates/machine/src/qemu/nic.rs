@@ -11,7 +11,7 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// Returns why vhost-net is unavailable. This opens the device, because QEMU opens it itself later.
+    /// Checks by opening the device, because QEMU opens it itself later.
     #[must_use]
     pub fn lacks_vhost() -> Option<String> {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
@@ -42,7 +42,7 @@ impl Nic {
     }
 }
 
-/// Returns the features (see virtio_net_properties in hw/net/virtio-net.c).
+/// See virtio_net_properties in hw/net/virtio-net.c.
 fn features(virtio: VirtioNet) -> Vec<String> {
     // These extensions depend on the other features.
     let extensions = [("gso", virtio.tso), ("host_ecn", virtio.tso), ("guest_ecn", virtio.gro)];

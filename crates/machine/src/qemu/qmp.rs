@@ -15,12 +15,12 @@ use thiserror::Error;
 use crate::last_lines::LastLines;
 
 const PATIENCE_AT_START: Duration = Duration::from_secs(20);
-/// The timeout for a reply. QEMU replies immediately, unless it is stopped or gets no CPU time.
+/// QEMU replies immediately, unless it is stopped or gets no CPU time.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
 /// The length of the reply queue. QEMU sends one reply per command, and further replies are dropped.
 const WAITING: usize = 16;
-/// The maximum length of a line. With 255 CPUs, a reply takes about 60 kB.
+/// With 255 CPUs, a reply takes about 60 kB.
 const MAX_LINE: u64 = 1 << 20;
 
 /// Events that indicate that a guest has ended or halted.

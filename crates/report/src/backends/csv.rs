@@ -49,7 +49,6 @@ const fn basis(basis: Basis) -> &'static str {
     }
 }
 
-/// Returns the time that this fraction of the samples does not exceed.
 pub(crate) fn at(times: &Distribution, share: f64) -> Option<String> {
     times.at(share).map(|time| time.0.to_string())
 }

@@ -66,7 +66,7 @@ pub(super) fn plain(text: &str) -> String {
     shown.map(|sign| if sign.is_control() || sign.is_whitespace() { ' ' } else { sign }).collect()
 }
 
-/// Replaces the middle of a text that is too wide with an ellipsis, because names usually differ at their ends.
+/// Shortens the middle, because names usually differ at their ends.
 pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     if width(text, style) <= room {
         return text.to_owned();
@@ -94,7 +94,7 @@ pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     head
 }
 
-/// Wraps text between words, or after hyphens in long words. Text beyond `most` lines is truncated.
+/// Long words may also break after hyphens. Text beyond `most` lines is truncated.
 pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in words(text, room, style) {

@@ -31,7 +31,6 @@ pub(crate) struct Line {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
-    /// Points joined by lines, with a dot at each.
     Dotted,
     Bare,
     Dots,

@@ -24,7 +24,6 @@ pub(crate) struct Row {
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) middle: Option<f64>,
     pub(crate) points: Vec<f64>,
-    /// The range within which differences are not significant.
     pub(crate) band: Option<(f64, f64)>,
     pub(crate) text: Text,
     pub(crate) note: Option<Text>,

@@ -34,7 +34,6 @@ impl Scale {
         Self::Log { low: low / 1.15, high: high * 1.15 }
     }
 
-    /// Returns the position from 0 to 1, or 0 for NaN.
     pub(crate) fn place(self, value: f64) -> f64 {
         let share = match self {
             Self::Linear { low, high } => (value - low) / (high - low),

@@ -28,7 +28,7 @@ pub(crate) fn file(chart: &Chart, theme: Theme) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}")
 }
 
-/// Returns an inline SVG that uses the page's style sheet. Element IDs start with `prefix`.
+/// Uses the page's style sheet. Element IDs start with `prefix`.
 pub(crate) fn inline(chart: &Chart, width: f64, prefix: &str) -> String {
     draw(chart, width, prefix, None)
 }
@@ -230,7 +230,6 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Reserves an area so that movable text avoids it.
     pub(super) fn keep_free(&mut self, (x, y): (f64, f64), around: f64) {
         self.taken.push(Extent(x - around, y - around, x + around, y + around));
     }

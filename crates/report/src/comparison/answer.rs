@@ -103,7 +103,6 @@ fn counted(comparison: &RunComparison) -> String {
     format!("of {} common results, B is {}", comparison.results.len(), listed(&phrase))
 }
 
-/// Names the results with the largest loss and gain or, if undecided, the result that appears to differ most.
 fn extremes(comparison: &RunComparison) -> String {
     let phrase: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
         .into_iter()

@@ -35,7 +35,7 @@ pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
     Column::new("send_lateness_p99", "ns", |stream| at(stream.lateness.as_ref()?, 0.99)),
 ];
 
-/// Sums all connections per interval: received data, or sent data if the receivers did not report.
+/// Uses the sent data if the receivers did not report.
 pub(super) fn series(data: &StreamData) -> TimeSeries {
     let all_reported = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
     let end = |flow: &'_ Flow| -> Vec<Interval> {
@@ -62,7 +62,6 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
     TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
 }
 
-/// Returns whether the value is the senders' rate because the receivers did not report.
 pub(crate) fn is_of_sender(result: &ResultSummary) -> bool {
     StreamSummary::of(result).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }

@@ -22,7 +22,6 @@ pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     format!("{value} {}", bracket(&range, &interval, comparison.basis, confidence))
 }
 
-/// Like [`gain`], but without the interval: `+69.1 %`, `2.31x`.
 pub(crate) fn gain_alone(comparison: &Comparison) -> String {
     if comparison.ratio >= SEVERAL {
         return glued(&Scale::times(comparison.ratio).quantity(comparison.ratio));

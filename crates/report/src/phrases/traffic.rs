@@ -6,7 +6,6 @@ use units::{Bytes, Share};
 use super::{count, grouped};
 use crate::text::glued;
 
-/// Formats congestion windows as a range: `321K → 388K`.
 pub(crate) fn window(range: (Bytes, Bytes)) -> String {
     format!("{} → {}", kilobytes(range.0), kilobytes(range.1))
 }

@@ -116,7 +116,6 @@ fn percentiles(times: &Distribution) -> Vec<(f64, f64)> {
     known.filter(|(share, _)| *share < longest.0).chain([longest]).collect()
 }
 
-/// Returns the curve with intermediate points: the cumulative fraction at the end of each bucket.
 fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     let percentiles = percentiles(times);
     let deepest = percentiles.last().map_or(0.0, |(share, _)| *share);

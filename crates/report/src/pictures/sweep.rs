@@ -69,7 +69,7 @@ pub(super) fn swept<'a>(
     findings.results.iter().filter(|result| result.workload == answer.workload && result.path == answer.path)
 }
 
-/// Returns a factor's levels, with numbers in ascending order and others in their original order.
+/// Numbers are in ascending order, and other levels in their original order.
 pub(super) fn levels<'a>(findings: &'a Findings, answer: &'a Answer, factor: &str) -> Vec<&'a str> {
     let found = swept(findings, answer).filter_map(|result| result.levels.get(factor).map(String::as_str));
     let mut levels = labels::distinct(found);
@@ -104,7 +104,6 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
     }
-    // This sorts numerically by the numbers in the setting.
     let counted = |curve: &Curve<'_>| {
         let digits = |sign: char| !sign.is_ascii_digit() && sign != '.';
         let numbers = curve.others.split(digits).filter_map(|number| number.parse::<f64>().ok());
@@ -173,7 +172,7 @@ fn value_plot(
     }
 }
 
-/// Returns a result's CPU time, summed over the owners known for every result of the answer.
+/// Sums over the owners known for every result of the answer.
 pub(super) fn cpu(answer: &Answer, result: &ResultSummary) -> Option<f64> {
     let of_owner = |consumer: &String| {
         result.consumers.iter().find(|cost| cost.consumer == *consumer).map(|cost| cost.value)

@@ -23,8 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(of_result).collect()
 }
 
-/// Picks the first trial with a level shift, or else the first trial. Returns `None` if too few intervals were
-/// stored.
+/// Picks the first trial with a level shift, or else the first trial. `None` if too few intervals were stored.
 pub(crate) fn chart(record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
     let trial = trial(record, result)?;
     let series = kind::series(&trial.measurement)?;
@@ -140,7 +139,7 @@ fn about(series: &TimeSeries, shifts: &[&ResultShift]) -> String {
     format!("{} intervals between {least} and {most}, {jumps}.", series.samples.len()).replace(GLUE, " ")
 }
 
-/// A pixel column: a single sample, or the minimum and maximum of several.
+/// A single sample, or the minimum and maximum of several.
 struct Column {
     start: f64,
     end: f64,

@@ -96,7 +96,6 @@ const fn arrow(leg: Leg) -> &'static str {
     }
 }
 
-/// Shows a step's position within the round trip: `····███·········`.
 fn bar(step: &StepSummary, whole: f64) -> Text {
     let columns = |share: f64| (share / whole * WIDE).clamp(0.0, WIDE);
     let begin = columns(step.start).floor() as usize;

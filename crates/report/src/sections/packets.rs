@@ -58,7 +58,6 @@ fn data(counted: &[PacketRow<'_>]) -> Option<Table> {
     })
 }
 
-/// Names the device that segmented packets, and the segments per packet if that number changed later.
 fn cut(data: &DataPackets) -> String {
     let Some(cut) = &data.cut else { return "-".to_owned() };
     let to = per_packet(cut.segments);

@@ -160,7 +160,7 @@ fn cause(cause: &Cause, brief: bool) -> Text {
     }
 }
 
-/// Returns the recommended setting. If the values are unreliable, it is only the best so far.
+/// If the values are unreliable, the setting is only the best so far.
 fn setting(source: &Source<'_>) -> Option<Row> {
     let verdict = &source.findings.verdict;
     let chosen = verdict.settings.iter().find(|setting| setting.objective == source.objective)?;

@@ -36,7 +36,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         findings.results.iter().filter(|result| !result.syscalls.is_empty()).collect();
     let claimed: Vec<&String> =
         findings.findings.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.results).collect();
-    // Results in findings come first, then those with times.
     let rank =
         |result: &ResultSummary| claimed.iter().position(|id| **id == result.id).unwrap_or(claimed.len());
     counted.sort_by_key(|result| (rank(result), !is_timed(result)));
@@ -93,7 +92,6 @@ pub(super) fn all(result: &ResultSummary) -> Option<String> {
     rates(result).map(|rates| layout::rare(rates.all))
 }
 
-/// Chooses, for each probed workload, the result with the most layers, then the most calls.
 fn chosen<'a>(counted: &[&'a ResultSummary]) -> Vec<&'a str> {
     let probed = || counted.iter().filter(|result| result.probed.is_some());
     let workloads = labels::distinct(probed().map(|result| result.workload.as_str()));

@@ -182,7 +182,6 @@ impl<'a> Configuration<'a> {
         })
     }
 
-    /// Returns the CPU-seconds per GB of the most expensive workload.
     fn cpu_for_bytes(&self) -> Option<f64> {
         self.most_cpu_for_bytes().map(|(_, cost)| cost)
     }
@@ -193,7 +192,6 @@ impl<'a> Configuration<'a> {
         of_bytes.map(|(result, cost)| (result, cost.seconds)).max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
-    /// Returns the slower end's boot time in nanoseconds, if recorded.
     fn boot(&self) -> Option<f64> {
         self.machines.iter().map(|machine| machine.ready.0 as f64).max_by(f64::total_cmp)
     }

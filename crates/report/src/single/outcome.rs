@@ -46,8 +46,7 @@ fn method(spread: &Spread) -> String {
     )
 }
 
-/// Describes the buffer sizes the kernel granted. It doubles a requested size for bookkeeping and enforces a minimum
-/// and a maximum (socket(7)).
+/// The kernel doubles a requested size for bookkeeping and enforces a minimum and a maximum (socket(7)).
 fn buffers(single: &SingleMeasurement) -> Option<Line> {
     let asked = single.load.kind().socket()?.window?;
     let of = |end: &EndSocket| {

@@ -86,7 +86,6 @@ pub(super) fn and_more(more: &str, all: usize) -> String {
     format!("and {more} (--top {all} shows all)")
 }
 
-/// Lists details that a terminal has no room for: the slowest calls, and failures.
 pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
     let columns = Columns::of(&source.trace.calls, TAILS);
     let caption = "99 of 100 calls took less than the time shown, a power of two.";

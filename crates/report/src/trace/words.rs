@@ -25,7 +25,6 @@ pub(super) fn target(target: &TraceTarget) -> String {
     }
 }
 
-/// Returns e.g. `10.0 s, 2 CPUs, 2026-11-21 11:30 UTC`, with the reason the trace ended if it is unusual.
 pub(super) fn length(trace: &TraceSummary) -> String {
     let cpus = phrases::count(u64::from(trace.cpus), "CPU", "CPUs");
     format!("{} s, {cpus}, {}", significant(trace.elapsed.seconds(), 3), phrases::moment(trace.started))

@@ -211,8 +211,7 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Checks that each row of a chart agrees with the report's row for its result. Returns the number of fields
-/// compared.
+/// Returns the number of fields compared.
 fn check_data(picture: &Picture, report: &[BTreeMap<String, String>]) -> usize {
     let compared = rows(&picture.csv()).into_iter().map(|row| {
         // Some hand-written results share an ID.

@@ -69,7 +69,6 @@ fn inflation_matches_the_package_mcmc() {
     }
 }
 
-/// If both the dip test and the mixture model are certain, so are we, and our levels match the mixture's means.
 #[test]
 fn modes_agree_with_dip_test_and_mixture_model() {
     let (mut clear, mut single) = (0, 0);

@@ -10,7 +10,6 @@ pub(crate) const SEED: u64 = 7;
 pub(crate) struct Case {
     pub(crate) method: &'static str,
     pub(crate) data: String,
-    /// The smallest and the largest claimed fraction, or `None` for a number without a claim.
     pub(crate) claim: Option<(f64, f64)>,
     pub(crate) answers: f64,
     once: Box<Once>,
@@ -60,7 +59,6 @@ impl Case {
         Self { answers: least, ..self }
     }
 
-    /// Uses the same data sets every time for a given seed, and different ones for every case.
     pub(crate) fn run(&self, sets: usize, seed: u64) -> Shown {
         let seed = self
             .method

@@ -7,7 +7,6 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Accepted coverage of a 95 % interval.
 pub(crate) const ASKED: (f64, f64) = (0.93, 0.97);
 
 pub(crate) fn cases() -> Vec<Case> {

@@ -62,7 +62,6 @@ impl Draws {
         self.0.random_range(0.0..1.0)
     }
 
-    /// Box-Muller transform.
     pub(crate) fn normal(&mut self) -> f64 {
         let (radius, angle) = (self.0.random_range(1e-300..1.0f64), self.uniform());
         (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()

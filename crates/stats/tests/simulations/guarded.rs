@@ -9,7 +9,6 @@ use crate::{
     draws::Draws,
 };
 
-/// Spread of the logarithms of the messages of a trial.
 const SPREAD: f64 = 0.3;
 /// Standard normal quantile of 99 %.
 const TAIL: f64 = 2.326;
@@ -28,7 +27,6 @@ fn trials(draws: &mut Draws, (trials, messages): (usize, usize), between: f64, t
     (0..trials).map(|_| trial()).collect()
 }
 
-/// The pooled 99th percentile and its bounds.
 fn p99(trials: &[Vec<f64>]) -> Option<(f64, Bounds)> {
     let mut all: Vec<f64> = trials.iter().flatten().copied().collect();
     all.sort_by(f64::total_cmp);

@@ -141,7 +141,6 @@ fn mixtures() -> Vec<Case> {
     cases
 }
 
-/// Two runs with levels that vary by 0.7 %.
 fn few() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, scatter) in [3, 4, 5, 10, 20].into_iter().flat_map(|n| [0.005, 0.01, 0.02].map(|it| (n, it))) {

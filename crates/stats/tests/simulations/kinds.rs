@@ -65,7 +65,6 @@ impl Change {
     }
 }
 
-/// Returns the reported kind, or `None` for an unsteady series.
 fn kind(values: &[f64]) -> Option<Kind> {
     Some(match stationarity(values)? {
         Stationarity::Steady => Kind::Steady,

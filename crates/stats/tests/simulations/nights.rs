@@ -8,7 +8,6 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Standard deviation of runs.
 const SCATTER: f64 = 0.02;
 
 pub(crate) fn cases() -> Vec<Case> {

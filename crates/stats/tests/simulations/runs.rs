@@ -14,7 +14,6 @@ pub(crate) fn cases() -> Vec<Case> {
     [alarms(), figures(), changed(), sweeps(), assumed()].into_iter().flatten().collect()
 }
 
-/// Generates a history of runs with ten trials each, and the estimate from the medians of all but the last.
 fn history(
     draws: &mut Draws,
     known: usize,
@@ -87,7 +86,6 @@ fn figures() -> Vec<Case> {
     cases
 }
 
-/// A loss of 5 %, with a steady history and with one that had another level before.
 fn changed() -> Vec<Case> {
     let one = |higher: usize| {
         move |draws: &mut Draws| {

@@ -23,17 +23,12 @@ const LEAST_POWER: f64 = 0.02;
 #[derive(Clone, Copy)]
 enum Trials {
     Shaped(Shape),
-    /// One trial in ten of every result, including the baseline's repetition, is slowed to a third.
     Disturbed,
-    /// One trial in ten of the examined result is slowed to a third.
     OneDisturbed,
-    /// The examined result varies three times as much as all others.
     Uneven,
-    /// Every third trial of the baseline's repetition is slowed to a third.
     AgainDisturbed,
     /// Differences between blocks do not affect the examined result.
     WithoutBlocks,
-    /// The examined result has no trials after [`EARLY`] blocks.
     EndsEarly,
 }
 

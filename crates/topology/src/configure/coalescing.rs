@@ -91,7 +91,7 @@ fn parameters(original: &Coalescing) -> String {
     }
 }
 
-/// Sets only the parameters that differ, because the driver may not support the others.
+/// Unchanged parameters are omitted, because the driver may not support them.
 fn changes(builder: CoalesceBuilder, now: &Coalescing, target: &Coalescing) -> CoalesceBuilder {
     fn if_other<T: PartialEq>(
         builder: CoalesceBuilder,
@@ -129,7 +129,7 @@ fn while_down(
     done
 }
 
-/// Returns the IPv4 routes over a device as raw messages that can be sent back, like `ip route restore` does.
+/// The messages can be sent back, like `ip route restore` does.
 fn routes_by(kernel: &Kernel<'_>, device: &Device) -> Result<Vec<Vec<u8>>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETROUTE, NLM_F_REQUEST);
     request.append(&RtMsg { rtm_family: INET, ..RtMsg::default() });

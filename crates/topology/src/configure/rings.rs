@@ -33,7 +33,7 @@ impl fmt::Display for Places {
 }
 
 impl Places {
-    /// Requests only the sizes that differ, because a driver may not support both rings.
+    /// Unchanged sizes are omitted, because a driver may not support both rings.
     fn changes(self, now: &Self, rings: RingsBuilder) -> RingsBuilder {
         let rings = if self.rx == now.rx { rings } else { rings.rx(self.rx.now) };
         if self.tx == now.tx { rings } else { rings.tx(self.tx.now) }

@@ -23,7 +23,6 @@ use crate::{
 /// `IFLA_VXLAN_ID`, `IFLA_VXLAN_GROUP` and `IFLA_VXLAN_LOCAL`.
 const VXLAN: [u16; 3] = [1, 2, 4];
 
-/// A device in one of the namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Node {
     pub(super) space: usize,
@@ -95,7 +94,6 @@ impl<'k> Spaces<'k> {
         self.link_at(node).map_or(Connection::Lower, |link| DeviceKind::of_word(&link.kind).connection())
     }
 
-    /// Returns a device's peer, or the device below it.
     pub(super) fn lower(&self, node: Node) -> Option<Node> {
         let link = self.link_at(node)?;
         let space = match link.lower_namespace {

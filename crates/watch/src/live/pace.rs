@@ -21,7 +21,6 @@ pub enum Left {
 pub struct Pace {
     plan: Plan,
     done: BTreeSet<u32>,
-    /// The highest position reached in the plan. Trials skipped before it will not run later.
     reached: u32,
     skipped: BTreeSet<String>,
     taken: BTreeMap<usize, (u32, Duration)>,
@@ -151,8 +150,7 @@ impl Pace {
         self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.result))
     }
 
-    /// The expected duration of a trial: the average of earlier trials, or the planned duration scaled by how slow
-    /// the run is.
+    /// Returns the average of earlier trials, or the planned duration scaled by how slow the run is.
     fn expected(&self, result: usize) -> Duration {
         if let Some((count, taken)) = self.taken.get(&result) {
             return *taken / *count;

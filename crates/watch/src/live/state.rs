@@ -231,7 +231,6 @@ impl State {
         self.log.push_back(Entry { at: now - self.started, tone, text: one_line(text) });
     }
 
-    /// The current trial's path. Before the first trial, this is the baseline's path.
     pub fn path(&self) -> Option<&Path> {
         let of = |trial: &Current| &self.plan.results[trial.planned.result].path;
         let paths = &self.scenario.paths;

@@ -4,7 +4,6 @@ use samples::Disturber;
 
 use super::*;
 
-/// Returns six trials at this rate, of which the first `disturbed` blocks are disturbed.
 fn run(rate: f64, disturbed: u32) -> RunRecord {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], rate).each("plain/bulk", |trial| {

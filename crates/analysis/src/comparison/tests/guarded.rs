@@ -32,7 +32,6 @@ fn pings(seed: u64, tail: f64, messages: u32) -> RunRecord {
     run.record
 }
 
-/// UDP at a fixed rate, with this fraction of the datagrams lost.
 fn datagrams(seed: u64, loss: f64) -> RunRecord {
     let load = StreamSettings {
         transport: Transport::Udp,

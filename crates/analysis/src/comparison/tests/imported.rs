@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Creates `count` trials of one result with a scatter of 2 % around this rate.
 fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     let mut draw = Draw(0x1a90_0000 + seed);
     let mut run = Fixture::new(count);
@@ -13,8 +12,7 @@ fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     run.record
 }
 
-/// Compares forty pairs of runs in which the second run is scaled by `kept`. Returns each result and the
-/// outcome of a gate at 5 %.
+/// The second run of each pair is scaled by `kept`. The gate is at 5 %.
 fn forty(count: u32, kept: f64) -> Vec<(ResultComparison, GateOutcome)> {
     let pair = |seed: u64| {
         let (a, b) = (trials(count, 2 * seed, 10e9), trials(count, 2 * seed + 1, 10e9 * kept));

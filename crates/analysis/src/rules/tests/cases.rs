@@ -237,7 +237,6 @@ pub(super) const CASES: &[Case] = &[
         triggers: || {
             imported::vhost(|vhost, path| vhost == "on" && path.starts_with("vm") && !path.contains("host"))
         },
-        // 15.3 compared with 16.0 Gbit/s.
         spares: || {
             imported::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
         },

@@ -265,7 +265,6 @@ fn undisturbed_run_has_no_claims() {
     }
 }
 
-/// Returns three steady trials, and one trial with a temporary or permanent jump in the rate.
 fn jumped(after: &[f64]) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).each("plain/bulk", |trial| {

@@ -18,7 +18,6 @@ fn number(text: &str) -> f64 {
     text.parse().expect("the table holds numbers")
 }
 
-/// The tests between host and guests, filtered by vhost (`on`, `off`) and path.
 pub(super) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
     let mut run = imported("vhost.log", "iperf3 text");
     for row in rows(VHOST).iter().filter(|row| keep(row[0], row[1])) {

@@ -12,10 +12,8 @@ use workload::{
 
 use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, stream_of, stream_settings};
 
-/// The result of [`nested`] that the cases modify.
 pub(super) const UPPER: &str = "vxlan-to-vxlan/bulk";
 
-/// A plain path at 10 Gbit/s and a tunnel over it.
 pub(super) fn nested(rate: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).path("vxlan-to-vxlan", &["wire", "vxlan"]);
@@ -67,7 +65,6 @@ pub(super) fn levels(rates: &[f64; 2]) -> Fixture {
     unpinned(run, UPPER)
 }
 
-/// Trials that start at these rates after the warm-up and continue at 9 Gbit/s.
 pub(super) fn beginning(first: &[f64]) -> Fixture {
     let steady = (first.len()..20).map(|at| 9e9 * if at % 2 == 0 { 0.999 } else { 1.001 });
     let rates: Vec<f64> = [9e9].into_iter().chain(first.iter().copied()).chain(steady).collect();
@@ -354,7 +351,6 @@ fn slow_at_times(nanos: u64, slow: u64, times: u64) -> Measurement {
     })
 }
 
-/// A baseline with a requested rate of 10 Gbit/s that carried this rate.
 pub(super) fn asked(rate: f64) -> Fixture {
     let WorkloadSettings::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
     let load = WorkloadSettings::Stream(StreamSettings { rate: Some(BitRate(10e9)), ..settings });
@@ -363,7 +359,6 @@ pub(super) fn asked(rate: f64) -> Fixture {
     run
 }
 
-/// A baseline with this round trip, on a machine where a wake-up takes ten microseconds.
 pub(super) fn woken(micros: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);

@@ -14,7 +14,6 @@ use crate::fixtures::{Fixture, ping_of, stream_of};
 const BULK: &str = "plain/bulk";
 const PING: &str = "plain/ping";
 
-/// Probed trials that are slower by this fraction, with this variation between blocks.
 pub(super) fn slowed(by: f64, swing: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);

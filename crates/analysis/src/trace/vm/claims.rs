@@ -43,7 +43,6 @@ impl<'a> Manager<'a> {
     }
 }
 
-/// Formats CPU time as a percentage: `3.4 %` of one CPU, or `120 %` if more.
 fn of_a_cpu(who: &str, cpus: f64) -> Evidence {
     Evidence::new(who).share(cpus).text(" of a CPU")
 }

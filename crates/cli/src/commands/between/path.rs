@@ -58,7 +58,6 @@ impl PathShown {
         Ok(Self { title, known, hops, states })
     }
 
-    /// Describes settings of devices that slow the path down, with the commands to change them.
     pub(super) fn hints(&self) -> Vec<String> {
         let offloads = self.states.iter().filter_map(analysis::offloads_off).map(|hint| {
             let commands = hint.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
@@ -82,7 +81,7 @@ impl PathShown {
         format!("`nft list ruleset` in {}", hosts.into_iter().collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns the devices other than the two ends, and a reader for them.
+    /// The two ends' own devices are omitted.
     pub(super) fn devices_between(&self) -> anyhow::Result<(Vec<DeviceRef>, Option<Topology>)> {
         let ends: [&HostName; 2] = [&self.known[0].name, &self.known[1].name];
         let hops: Vec<Hop> =

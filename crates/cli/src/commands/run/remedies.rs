@@ -13,7 +13,7 @@ use crate::output;
 const FEWEST: u32 = 5;
 const REMEDY: &str = "remedy";
 
-/// Returns the job that tests the remedies of a complete run, or `None` if the lab cannot apply any.
+/// Returns `None` if the lab cannot apply any of the remedies.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
     let source = recreate::stored_source(main)?;
     let (plan, remedy_trials) = plan(main, &source.scenario)?;

@@ -12,7 +12,6 @@ use store::Store;
 
 use crate::{failure::Misuse, list_format, output};
 
-/// The maximum number of runs. Older runs are not shown.
 const MOST: usize = 100;
 const HEAD: [&str; 4] = ["RESULT", "NEWEST", "EXPECTED", "COURSE"];
 

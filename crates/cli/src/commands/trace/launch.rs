@@ -27,7 +27,6 @@ use clap::Args;
 use crate::{exit::Exit, failure::Misuse, program::PROGRAM};
 
 pub(crate) const SUBCOMMAND: &str = "held";
-/// The timeout for starting the program on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(2);
 const NAMELESS: &str = "program";

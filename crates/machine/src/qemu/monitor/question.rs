@@ -15,7 +15,7 @@ use std::{
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// The timeout for the greeting. A monitor sends it immediately, unless it has another client.
+/// A monitor sends its greeting immediately, unless it has another client.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(200);
 const MAX_LINE: usize = 4 << 20;
@@ -29,7 +29,6 @@ pub enum MonitorError {
         #[source]
         source: io::Error,
     },
-    /// The monitor has not sent a greeting.
     #[error(
         "the monitor {} did not send a greeting within {} s; it may have another client, since a monitor accepts one client at a time, or it \
          is not a QMP monitor",

@@ -16,7 +16,6 @@ const SHORT_WORD: usize = 8;
 const MOST_LINES: usize = 4;
 const WIDE: usize = 5;
 
-/// Gives columns their natural width and wraps the widest if the table is too wide.
 pub(super) fn lay_out(table: &Table, width: usize) -> Vec<Line> {
     let mut lines = match widths(table, width) {
         Some(widths) if !is_torn(table, &widths) => columns(table, &widths),

@@ -84,7 +84,6 @@ fn carried(summary: &VmSummary, device: &VmDevice) -> Vec<Text> {
     ]
 }
 
-/// Shows which offloads the host has enabled, and which ones the monitor reports as requested and accepted.
 pub(super) fn offloads(summary: &VmSummary) -> Option<Section> {
     let blocks: Vec<Block> = summary.vm.devices.iter().flat_map(of_device).collect();
     (!blocks.is_empty()).then(|| detail("Offloads", blocks))

@@ -36,7 +36,6 @@ fn guards() -> Vec<GuardComparison> {
     ]
 }
 
-/// Returns one result of each verdict, a different kernel, and a result that only one run has.
 pub(crate) fn run_comparison() -> RunComparison {
     let (a, b) = runs();
     RunComparison {

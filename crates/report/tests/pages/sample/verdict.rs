@@ -32,7 +32,6 @@ fn of_workload(findings: &Findings, workload: &str) -> WorkloadVerdict {
     }
 }
 
-/// Adds a verdict with the best and the worst value of each workload.
 pub(super) fn of_values(mut findings: Findings) -> Findings {
     let workloads: Vec<String> = findings.results.iter().map(|result| result.workload.clone()).collect();
     let several = workloads.iter().collect::<BTreeSet<_>>().len() > 1;

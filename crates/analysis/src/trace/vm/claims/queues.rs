@@ -59,7 +59,7 @@ fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     Some(finding)
 }
 
-/// Returns the thread that processes the packets of a queue. There is at most one per queue.
+/// Returns at most one thread per queue.
 fn carrier(summary: &VmSummary, device: &VmDevice) -> Option<(&'static str, f64)> {
     let (role, word) = match device.vhost? {
         true => (VmRole::Vhost, "the busiest vhost worker"),
