@@ -28,7 +28,7 @@ pub(crate) fn writes_every_listed_picture() {
         assert!(fs::read(path("png")).expect("a picture").starts_with(b"\x89PNG\r\n"));
         let csv = fs::read_to_string(path("csv")).expect("a table");
         assert!(
-            csv.starts_with("result,path,workload,metric,unit,median") && csv.lines().count() > 4,
+            csv.starts_with("result,path,workload,metric,unit,value") && csv.lines().count() > 4,
             "{csv}"
         );
     }

@@ -100,7 +100,8 @@ fn remedies_are_tried() {
                   values = [\"on\", \"off\"]\n";
     let text = wire(7, "300ms").replace("[schedule]\n", &format!("{factor}[schedule]\n"));
     let file = sandbox.file("offload.toml", &text);
-    let output = sandbox.succeed(&["run", &file, "--try-remedies"]);
+    let _ = sandbox.succeed(&["run", &file, "--try-remedies"]);
+    let output = sandbox.succeed(&["report", "latest", "--full"]);
     let tried = output.out.contains("Tried: ") && output.out.contains("in wire/throughput/offload=off:");
     assert!(tried, "{}", output.out);
     let latest = sandbox.findings("latest");
