@@ -87,11 +87,10 @@ pub(crate) fn times(comparison: &Comparison, confidence: Confidence) -> String {
 }
 
 pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Confidence) -> String {
-    let scale = Scale::of(metric, comparison.difference);
     let value = difference_alone(metric, comparison);
     match &comparison.difference_interval {
         Some(interval) => {
-            let range = scale.signed_range(interval);
+            let range = scale_of_difference(metric, comparison).signed_range(interval);
             format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
         }
         None if confidence == Confidence::Nowhere => value,
@@ -100,8 +99,14 @@ pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Co
 }
 
 pub(crate) fn difference_alone(metric: Metric, comparison: &Comparison) -> String {
-    let scale = Scale::of(metric, comparison.difference);
+    let scale = scale_of_difference(metric, comparison);
     glued(&scale.with_unit(&scale.signed(comparison.difference)))
+}
+
+/// A difference near zero is shown in the unit of its interval.
+fn scale_of_difference(metric: Metric, comparison: &Comparison) -> Scale {
+    let half = comparison.difference_interval.map_or(0.0, |it| (it.high - it.low) / 2.0);
+    Scale::of(metric, comparison.difference.abs().max(half))
 }
 
 pub(crate) fn percent(share: f64) -> String {
