@@ -81,7 +81,13 @@ pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     }
     let cut = warmup::cut(values);
     let kind = change(values, cut)?;
-    Some(if cut > 0 { after(kind, describe::mean(&values[..cut])?, cut, middle) } else { kind })
+    if cut == 0 {
+        return Some(kind);
+    }
+    // Before further jumps, the warm-up is a level like the others.
+    let whole = matches!(kind, Stationarity::Levels(_)).then(|| change(values, 0)).flatten();
+    let levels = whole.filter(|whole| matches!(whole, Stationarity::Levels(_)));
+    Some(levels.unwrap_or(after(kind, describe::mean(&values[..cut])?, cut, middle)))
 }
 
 /// Returns the number of values before the series settles, after an abrupt warm-up or a slow start.
