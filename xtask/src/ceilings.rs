@@ -22,7 +22,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("samples", 9368, "options of imported tests"),
     ("scenario", 91452, "the words of endpoints"),
     ("server", 59645, "--logfile of the server, and longer functions split"),
-    ("stats", 24124, "slow starts, stalls, mixtures, families of comparisons, clusters and histories"),
+    ("stats", 24190, "a warm-up before further jumps is a level; slow starts, stalls, mixtures, families of comparisons, clusters and histories"),
     ("store", 28907, "bounds what a PostgreSQL server may send; finds related runs, which was in cli"),
     ("sys", 40574, "opens processes of other users for root; bounded reading of files"),
     ("topology", 48868, "finds the devices between two namespaces"),
