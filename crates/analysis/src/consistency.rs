@@ -8,6 +8,7 @@ use crate::{
     analyse,
     fixtures::{Fixture, egress, ping_of, reported_of, stream_at},
     judged::{self, Judged},
+    rules::direction_pairs::reversed,
 };
 
 fn contradictions(findings: &Findings) -> Vec<String> {
@@ -71,14 +72,14 @@ fn places<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<It
 
 fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
     let apart = findings.findings.iter().filter(|claim| {
-        claim.id == "direction-asymmetry" && claim.severity != Severity::Note && claim.results.len() == 2
+        claim.id == "direction-asymmetry" && claim.severity != Severity::Note && claim.results.len() == 1
     });
     apart.flat_map(move |claim| {
         findings.rankings.iter().filter_map(move |ranking| {
-            let place =
-                |result: &String| Some(ranking.ranks.iter().find(|rank| rank.result == *result)?.place);
-            let (one, other) = (place(&claim.results[0])?, place(&claim.results[1])?);
-            (one == other).then(|| format!("place {one} of both: {}", claim.claim()))
+            let slower = ranking.ranks.iter().find(|rank| rank.result == claim.results[0])?;
+            let faster = ranking.ranks.iter().find(|rank| reversed(&rank.path, &slower.path))?;
+            (slower.place == faster.place)
+                .then(|| format!("place {} of both: {}", slower.place, claim.claim()))
         })
     })
 }

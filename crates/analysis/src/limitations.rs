@@ -11,7 +11,6 @@ use workload::{Transport, WorkloadSettings};
 
 use crate::{
     fits::Fits,
-    modality,
     observations::Observations,
     single_trial,
     words::{count, list},
@@ -46,7 +45,6 @@ pub(crate) fn limitations(
     limitations.extend(unusable(measured));
     limitations.extend(probed::limitations(measured, findings));
     limitations.extend(devices_changed(measured));
-    limitations.extend(free_and_two_humped(measured));
     limitations
 }
 
@@ -220,18 +218,6 @@ fn devices_changed(measured: &[Observations<'_>]) -> Option<String> {
     });
     (!ids.is_empty()).then(|| {
         format!("Device settings of {} differ between trials; the first trial is shown.", list(&ids))
-    })
-}
-
-fn free_and_two_humped(measured: &[Observations<'_>]) -> Option<String> {
-    let ids =
-        ids(measured, |result| result.record.placement == "free" && modality::modality(result).is_some());
-    (!ids.is_empty()).then(|| {
-        format!(
-            "The scheduler placed the ends of {}, and the results are bimodal: fix the placement (same-cpu or \
-             cross-cpu) before comparing.",
-            list(&ids)
-        )
     })
 }
 

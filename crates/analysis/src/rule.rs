@@ -14,7 +14,7 @@ pub(crate) type Look<S> = for<'a> fn(&<S as Subject>::Of<'a>) -> Vec<Claim>;
 pub(crate) struct Rule<S: Subject> {
     pub(crate) id: &'static str,
     role: Role,
-    supersedes: &'static [&'static str],
+    pub(crate) supersedes: &'static [&'static str],
     look: Look<S>,
 }
 
@@ -153,12 +153,50 @@ pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Ve
     findings
 }
 
-/// Returns the rule with an established finding about all results of `finding`.
+/// Returns the rule with an established finding about all results of `finding`. Limits concern the whole run. A finding
+/// that makes values unreliable is not explained by a milder one.
 fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
+    let explains = |other: &Finding| {
+        let are_limits = [finding.role, other.role] == [Role::Limit; 2];
+        other.established
+            && (other.distrusts() || !finding.distrusts())
+            && (are_limits || finding.results.iter().all(|result| other.results.contains(result)))
+    };
     let by = |rule: &&Rule<S>| {
-        let mut others = all.iter().filter(|other| other.id == rule.id && other.established);
         rule.supersedes.contains(&finding.id.as_str())
-            && others.any(|other| finding.results.iter().all(|result| other.results.contains(result)))
+            && all.iter().any(|other| other.id == rule.id && explains(other))
     };
     rules.iter().find(by).map(|rule| rule.id.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Disturbance;
+
+    impl Subject for Disturbance {
+        type Of<'a> = Severity;
+    }
+
+    const RULES: [Rule<Disturbance>; 2] = [
+        Rule::measurement("disturbed", |severity| vec![claim(*severity, &["a", "b"])]).over(&["bimodal"]),
+        Rule::measurement("bimodal", |_| {
+            vec![claim(Severity::Serious, &["a"]), claim(Severity::Serious, &["a", "c"])]
+        }),
+    ];
+
+    fn claim(severity: Severity, results: &[&str]) -> Claim {
+        Claim::new(severity, "").with_results(results.iter().map(|result| (*result).to_owned()))
+    }
+
+    #[test]
+    fn finding_is_explained_by_an_equally_serious_one_about_all_of_its_results() {
+        let explained = |severity: Severity| {
+            let bimodal = findings(&RULES, &severity).into_iter().filter(|finding| finding.id == "bimodal");
+            bimodal.map(|finding| finding.superseded_by.is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(explained(Severity::Serious), [true, false]);
+        assert_eq!(explained(Severity::Warning), [false, false], "the values remain unreliable");
+    }
 }

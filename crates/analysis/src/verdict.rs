@@ -52,7 +52,7 @@ pub(crate) fn verdict(
         cautions: cautions(findings, &shown, &conclusion),
         conclusion: if settings.is_empty() || repeats { conclusion } else { Conclusion::Setting },
         workloads: workloads.iter().map(workload).collect(),
-        next: next::step(findings, leading).filter(|_| !repeats),
+        next: next::step(findings, leading).filter(|_| !repeats && settings.is_empty()),
         settings,
         trust: trust::trust(findings, &differences),
         trials: trust::trials(findings, record, measured),

@@ -22,7 +22,7 @@ pub struct RunVerdict {
     pub workloads: Vec<WorkloadVerdict>,
     /// The best setting of a sweep for each objective.
     pub settings: Vec<SettingChoice>,
-    /// The next step, unless the conclusion is to repeat the measurement.
+    /// The next step, unless the conclusion already is one.
     pub next: Option<NextStep>,
     pub trust: Trust,
     pub trials: TrialCount,
@@ -145,7 +145,7 @@ impl LargestChange {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Cause {
     Found(Statement),
-    /// No finding explains the change.
+    /// No finding is a cause of the change.
     Unknown {
         /// Command that may find the cause.
         investigate: Option<String>,

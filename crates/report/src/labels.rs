@@ -18,23 +18,23 @@ pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
 }
 
 pub(crate) fn result_in_workload(result: &ResultSummary) -> String {
-    joined(
+    findings::result_label(
         &result.path,
         &result.levels,
-        is_nameless(&result.path, &result.levels).then_some(&result.workload),
+        is_nameless(&result.path, &result.levels).then_some(result.workload.as_str()),
     )
 }
 
 pub(crate) fn comparison(comparison: &RunComparison, result: &ResultComparison) -> String {
     let several = compared(comparison).len() > 1 || is_nameless(&result.path, &result.levels);
-    joined(&result.path, &result.levels, several.then_some(&result.workload))
+    findings::result_label(&result.path, &result.levels, several.then_some(result.workload.as_str()))
 }
 
 pub(crate) fn comparison_in_workload(result: &ResultComparison) -> String {
-    joined(
+    findings::result_label(
         &result.path,
         &result.levels,
-        is_nameless(&result.path, &result.levels).then_some(&result.workload),
+        is_nameless(&result.path, &result.levels).then_some(result.workload.as_str()),
     )
 }
 
@@ -113,11 +113,7 @@ pub(crate) fn consumers<'a>(results: impl IntoIterator<Item = &'a ResultSummary>
 
 #[must_use]
 pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
-    joined(path, levels, Some(&workload.to_owned()))
-}
-
-fn joined(path: &str, levels: &BTreeMap<String, String>, workload: Option<&String>) -> String {
-    findings::result_label(path, levels, workload.map(String::as_str))
+    findings::result_label(path, levels, Some(workload))
 }
 
 pub(crate) fn distinct<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {

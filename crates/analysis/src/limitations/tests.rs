@@ -107,21 +107,6 @@ fn names_devices_that_changed_between_trials() {
     );
 }
 
-#[test]
-fn attributes_bimodal_results_to_free_placement() {
-    let humped = |run: &mut Fixture| {
-        run.each("vxlan-to-vxlan/ping/underlay-offload=on/vxlan-offload=on", |trial| {
-            trial.measurement = ping_of(if trial.block % 2 == 0 { 11_000.0 } else { 49_000.0 });
-        });
-    };
-    let free = |run: &mut Fixture| {
-        humped(run);
-        run.record.header.results.iter_mut().for_each(|result| result.placement = "free".into());
-    };
-    check(humped, &[]);
-    check(free, &["the ends of vxlan-to-vxlan/ping"]);
-}
-
 fn about(rates: &[f64]) -> Measurement {
     let one = |rate: f64| (0..30).map(move |at| rate * [0.99, 1.0, 1.01][at % 3]);
     stream_at(&[rates[0]].into_iter().chain(rates.iter().copied().flat_map(one)).collect::<Vec<_>>())

@@ -1,6 +1,6 @@
 //! Tests the recommendations for various sweeps.
 
-use findings::{Objective, Recommendation};
+use findings::{Conclusion, Objective, Recommendation};
 use workload::Quantity;
 
 use super::*;
@@ -11,7 +11,7 @@ use crate::{
 
 const TABLE: &str = include_str!("../../tests/data/queues_by_streams.tsv");
 
-fn published() -> Answer {
+fn published_run() -> Fixture {
     let mut run = Fixture::new(1);
     run.path("bridge", &[]);
     let rows: Vec<&str> = TABLE.lines().filter(|line| !line.starts_with('#')).collect();
@@ -28,9 +28,20 @@ fn published() -> Answer {
         let levels = [("queues", fields[0]), ("streams", fields[1])];
         run.imported("bridge", "table", &levels, reported_of(&columns));
     }
-    let mut answers = analyse(&run.record).answers;
+    run
+}
+
+fn published() -> Answer {
+    let mut answers = analyse(&published_run().record).answers;
     assert_eq!(answers.len(), 1, "{answers:#?}");
     answers.remove(0)
+}
+
+/// Findings with remedies, such as `too-many-queues`, do not compete with the setting.
+#[test]
+fn published_sweep_concludes_with_a_setting_only() {
+    let verdict = analyse(&published_run().record).verdict;
+    assert_eq!((verdict.conclusion, verdict.next), (Conclusion::Setting, None));
 }
 
 fn setting(levels: &std::collections::BTreeMap<String, String>) -> (&str, &str) {

@@ -1,4 +1,4 @@
-//! `bimodal`: a result has two levels, so its median describes one of them or neither.
+//! `bimodal`: a result has two levels, so its value describes one of them or neither.
 
 use findings::{Change, Evidence, Remedy, ResultSummary, Severity};
 use samples::RunId;
@@ -45,24 +45,21 @@ fn finding(
     let (low, high) = levels(widest, modality);
     let id = &widest.label;
     let (what, number) = match found {
-        [_] => {
-            (format!("The {} of {id} are bimodal", modality.of), shown(widest, "its median", "its average"))
+        [_] => (format!("The {} of {id} are bimodal", modality.of), "its value"),
+        several => {
+            (format!("{} are bimodal, most of all {id}", count(several.len(), "result")), "their values")
         }
-        several => (
-            format!("{} are bimodal, most of all {id}", count(several.len(), "result")),
-            shown(widest, "their medians", "their averages"),
-        ),
     };
     Claim::new(Severity::Serious, format!("{what} ({low} and {high})"))
-            .detail(format!("do not use {number}")).with_results(found.iter().map(|(result, _)| result.record.id.clone())).with_evidence(found.iter().map(|(result, modality)| evidence(result, modality))).with_limits(["Bimodality is judged by the distance between the levels; a single level shift halfway through a trial \
-             looks the same."]).with_remedy(remedy(
+        .detail(format!("do not use {number}"))
+        .with_results(found.iter().map(|(result, _)| result.record.id.clone()))
+        .with_evidence(found.iter().map(|(result, modality)| evidence(result, modality)))
+        .with_limits(["Bimodality is judged by the distance between the levels; a single level shift \
+             halfway through a trial looks the same."])
+        .with_remedy(remedy(
             found.iter().any(|(result, _)| result.record.placement == "free"),
             (widest.metric == Metric::Throughput).then_some(run),
         ))
-}
-
-fn shown<'a>(result: &Observations<'_>, median: &'a str, average: &'a str) -> &'a str {
-    if result.points.len() == 1 && result.metric != Metric::RoundTrip { average } else { median }
 }
 
 fn levels(result: &Observations<'_>, modality: &Modality) -> (String, String) {

@@ -36,18 +36,29 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Cla
     let which = if worst.cpu.unexplained < 0.0 { "more than" } else { "less than" };
     let is_sure = found.iter().any(|open| open.rest.sure);
     Claim::new(
-            if is_sure { Severity::Warning } else { Severity::Note },
-            format!(
-                "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
+        if is_sure { Severity::Warning } else { Severity::Note },
+        format!(
+            "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
                  precise than that",
-                worst.result.label,
-                percent(worst.rest.estimate)
-            ),
-        ).about(found, |open| open.result).affected().with_evidence(found.iter().map(evidence)).with_limits(["Busy is non-idle time in /proc/stat, which has a resolution of 10 ms. Attribution from /proc alone is \
-             compared with it at arbitrary moments, so half a second may be off by several percent; the exact \
-             probe waits for the counter to advance.", "A CPU leaving idle works for a microsecond or two (in a virtual machine) before tracing sees it. With \
-             tens of thousands of wake-ups per second, this adds up to a few percent."]).with_remedy(Remedy::manual("Run longer trials so that rounding matters less", commands.again("--probe cpu", ""))
-                .explained("Check whether a probe lost events, and stop other work on the machine."))
+            worst.result.label,
+            percent(worst.rest.estimate)
+        ),
+    )
+    .about(found, |open| open.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits([
+        "Busy is non-idle time in /proc/stat, which has a resolution of 10 ms. Attribution \
+             from /proc alone is compared with it at arbitrary moments, so half a second may be \
+             off by several percent; the exact probe waits for the counter to advance.",
+        "A CPU leaving idle works for a microsecond or two (in a virtual machine) before \
+             tracing sees it. With tens of thousands of wake-ups per second, this adds up to a \
+             few percent.",
+    ])
+    .with_remedy(
+        Remedy::manual("Run longer trials so that rounding matters less", commands.again("--probe cpu", ""))
+            .explained("Check whether a probe lost events, and stop other work on the machine."),
+    )
 }
 
 fn evidence(open: &Open<'_>) -> Evidence {

@@ -45,22 +45,25 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> C
         String::new()
     };
     Claim::new(
-            if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
-            format!("{} lost {} of its datagrams", worst.result.label, percent(worst.datagrams.loss)),
+        if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
+        format!("{} lost {} of its datagrams", worst.result.label, percent(worst.datagrams.loss)),
+    )
+    .detail(rates(worst))
+    .further(others)
+    .about(found, |lossy| lossy.result)
+    .with_evidence(found.iter().map(evidence))
+    .with_limits(["A test without a rate limit, or above the path's capacity, is expected to lose \
+             datagrams; the received rate is then the path's capacity under that load."])
+    .with_remedy(
+        Remedy::manual(
+            "Send at a rate that the path can carry and raise it until losses occur",
+            commands.at_sender(
+                &worst.result.path,
+                &["nstat -az UdpRcvbufErrors UdpInErrors", "ip -s -s link", "tc -s qdisc"],
+            ),
         )
-        .detail(rates(worst))
-        .further(others).about(found, |lossy| lossy.result).with_evidence(found.iter().map(evidence)).with_limits(["A test without a rate limit, or above the path's capacity, is expected to lose datagrams; the received \
-             rate is then the path's capacity under that load."]).with_remedy(Remedy::manual(
-                "Send at a rate that the path can carry and raise it until losses occur",
-                commands.at_sender(
-                    &worst.result.path,
-                    &["nstat -az UdpRcvbufErrors UdpInErrors", "ip -s -s link", "tc -s qdisc"],
-                ),
-            )
-            .explained(format!(
-                "Check for full queues and small receive buffers on {}.",
-                worst.result.path
-            )))
+        .explained(format!("Check for full queues and small receive buffers on {}.", worst.result.path)),
+    )
 }
 
 /// `99.8 Mbit/s sent, 29.0 Mbit/s received`.

@@ -45,7 +45,7 @@ fn finding(
             value(metric, worst.faster_value)
         ))
         .further(others)
-        .with_results(results(found))
+        .about(found, |ways| ways.slower)
         .with_evidence(found.iter().map(evidence))
         .with_limits(limitations(worst, looked))
         .with_remedy(remedy(worst.slower, context))
@@ -57,16 +57,6 @@ fn severity(worst: &DirectionPair<'_>) -> Severity {
         keeps if keeps < MUCH => Severity::Serious,
         _ => Severity::Warning,
     }
-}
-
-fn results(found: &[DirectionPair<'_>]) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    for id in found.iter().flat_map(|ways| [&ways.slower.id, &ways.faster.id]) {
-        if !ids.contains(id) {
-            ids.push(id.clone());
-        }
-    }
-    ids
 }
 
 fn evidence(ways: &DirectionPair<'_>) -> Evidence {

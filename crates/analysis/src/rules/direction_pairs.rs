@@ -18,7 +18,6 @@ const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "downloa
 
 pub(crate) struct DirectionPair<'a> {
     pub(crate) slower: &'a ResultSummary,
-    pub(crate) faster: &'a ResultSummary,
     pub(crate) slower_way: String,
     pub(crate) faster_way: String,
     pub(crate) slower_value: f64,
@@ -55,7 +54,7 @@ fn opposite(one: &Observations<'_>, other: &Observations<'_>) -> bool {
         || (path && levels && loads_reversed(&a.sent, &b.sent))
 }
 
-fn reversed(one: &str, other: &str) -> bool {
+pub(crate) fn reversed(one: &str, other: &str) -> bool {
     let ends = |name: &str| -> Option<(String, String)> {
         let name = name.to_lowercase();
         let (from, to) = BETWEEN.iter().find_map(|between| name.split_once(between))?;
@@ -111,7 +110,6 @@ fn pair<'a>(
     let worse = (weighed.side == Side::Lower) == more_is_better;
     worse.then(|| DirectionPair {
         slower: slower.0,
-        faster: faster.0,
         slower_way: slower.0.label.clone(),
         faster_way: faster.0.label.clone(),
         slower_value: slower.0.value.estimate,
@@ -137,7 +135,6 @@ fn at_once(result: &ResultSummary) -> Option<DirectionPair<'_>> {
     let sure = apart(&slower, &faster);
     (slower.estimate > 0.0).then(|| DirectionPair {
         slower: result,
-        faster: result,
         slower_way: format!("{} {slower_name}", result.label),
         faster_way: format!("{} {faster_name}", result.label),
         slower_value: slower.estimate,

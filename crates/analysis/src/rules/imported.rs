@@ -29,14 +29,23 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Claim {
         Claim::new(Severity::Note, format!("Not checked because the logs of {counted} lack it"))
             .detail(list(&subjects))
     };
-    lead.about(&context.findings.results, |result| result).with_evidence(record.files.iter().map(file).chain(lacking).chain(notes)).with_limits(["Rules cannot see what was not recorded: the absence of a finding means less here than for a run of \
-             plumb.", "Trials in a log are sequential, not interleaved: drift looks like a difference."]).with_remedy(Remedy::manual(
+    lead.about(&context.findings.results, |result| result)
+        .with_evidence(record.files.iter().map(file).chain(lacking).chain(notes))
+        .with_limits([
+            "Rules cannot see what was not recorded: the absence of a finding means less here \
+             than for a run of plumb.",
+            "Trials in a log are sequential, not interleaved: drift looks like a difference.",
+        ])
+        .with_remedy(
+            Remedy::manual(
                 "Measure with plumb if you can",
                 vec!["plumb client HOST -p 5201  # against the same iperf3 server".into()],
             )
             .explained(
-                "Otherwise save the logs of both ends, several repetitions and a description of the environment.",
-            ))
+                "Otherwise save the logs of both ends, several repetitions and a description of \
+             the environment.",
+            ),
+        )
 }
 
 fn file(file: &ImportedFile) -> Evidence {

@@ -20,11 +20,18 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         1 => "once".to_owned(),
         times => format!("{times} times"),
     };
-    vec![Claim::new(Severity::Warning, "The trials come from different machines")
-            .detail(format!("the run was resumed on another machine or kernel {times}")).about(&context.findings.results, |result| result).with_evidence(first.chain(later)).with_limits(["Differences within a block come from one machine; medians and differences from other runs do not."]).with_remedy(Remedy::manual(
-            "Repeat the whole run on one machine before quoting its numbers",
-            Vec::new(),
-        ))]
+    vec![
+        Claim::new(Severity::Warning, "The trials come from different machines")
+            .detail(format!("the run was resumed on another machine or kernel {times}"))
+            .about(&context.findings.results, |result| result)
+            .with_evidence(first.chain(later))
+            .with_limits(["Differences within a block come from one machine; medians and differences from \
+             other runs do not."])
+            .with_remedy(Remedy::manual(
+                "Repeat the whole run on one machine before quoting its numbers",
+                Vec::new(),
+            )),
+    ]
 }
 
 fn evidence(what: &str, machine: &Environment) -> Evidence {

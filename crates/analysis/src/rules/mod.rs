@@ -11,7 +11,7 @@ mod cpu_unexplained;
 mod cwnd_limited;
 mod datagram_loss;
 mod direction_asymmetry;
-mod direction_pairs;
+pub(crate) mod direction_pairs;
 pub(crate) mod disturbed;
 mod emulated;
 pub(crate) mod ethtool;

@@ -112,9 +112,14 @@ fn severity(keeps: f64) -> Severity {
 fn claim(worst: &Loss<'_>, off: &Off) -> Claim {
     let devices: Vec<&str> = off.keys().map(String::as_str).collect();
     let FactorEffect { factor, level, reference, path, workload, change, .. } = worst.effect;
-    Claim::new(severity(worst.keeps), format!("Offloads of {} are off with {factor}={level}", list(&devices)))
-        .detail(format!("{workload} over {path} is {change} compared with {reference}"))
-        .factual()
+    let compared =
+        if worst.level == level { format!("compared with {reference}") } else { format!("with {level}") };
+    Claim::new(
+        severity(worst.keeps),
+        format!("Offloads of {} are off with {factor}={}", list(&devices), worst.level),
+    )
+    .detail(format!("{workload} over {path} is {change} {compared}"))
+    .factual()
 }
 
 fn evidence(effect: &FactorEffect) -> Evidence {

@@ -109,11 +109,19 @@ fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> C
         String::new()
     };
     Claim::new(
-            severity(worst.share, kind),
-            format!("{} retransmitted {} of its segments{most}", worst.result.label, percent(worst.share)),
-        )
-        .further(format!("{}.", capital(&kind.in_words(&worst.tcp)))).about(lossy, |lossy| lossy.result).with_evidence(lossy.iter().map(evidence)).with_limits(["The share assumes full-sized segments; with smaller ones it is lower.", "Within one kernel, data is reordered if both the sender's CPU and the CPU processing acknowledgements \
-             transmit. Place both ends on one CPU to distinguish reordering from loss."]).with_remedy(remedy(worst, kind, commands))
+        severity(worst.share, kind),
+        format!("{} retransmitted {} of its segments{most}", worst.result.label, percent(worst.share)),
+    )
+    .further(format!("{}.", capital(&kind.in_words(&worst.tcp))))
+    .about(lossy, |lossy| lossy.result)
+    .with_evidence(lossy.iter().map(evidence))
+    .with_limits([
+        "The share assumes full-sized segments; with smaller ones it is lower.",
+        "Within one kernel, data is reordered if both the sender's CPU and the CPU \
+             processing acknowledgements transmit. Place both ends on one CPU to distinguish \
+             reordering from loss.",
+    ])
+    .with_remedy(remedy(worst, kind, commands))
 }
 
 fn remedy(worst: &Lossy<'_>, kind: Kind, commands: &Commands<'_>) -> Remedy {

@@ -106,7 +106,6 @@ fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
     .detail(cost)
     .about(found, |paced| paced.result)
     .affected()
-    .affected()
     .with_evidence(evidence)
     .with_limits(limitations)
     .with_remedy(remedy())

@@ -70,6 +70,15 @@ fn each_rule_has_a_test_case_and_a_page() {
 }
 
 #[test]
+fn superseded_rules_exist() {
+    for rule in ALL {
+        for id in rule.supersedes {
+            assert!(ALL.iter().any(|other| other.id == *id), "{} is over {id}, which is no rule", rule.id);
+        }
+    }
+}
+
+#[test]
 fn each_page_belongs_to_a_rule_or_hint() {
     let folder = format!("{}/../../docs/findings", env!("CARGO_MANIFEST_DIR"));
     for page in std::fs::read_dir(folder).expect("there are pages") {
@@ -90,6 +99,8 @@ fn finds_offload_off_at_the_first_level() {
     let reported = claims(&run, "offload-off");
     assert_eq!(reported.len(), 1, "{reported:#?}");
     assert_eq!(reported[0].results, ["plain/bulk/offload=off"]);
+    assert_eq!(reported[0].lead, "Offloads of a:eth0 are off with offload=off");
+    assert!(reported[0].detail.ends_with(" with on"), "{}", reported[0].detail);
     assert_eq!(reported[0].remedy.as_ref().expect("has one").commands, ["ethtool -K eth0 gro on  # in a"]);
 }
 

@@ -104,7 +104,15 @@ fn finding(
             .share(*reach)
     });
     let severity = if mostly { Severity::Warning } else { Severity::Note };
-    claim(severity, wide, cut, context).with_results(results).with_evidence(comparisons.chain(budgets)).with_limits(["The lack of a difference does not prove that there is none: it may be anything within the interval.", "Bimodal results have wide intervals regardless of the number of trials (`bimodal`)."]).with_remedy(remedy(wide, context))
+    claim(severity, wide, cut, context)
+        .with_results(results)
+        .with_evidence(comparisons.chain(budgets))
+        .with_limits([
+            "The lack of a difference does not prove that there is none: it may be anything \
+             within the interval.",
+            "Bimodal results have wide intervals regardless of the number of trials (`bimodal`).",
+        ])
+        .with_remedy(remedy(wide, context))
 }
 
 fn claim(

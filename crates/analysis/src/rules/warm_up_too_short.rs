@@ -76,21 +76,29 @@ fn late(rates: &[f64], length: Nanos) -> Option<Late> {
 fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
     let much = (worst.ratio - 1.0).abs() >= MUCH;
     Claim::new(
-            if much { Severity::Warning } else { Severity::Note },
-            format!(
-                "In {} of {} the rate settled up to {} after {}",
-                of_trials(worst),
-                worst.result.label,
-                worst.after,
-                if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" }
-            ),
-        )
-        .detail(format!(
-            "{} including that phase, {} without it",
-            value(worst.result.metric, worst.result.value.estimate),
-            value(worst.result.metric, worst.result.value.estimate * worst.ratio)
-        )).about(found, |slow| slow.result).affected().with_evidence(found.iter().map(evidence)).with_limits(["An early drop, e.g. when burst credit is used up, looks the same; short transfers then get the initial \
-             rate.", "A start that takes most of the trial is reported as `trend` or `unsteady`."]).with_remedy(remedy(found))
+        if much { Severity::Warning } else { Severity::Note },
+        format!(
+            "In {} of {} the rate settled up to {} after {}",
+            of_trials(worst),
+            worst.result.label,
+            worst.after,
+            if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" }
+        ),
+    )
+    .detail(format!(
+        "{} including that phase, {} without it",
+        value(worst.result.metric, worst.result.value.estimate),
+        value(worst.result.metric, worst.result.value.estimate * worst.ratio)
+    ))
+    .about(found, |slow| slow.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits([
+        "An early drop, e.g. when burst credit is used up, looks the same; short transfers \
+             then get the initial rate.",
+        "A start that takes most of the trial is reported as `trend` or `unsteady`.",
+    ])
+    .with_remedy(remedy(found))
 }
 
 fn of_trials(slow: &Slow<'_>) -> String {
@@ -124,10 +132,9 @@ fn remedy(found: &[Slow<'_>]) -> Remedy {
     let seconds = most.seconds().ceil();
     if found.iter().all(|slow| slow.load.is_none()) {
         return Remedy::manual(
-            format!("Omit at least {most} at the start, e.g"),
+            format!("Omit at least {most} at the start and measure again"),
             vec![format!("iperf3 --client HOST --omit {seconds}")],
-        )
-        .explained("with iperf3's --omit, and measure again.");
+        );
     }
     Remedy::manual(
         format!("Set the workload's `warmup` to {most} or more and measure again"),

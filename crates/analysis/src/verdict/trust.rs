@@ -5,7 +5,7 @@ use findings::{
 };
 use samples::{EndReason, RunRecord, RunState};
 
-use super::{changes::Difference, count};
+use super::{changes::Difference, count, distrusting};
 use crate::observations::Observations;
 
 /// Fraction below which variation between the trials of a result is not mentioned.
@@ -19,7 +19,7 @@ pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trus
     let (single, unfinished) = (has_single_trials(findings), findings.run.state == RunState::Unfinished);
     let variation = variation(findings);
     let warning = findings.findings.iter().filter(|finding| warns(finding));
-    let distrusts = findings.findings.iter().any(Finding::distrusts);
+    let mut serious = distrusting(findings).peekable();
     let results = count(findings.results.len());
     let reasons = [
         single.then_some(TrustReason::SingleTrials),
@@ -31,7 +31,7 @@ pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trus
         (!findings.skipped.is_empty())
             .then(|| TrustReason::Skipped { results: count(findings.skipped.len()) }),
     ];
-    let grade = if single || distrusts {
+    let grade = if single || serious.peek().is_some() {
         Grade::Low
     } else if unfinished
         || warning.clone().next().is_some()
@@ -45,7 +45,6 @@ pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trus
     } else {
         Grade::Good
     };
-    let serious = findings.findings.iter().filter(|finding| finding.distrusts());
     let reasons = reasons.into_iter().flatten();
     let statements = serious.chain(warning).map(|finding| TrustReason::Finding(finding.into()));
     Trust { grade, reasons: reasons.chain(statements).collect() }

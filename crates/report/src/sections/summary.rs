@@ -92,9 +92,7 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
         let change = verdict.workloads.first().and_then(|first| first.change.as_ref());
         rows.extend(change.map(|change| row("Why", cause(&change.cause, scope.brief))));
     }
-    if verdict.conclusion != Conclusion::Setting {
-        rows.extend(verdict.next.as_ref().map(|next| step(next, scope.brief)));
-    }
+    rows.extend(verdict.next.as_ref().map(|next| step(next, scope.brief)));
     let counts = shown().all(|workload| workload.metric == Metric::Count);
     let speeds = shown().map(|workload| speed::of(findings, workload, scope.room).into());
     rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds));
@@ -155,7 +153,7 @@ fn cause(cause: &Cause, brief: bool) -> Text {
         Cause::Found(cause) => statement(cause, brief).into(),
         Cause::Unknown { investigate } => {
             let command = investigate.as_ref().map(|command| format!("; to investigate: {command}"));
-            Text::of(Tone::Faint, format!("no finding explains it{}", command.unwrap_or_default()))
+            Text::of(Tone::Faint, format!("no cause found{}", command.unwrap_or_default()))
         }
     }
 }

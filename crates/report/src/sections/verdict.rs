@@ -65,7 +65,8 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
         Severity::Warning => ("Warning: ", Tone::Doubtful, 0),
         Severity::Note => ("Note: ", Tone::Good, 0),
     };
-    let explained = finding.superseded_by.as_ref().map(|by| format!(" See {by} first.")).unwrap_or_default();
+    let explained =
+        finding.superseded_by.as_ref().map(|by| format!(" Explained by {by}.")).unwrap_or_default();
     let headline = Block::Claim {
         id: finding.id.clone(),
         text: Text::of(tone, word).and(Tone::Strong, finding.claim()).and(Tone::Faint, explained),

@@ -227,7 +227,7 @@ fn superseded_finding_names_its_explanation() {
     let text = render(&findings, None, Format::Terminal, &Options::default());
     let (_, listed) = text.split_once("\nFindings").expect("there are findings");
     let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("See disturbed first.") && !words.contains("Remedy"), "{text}");
+    assert!(words.contains("Explained by disturbed.") && !words.contains("Remedy"), "{text}");
 }
 
 #[test]

@@ -265,6 +265,32 @@ fn undisturbed_run_has_no_claims() {
     }
 }
 
+#[test]
+fn affected_results_are_counted_once() {
+    let mut run = made::steady(8.5e8);
+    run.path("other", &["wire"]).stream("other", &[], 8e8).each("other/bulk", made::use_bbr);
+    assert_eq!(only(&run, "slow-congestion-control").further, "2 results affected.");
+}
+
+#[test]
+fn slow_pair_explains_its_asymmetry() {
+    let run = made::fleet(|from, to| if (from, to) == ("c", "a") { 4e9 } else { 10e9 });
+    let asymmetry = only(&run, "direction-asymmetry");
+    assert_eq!(asymmetry.results, ["c-to-a/bulk"]);
+    assert_eq!(asymmetry.superseded_by.as_deref(), Some("slow-pair"));
+}
+
+#[test]
+fn noisy_host_explains_wide_intervals_of_other_results() {
+    let mut run = made::swaying(0.3);
+    run.each("plain/bulk", |trial| {
+        let sign = f64::from((trial.block + trial.index) % 3) - 1.0;
+        trial.measurement = stream_at(&[10e9 * (1.0 + 0.12 * sign); 5]);
+    });
+    assert_eq!(only(&run, "too-noisy-to-say").superseded_by.as_deref(), Some("noisy-host"));
+    assert_eq!(only(&run, "noisy-host").superseded_by, None);
+}
+
 fn jumped(after: &[f64]) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).each("plain/bulk", |trial| {

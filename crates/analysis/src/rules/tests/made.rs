@@ -265,22 +265,21 @@ pub(super) fn costly(millis: u64) -> Fixture {
 }
 
 /// cubic at 10 Gbit/s and bbr at this rate, as reported by the sender's socket.
+pub(super) fn use_bbr(trial: &mut Trial) {
+    let Measurement::Stream(data) = &mut trial.measurement else { return };
+    data.flows[0].sender.socket.congestion = Some("bbr".into());
+}
+
 pub(super) fn paced(rate: f64) -> Fixture {
     let mut run = two("congestion", ("cubic", 10e9), ("bbr", rate));
-    run.each("plain/bulk/congestion=bbr", |trial| {
-        let Measurement::Stream(data) = &mut trial.measurement else { return };
-        data.flows[0].sender.socket.congestion = Some("bbr".into());
-    });
+    run.each("plain/bulk/congestion=bbr", use_bbr);
     run
 }
 
 pub(super) fn steady(rate: f64) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["network"]).measured("plain", "bulk", stream_settings(), &stream_of(rate));
-    run.each("plain/bulk", |trial| {
-        let Measurement::Stream(data) = &mut trial.measurement else { return };
-        data.flows[0].sender.socket.congestion = Some("bbr".into());
-    });
+    run.each("plain/bulk", use_bbr);
     run
 }
 
