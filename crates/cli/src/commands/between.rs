@@ -85,9 +85,6 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
         ));
     }
     let exit = exit?;
-    for hint in path.hints() {
-        output::prose(&hint)?;
-    }
     for limit in limits {
         limit.print(&attachments)?;
     }

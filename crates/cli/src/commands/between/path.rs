@@ -61,23 +61,6 @@ impl PathShown {
         Ok(Self { title, known, hops, states })
     }
 
-    pub(super) fn hints(&self) -> Vec<String> {
-        let offloads = self.states.iter().filter_map(analysis::offloads_off).map(|hint| {
-            let commands = hint.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-            format!("{} Enable them: {commands}", hint.claim())
-        });
-        let mtu = self.hops.devices.first().map_or(0, |hop| hop.mtu);
-        let small = self.hops.devices.iter().filter(|hop| hop.mtu < mtu);
-        let mtus = small.map(|hop| {
-            format!(
-                "{} has an MTU of {}, but {} sends packets of up to {mtu} bytes, which are lost or fragmented there. \
-                 Raise it: ip link set {} mtu {mtu}  # in {}",
-                hop.at, hop.mtu, self.known[0].name, hop.at.device, hop.at.host
-            )
-        });
-        offloads.chain(mtus).collect()
-    }
-
     /// The namespaces on the path, with the command that shows their rules.
     pub(super) fn firewalls(&self) -> String {
         let hosts: BTreeSet<&str> = self.hops.devices.iter().map(|hop| hop.at.host.as_str()).collect();
