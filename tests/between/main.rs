@@ -69,6 +69,11 @@ const CASES: &[Case] = &[
         needs: &[ROOT, IP],
         test: paths::user_space_switch,
     },
+    Case {
+        name: "survives_a_tunnel_that_carries_itself",
+        needs: &[ROOT, IP],
+        test: paths::tunnel_into_itself,
+    },
     Case { name: "explains_endpoints_that_cannot_be_measured", needs: &[ROOT, IP], test: refused::endpoints },
     Case { name: "asks_before_it_loads_the_path", needs: &[ROOT, IP], test: refused::without_consent },
     Case {

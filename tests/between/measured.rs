@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plumb_tests::{Leftovers, PATIENCE, pair, trials, wait_until};
+use plumb_tests::{Leftovers, Output, PATIENCE, pair, trials, wait_until};
 
 use crate::node::Node;
 
@@ -66,8 +66,7 @@ pub(crate) fn small_mtu_of_the_nodes_device() {
     node.shell("ip link set vb mtu 1300");
     let [a, b] = ["a", "b"].map(|name| node.word(name));
     let output = node.between(&[&a, &b, "--rate", "1M"]);
-    assert!(output.out.contains("node:vb has an MTU of 1300"), "{output:?}");
-    assert!(output.out.contains("ip link set vb mtu 1500"), "{output:?}");
+    reports(&node, &output, "mtu-mismatch", "node:vb has an MTU of 1300", "ip link set vb mtu 1500");
 }
 
 pub(crate) fn a_cpu_limit_of_a_parent() {
@@ -94,10 +93,19 @@ pub(crate) fn offload_of_the_nodes_device() {
     let output = node.between(&[&a, &b]);
     let line = output.out.lines().find(|line| line.contains("node:va")).expect("the device is listed");
     assert!(line.contains("off: tx-tcp-segmentation, tx-generic-segmentation"), "{output:?}");
-    assert!(
-        output.out.contains("Offloads of node:va are off") && output.out.contains("ethtool -K va"),
-        "{output:?}"
-    );
+    reports(&node, &output, "offload-off", "Offloads of node:va are off", "ethtool -K va");
+}
+
+/// The terminal and the stored findings show the same claim and command.
+fn reports(node: &Node, output: &Output, rule: &str, claim: &str, command: &str) {
+    let findings = node.sandbox.findings("latest");
+    let all = findings["findings"].as_array().expect("a list");
+    let found = all.iter().find(|finding| finding["id"] == rule).unwrap_or_else(|| panic!("{findings}"));
+    let stored = found.to_string();
+    let shown = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [claim, command] {
+        assert!(stored.contains(text) && shown.contains(text), "{text}: {stored} {output:?}");
+    }
 }
 
 struct Cgroup {

@@ -111,6 +111,23 @@ pub(crate) fn user_space_switch() {
     assert!(output.out.contains("node:va") && output.out.contains(wanted), "{output:?}");
 }
 
+/// The outer packets have the tunnel's own addresses, so that each tunnel carries itself.
+pub(crate) fn tunnel_into_itself() {
+    let node = Node::with_bridge();
+    for (name, own, other) in [("a", 1, 2), ("b", 2, 1)] {
+        node.shell_in(
+            name,
+            &format!(
+                "ip addr flush dev eth0; ip link add vx0 type vxlan id 7 dstport 4789 local 198.18.0.{own} \
+                 remote 198.18.0.{other}; ip addr add 198.18.0.{own}/24 dev vx0; ip link set vx0 up"
+            ),
+        );
+    }
+    let output = node.plumb(&["between", &node.word("a"), &node.word("b")]);
+    assert_eq!(output.status, Some(64), "{output:?}");
+    assert!(output.out.contains("not visible: the path has no end"), "{output:?}");
+}
+
 /// Returns the devices that plumb lists, with the test's names of the namespaces.
 fn listed(node: &Node, topology: &Topology) -> Vec<String> {
     // Without consent, only the path is shown.

@@ -26,6 +26,8 @@ use crate::{
 
 /// More hops than any reasonable path has, so that a routing loop ends the search.
 const MAX_ROUTERS: usize = 16;
+/// Ends the search if a tunnel's packets are routed into the tunnel itself.
+const MAX_DEVICES: usize = 4 * MAX_ROUTERS;
 
 #[derive(Debug)]
 pub struct NamedNamespace {
@@ -56,8 +58,7 @@ pub struct Hop {
     pub(crate) mac: [u8; 6],
 }
 
-/// Follows packets from the first namespace in `known` to `to`, an address in the second one. Other namespaces
-/// are only entered where the path leads.
+/// Follows packets from the first namespace in `known` to `to`, an address in the second one.
 ///
 /// # Errors
 /// If a namespace cannot be read.
@@ -120,6 +121,9 @@ fn walk(
         if space == wanted {
             return Ok(None);
         }
+        if nodes.len() > MAX_DEVICES {
+            break;
+        }
         if spaces.has_address(space, to) {
             return Ok(Some(format!("{} has the address {to} too", spaces.name(space))));
         }
@@ -130,6 +134,9 @@ fn walk(
             )));
         };
         let egress = Node { space, index: hop.device };
+        if spaces.link_at(egress).is_none() {
+            return Ok(Some(format!("the devices of {} changed during the search", spaces.name(space))));
+        }
         let next = hop.gateway.unwrap_or(to);
         let Some(found) = segment::find(spaces, egress, next) else {
             nodes.push(egress);
@@ -150,7 +157,10 @@ fn walk(
         nodes.extend(found.last());
         space = found.last().map_or(space, |last| last.space);
     }
-    Ok(Some("the path passes more than 16 routers, so there is probably a routing loop".to_owned()))
+    Ok(Some(
+        "the path has no end, so there is probably a routing loop, or a tunnel that carries itself"
+            .to_owned(),
+    ))
 }
 
 impl Spaces<'_> {

@@ -3,6 +3,8 @@
 //! A keyword covers all features that match a pattern, as in `off_flag_def` in ethtool.c,
 //! <https://git.kernel.org/pub/scm/network/ethtool/ethtool.git>.
 
+use std::borrow::Cow;
+
 type Word = (&'static str, fn(&str) -> bool);
 
 const WORDS: [Word; 6] = [
@@ -29,9 +31,17 @@ pub(crate) fn switch_on(device: &str, features: &[&str]) -> String {
 
 pub(crate) fn typed_at(device: &str, command: impl Fn(&str) -> String) -> String {
     match device.split_once(':') {
-        Some((host, name)) => format!("{}  # in {host}", command(name)),
-        None => command(device),
+        Some((host, name)) => format!("{}  # in {host}", command(&quoted(name))),
+        None => command(&quoted(device)),
     }
+}
+
+/// A container chooses the names of its devices, which may contain characters that a shell interprets.
+fn quoted(name: &str) -> Cow<'_, str> {
+    if name.chars().all(|sign| sign.is_ascii_alphanumeric() || "._-@".contains(sign)) {
+        return name.into();
+    }
+    format!("'{}'", name.replace('\'', r"'\''")).into()
 }
 
 #[cfg(test)]
@@ -57,5 +67,6 @@ mod tests {
             switch_on("node1:egress.vxlan", &["tx-tcp-segmentation"]),
             "ethtool -K egress.vxlan tso on  # in node1"
         );
+        assert_eq!(switch_on("a:e;reboot'", &["rx-gro"]), r"ethtool -K 'e;reboot'\''' gro on  # in a");
     }
 }

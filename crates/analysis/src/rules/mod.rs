@@ -25,7 +25,7 @@ mod link_rate;
 mod machine_change;
 mod mtu_mismatch;
 mod noisy_host;
-mod offload_off;
+pub(crate) mod offload_off;
 mod page_balloon;
 mod pair_shares;
 mod probe_cost;

@@ -1,8 +1,10 @@
-//! `mtu-mismatch`: a path carries less than the MTU of its devices, or its MTU varies.
+//! `mtu-mismatch`: a path carries less than the MTU of its devices, its MTU varies, or a device of an existing path has
+//! a smaller MTU than the sender.
 
 use findings::{Change, Evidence, Remedy, ResultSummary, Severity, Unit};
+use samples::{DeviceState, PathRecord};
 
-use super::{Claim, Context, Rule};
+use super::{Claim, Context, Rule, ethtool};
 use crate::{observations::Observations, words::list};
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
@@ -20,7 +22,42 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let results = context.findings.results.iter().zip(context.measured);
     let found: Vec<Mismatch<'_>> =
         results.filter_map(|(result, measured)| mismatch(result, measured)).collect();
-    found.first().map(|first| finding(first, &found)).into_iter().collect()
+    found
+        .first()
+        .map(|first| finding(first, &found))
+        .into_iter()
+        .chain(smaller_than_sender(context))
+        .collect()
+}
+
+/// Without a lab, the probe before each trial uses the MTU of the ends, so it does not find a smaller MTU in between.
+fn smaller_than_sender(context: &Context<'_>) -> Option<Claim> {
+    let is_smaller = |result: &&ResultSummary| {
+        let sender = result.devices.first().map_or(0, |device| device.mtu);
+        PathRecord::exists(&result.layers) && result.devices.iter().any(|device| device.mtu < sender)
+    };
+    let found: Vec<&ResultSummary> = context.findings.results.iter().filter(is_smaller).collect();
+    let (sender, others) = found.first()?.devices.split_first()?;
+    let mtu = sender.mtu;
+    let smaller = || others.iter().filter(|device| device.mtu < mtu);
+    let least = smaller().min_by_key(|device| device.mtu)?;
+    let raise = |device: &DeviceState| {
+        ethtool::typed_at(&device.device, |name| format!("ip link set {name} mtu {mtu}"))
+    };
+    let lead = format!(
+        "{} has an MTU of {}, but {} sends packets of up to {mtu} bytes",
+        least.device, least.mtu, sender.device
+    );
+    let claim = Claim::new(Severity::Warning, lead)
+        .detail("larger packets are lost or fragmented there")
+        .about(&found, |result| *result)
+        .affected()
+        .with_evidence(smaller().map(|device| {
+            let evidence = Evidence::new(format!("MTU of {}", device.device));
+            evidence.rounded(f64::from(device.mtu), Unit::Bytes).text(" bytes")
+        }))
+        .with_remedy(Remedy::manual("Raise the MTU of these devices", smaller().map(raise).collect()));
+    Some(claim)
 }
 
 fn mismatch<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Mismatch<'a>> {

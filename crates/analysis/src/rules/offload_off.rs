@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use findings::{Change, Difference, Evidence, FactorEffect, Remedy, ResultSummary, Severity, Unit};
+use samples::{DeviceState, PathRecord};
 use workload::Metric;
 
 use super::{Claim, Context, Rule, ethtool, significance};
@@ -16,6 +17,7 @@ pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
     "receiver-limited",
 ]);
 
+const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
 const MUCH: f64 = 0.5;
 /// If the slower side keeps more than this fraction, it is merely a note.
 const LITTLE: f64 = 0.9;
@@ -41,7 +43,55 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut claims: Vec<(f64, Claim)> =
         groups.values().filter_map(|losses| finding(losses, looked)).collect();
     claims.sort_by(|one, other| one.0.total_cmp(&other.0));
-    claims.into_iter().map(|(_, finding)| finding).collect()
+    claims.into_iter().map(|(_, finding)| finding).chain(on_existing_hosts(context)).collect()
+}
+
+/// No scenario sets the offloads of existing hosts, so there are no results to compare.
+fn on_existing_hosts(context: &Context<'_>) -> Vec<Claim> {
+    let is_affected = |result: &&ResultSummary| {
+        let is_bulk = result.metric == Metric::Throughput && PathRecord::exists(&result.layers);
+        is_bulk && result.devices.iter().any(|device| !missing(device).is_empty())
+    };
+    let affected: Vec<&ResultSummary> = context.findings.results.iter().filter(is_affected).collect();
+    let mut devices: Vec<DeviceState> = Vec::new();
+    for device in affected.iter().flat_map(|result| &result.devices) {
+        if !devices.iter().any(|known| known.device == device.device) {
+            devices.push(device.clone());
+        }
+    }
+    let about = |claim: Claim| claim.about(&affected, |result| *result).affected();
+    of_devices(&devices).into_iter().map(about).collect()
+}
+
+/// Reports offloads that are off, without knowing what they cost.
+pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
+    let lacking: Vec<(&DeviceState, Vec<&str>)> =
+        devices.iter().map(|device| (device, missing(device))).filter(|(_, off)| !off.is_empty()).collect();
+    if lacking.is_empty() {
+        return vec![];
+    }
+    let names: Vec<&str> = lacking.iter().map(|(device, _)| device.device.as_str()).collect();
+    let seen = |(device, off): &(&DeviceState, Vec<&str>)| {
+        Evidence::new(format!("off on {}", device.device)).text(off.join(", "))
+    };
+    let commands = lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect();
+    let finding = Claim::new(Severity::Warning, format!("Offloads of {} are off", list(&names)))
+        .detail("each packet of a stream is processed individually")
+        .with_evidence(lacking.iter().map(seen))
+        .with_limits(["Only a comparison shows the cost, e.g. a scenario with an `offload` factor."])
+        .with_remedy(Remedy::manual(
+            "Turn them on and check with ethtool -k: a driver may refuse one",
+            commands,
+        ));
+    vec![finding]
+}
+
+fn missing(device: &DeviceState) -> Vec<&'static str> {
+    // A veth pair passes large packets on whole. It is created with GRO off (veth_newlink in drivers/net/veth.c) and
+    // does not need it.
+    let needless = |feature: &str| feature == "rx-gro" && device.kind == "veth";
+    let is_off = |feature: &&str| device.features.get(*feature) == Some(&false) && !needless(feature);
+    WANTED.into_iter().filter(is_off).collect()
 }
 
 fn loss<'a>(effect: &'a FactorEffect, context: &Context<'a>) -> Option<Loss<'a>> {

@@ -90,6 +90,31 @@ fn each_page_belongs_to_a_rule_or_hint() {
 }
 
 #[test]
+fn reports_settings_of_existing_hosts_without_comparison() {
+    let run = |layer: &str| {
+        let mut run = Fixture::new(6);
+        run.path("a-to-b", &[layer]).stream("a-to-b", &[], 5e9).ping("a-to-b", &[], 50e3);
+        for result in ["a-to-b/bulk", "a-to-b/ping"] {
+            let off = [("tx-tcp-segmentation", false)];
+            run.devices(result, &[("a:eth0", 1500, &[]), ("node:va", 1300, &off), ("b:eth0", 1500, &[])]);
+        }
+        run
+    };
+    for (rule, results, claim, command) in [
+        ("offload-off", 1, "Offloads of node:va are off", "ethtool -K va tso on  # in node"),
+        ("mtu-mismatch", 2, "node:va has an MTU of 1300, but a:eth0", "ip link set va mtu 1500  # in node"),
+    ] {
+        let reported = claims(&run("network"), rule);
+        assert_eq!(reported.len(), 1, "{rule}: {reported:#?}");
+        assert_eq!((reported[0].severity, reported[0].results.len()), (Severity::Warning, results), "{rule}");
+        assert!(reported[0].claim().contains(claim), "{reported:#?}");
+        assert_eq!(reported[0].remedy.as_ref().map(|it| &it.commands[..]), Some(&[command.to_owned()][..]));
+        // A scenario chooses the settings of its lab.
+        assert_eq!(claims(&run("wire"), rule), [], "{rule}");
+    }
+}
+
+#[test]
 fn finds_offload_off_at_the_first_level() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);

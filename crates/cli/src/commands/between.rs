@@ -60,7 +60,6 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
     let opened = ends.open()?;
     let text = document::text(&ends, opened.addresses, args.udp, args.rate);
     let scenario = Scenario::parse("the scenario of plumb between", &text)?;
-    let limits = [(&ends.from, &opened.from), (&ends.to, &opened.to)].map(|(end, at)| Limits::of(end, at));
     let path = PathShown::find(&ends, &opened)?;
     output::text(&path)?;
     if args.as_workload {
@@ -70,7 +69,14 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
     let (endpoints, as_workload) = (opened.endpoints(&ends), args.as_workload);
     let attachments = Arc::new(Attachments { endpoints, as_workload, between, reader });
     let run_args = RunArgs::of_between(args.trials, args.hops, args.report.clone());
-    let confirm = |plan: &Plan| if args.yes { Ok(()) } else { confirm(args, plan) };
+    let mut limits = Vec::new();
+    let confirm = |plan: &Plan| {
+        if !args.yes {
+            confirm(args, plan)?;
+        }
+        limits.extend([&ends.from, &ends.to].into_iter().filter_map(|end| Limits::of(end, &attachments)));
+        Ok(())
+    };
     let exit = run::between(&run_args, Source { scenario, text }, confirm, &attachments, shared);
     if exit.as_ref().is_err_and(|error| matches!(error.downcast_ref(), Some(RunError::Refused { .. }))) {
         output::aside(format_args!(
@@ -79,9 +85,6 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
         ));
     }
     let exit = exit?;
-    for hint in path.hints() {
-        output::prose(&hint)?;
-    }
     for limit in limits {
         limit.print(&attachments)?;
     }

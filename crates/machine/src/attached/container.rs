@@ -1,6 +1,7 @@
 //! Containers of Docker and Podman, found by the JSON output of `docker inspect` and `podman inspect`.
 
 use serde::Deserialize;
+use sys::process::{self, Process};
 
 use super::{
     AttachError, Running,
@@ -40,7 +41,7 @@ pub(super) fn find(name: &str) -> Result<Running, AttachError> {
     // `docker` may be a wrapper for `podman`.
     found.dedup_by(|(_, second), (_, first)| second.id == first.id);
     match &found[..] {
-        [(_, container)] => running(name, container),
+        [(_, container)] => running(name, container).and_then(|it| on_this_machine(name, it)),
         [(first, _), (second, _), ..] => Err(AttachError::Ambiguous { name: name.to_owned(), first, second }),
         [] if answered.is_empty() => Err(failure.map_or(AttachError::NoRuntime, |(program, reason)| {
             runtime::failed(program, &arguments, &reason)
@@ -60,6 +61,17 @@ fn running(name: &str, Inspected { id, state }: &Inspected) -> Result<Running, A
         return Err(AttachError::NotRunning { name: name.to_owned(), status: state.status.clone() });
     }
     Ok(Running { id: id.clone(), pid: state.pid })
+}
+
+/// A client of a runtime on another machine, e.g. with `DOCKER_HOST`, prints a PID of that machine. The cgroup of a
+/// container has its ID, except for rootless containers without cgroups.
+fn on_this_machine(name: &str, running: Running) -> Result<Running, AttachError> {
+    let process = Process::running(running.pid).ok().flatten();
+    let groups = process.and_then(|process| process.read("cgroup").ok()).unwrap_or_default();
+    if process::user() != 0 || groups.contains(&running.id) {
+        return Ok(running);
+    }
+    Err(AttachError::Elsewhere { name: name.to_owned(), pid: running.pid })
 }
 
 fn is_unknown(reason: &str) -> bool {
@@ -103,6 +115,17 @@ mod tests {
             let json = format!(r#"[{{"Id":"4e1c","State":{{"Status":"{status}","Pid":0}}}}]"#);
             let error = inspected(&json).expect_err("not running");
             assert!(error.contains(&format!("container `web` is {status}, not running")), "{error}");
+        }
+    }
+
+    #[test]
+    fn rejects_process_of_another_machine() {
+        let of = |id: &str| Running { id: id.to_owned(), pid: std::process::id() };
+        let groups = std::fs::read_to_string("/proc/self/cgroup").expect("readable");
+        assert!(on_this_machine("web", of(groups.lines().next().expect("a cgroup"))).is_ok());
+        let error = on_this_machine("web", of("4e1c0ffee")).map_err(|error| error.to_string());
+        if process::user() == 0 {
+            assert!(error.is_err_and(|error| error.contains("run plumb on the machine of the container")));
         }
     }
 

@@ -12,6 +12,7 @@ use sys::process::Process;
 
 const V1: &str = "cgroup";
 const V2: &str = "cgroup2";
+const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CpuLimit {
@@ -20,7 +21,7 @@ pub struct CpuLimit {
     pub source: String,
 }
 
-/// The time for which the kernel has throttled a cgroup and its ancestors because of their quotas.
+/// The time for which the kernel has throttled a cgroup and its ancestors because of their quotas, summed over all CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Throttled {
     time: Vec<(PathBuf, Duration)>,
@@ -41,7 +42,9 @@ impl CpuLimit {
         let quotas = levels(process).into_iter().filter_map(|level| quota(&level));
         let smallest = quotas.min_by(|one, other| one.cpus.total_cmp(&other.cpus));
         let allowed = allowed_cpus(&process.read("status").ok()?);
-        let all = std::thread::available_parallelism().map_or(usize::MAX, usize::from);
+        // Limits of this process do not count.
+        let all =
+            fs::read_to_string(ONLINE).ok().and_then(|list| number_of_cpus(&list)).unwrap_or(usize::MAX);
         let pinned = allowed
             .filter(|count| *count < all)
             .map(|count| Self { cpus: count as f64, source: "its CPU affinity or cpuset".to_owned() });
@@ -152,8 +155,12 @@ fn throttled_time(stat: &str) -> Option<Duration> {
 }
 
 fn allowed_cpus(status: &str) -> Option<usize> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim();
-    list.split(',')
+    number_of_cpus(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)
+}
+
+fn number_of_cpus(list: &str) -> Option<usize> {
+    list.trim()
+        .split(',')
         .map(|range| {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
             Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)

@@ -16,6 +16,11 @@ pub enum AttachError {
     NoContainer { name: String, running: String },
     #[error("both {first} and {second} have a container `{name}`; use the container's full ID")]
     Ambiguous { name: String, first: &'static str, second: &'static str },
+    #[error(
+        "process {pid} is not in the cgroup of container `{name}`; run plumb on the machine of the container, or use \
+         pid:N"
+    )]
+    Elsewhere { name: String, pid: u32 },
     #[error("container `{name}` is {status}, not running; start it first")]
     NotRunning { name: String, status: String },
     #[error("no pod is called `{name}` in the namespace `{namespace}` on this node{running}")]

@@ -48,13 +48,14 @@ impl<'k> Spaces<'k> {
         let mut all = Vec::new();
         for one in known {
             let view = View::open(&runtime, &one.namespace)?;
+            // Reading the devices first makes the kernel assign IDs to the namespaces of their peers.
+            let (links, addresses) = (view.links()?, view.addresses()?);
             let mut ids = BTreeMap::new();
             for (place, other) in known.iter().enumerate() {
                 if let Some(id) = view.id_of(&other.namespace)? {
                     ids.insert(id, place);
                 }
             }
-            let (links, addresses) = (view.links()?, view.addresses()?);
             all.push(Space { name: &one.name, view, links, addresses, ids });
         }
         Ok(Self { all })

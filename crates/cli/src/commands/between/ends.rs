@@ -10,6 +10,8 @@ use topology::addresses_between;
 use crate::failure::Misuse;
 
 pub(super) const LOCAL: &str = "local";
+/// The name in reports of the namespace in which plumb runs, if it is between the ends.
+pub(super) const NODE: &str = "node";
 /// Host names are part of path names, which have up to 48 characters.
 const LONGEST: usize = 20;
 
@@ -98,11 +100,19 @@ impl End {
 }
 
 fn host_name(short: &str) -> String {
-    let valid = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    let name: String = short.trim_start_matches(['-', '_', '.']).chars().map(valid).collect();
+    let name = plain(short.trim_start_matches(['-', '_', '.']));
     let cut = &name[name.len().saturating_sub(LONGEST)..];
-    let cut = cut.trim_start_matches(['-', '_', '.']);
-    if cut.is_empty() { "endpoint".to_owned() } else { cut.to_owned() }
+    match cut.trim_start_matches(['-', '_', '.']) {
+        "" => "endpoint".to_owned(),
+        reserved @ (LOCAL | NODE) => format!("{reserved}-1"),
+        cut => cut.to_owned(),
+    }
+}
+
+/// Replaces characters that are invalid in host names.
+pub(super) fn plain(name: &str) -> String {
+    let valid = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    name.chars().map(valid).collect()
 }
 
 #[cfg(test)]
@@ -115,6 +125,7 @@ mod tests {
             |from, to| Ends::parse(from, to).map(|ends| (ends.from.host, ends.to.host)).expect("valid");
         let of = |from: &str, to: &str| (from.to_owned(), to.to_owned());
         assert_eq!(names("container:web", "local"), of("web", "local"));
+        assert_eq!(names("container:node", "container:local"), of("node-1", "local-1"));
         assert_eq!(names("pod:a/web", "pod:b/web"), of("web", "web-2"));
         assert_eq!(names("netns:/run/netns/a b", "netns:/"), of("a-b", "endpoint"));
         assert_eq!(

@@ -15,13 +15,12 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn of(end: &End, attached: &Attached) -> Self {
-        Self {
-            host: HostName::new(&end.host),
-            endpoint: end.text.clone(),
-            limit: attached.cpu_limit(),
-            before: attached.throttled(),
-        }
+    /// Call this when the run begins. Returns `None` for `local`.
+    pub(super) fn of(end: &End, attachments: &Attachments) -> Option<Self> {
+        let host = HostName::new(&end.host);
+        let attached = attachments.endpoints.get(&host)?;
+        let (limit, before) = (attached.cpu_limit(), attached.throttled());
+        Some(Self { host, endpoint: end.text.clone(), limit, before })
     }
 
     pub(super) fn print(&self, attachments: &Attachments) -> anyhow::Result<()> {
@@ -41,7 +40,7 @@ impl Limits {
         let throttled = after.zip(self.before.as_ref()).and_then(|(after, before)| after.since(before));
         if let Some((group, time)) = throttled {
             output::prose(&format!(
-                "{endpoint} was throttled for {:.1} s during the run, because {} had used up its CPU quota.",
+                "{endpoint} was throttled for {:.1} s during the run, summed over all CPUs, because {} had used up its CPU quota.",
                 time.as_secs_f64(),
                 group.display()
             ))?;

@@ -7,10 +7,7 @@ use machine::{Attached, visible_namespaces};
 use samples::DeviceState;
 use topology::{Hop, Hops, NamedNamespace, Topology, hops_between};
 
-use super::ends::{Ends, LOCAL, Opened};
-
-/// The name in reports of the namespace in which plumb runs.
-const NODE: &str = "node";
+use super::ends::{self, Ends, LOCAL, NODE, Opened};
 
 pub(super) struct PathShown {
     title: String,
@@ -27,52 +24,41 @@ impl PathShown {
         let Opened { from, to, .. } = opened;
         let mut known = vec![named(&ends.from.host, from)?, named(&ends.to.host, to)?];
         let own = Attached::own()?;
-        let taken_by_ends = [ends.from.host.as_str(), ends.to.host.as_str()];
-        let mut taken = BTreeSet::from(taken_by_ends.map(str::to_owned));
+        let ends_known = [0, 1].map(|place: usize| known[place].name.clone());
+        let mut taken: BTreeSet<String> = ends_known.iter().map(ToString::to_string).collect();
+        taken.insert(NODE.to_owned());
+        let mut unused = |name: String| {
+            let numbered = (2..).map(|number: u32| format!("{name}-{number}"));
+            let mut names = std::iter::once(name.clone()).chain(numbered);
+            HostName::new(names.find(|name| taken.insert(name.clone())).unwrap_or(name.clone()))
+        };
         if !own.shares_network_with(from) && !own.shares_network_with(to) {
             known.push(named(NODE, &own)?);
         }
-        taken.insert(NODE.to_owned());
         for (name, namespace) in visible_namespaces(&[from.namespace(), to.namespace(), own.namespace()]) {
-            let name = if taken.insert(name.clone()) { name } else { format!("{name}-2") };
-            known.push(NamedNamespace { name: HostName::new(name), namespace });
+            known.push(NamedNamespace { name: unused(ends::plain(&name)), namespace });
         }
         let mut hops = hops_between(&known, opened.addresses[1])?;
         let end =
             if hops.unseen.is_none() { hops.devices.len().saturating_sub(1) } else { hops.devices.len() };
         // The ends are read by their agents, so that reports need another name for further devices in an end's namespace.
-        let between = |host: &HostName| match host.as_str() {
+        let aliases = ends_known.each_ref().map(|end| match end.as_str() {
             LOCAL => HostName::new(NODE),
-            name if taken_by_ends.contains(&name) => HostName::new(format!("{name}-path")),
-            _ => host.clone(),
+            name => unused(format!("{name}-path")),
+        });
+        let between = |host: &HostName| {
+            let end = ends_known.iter().position(|end| end == host);
+            end.map_or(host, |place| &aliases[place]).clone()
         };
         let others = hops.devices.iter_mut().enumerate().filter(|(place, _)| *place > 0 && *place != end);
         others.for_each(|(_, hop)| hop.at.host = between(&hop.at.host));
-        for place in 0..2 {
-            let (name, namespace) = (between(&known[place].name), known[place].namespace.try_clone()?);
-            known.push(NamedNamespace { name, namespace });
+        for (name, at) in aliases.iter().zip([from, to]) {
+            known.push(named(name.as_str(), at)?);
         }
         let title = format!("Path from {} to {}", ends.from.text, ends.to.text);
         let devices: Vec<DeviceRef> = hops.devices.iter().map(|hop| hop.at.clone()).collect();
         let states = Topology::of_hops(&known, &hops.devices)?.device_states(&devices)?;
         Ok(Self { title, known, hops, states })
-    }
-
-    pub(super) fn hints(&self) -> Vec<String> {
-        let offloads = self.states.iter().filter_map(analysis::offloads_off).map(|hint| {
-            let commands = hint.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-            format!("{} Enable them: {commands}", hint.claim())
-        });
-        let mtu = self.hops.devices.first().map_or(0, |hop| hop.mtu);
-        let small = self.hops.devices.iter().filter(|hop| hop.mtu < mtu);
-        let mtus = small.map(|hop| {
-            format!(
-                "{} has an MTU of {}, but {} sends packets of up to {mtu} bytes, which are lost or fragmented there. \
-                 Raise it: ip link set {} mtu {mtu}  # in {}",
-                hop.at, hop.mtu, self.known[0].name, hop.at.device, hop.at.host
-            )
-        });
-        offloads.chain(mtus).collect()
     }
 
     /// The namespaces on the path, with the command that shows their rules.
