@@ -244,6 +244,9 @@ fn compares_two_runs() {
     check("comparison-same.txt", &render_comparison(&same(), None, Format::Terminal, &narrow));
     let apart = render_comparison(&nothing_in_common(), Some(&inconclusive()), Format::Terminal, &narrow);
     check("comparison-apart.txt", &apart);
+    let passed = findings::Gate { outcome: findings::GateOutcome::Passed, ..inconclusive() };
+    let passed = render_comparison(&run_comparison(), Some(&passed), Format::Terminal, &full);
+    assert!(passed.contains("A guarded metric got worse."), "{passed}");
 }
 
 #[test]
