@@ -3,7 +3,7 @@
 use crate::{
     interval::{Estimate, Interval},
     location::{self, Level},
-    mixture::Mixture,
+    mixture::{self, Part},
     permutation,
     verdict::{self, Difference},
 };
@@ -26,7 +26,8 @@ pub struct AbResult {
     pub p: f64,
     /// The verdict if this is the only cell. With several cells, adjust their p-values and call [`Self::judged`].
     pub difference: Difference,
-    pub mixture: Option<Mixture>,
+    /// The lower and the higher level if the trials are mixtures of two.
+    pub mixture: Option<[Part; 2]>,
     fewest: usize,
 }
 
@@ -37,7 +38,7 @@ pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let (a, b) = (positive(a), positive(b));
     let ratio = Level::of(&b)?.ratio(&Level::of(&a)?, CONFIDENCE)?;
     let p = permutation::two_sample(&a, &b)?.p;
-    let mixture = Mixture::of(&a, &b, CONFIDENCE);
+    let mixture = mixture::of(&a, &b, CONFIDENCE);
     let result =
         AbResult { ratio, p, difference: Difference::Unclear, mixture, fewest: a.len().min(b.len()) };
     Some(AbResult { difference: result.judged(p, floor), ..result })
@@ -47,9 +48,12 @@ impl AbResult {
     /// Multiplies the ratio, e.g. by the ratio of the first run to its own history.
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
-        let interval =
-            self.ratio.interval.map(|it| Interval { low: it.low * scale, high: it.high * scale, ..it });
-        Self { ratio: Estimate { value: self.ratio.value * scale, interval }, ..self }
+        let scaled = |ratio: Estimate| Estimate {
+            value: ratio.value * scale,
+            interval: ratio.interval.map(|it| Interval { low: it.low * scale, high: it.high * scale, ..it }),
+        };
+        let mixture = self.mixture.map(|it| it.map(|part| Part { ratio: scaled(part.ratio), ..part }));
+        Self { ratio: scaled(self.ratio), mixture, ..self }
     }
 
     /// Returns the verdict with an adjusted p-value.
@@ -59,15 +63,20 @@ impl AbResult {
     #[must_use]
     pub fn judged(&self, p: f64, floor: f64) -> Difference {
         let difference = difference(&self.ratio, p, floor);
+        let few = difference == Difference::WithinNoise && self.fewest < FEWEST;
+        if few || !self.levels_agree(difference, floor) { Difference::Unclear } else { difference }
+    }
+
+    /// Returns true if there is no mixture.
+    #[must_use]
+    pub fn levels_agree(&self, difference: Difference, floor: f64) -> bool {
         let agrees = |ratio: f64| match difference {
             Difference::Lower => ratio <= 1.0,
             Difference::Higher => ratio >= 1.0,
             Difference::WithinNoise => ratio.ln().abs() <= same_within(floor).ln_1p(),
             Difference::Unclear => true,
         };
-        let mixed = self.mixture.is_some_and(|it| it.parts().iter().any(|part| !agrees(part.ratio.value)));
-        let few = difference == Difference::WithinNoise && self.fewest < FEWEST;
-        if mixed || few { Difference::Unclear } else { difference }
+        self.mixture.is_none_or(|it| it.iter().all(|part| agrees(part.ratio.value)))
     }
 }
 
@@ -174,6 +183,13 @@ mod tests {
         assert_eq!(worse.difference, Difference::Unclear);
         let better = judge(&at(3, 1.0), &at(17, 1.05), 0.02).unwrap();
         assert_eq!(better.difference, Difference::Higher);
+        let history = better.scaled(0.9);
+        assert!(history.mixture.is_some_and(|it| it.iter().all(|part| part.ratio.value < 0.95)));
+        assert_eq!(
+            history.judged(0.001, 0.02),
+            Difference::Unclear,
+            "both levels are below those of the history"
+        );
     }
 
     #[test]

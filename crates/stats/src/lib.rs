@@ -35,7 +35,6 @@ pub use fit::Fit;
 pub use history::Course;
 pub use interval::{Estimate, Interval};
 pub use location::{Blocks, Level};
-pub use mixture::Mixture;
 pub use multiple::Family;
 pub use noise::{BetweenRuns, NoiseFloor};
 pub use verdict::Difference;

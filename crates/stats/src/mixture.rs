@@ -15,37 +15,25 @@ pub struct Part {
     pub shares: [f64; 2],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mixture {
-    pub low: Part,
-    pub high: Part,
-}
-
-impl Mixture {
-    /// Returns the mixture of two samples of positive values: all values together are bimodal
-    /// ([`bimodal::bimodal`]), and both samples have values at each level.
-    pub(crate) fn of(a: &[f64], b: &[f64], confidence: f64) -> Option<Self> {
-        let logs: Vec<f64> = a.iter().chain(b).map(|value| value.ln()).collect();
-        let levels = bimodal::bimodal(&logs).filter(|it| it.high - it.low > LEAST_RATIO.ln())?;
-        let edge = 0.5 * (levels.low + levels.high);
-        let part = |is_high: bool| {
-            let own = |values: &[f64]| -> Vec<f64> {
-                values.iter().copied().filter(|value| (value.ln() > edge) == is_high).collect()
-            };
-            let (of_a, of_b) = (own(a), own(b));
-            let level = Level::of(&of_a)?;
-            Some(Part {
-                value: level.estimate(confidence)?.value,
-                ratio: Level::of(&of_b)?.ratio(&level, confidence)?,
-                shares: [of_a.len() as f64 / a.len() as f64, of_b.len() as f64 / b.len() as f64],
-            })
+/// Returns the lower and the higher level of two samples of positive values, if both are mixtures: all values together
+/// are bimodal ([`bimodal::bimodal`]), and both samples have values at each level.
+pub(crate) fn of(a: &[f64], b: &[f64], confidence: f64) -> Option<[Part; 2]> {
+    let logs: Vec<f64> = a.iter().chain(b).map(|value| value.ln()).collect();
+    let levels = bimodal::bimodal(&logs).filter(|it| it.high - it.low > LEAST_RATIO.ln())?;
+    let edge = 0.5 * (levels.low + levels.high);
+    let part = |is_high: bool| {
+        let own = |values: &[f64]| -> Vec<f64> {
+            values.iter().copied().filter(|value| (value.ln() > edge) == is_high).collect()
         };
-        Some(Self { low: part(false)?, high: part(true)? })
-    }
-
-    pub fn parts(&self) -> [Part; 2] {
-        [self.low, self.high]
-    }
+        let (of_a, of_b) = (own(a), own(b));
+        let level = Level::of(&of_a)?;
+        Some(Part {
+            value: level.estimate(confidence)?.value,
+            ratio: Level::of(&of_b)?.ratio(&level, confidence)?,
+            shares: [of_a.len() as f64 / a.len() as f64, of_b.len() as f64 / b.len() as f64],
+        })
+    };
+    Some([part(false)?, part(true)?])
 }
 
 #[cfg(test)]
@@ -59,15 +47,15 @@ mod tests {
 
     #[test]
     fn levels_of_both_samples_are_compared_with_their_shares() {
-        let found = Mixture::of(&mixed(8, 2, 1.0), &mixed(2, 8, 0.95), 0.95).expect("two levels");
-        for (part, shares) in found.parts().into_iter().zip([[0.8, 0.2], [0.2, 0.8]]) {
+        let found = of(&mixed(8, 2, 1.0), &mixed(2, 8, 0.95), 0.95).expect("two levels");
+        for (part, shares) in found.into_iter().zip([[0.8, 0.2], [0.2, 0.8]]) {
             assert!((part.ratio.value - 0.95).abs() < 0.02 && part.shares == shares, "{part:?}");
         }
     }
 
     #[test]
     fn samples_at_one_level_each_are_no_mixture() {
-        assert_eq!(Mixture::of(&mixed(10, 0, 1.0), &mixed(0, 10, 1.0), 0.95), None);
-        assert_eq!(Mixture::of(&mixed(10, 0, 1.0), &mixed(10, 0, 1.0), 0.95), None);
+        assert_eq!(of(&mixed(10, 0, 1.0), &mixed(0, 10, 1.0), 0.95), None);
+        assert_eq!(of(&mixed(10, 0, 1.0), &mixed(10, 0, 1.0), 0.95), None);
     }
 }

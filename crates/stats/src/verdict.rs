@@ -8,9 +8,9 @@ use crate::noise::NoiseFloor;
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
 /// The maximum extent of an interval that is still "within noise", in noise floors.
-pub const WIDEST_IN_FLOORS: f64 = 3.0;
+const WIDEST_IN_FLOORS: f64 = 3.0;
 /// The largest relative difference that an interval within noise may include, however large the floor is.
-pub const MOST_OPEN: f64 = 0.25;
+const MOST_OPEN: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Difference {
@@ -34,7 +34,7 @@ pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     let sure = is_sure(interval.confidence) && floor.is_sure();
     let small = ratio.value.ln().abs() <= size;
     if small || interval.contains(1.0) {
-        let tells = is_near(&interval, size) && reach(&interval) <= MOST_OPEN.ln_1p();
+        let tells = reach(&interval) <= MOST_OPEN.ln_1p().min(WIDEST_IN_FLOORS * size);
         return if tells && (small || sure) { Difference::WithinNoise } else { Difference::Unclear };
     }
     match (sure, interval.high < 1.0) {
@@ -51,11 +51,6 @@ pub fn is_sure(confidence: f64) -> bool {
 /// Returns the distance from 1 to the farther end, as a logarithm.
 pub fn reach(interval: &Interval) -> f64 {
     interval.high.ln().max(-interval.low.ln())
-}
-
-/// The noise floor `size` is a logarithm.
-pub(crate) fn is_near(interval: &Interval, size: f64) -> bool {
-    reach(interval) <= WIDEST_IN_FLOORS * size
 }
 
 #[cfg(test)]

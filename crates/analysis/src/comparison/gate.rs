@@ -23,7 +23,11 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
         if apart.is_none() && result.disturbed.is_none() {
             for guard in &result.guards {
                 match guarded(guard, &guard_limits) {
-                    Loss::Established(reason) => violations.push(violation(result, guard, reason)),
+                    Loss::Established(reason) => violations.push(GuardViolation {
+                        result: result.result.clone(),
+                        metric: guard.metric,
+                        reason,
+                    }),
                     Loss::Open(reason) => open.push(undecided(&result.result, &reason)),
                     Loss::Excluded => {}
                 }
@@ -36,30 +40,27 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
             (Loss::Excluded, None) => {}
         }
     }
-    let is_clean = regressions.is_empty() && violations.is_empty();
-    let outcome = match (is_clean, open.is_empty() && !comparison.results.is_empty()) {
-        (false, _) => GateOutcome::Regressed,
-        (true, true) => GateOutcome::Passed,
-        (true, false) => GateOutcome::Undecided,
+    let outcome = if !regressions.is_empty() || !violations.is_empty() {
+        GateOutcome::Regressed
+    } else if open.is_empty() && !comparison.results.is_empty() {
+        GateOutcome::Passed
+    } else {
+        GateOutcome::Undecided
     };
     Gate { threshold, guard_limits, outcome, regressions, violations, undecided: open }
-}
-
-fn violation(result: &ResultComparison, guard: &GuardComparison, reason: String) -> GuardViolation {
-    GuardViolation { result: result.result.clone(), metric: guard.metric, reason }
 }
 
 /// Judges a guarded metric. Its interval is usually wide, so equal runs only pass because the change itself counts.
 fn guarded(guard: &GuardComparison, limits: &GuardLimits) -> Loss {
     let limit = limits.of(guard.metric);
-    if guard.metric == GuardedMetric::Outage && guard.verdict != Verdict::Same {
+    if guard.metric == GuardedMetric::Outage {
         return match guard.verdict {
             Verdict::Worse => Loss::Established(guard.summary.clone()),
             Verdict::Unknown => Loss::Open(guard.summary.clone()),
             Verdict::Better | Verdict::Same => Loss::Excluded,
         };
     }
-    if guard.change.low.is_some_and(|low| low > limit) {
+    if guard.verdict == Verdict::Worse && guard.change.low.is_some_and(|low| low > limit) {
         return Loss::Established(guards::beyond(guard, limit));
     }
     if guard.change.value > limit { Loss::Open(guards::beyond(guard, limit)) } else { Loss::Excluded }
@@ -134,14 +135,11 @@ fn asked(share: f64) -> String {
 fn change(result: &ResultComparison) -> Option<Interval> {
     let comparison = result.comparison.as_ref()?;
     let more = result.metric.more_is_better()?;
-    let interval = comparison.ratio_interval?;
-    let interval = Interval { low: interval.low, high: interval.high, confidence: interval.confidence };
-    if !verdict::is_sure(interval.confidence) {
-        return None;
-    }
-    let scale = result.between_runs.and_then(|runs| runs.expected);
-    let scale = scale.map_or(1.0, |it| result.a.estimate / (it.low * it.high).sqrt());
-    let interval = Interval { low: interval.low * scale, high: interval.high * scale, ..interval };
+    let interval = comparison.ratio_interval.filter(|it| verdict::is_sure(it.confidence))?;
+    let expected = result.between_runs.and_then(|runs| runs.expected);
+    let scale = expected.map_or(1.0, |it| result.a.estimate / (it.low * it.high).sqrt());
+    let (low, high) = (interval.low * scale, interval.high * scale);
+    let interval = Interval { low, high, confidence: interval.confidence };
     let ratio = Estimate { value: comparison.ratio * scale, interval: Some(interval) };
     let change = ab::change(&ratio, result.floor?)?;
     Some(if more {

@@ -15,8 +15,6 @@ use crate::{
 };
 
 const TAIL: f64 = 0.99;
-/// With fewer trials in either run, no change is established.
-const ENOUGH: usize = 4;
 /// Two equal runs may differ by this much, relative for times.
 const USUAL_RATIO: f64 = 1.1;
 /// Two equal runs may differ by this much, absolute for fractions.
@@ -48,11 +46,7 @@ fn guard(metric: GuardedMetric, trials: &[&Trial]) -> Option<Guard> {
         recorded.filter(|(known, _)| *known == metric).map(|(_, sample)| sample).collect();
     let fractions: Vec<(f64, f64)> = samples.iter().filter_map(fraction).collect();
     let times: Vec<&LatencyHistogram> = samples.iter().filter_map(times).collect();
-    match (fractions.is_empty(), times.is_empty()) {
-        (false, _) => of_fractions(&fractions),
-        (_, false) => of_times(&times),
-        _ => of_reported(&samples),
-    }
+    of_fractions(&fractions).or_else(|| of_times(&times)).or_else(|| of_reported(&samples))
 }
 
 fn fraction(sample: &GuardedSample<'_>) -> Option<(f64, f64)> {
@@ -77,11 +71,11 @@ fn of_times(times: &[&LatencyHistogram]) -> Option<Guard> {
 }
 
 fn of_reported(samples: &[GuardedSample<'_>]) -> Option<Guard> {
-    let reported = samples.iter().filter_map(|sample| match sample {
+    let time = |sample: &GuardedSample<'_>| match sample {
         GuardedSample::Time(time) => Some(*time),
         _ => None,
-    });
-    let reported: Vec<f64> = reported.collect();
+    };
+    let reported: Vec<f64> = samples.iter().filter_map(time).collect();
     let estimate = Level::of(&reported)?.estimate(CONFIDENCE)?;
     Some(Guard { value: estimate.value, bounds: bounds(estimate.interval), trials: reported.len() })
 }
@@ -98,7 +92,7 @@ fn comparison(metric: GuardedMetric, a: &Guard, b: &Guard) -> GuardComparison {
         a: bounded(a.value, a.bounds),
         b: bounded(b.value, b.bounds),
         change,
-        verdict: verdict(metric, &change, a.trials.min(b.trials) >= ENOUGH),
+        verdict: verdict(metric, &change, a.trials.min(b.trials) >= outage::ENOUGH),
         summary: summary(metric, a.value, b.value, &change),
     }
 }
@@ -113,10 +107,12 @@ fn change(metric: GuardedMetric, a: &Guard, b: &Guard) -> (f64, Bounds) {
 }
 
 fn verdict(metric: GuardedMetric, change: &BoundedValue, is_enough: bool) -> Verdict {
-    let (worse, better) = if metric.is_fraction() {
-        (USUAL_DIFFERENCE, -USUAL_DIFFERENCE)
-    } else {
-        (USUAL_RATIO, USUAL_RATIO.recip())
+    let limit = GuardLimits::default().of(metric);
+    let (worse, better) = match metric {
+        GuardedMetric::P99 => (USUAL_RATIO, USUAL_RATIO.recip()),
+        // A gate decides by this verdict, which includes silent trials.
+        GuardedMetric::Outage => (limit, -limit),
+        _ => (USUAL_DIFFERENCE, -USUAL_DIFFERENCE),
     };
     if is_enough && change.low.is_some_and(|low| low > worse) {
         return Verdict::Worse;
@@ -124,7 +120,7 @@ fn verdict(metric: GuardedMetric, change: &BoundedValue, is_enough: bool) -> Ver
     if is_enough && change.high.is_some_and(|high| high < better) {
         return Verdict::Better;
     }
-    if change.value <= GuardLimits::default().of(metric) { Verdict::Same } else { Verdict::Unknown }
+    if change.value <= limit { Verdict::Same } else { Verdict::Unknown }
 }
 
 fn bounded(value: f64, bounds: Bounds) -> BoundedValue {
@@ -138,9 +134,10 @@ fn summary(metric: GuardedMetric, a: f64, b: f64, change: &BoundedValue) -> Stri
         _ => return format!("The {} is {} in both runs.", metric.name(), metric.show(a)),
     };
     let size = if metric.is_fraction() { points } else { findings::change };
-    let least = nearer.map_or_else(String::new, |end| format!(", at least {}", size(end)));
-    let uncertain = nearer.is_none() || !is_beyond_none(metric, change);
-    let least = if uncertain { ", which may be chance".to_owned() } else { least };
+    let least = match nearer.filter(|_| is_beyond_none(metric, change)) {
+        Some(end) => format!(", at least {}", size(end)),
+        None => ", which may be chance".to_owned(),
+    };
     format!(
         "The {} {direction} from {} to {} ({}{least}).",
         metric.name(),

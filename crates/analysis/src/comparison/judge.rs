@@ -86,17 +86,15 @@ struct Look<'m> {
 
 impl<'m> Look<'m> {
     fn at<'a: 'm>((a, b): Pair<'m, 'a>, floors: &[Fits; 2], history: &History) -> Self {
-        let same_metric = a.metric == b.metric;
         let few = single_trial::is_few(a) || single_trial::is_few(b);
-        let assumed = if few { Some(ALLOWANCE) } else { floor(a, b, floors) }.filter(|_| same_metric);
+        let assumed =
+            if few { Some(ALLOWANCE) } else { floor(a, b, floors) }.filter(|_| a.metric == b.metric);
         let learned = assumed.filter(|_| !few).and_then(|_| history.learned(a));
         let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
         let levels = Level::of(&a.values()).zip(Level::of(&b.values())).map(|(a, b)| [a, b]);
-        let judged = |floor| ab::judge(&a.values(), &b.values(), floor);
-        let trials = floor.filter(|_| !few).and_then(judged);
+        let trials = floor.filter(|_| !few).and_then(|floor| ab::judge(&a.values(), &b.values(), floor));
         // A value from the run's fit would add the noise of its baseline to the comparison.
-        let of = |result| single_trial::estimate(result).or_else(|| compare::estimate(&result.values()));
-        let values = [of(a), of(b)];
+        let values = [a, b].map(|it| single_trial::estimate(it).or_else(|| compare::estimate(&it.values())));
         Self { a, b, floor, learned, trials, values, levels }
     }
 
@@ -155,8 +153,9 @@ impl<'m> Look<'m> {
         let Some(((judged, p), floor)) = self.trials.zip(p).zip(self.floor) else { return self.of_few() };
         let scaled = judged.scaled(self.learned.map_or(1.0, |runs| runs.scale));
         let difference = match (scaled.judged(p, floor), self.learned) {
-            (stats::Difference::WithinNoise | stats::Difference::Unclear, Some(runs))
-                if between_runs::is_same(&scaled.ratio, floor, &runs) =>
+            (stats::Difference::Unclear, Some(runs))
+                if between_runs::is_same(&scaled.ratio, floor, &runs)
+                    && scaled.levels_agree(stats::Difference::WithinNoise, floor) =>
             {
                 Difference::None
             }
@@ -211,11 +210,10 @@ impl<'m> Look<'m> {
             (_, None) => {
                 unknown("It differs, but neither higher nor lower is better for this metric.".into())
             }
-            (Difference::Higher, Some(true)) | (Difference::Lower, Some(false)) => {
-                (Verdict::Better, self.mixture())
-            }
-            (Difference::Higher, Some(false)) | (Difference::Lower, Some(true)) => {
-                (Verdict::Worse, self.mixture())
+            (difference, Some(more)) => {
+                let is_better = (difference == Difference::Higher) == more;
+                let reason = self.mixture().or_else(|| self.level(comparison));
+                (if is_better { Verdict::Better } else { Verdict::Worse }, reason)
             }
         };
         match silent {
@@ -241,11 +239,11 @@ impl<'m> Look<'m> {
         }
         let bound = || {
             let bound = percent(ab::same_within(floor));
-            (most > MARGIN).then(|| {
-                format!("The difference is only established to be smaller than {bound}; more trials would show more.")
-            })
+            format!(
+                "The difference is only established to be smaller than {bound}; more trials would show more."
+            )
         };
-        self.mixture().or_else(bound)
+        self.mixture().or_else(|| (most > MARGIN).then(bound))
     }
 
     fn mixture(&self) -> Option<String> {
@@ -255,11 +253,21 @@ impl<'m> Look<'m> {
             let (level, change) = (value(self.a.metric, part.value), findings::change(part.ratio.value));
             format!("at {level} ({a} of A's trials, {b} of B's) the change is {change}")
         };
-        Some(format!(
-            "Each average is a mixture of two levels: {}, and {}.",
-            part(&mixture.low),
-            part(&mixture.high)
-        ))
+        let [low, high] = mixture.each_ref().map(part);
+        Some(format!("Each average is a mixture of two levels: {low}, and {high}."))
+    }
+
+    /// Explains a difference from the level of the history that the ratio to A does not show.
+    fn level(&self, comparison: &Comparison) -> Option<String> {
+        let (trials, runs) = self.trials.zip(self.learned)?;
+        let from_a = compare::converted(trials.judged(ab::MOST_P, self.floor?));
+        let share = percent(trials.ratio.value * runs.scale);
+        (from_a != comparison.verdict).then(|| {
+            format!(
+                "B is {share} of the level of {} runs of this scenario, from which A differs too.",
+                runs.runs
+            )
+        })
     }
 
     fn open(&self, comparison: &Comparison, p: Option<f64>) -> String {
@@ -270,8 +278,8 @@ impl<'m> Look<'m> {
                         differ."
                     .into();
             }
-            let trials = format!("A has {}, B {}", count(a, "trial"), b);
-            return format!("{trials}, without samples to estimate their variation.");
+            let a = count(a, "trial");
+            return format!("A has {a}, B {b}, without samples to estimate their variation.");
         };
         if let Some(mixture) = self.mixture() {
             return mixture;

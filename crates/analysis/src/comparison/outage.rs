@@ -6,8 +6,8 @@ use stats::{ab::MOST_P, cluster};
 
 use crate::{compare, observations::Observations, words::count};
 
-/// With fewer trials, an outage may be chance.
-const ENOUGH: usize = 4;
+/// With fewer trials in either run, an outage or another change may be chance.
+pub(super) const ENOUGH: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SilentTrials {
@@ -18,9 +18,9 @@ pub(super) struct SilentTrials {
 impl SilentTrials {
     pub(super) fn of(result: &Observations<'_>) -> Self {
         // A duration of zero is not an outage.
-        let is_silent = |value: &f64| *value == 0.0 && result.metric.more_is_better() == Some(true);
+        let is_silent = |value: &&f64| **value == 0.0 && result.metric.more_is_better() == Some(true);
         let values = result.values();
-        let silent = values.iter().filter(|value| is_silent(value)).count();
+        let silent = values.iter().filter(is_silent).count();
         let unanswered = result
             .unusable
             .iter()

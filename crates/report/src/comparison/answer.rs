@@ -27,7 +27,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.extend((!open.is_empty()).then_some(Block::List(open)));
     }
     blocks.push(Block::Paragraph(sentence(source.comparison)));
-    if source.gate.is_none() {
+    if source.gate.is_none_or(|gate| gate.outcome == GateOutcome::Passed) {
         blocks.extend(worse_guards(source.comparison).map(Block::Paragraph));
     }
     Some(section("Verdict", blocks))

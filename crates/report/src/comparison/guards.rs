@@ -7,6 +7,7 @@ use super::{Source, results::tone};
 use crate::{
     labels,
     page::{Block, Section, Table, detail, left, right, section},
+    phrases,
     text::{Text, Tone, glued},
 };
 
@@ -19,12 +20,8 @@ pub(super) fn changed(source: &Source<'_>) -> Option<Section> {
     let all = rows(source.comparison);
     let (same, changed): (Vec<Row<'_>>, Vec<Row<'_>>) =
         all.into_iter().partition(|(_, guard)| guard.verdict == Verdict::Same);
-    let others = match same.len() {
-        0 => String::new(),
-        1 => "1 other is within its limit.".to_owned(),
-        others => format!("{others} others are within their limits."),
-    };
-    let caption = (!others.is_empty()).then(|| Text::of(Tone::Faint, others));
+    let others = phrases::count(same.len() as u64, "other has", "others have");
+    let caption = (!same.is_empty()).then(|| Text::of(Tone::Faint, format!("{others} no clear change.")));
     let table = || table(source.comparison, &changed, caption);
     (!changed.is_empty()).then(|| section("Guarded metrics", vec![Block::Table(table())]))
 }
@@ -61,7 +58,7 @@ const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
-        Verdict::Same => "within limit",
+        Verdict::Same => "no clear change",
         Verdict::Unknown => "unknown",
     }
 }

@@ -166,7 +166,9 @@ impl<'a> Configuration<'a> {
             Quantity::Throughput => judged_by(Metric::Throughput),
             Quantity::CpuTime => {
                 let cost = self.most_cpu_for_bytes();
-                cost.map(|(result, cost)| of_result(result, cost, Ends::exact(cost))).into_iter().collect()
+                cost.map(|(result, cost)| of_result(result, cost, Ends::exact(cost).widened()))
+                    .into_iter()
+                    .collect()
             }
             Quantity::Boot => of_machines(self.boot()),
             Quantity::Memory => of_machines(self.memory()),
@@ -318,20 +320,17 @@ fn why_unclear(rows: &[(Compliance, &Configuration<'_>)], required: &[Requiremen
     let judged = rows.iter().flat_map(|(_, it)| required.iter().filter_map(|one| it.judged(one)));
     let unclear: Vec<Judgement<'_>> = judged.filter(|it| it.compliance == Compliance::Unclear).collect();
     let mut reasons = Vec::new();
-    if unclear.iter().any(|it| it.warning.is_none()) {
-        let is_open = |it: &Judgement<'_>| it.ends.low.is_none() || it.ends.high.is_none();
-        let (few, wide): (Vec<_>, Vec<_>) =
-            unclear.iter().filter(|it| it.warning.is_none()).partition(|it| is_open(it));
-        let share = phrases::percent(ALLOWANCE);
-        if !wide.is_empty() {
-            reasons.push(format!(
-                "Undecided: an interval includes the bound, or a value without an interval is within {share} of it."
-            ));
-        }
-        if !few.is_empty() {
-            reasons
-                .push("Undecided: there are too few messages for an interval of this percentile.".to_owned());
-        }
+    let is_open = |it: &Judgement<'_>| it.ends.low.is_none() || it.ends.high.is_none();
+    let (few, wide): (Vec<_>, Vec<_>) =
+        unclear.iter().filter(|it| it.warning.is_none()).partition(|it| is_open(it));
+    let share = phrases::percent(ALLOWANCE);
+    if !wide.is_empty() {
+        reasons.push(format!(
+            "Undecided: an interval includes the bound, or a value without an interval is within {share} of it."
+        ));
+    }
+    if !few.is_empty() {
+        reasons.push("Undecided: there are too few messages for an interval of this percentile.".to_owned());
     }
     for warning in unclear.iter().filter_map(|it| it.warning) {
         let reason = format!("Undecided: {}", warning.sentence());

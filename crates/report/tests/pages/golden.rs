@@ -65,6 +65,8 @@ fn recommends_cheapest_configuration_that_meets_requirements() {
     };
     check("trade-offs.txt", &required(&["throughput>10Gbit/s", "boot<4.25s"]));
     assert!(required(&["throughput>30Gbit/s"]).contains("4 of 4 miss throughput > 30"));
+    let near = required(&["cpu-time<0.26"]);
+    assert!(near.contains("(2 of 4 do; 2 undecided)"), "the scatter of CPU time is unknown: {near}");
 }
 
 #[test]
@@ -242,6 +244,9 @@ fn compares_two_runs() {
     check("comparison-same.txt", &render_comparison(&same(), None, Format::Terminal, &narrow));
     let apart = render_comparison(&nothing_in_common(), Some(&inconclusive()), Format::Terminal, &narrow);
     check("comparison-apart.txt", &apart);
+    let passed = findings::Gate { outcome: findings::GateOutcome::Passed, ..inconclusive() };
+    let passed = render_comparison(&run_comparison(), Some(&passed), Format::Terminal, &full);
+    assert!(passed.contains("A guarded metric got worse."), "{passed}");
 }
 
 #[test]

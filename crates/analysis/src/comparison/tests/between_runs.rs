@@ -6,7 +6,11 @@ use samples::{RemedyTrials, RunId, UnixMillis};
 use super::*;
 
 fn nth(number: i64, noise: Noise, share: f64) -> RunRecord {
-    let mut record = run(8, 0x4157_0000 + number.unsigned_abs(), noise, share).record;
+    nth_of(8, number, noise, share)
+}
+
+fn nth_of(blocks: u32, number: i64, noise: Noise, share: f64) -> RunRecord {
+    let mut record = run(blocks, 0x4157_0000 + number.unsigned_abs(), noise, share).record;
     record.header.id = RunId(format!("small-{number:02}"));
     record.header.started = UnixMillis(1_000_000 * number);
     record.header.scenario.digest = "ba5e".into();
@@ -99,6 +103,38 @@ fn loss_is_judged_by_the_level_of_all_runs() {
 }
 
 #[test]
+fn loss_in_both_runs_is_explained_by_the_level() {
+    let lost = nth(20, QUIET, 0.93);
+    let comparison = super::super::comparison(&lost, &nth(21, QUIET, 0.945), &history(0..20, QUIET));
+    let lost = result(&comparison, LIMITED);
+    assert!(lost.comparison.is_some_and(|it| it.ratio > 1.01), "B is faster than A: {lost:#?}");
+    assert_eq!(lost.verdict, Verdict::Worse, "{lost:#?}");
+    let reason = lost.reason.as_deref().unwrap_or_default();
+    assert!(
+        reason.starts_with("B is 94.")
+            && reason.ends_with("of 21 runs of this scenario, from which A differs too."),
+        "{reason}"
+    );
+}
+
+#[test]
+fn loss_of_the_rarer_level_is_not_the_same_within_the_noise_of_runs() {
+    let at_two_levels = |number: i64, high: f64| {
+        let mut record = nth_of(20, number, QUIET, 1.0);
+        let own = record.trials.iter_mut().filter(|trial| trial.result == LIMITED && trial.block % 7 == 0);
+        own.for_each(|trial| trial.measurement = stream_of(high));
+        record
+    };
+    let others: Vec<RunRecord> = (0..8).map(|number| at_two_levels(number, 64e9)).collect();
+    for (high, same) in [(64e9, true), (48e9, false)] {
+        let comparison = super::super::comparison(&at_two_levels(8, 64e9), &at_two_levels(9, high), &others);
+        let mixed = result(&comparison, LIMITED);
+        assert!(mixed.between_runs.is_some(), "{mixed:#?}");
+        assert_eq!(mixed.verdict == Verdict::Same, same, "{mixed:#?}");
+    }
+}
+
+#[test]
 fn old_loss_in_history_does_not_hide_a_new_one() {
     let mut others = history(0..5, QUIET);
     others.extend((5..9).map(|number| nth(number, QUIET, 0.9)));
@@ -160,5 +196,5 @@ fn reports_uncertainty_that_the_trials_leave() {
         reasons.iter().any(|reason| reason.contains("within the noise between the 9 runs")),
         "{reasons:#?}"
     );
-    assert!(reasons.iter().all(|reason| !reason.contains("nothing is called")), "{reasons:#?}");
+    assert!(reasons.iter().all(|reason| !reason.contains("established to be smaller than")), "{reasons:#?}");
 }

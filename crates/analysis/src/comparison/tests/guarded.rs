@@ -5,7 +5,7 @@ use samples::Arm;
 use workload::{PingPongSettings, StreamSettings, Transport, Until, WorkloadSettings};
 
 use super::*;
-use crate::fixtures::datagrams_at;
+use crate::fixtures::{datagrams_at, stream_at};
 
 const TRIALS: u32 = 10;
 
@@ -98,6 +98,37 @@ fn longer_tail_of_too_few_messages_is_undecided() {
     let gate = gate(&comparison, 0.05);
     assert_eq!(gate.outcome, GateOutcome::Undecided, "{gate:#?}");
     assert!(gate.undecided.iter().any(|it| it.reason.contains("99th percentile")), "{gate:#?}");
+}
+
+#[test]
+fn longer_tail_in_three_trials_is_undecided() {
+    let [mut a, mut b] = [pings(1, 27e3, 1000), pings(2, 800e3, 1000)];
+    for run in [&mut a, &mut b] {
+        run.trials.retain(|trial| trial.block < 3);
+    }
+    let comparison = compare(&a, &b);
+    let tail = guard(&comparison, GuardedMetric::P99);
+    assert!(tail.verdict == Verdict::Unknown && tail.change.low.is_some_and(|low| low > 1.5), "{tail:?}");
+    let gate = gate(&comparison, 0.05);
+    assert_eq!((gate.outcome, gate.violations.len()), (GateOutcome::Undecided, 0), "{gate:#?}");
+    assert!(gate.undecided.iter().any(|it| it.reason.contains("99th percentile")), "{gate:#?}");
+}
+
+#[test]
+fn time_without_traffic_fails_only_beyond_its_limit() {
+    let with_silence = |seed: u64, silent: usize| {
+        let mut run = streams(seed, &[]);
+        for trial in &mut run.trials {
+            let rate = trial.measurement.value(trial.measurement.kind().metric()).expect("a rate");
+            let rates: Vec<f64> = (0..400).map(|at| if at < silent { 0.0 } else { rate }).collect();
+            trial.measurement = stream_at(&rates);
+        }
+        run
+    };
+    for (silent, outcome) in [(3, GateOutcome::Passed), (20, GateOutcome::Regressed)] {
+        let gate = gate(&compare(&with_silence(1, 0), &with_silence(2, silent)), 0.2);
+        assert_eq!(gate.outcome, outcome, "{silent}: {gate:#?}");
+    }
 }
 
 #[test]
