@@ -182,6 +182,7 @@ pub(crate) fn history_shows_level_shift_and_unexpected_run() {
     }
     let missing = sandbox().plumb(&["runs", "history", "quick"]);
     assert!(missing.status == Some(64) && missing.err.contains("no run of scenario"), "{missing:?}");
+    assert!(missing.err.contains("`plumb runs` lists"), "{missing:?}");
 }
 
 pub(crate) fn baseline_stays_until_its_name_is_removed() {

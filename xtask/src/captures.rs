@@ -41,8 +41,6 @@ const COMMANDS: &[&str] = &[
     "plumb doctor",
     "plumb scenario list",
     "plumb run quick",
-    "plumb run proxmox-vxlan",
-    "plumb run vhost",
     "plumb import crates/import/tests/data/vhost-net.md",
     "plumb client 127.0.0.1 -p 5299 -t 1 --repeat 5",
     "plumb ping 127.0.0.1 -p 5299 -t 1 --repeat 5",

@@ -59,10 +59,7 @@ fn runs_of(store: &Store, scenario: &str) -> anyhow::Result<Vec<Arc<RunResults>>
         .map(|record| Arc::new(analysis::run_results(&record)))
         .collect();
     if runs.is_empty() {
-        let mut names: Vec<&str> = all.iter().map(|run| run.scenario.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        let hint = format!("scenarios with stored runs: {}", names.join(", "));
+        let hint = "`plumb runs` lists the stored runs";
         return Err(Misuse::new(format!("no run of scenario `{scenario}` is stored")).hint(hint).into());
     }
     runs.reverse();
