@@ -19,7 +19,9 @@ pub(crate) enum DatabaseError {
     Denied(String),
     #[error("{0} is out of range")]
     OutOfRange(i64),
-    #[error("a record of {0} bytes is longer than the 64 MiB that a PostgreSQL store accepts")]
+    #[error(
+        "a record of {0} bytes is longer than the 64 MiB that a PostgreSQL store accepts; use a file (`--db FILE`)"
+    )]
     TooLong(usize),
     #[error(transparent)]
     Refused(Box<StoreError>),

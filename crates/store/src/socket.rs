@@ -109,43 +109,93 @@ impl AsyncWrite for Socket {
 
 #[cfg(test)]
 mod tests {
-    use std::{io::Write, net::Shutdown, os::unix::net::UnixListener, thread, time::Duration};
+    use std::{
+        io::{Read, Write},
+        iter,
+        os::unix::net::{UnixListener, UnixStream as ServerStream},
+        thread::{self, JoinHandle},
+        time::Duration,
+    };
 
     use tokio_postgres::NoTls;
 
     use super::*;
-    use crate::client::{Client, LONGEST};
+    use crate::{
+        client::{Client, LONGEST},
+        database_error::DatabaseError,
+    };
 
-    /// Returns the client's error and the number of bytes that the server could send.
-    fn flooded(after: &'static [u8]) -> (String, usize) {
+    const HANDSHAKE: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+
+    fn connect<T: Send + 'static>(
+        serve: impl FnOnce(ServerStream) -> T + Send + 'static,
+    ) -> (Result<Client, DatabaseError>, JoinHandle<T>) {
         let folder = tempfile::tempdir().expect("creates a folder");
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).expect("listens");
-        let server = thread::spawn(move || {
-            let (mut stream, _) = listener.accept().expect("is connected");
+        let server = thread::spawn(move || serve(listener.accept().expect("is connected").0));
+        let mut settings = Config::new();
+        settings.user("u");
+        let limits = [Duration::from_secs(60); 2];
+        (Client::connect((Target::Unix(path), ""), &settings, NoTls, limits), server)
+    }
+
+    /// Returns the client's error and the number of bytes that the server could send.
+    fn flooded(after: &'static [u8]) -> (String, usize) {
+        let (client, server) = connect(|mut stream| {
             let mut sent = stream.write(after).expect("sends the handshake");
             while let Ok(more) = stream.write(&[b'['; 1 << 16]) {
                 sent += more;
             }
-            let _ = stream.shutdown(Shutdown::Both);
             sent
         });
-        let mut settings = Config::new();
-        settings.user("u");
-        let client =
-            Client::connect((Target::Unix(path), ""), &settings, NoTls, [Duration::from_secs(60); 2]);
         let error = client.and_then(|mut client| client.batch("SELECT")).expect_err("there is no reply");
         (error.to_string(), server.join().expect("does not panic"))
     }
 
     #[test]
     fn message_without_end_is_limited_before_and_after_the_handshake() {
-        let handshake = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
-        for (after, most) in [(&b""[..], 1 << 20), (handshake, LONGEST + (1 << 20))] {
+        for (after, most) in [(&b""[..], 1 << 20), (HANDSHAKE, LONGEST + (1 << 20))] {
             let (error, sent) = flooded(after);
             assert!(error.contains("too much data"), "{error}");
             // The kernel's socket buffers hold what the client never read.
             assert!(sent < most + (4 << 20), "{sent} bytes");
         }
+    }
+
+    /// Sends a message: its type, its length, and its parts.
+    fn send(stream: &mut ServerStream, kind: u8, parts: &[&[u8]]) {
+        let length = 4 + parts.iter().map(|part| part.len()).sum::<usize>() as u32;
+        let message = [&[kind][..], &length.to_be_bytes(), &parts.concat()].concat();
+        stream.write_all(&message).expect("the client reads");
+    }
+
+    #[test]
+    fn rows_may_exceed_the_limit_together() {
+        const COLUMN: &[u8] = b"\0\x01v\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0";
+        const ROW: usize = LONGEST / 4;
+        const ROWS: usize = 6;
+        let (client, server) = connect(|mut stream| {
+            let mut request = [0; 1024];
+            assert!(stream.read(&mut request).expect("the client connects") > 0);
+            stream.write_all(HANDSHAKE).expect("the client reads");
+            assert!(stream.read(&mut request).expect("the client asks") > 0);
+            send(&mut stream, b'1', &[]);
+            send(&mut stream, b'2', &[]);
+            send(&mut stream, b'T', &[COLUMN]);
+            let row = vec![b'x'; ROW];
+            for _ in 0..ROWS {
+                send(&mut stream, b'D', &[b"\0\x01", &(ROW as u32).to_be_bytes(), &row]);
+            }
+            send(&mut stream, b'C', &[b"SELECT 6\0"]);
+            send(&mut stream, b'Z', &[b"I"]);
+        });
+        let (mut client, mut received) = (client.expect("connects"), 0);
+        let asked = client.ask("SELECT", iter::empty(), &mut |row| {
+            received += row.try_get::<_, &str>(0)?.len();
+            Ok(())
+        });
+        assert_eq!((asked.expect("a reply"), received), (6, ROWS * ROW));
+        server.join().expect("does not panic");
     }
 }

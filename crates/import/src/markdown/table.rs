@@ -113,16 +113,26 @@ impl Table {
     fn emit(&mut self, line: u64, cells: &[String], out: &mut Out) {
         let mut found = reported(Vec::new(), line..=line, out);
         let has = |role| self.columns.iter().any(|column| column.role == role);
-        found.part.evidence = match (has(Role::Repeat), has(Role::Words)) {
-            (true, _) => Evidence::Repeated,
+        found.part.evidence = if has(Role::Repeat) {
+            Evidence::Repeated
+        } else if has(Role::Words) {
             // The words may describe what differs.
-            (_, true) => Evidence::Varies,
-            _ => Evidence::Adjacent,
+            Evidence::Varies
+        } else {
+            Evidence::Adjacent
         };
-        let mut values = Vec::new();
+        let is_summary = self
+            .columns
+            .iter()
+            .zip(cells)
+            .any(|(column, text)| column.role == Role::Repeat && statistic::statistic(text).is_some());
+        if is_summary {
+            return self.faults.summary(line);
+        }
         if let Some(metrics) = &self.metrics {
             return emit_metrics(&self.columns, metrics, cells, &found, out);
         }
+        let mut values = Vec::new();
         let mut apart = Vec::new();
         for (at, (column, text)) in self.columns.iter().zip(cells).enumerate() {
             match column.role {
@@ -130,7 +140,6 @@ impl Table {
                 Role::Factor => {
                     found.levels.insert(column.name.clone(), text.clone());
                 }
-                Role::Repeat if statistic::statistic(text).is_some() => return self.faults.summary(line),
                 Role::Repeat | Role::Words => {}
                 Role::Interval => values.extend(ends(&values, text)),
                 Role::Value(scale) => {
@@ -150,7 +159,6 @@ impl Table {
             found.warnings.push(ValidityWarning::HalfRoundTrips);
         }
         let repeats = self.levels.as_ref().is_some_and(|levels| levels.repeats);
-        let is_statistic = |value: &ReportedValue| statistic::statistic(&value.name).is_some();
         if repeats && values.iter().any(is_statistic) {
             values.retain(|value| !is_statistic(value));
             self.faults.summary(line);
@@ -225,11 +233,12 @@ pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
             .any(|word| name.contains(word))
     };
     let is_value = |(column, cell): (&Column, &String)| {
-        column.scale().is_some_and(|scale| match scale.quantity {
-            Quantity::BitRate => cell_amount(cell).is_some(),
-            Quantity::Time => about_time(&column.name) && cell_amount(cell).is_some(),
-            _ => false,
-        })
+        cell_amount(cell).is_some()
+            && column.scale().is_some_and(|scale| match scale.quantity {
+                Quantity::BitRate => true,
+                Quantity::Time => about_time(&column.name),
+                _ => false,
+            })
     };
     let is_tool = |heading: &String| unread::output(heading).is_some();
     !headings.iter().any(is_tool)
@@ -278,9 +287,13 @@ fn value(faults: &mut Faults, line: u64, column: &Column, scale: Scale, text: &s
     }
 }
 
+fn is_statistic(value: &ReportedValue) -> bool {
+    statistic::statistic(&value.name).is_some()
+}
+
 /// Statistics are sorted, e.g. the minimum before the maximum.
 fn in_order(mut values: Vec<ReportedValue>) -> Vec<ReportedValue> {
-    if values.first().is_some_and(|value| statistic::statistic(&value.name).is_some()) {
+    if values.first().is_some_and(is_statistic) {
         values
             .sort_by_key(|value| statistic::statistic(&value.name).map_or(3, |name| statistic::rank(&name)));
     }

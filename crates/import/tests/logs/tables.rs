@@ -216,6 +216,7 @@ fn averages_of_trials_are_not_trials() {
         "| Path | Run 1 | Run 2 | Average |\n|---|---|---|---|\n| veth | 9.4 Gbit/s | 9.2 Gbit/s | 9.3 Gbit/s |\n",
         "| Run | veth (Gbit/s) |\n|---|---|\n| 1 | 9.4 |\n| 2 | 9.2 |\n| **Average** | 9.3 |\n",
         "| Run | veth (Gbit/s) |\n|---|---|\n| 1 | 9.4 |\n| 2 | 9.2 |\n| Mean | 9.3 |\n| Std dev | 0.1 |\n",
+        "| Run | Metric | veth |\n|---|---|---|\n| 1 | rate | 9.4 Gbit/s |\n| 2 | rate | 9.2 Gbit/s |\n| Mean | rate | 9.3 Gbit/s |\n",
     ] {
         let (found, report) = found("runs.md", text);
         let rates: Vec<f64> = found.iter().map(|trial| values(trial)[0].value).collect();

@@ -32,8 +32,8 @@ pub(super) fn text(metrics: &Metrics) -> String {
         of_latest(|it| f64::from(u8::from(it.is_lost))),
     );
     for (quantity, unit, factor) in UNITS {
-        let name = format!("plumb_watch_result_median_{unit}");
-        text.gauge(&name, "Value of a result in the latest run.", medians(metrics, quantity, factor));
+        let name = format!("plumb_watch_result_{unit}");
+        text.gauge(&name, "Value of a result in the latest run.", values(metrics, quantity, factor));
     }
     let budget = metrics.budget.map(|budget| (String::new(), budget.0 as f64));
     text.gauge("plumb_watch_budget_bytes", "Daily budget.", budget.into_iter());
@@ -42,7 +42,7 @@ pub(super) fn text(metrics: &Metrics) -> String {
     text.into_text()
 }
 
-fn medians(metrics: &Metrics, quantity: Quantity, factor: f64) -> impl Iterator<Item = (String, f64)> {
+fn values(metrics: &Metrics, quantity: Quantity, factor: f64) -> impl Iterator<Item = (String, f64)> {
     let results = metrics.latest.iter().flat_map(|(scenario, latest)| {
         latest.results.results.iter().map(move |result| (scenario.as_str(), result))
     });
@@ -113,9 +113,9 @@ mod tests {
             "plumb_watch_runs_total{scenario=\"small\",verdict=\"failed\"} 0",
             "plumb_watch_last_run_timestamp_seconds{scenario=\"small\"} 1795600800.5",
             "plumb_watch_regression{scenario=\"small\"} 1",
-            "plumb_watch_result_median_bits_per_second{scenario=\"small\",result=\"wire/bulk\",metric=\"throughput\"} 9400000000",
-            "plumb_watch_result_median_seconds{scenario=\"small\",result=\"wire/ping\",metric=\"round_trip\"} 0.00002",
-            "plumb_watch_result_median_per_second{scenario=\"small\",result=\"wire/connect\",metric=\"connection_rate\"} 512",
+            "plumb_watch_result_bits_per_second{scenario=\"small\",result=\"wire/bulk\",metric=\"throughput\"} 9400000000",
+            "plumb_watch_result_seconds{scenario=\"small\",result=\"wire/ping\",metric=\"round_trip\"} 0.00002",
+            "plumb_watch_result_per_second{scenario=\"small\",result=\"wire/connect\",metric=\"connection_rate\"} 512",
             "plumb_watch_budget_bytes 50",
             "plumb_watch_bytes_used 7",
             "# TYPE plumb_watch_runs_total counter",
