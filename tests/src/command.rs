@@ -130,6 +130,26 @@ impl Sandbox {
         serde_json::from_str(&output.out).expect("a run record is JSON")
     }
 
+    /// Returns a sandbox with these runs, but without the warnings that other work disturbed their trials: disturbed
+    /// results are not judged.
+    #[must_use]
+    pub fn as_undisturbed(&self, change: impl Fn(&mut serde_json::Value)) -> Self {
+        let other = Self::new(self.plumb.to_str().expect("a plain path"));
+        let runs: Vec<serde_json::Value> =
+            serde_json::from_str(&self.succeed(&["runs", "list", "--json"]).out).expect("a list");
+        for run in runs {
+            let record = self.succeed(&["report", run["run"].as_str().expect("a name"), "--format", "raw"]);
+            let mut record: serde_json::Value = serde_json::from_str(&record.out).expect("JSON");
+            for trial in record["trials"].as_array_mut().expect("a list") {
+                let warnings = trial["warnings"].as_array_mut().expect("a list");
+                warnings.retain(|warning| warning["kind"] != "disturbed" && warning["kind"] != "stalled");
+            }
+            change(&mut record);
+            let _ = other.succeed(&["runs", "import", &other.file("run.json", &record.to_string())]);
+        }
+        other
+    }
+
     #[must_use]
     pub fn findings(&self, run: &str) -> serde_json::Value {
         let output = self.succeed(&["report", run, "--format", "json"]);
