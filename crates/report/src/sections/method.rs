@@ -46,10 +46,9 @@ fn order(findings: &Findings) -> Text {
 }
 
 fn numbers() -> Text {
-    "Values are medians over the trials, without the warm-up. Brackets contain the interval of the median, or of \
-     the ratio within blocks, and the confidence attained with this number of trials, which may be less than 95 %. \
-     Disturbed blocks have little weight in ratios. A difference smaller than the noise floor counts as none; it \
-     is unclear if its interval allows both."
+    "Values are robust averages over the trials, without the warm-up, in which disturbed blocks have little weight. \
+     Changes and ratios follow from the values. Brackets contain the interval and its confidence. A difference \
+     smaller than the noise floor counts as none; it is unclear if its interval allows both."
         .into()
 }
 

@@ -17,26 +17,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let line = "No known cause of a slowdown was found.";
         vec![Block::Paragraph(Text::of(Tone::Good, line))]
     } else {
-        let first = findings.findings.iter().position(shows_what_was_tried);
-        let claim_blocks = |(index, finding): (usize, &Finding)| {
-            let ratios = (Some(index) == first).then(|| Block::Paragraph(Text::of(Tone::Faint, RATIOS)));
-            claim(finding).into_iter().chain(ratios)
-        };
-        findings.findings.iter().enumerate().flat_map(claim_blocks).collect()
+        findings.findings.iter().flat_map(claim).collect()
     };
     let without = source.record.filter(|_| !findings.results.is_empty()).and_then(|record| {
         let without = Valueless::of(record, findings);
         (without.trials > 0).then(|| Block::Paragraph(Text::of(Tone::Doubtful, without.in_words())))
     });
     Some(section("Findings", blocks.into_iter().chain(without).collect()))
-}
-
-const RATIOS: &str = "Within blocks: the median of the ratios within blocks, which may differ from the ratio of the \
-     two medians.";
-
-fn shows_what_was_tried(finding: &Finding) -> bool {
-    let effects = finding.remedy.as_ref().is_some_and(|remedy| !remedy.effects.is_empty());
-    effects && finding.severity != Severity::Note
 }
 
 fn nothing_measured(source: &Source<'_>) -> Text {
@@ -119,7 +106,7 @@ fn remedy(remedy: &Remedy) -> Vec<Block> {
 }
 
 /// Returns e.g. `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9
-/// Gbit/s, block by block 4.15x`.
+/// Gbit/s: 4.15x`.
 fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     let what =
         remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();
@@ -133,7 +120,7 @@ fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {result}: ")).and(
         Tone::Plain,
         format!(
-            "{outcome}{} became {}, within blocks {}",
+            "{outcome}{} became {}: {}",
             value(before),
             value(after),
             phrases::times(comparison, Confidence::Inline)
