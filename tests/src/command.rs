@@ -140,7 +140,8 @@ impl Sandbox {
         for run in runs {
             let (run, file) = (run["run"].as_str().expect("a name"), self.file("run.json.gz", ""));
             let _ = self.succeed(&["runs", "export", run, "-o", &file]);
-            let unpacked = Command::new("gunzip").args(["--stdout", &file]).output().expect("gzip is installed");
+            let unpacked =
+                Command::new("gunzip").args(["--stdout", &file]).output().expect("gzip is installed");
             let mut record: serde_json::Value = serde_json::from_slice(&unpacked.stdout).expect("JSON");
             for trial in record["trials"].as_array_mut().expect("a list") {
                 let warnings = trial["warnings"].as_array_mut().expect("a list");

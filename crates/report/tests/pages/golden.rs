@@ -67,7 +67,10 @@ fn recommends_cheapest_configuration_that_meets_requirements() {
     assert!(required(&["throughput>30Gbit/s"]).contains("4 of 4 miss throughput > 30"));
     let near = required(&["cpu-time<0.26"]);
     let words: Vec<&str> = near.split_whitespace().collect();
-    assert!(words.join(" ").contains("(2 of 4 do; 2 undecided)"), "the scatter of CPU time is unknown: {near}");
+    assert!(
+        words.join(" ").contains("(2 of 4 do; 2 undecided)"),
+        "the scatter of CPU time is unknown: {near}"
+    );
 }
 
 #[test]
