@@ -54,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
             println!("missing: {absent}");
         }
         for (file, places) in found {
-            let shown = places.into_iter().map(|(line, what)| format!("{file}:{line}: {what}"));
+            let shown = places.into_iter().map(|(line, place)| format!("{file}:{line}: {place}"));
             list(request, &shown.collect::<Vec<_>>());
         }
     }

@@ -83,10 +83,10 @@ impl Finder<'_> {
             || self.kind.has(&self.module.krate, &words)
     }
 
-    fn note(&mut self, what: &str, at: &(impl ToTokens + Spanned)) {
+    fn note(&mut self, verb: &str, at: &(impl ToTokens + Spanned)) {
         let text = at.to_token_stream().to_string().replace(" :: ", "::").replace(" . ", ".");
         let short: String = text.chars().take(60).collect();
-        self.found.insert((at.span().start().line, format!("{what} {short}")));
+        self.found.insert((at.span().start().line, format!("{verb} {short}")));
     }
 
     fn compared(&mut self, expr: &Expr) {
@@ -146,7 +146,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if call.args.is_empty() && self.kind.is_accessor(&call.method) {
-            self.note("asks", &call.method);
+            self.note("calls", &call.method);
         }
         if call.method == "contains" {
             self.compared(&call.receiver);
@@ -161,7 +161,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             && self.kind.is_accessor(&segment.ident)
             && self.kind.has_enum(&path.segments[path.segments.len() - 2].ident)
         {
-            self.note("asks", path);
+            self.note("calls", path);
         }
         visit::visit_path(self, path);
     }
@@ -170,7 +170,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         if let Lit::Str(text) = literal
             && self.kind.is_word(&text.value())
         {
-            self.note("says", literal);
+            self.note("mentions", literal);
         }
     }
 

@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn writes_help_once_and_leaves_out_empty_families() {
         let mut text = Exposition::default();
-        text.gauge("a_bytes", "How much.", [(String::new(), 1.5)].into_iter());
+        text.gauge("a_bytes", "Size.", [(String::new(), 1.5)].into_iter());
         text.gauge("b", "Nothing.", std::iter::empty());
         let values = [("x", 1.0), ("y", 2.0)].map(|(of, value)| (labels(&[("of", of)]), value));
-        text.counter("c_total", "How many.", values.into_iter());
+        text.counter("c_total", "Count.", values.into_iter());
         assert_eq!(
             text.into_text(),
-            "# HELP a_bytes How much.\n# TYPE a_bytes gauge\na_bytes 1.5\n\
-             # HELP c_total How many.\n# TYPE c_total counter\nc_total{of=\"x\"} 1\nc_total{of=\"y\"} 2\n"
+            "# HELP a_bytes Size.\n# TYPE a_bytes gauge\na_bytes 1.5\n\
+             # HELP c_total Count.\n# TYPE c_total counter\nc_total{of=\"x\"} 1\nc_total{of=\"y\"} 2\n"
         );
     }
 

@@ -313,7 +313,7 @@ mod tests {
                             thread::park_timeout(Duration::from_millis(200));
                         }
                     });
-                    wait.recv().expect("the attack begins");
+                    wait.recv().expect("the attacker is connected");
                     let answered =
                         std::panic::catch_unwind(|| (0..20).all(|_| is_answered(&from(2, server))));
                     ended.store(true, Ordering::Relaxed);
@@ -337,7 +337,7 @@ mod tests {
             let most = answers(server, Duration::ZERO);
             assert!((1..=MOST_REQUESTS as usize).contains(&most), "{most} requests");
             let few = answers(server, AGE / MOST_REQUESTS * 4);
-            assert!(few < MOST_REQUESTS as usize, "{few} requests, far apart");
+            assert!(few < MOST_REQUESTS as usize, "{few} slow requests");
         });
     }
 }

@@ -24,7 +24,7 @@ fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
     let declared = Declared::of(kind, source);
     let absent = declared.absent(source).into_iter();
     let mut lines: Vec<String> =
-        absent.map(|what| format!("{}: the table names {what}, which does not exist", kind.name)).collect();
+        absent.map(|name| format!("{}: the table names {name}, which does not exist", kind.name)).collect();
     let found = matches::find(&declared, source);
     let Kind { name, budget, why, .. } = kind;
     let files = found.len();
@@ -41,10 +41,10 @@ fn of_kind(kind: &Kind, source: &Source) -> Vec<String> {
 
 fn places(found: &Found<'_>) -> impl Iterator<Item = String> {
     found.iter().filter_map(|(file, places)| {
-        let (line, what) = places.first()?;
+        let (line, place) = places.first()?;
         let more = places.len() - 1;
         let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
-        Some(format!("  {file}:{line}: {what}{more}"))
+        Some(format!("  {file}:{line}: {place}{more}"))
     })
 }
 
@@ -100,11 +100,11 @@ mod tests {
             ("let b = links.contains(&Link::Bridge);", "compares with Link::Bridge"),
             ("let b = [Link::Bridge].contains(link);", "compares with Link::Bridge"),
             ("println!(\"{}\", *link == Link::Bridge);", "compares with Link::Bridge"),
-            ("link.is_wire();", "asks is_wire"),
-            ("links.iter().filter_map(Link::wire);", "asks Link::wire"),
-            ("if link.wire().is_some() {}", "asks wire"),
-            ("let b = link.word() == \"wire\";", "says \"wire\""),
-            ("match word { \"wire\" => 1, _ => 2 };", "says \"wire\""),
+            ("link.is_wire();", "calls is_wire"),
+            ("links.iter().filter_map(Link::wire);", "calls Link::wire"),
+            ("if link.wire().is_some() {}", "calls wire"),
+            ("let b = link.word() == \"wire\";", "mentions \"wire\""),
+            ("match word { \"wire\" => 1, _ => 2 };", "mentions \"wire\""),
             ("match x { Kind::A => 1 };", "matches Kind::A"),
         ];
         for (body, expected) in ways {
@@ -130,7 +130,7 @@ mod tests {
             "match link { link => 1 };",
             "match other { Other::Bridge => 1, Bridge => 2 };",
             "sink.wire(link);",
-            "say(\"a wire\");",
+            "log(\"a wire\");",
         ];
         for body in bodies {
             assert_eq!(found("use lower::Link;", body), [""; 0], "{body}");
