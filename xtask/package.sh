@@ -1,22 +1,27 @@
 #!/bin/sh
-# Writes a package (deb or rpm) with the program, shell completions, manual pages and a bill of materials.
-# Arguments: the kind, the output folder and, to skip the build, an existing program.
+# Writes packages with the program, shell completions, manual pages and a bill of materials.
+# Arguments: the kinds (deb, rpm, tar, oci), the output folder and, to skip the build, an existing program.
 set -eu
 cd "$(dirname "$0")/.."
-kind=$1 output=$(mkdir -p "$2" && realpath "$2") program=${3:-}
+kinds=$1 output=$(mkdir -p "$2" && realpath "$2") program=${3:-}
 # The folder of Go's own installer.
 PATH=$PATH:/usr/local/go/bin
-if ! command -v nfpm >/dev/null; then
-    command -v go >/dev/null || { echo "package: needs nfpm, or Go 1.21 or newer to build nfpm" >&2; exit 1; }
-    nfpm() { go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0 "$@"; }
-fi
+case $kinds in *deb* | *rpm*)
+    if ! command -v nfpm >/dev/null; then
+        command -v go >/dev/null || { echo "package: needs nfpm, or Go 1.21 or newer to build nfpm" >&2; exit 1; }
+        nfpm() { go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0 "$@"; }
+    fi
+esac
 if [ -z "$program" ]; then
     xtask/dist.sh
     program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/dist/plumb
 fi
-# nfpm and cargo-cyclonedx write this time instead of the current time.
+# nfpm, cargo-cyclonedx and tar write this time instead of the current time.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
+id=$(cargo pkgid --package plumb)
+VERSION=${id##*[#@]}
+export VERSION
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
@@ -36,7 +41,54 @@ cp LICENSE "$share/doc/plumb/copyright"
 cp CHANGELOG.md "$share/doc/plumb/changelog"
 xtask/sbom.sh >"$share/doc/plumb/plumb.cdx.json"
 
-id=$(cargo pkgid --package plumb)
+# Arguments: the archive, the folder and its entries.
+archive() {
+    archive=$1 folder=$2
+    shift 2
+    tar --create --file "$archive" --directory "$folder" --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" \
+        --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX "$@"
+}
+
+# The layout of a prefix such as /usr/local, in one folder.
+package_tar() {
+    name=plumb-$VERSION-x86_64-linux
+    mkdir "$stage/tar"
+    cp -r "$stage/usr" "$stage/tar/$name"
+    install -D "$stage/_plumb" "$stage/tar/$name/share/zsh/site-functions/_plumb"
+    archive "$stage/$name.tar" "$stage/tar" "$name"
+    gzip -9 -n <"$stage/$name.tar" >"$output/$name.tar.gz"
+    echo "created package: $output/$name.tar.gz"
+}
+
+# Adds a file to the image as a blob and prints its descriptor without the closing brace.
+blob() {
+    digest=$(sha256sum <"$2" | cut -d ' ' -f 1)
+    printf '{"mediaType":"application/vnd.oci.image.%s","digest":"sha256:%s","size":%s' "$1" "$digest" "$(stat --format %s "$2")"
+    mv "$2" "$stage/image/blobs/sha256/$digest"
+}
+
+# https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md
+package_oci() {
+    mkdir -p "$stage/image/blobs/sha256" "$stage/layer/usr/bin"
+    cp "$installed" "$stage/layer/usr/bin/"
+    archive "$stage/layer.tar" "$stage/layer" usr
+    difference=$(sha256sum <"$stage/layer.tar" | cut -d ' ' -f 1)
+    printf '{"created":"%s","architecture":"amd64","os":"linux","config":{"Entrypoint":["/usr/bin/plumb"]},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
+        "$(date --utc --date "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)" "$difference" >"$stage/config.json"
+    gzip -9 -n "$stage/layer.tar"
+    printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":%s},"layers":[%s}]}' \
+        "$(blob config.v1+json "$stage/config.json")" "$(blob layer.v1.tar+gzip "$stage/layer.tar.gz")" >"$stage/manifest.json"
+    printf '{"schemaVersion":2,"manifests":[%s,"annotations":{"org.opencontainers.image.ref.name":"plumb:%s"}}]}' \
+        "$(blob manifest.v1+json "$stage/manifest.json")" "$VERSION" >"$stage/image/index.json"
+    printf '{"imageLayoutVersion":"1.0.0"}' >"$stage/image/oci-layout"
+    archive "$output/plumb-$VERSION-oci.tar" "$stage/image" blobs index.json oci-layout
+    echo "created package: $output/plumb-$VERSION-oci.tar"
+}
+
 config=$PWD/xtask/nfpm.yaml
-cd "$stage"
-VERSION=${id##*[#@]} nfpm package --config "$config" --packager "$kind" --target "$output/"
+for kind in $kinds; do
+    case $kind in
+    deb | rpm) (cd "$stage" && nfpm package --config "$config" --packager "$kind" --target "$output/") ;;
+    *) "package_$kind" ;;
+    esac
+done

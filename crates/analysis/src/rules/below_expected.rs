@@ -131,9 +131,22 @@ fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
 fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
     let mut results: Vec<String> = found.iter().map(|short| short.result.clone()).collect();
     results.dedup();
-    Claim::new(if worst.sure { Severity::Warning } else { Severity::Note }, "The baseline is too slow")
+    let (severity, lead, further) = if worst.sure {
+        (
+            Severity::Warning,
+            "The baseline is too slow",
+            "Everything compared with it looks better than it is.",
+        )
+    } else {
+        (
+            Severity::Note,
+            "The baseline may be too slow",
+            "If it is, everything compared with it looks better than it is.",
+        )
+    };
+    Claim::new(severity, lead)
         .detail(&worst.claim)
-        .further("Everything compared with it looks better than it is.")
+        .further(further)
         .with_results(results)
         .with_evidence(found.iter().map(|short| short.evidence.clone()))
         .with_limits(worst.limitation)
