@@ -32,7 +32,7 @@ impl Loops {
             return false;
         }
         let start = shell::after_prompt(text).trim();
-        if start == "do" {
+        if start == "do" || start.starts_with("do ") {
             self.variable = announced.or(self.variable.take());
         } else if is_end(start) {
             self.variable = None;

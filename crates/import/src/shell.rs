@@ -14,7 +14,7 @@ const WRAPPERS: &str = "sudo doas env nice ionice chrt taskset numactl timeout t
                         docker podman nerdctl crictl ctr lxc incus limactl multipass vagrant machinectl virsh adb \
                         mininet containernet m proxychains proxychains4 torsocks cgexec systemd-run perf strace ltrace \
                         LD_PRELOAD do then bash sh ash zsh cmd powershell pwsh start xargs parallel for while until repeat \
-                        foreach cd !";
+                        foreach seq cd !";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Command<'a> {

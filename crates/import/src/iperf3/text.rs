@@ -32,8 +32,8 @@ pub(crate) struct Text {
     /// Whether the next line describes the machine (`-V`).
     after_version: bool,
     older: bool,
-    /// Clients' logs without a summary that another client's log immediately follows, and their first line. If that
-    /// one has contradictory rows, the clients ran at the same time and their rows are interleaved.
+    /// Clients' logs without a summary that another client's log immediately follows, and their first line. Unless that
+    /// one is complete, the clients may have run at the same time, so that their rows are interleaved.
     abandoned: (u64, Vec<Outcome>),
     is_interleaved: bool,
     /// Whether other text followed the latest row.
@@ -255,8 +255,8 @@ impl Text {
             let ((first, last), has_begun) = (test.lines(), test.end.is_some());
             let (first, is_alone) = if outcomes.is_empty() { (first, true) } else { (before, false) };
             outcomes.push(test.finish());
-            let contradicts = outcomes.last().is_some_and(|outcome| outcome.is_contradictory);
-            self.is_interleaved = if is_alone { self.is_interleaved && !has_begun } else { contradicts };
+            let is_complete = outcomes.last().is_some_and(|outcome| outcome.is_complete);
+            self.is_interleaved = if is_alone { self.is_interleaved && !has_begun } else { !is_complete };
             if self.is_interleaved {
                 let place = place(first, last);
                 return out.note(format!(

@@ -15,8 +15,8 @@ const MORE: f64 = 0.03;
 pub(in crate::iperf3) struct Outcome {
     pub(in crate::iperf3) found: Option<ImportedTest>,
     pub(in crate::iperf3) notes: Vec<String>,
-    /// Whether rows contradict each other or the summary.
-    pub(in crate::iperf3) is_contradictory: bool,
+    /// Whether there is a summary and all rows agree with it.
+    pub(in crate::iperf3) is_complete: bool,
 }
 
 impl Test {
@@ -49,7 +49,7 @@ impl Test {
         let failure = self.failure.as_ref().map(|why| format!(", iperf3 says \"{why}\"")).unwrap_or_default();
         if self.streams.is_empty() {
             notes.push(format!("{place}: skipped an iperf3 test without intervals{failure}"));
-            return Outcome { found: None, notes, is_contradictory: self.damaged.count > 0 };
+            return Outcome { found: None, notes, is_complete: false };
         }
         if !self.has_sides {
             notes.push(format!(
@@ -77,7 +77,7 @@ impl Test {
             ));
         }
         let asked = self.asked.streams.filter(|_| by_sums).or_else(|| listed.filter(|_| only_sums));
-        let is_damaged = self.damaged.count > 0;
+        let is_whole = self.has_sides && self.damaged.count == 0;
         let (log, agreements) = self.into_log();
         notes.extend(Agreement::note(&agreements).map(|what| format!("{place}: {what}")));
         notes.extend(log.impossible().map(|what| format!("{place}: {what}")));
@@ -88,8 +88,8 @@ impl Test {
         if by_sums {
             found.settings.streams = asked;
         }
-        let is_contradictory = is_damaged || agreements.iter().any(Agreement::is_broken);
-        Outcome { found: Some(found), notes, is_contradictory }
+        let is_complete = is_whole && !agreements.iter().any(Agreement::is_broken);
+        Outcome { found: Some(found), notes, is_complete }
     }
 
     fn sums_exceed_parts(&self) -> bool {
