@@ -16,6 +16,7 @@ mod gzip;
 mod imported_test;
 mod iperf3;
 mod lines;
+mod loops;
 mod markdown;
 mod netperf;
 mod options;

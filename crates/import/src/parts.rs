@@ -6,6 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
     imported_test::{Evidence, Part},
+    loops::Loops,
     prefix, shell, title,
 };
 
@@ -34,7 +35,7 @@ pub(crate) struct Parts {
     /// Whether a log line followed the latest text, so that further text starts a new part.
     has_log: bool,
     command: String,
-    variable: Option<String>,
+    loops: Loops,
     above: Option<String>,
     /// The lines since the last log line. They matter only if another log line follows.
     waiting: VecDeque<(u64, String)>,
@@ -89,8 +90,9 @@ impl Parts {
 
     fn words(&mut self, text: &str, line: u64) {
         let text = text.trim();
+        let keyword = self.loops.line(text);
         if let Some(command) = shell::command(text) {
-            return self.command(&command, text, line);
+            return self.command(&command, line);
         }
         if text.matches('|').count() > 1 {
             // This is the heading row of a table, which the text above it names.
@@ -99,10 +101,9 @@ impl Parts {
             }
             return;
         }
-        if text == "done" || text.starts_with("done ") {
-            self.variable = None;
+        if keyword {
+            return;
         }
-        self.variable = loop_variable(text).or(self.variable.take());
         let above = self.above.take();
         if is_underline(text) {
             if let Some(label) = above {
@@ -134,16 +135,9 @@ impl Parts {
         part.cloned().unwrap_or_default()
     }
 
-    fn command(&mut self, command: &shell::Command<'_>, text: &str, line: u64) {
-        let variable = loop_variable(text).or_else(|| self.variable.clone());
-        let uses = |variable: &String| {
-            let uses = |word: &&str| {
-                word.contains(&format!("${variable}")) || word.contains(&format!("${{{variable}"))
-            };
-            command.arguments.iter().any(uses)
-        };
-        let evidence = match &variable {
-            Some(variable) if uses(variable) => Evidence::Varies,
+    fn command(&mut self, command: &shell::Command<'_>, line: u64) {
+        let evidence = match self.loops.variable() {
+            Some(variable) if shell::uses(command, variable) => Evidence::Varies,
             Some(_) => Evidence::Repeated,
             None => Evidence::Adjacent,
         };
@@ -194,34 +188,6 @@ impl Parts {
             part.evidence = Evidence::Repeated;
         }
     }
-}
-
-/// Returns the variable of `for i in 1 2 3; do`, or for a `while` loop a name that no command uses. Sentences
-/// contain the same words, so a loop must have its own `do`, or start the line and list values.
-fn loop_variable(text: &str) -> Option<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_do = |(at, word): (usize, &&str)| {
-        word.ends_with(";do") || (*word == "do" && (at + 1 == words.len() || words[at - 1].ends_with(';')))
-    };
-    let has_do = words.iter().enumerate().skip(1).any(is_do);
-    let start = shell::after_prompt(text);
-    if let Some((before, rest)) = text.split_once("for ")
-        && (has_do || start.starts_with("for "))
-        && !before.ends_with(|sign: char| sign.is_alphanumeric())
-    {
-        let name = rest.trim_start_matches(['(', ' ']);
-        let end =
-            name.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(name.len());
-        let (name, list) = name.split_at(end);
-        let lists = |list: &str| {
-            has_do
-                || list.contains(|sign: char| sign.is_ascii_digit() || matches!(sign, '$' | '{' | '(' | '"'))
-        };
-        if rest.starts_with("((") || list.strip_prefix(" in ").is_some_and(lists) {
-            return Some(name.to_owned());
-        }
-    }
-    (has_do && words.iter().any(|word| matches!(*word, "while" | "until"))).then(|| "\0".to_owned())
 }
 
 /// Returns whether a line consists only of characters that underline a heading.

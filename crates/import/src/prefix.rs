@@ -86,7 +86,8 @@ fn source(text: &str) -> Option<&str> {
 fn container(text: &str) -> Option<&str> {
     let (name, after) = text.split_once('|')?;
     let name = name.trim_end();
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        && name.contains(|sign: char| sign.is_ascii_alphabetic());
     (plain && (2..=LONGEST).contains(&name.len()) && !after.contains('|')).then_some(after)
 }
 
@@ -166,6 +167,7 @@ mod tests {
             "131072  16384  16384    10.03     915.55",
             "| a | b |",
             "a | b | c",
+            "1..3 | % { iperf3.exe -c a }",
             "[link](to)",
             "[x] done",
             "18:00 is not a time",

@@ -14,7 +14,7 @@ const WRAPPERS: &str = "sudo doas env nice ionice chrt taskset numactl timeout t
                         docker podman nerdctl crictl ctr lxc incus limactl multipass vagrant machinectl virsh adb \
                         mininet containernet m proxychains proxychains4 torsocks cgexec systemd-run perf strace ltrace \
                         LD_PRELOAD do then bash sh ash zsh cmd powershell pwsh start xargs parallel for while until repeat \
-                        cd !";
+                        foreach seq cd !";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Command<'a> {
@@ -35,6 +35,12 @@ pub(crate) fn value<'a>(arguments: &[&'a str], flag: &str) -> Option<&'a str> {
         "" => arguments.get(at + 1).copied(),
         joined => Some(joined),
     })
+}
+
+/// Returns whether the command's arguments contain a variable, e.g. `$i`.
+pub(crate) fn uses(command: &Command<'_>, variable: &str) -> bool {
+    let braced = variable.replacen('$', "${", 1);
+    command.arguments.iter().any(|word| word.contains(variable) || word.contains(&braced))
 }
 
 /// Finds the command in a line. Returns `None` if the text before it is prose.
@@ -117,7 +123,7 @@ fn arguments(text: &str) -> (Vec<&str>, usize) {
 fn introduces(before: &str) -> bool {
     let trimmed = before.trim_end_matches([' ', '"', '\'', '*']);
     // This is inline code, a subshell, or a label such as `Command:`.
-    if trimmed.is_empty() || trimmed.ends_with(['`', '(', ';', '&', '|']) {
+    if trimmed.is_empty() || trimmed.ends_with(['`', '(', '{', ';', '&', '|']) {
         return true;
     }
     if trimmed.ends_with(':') && trimmed.split_whitespace().count() <= 5 {

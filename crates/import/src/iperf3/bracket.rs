@@ -31,6 +31,7 @@ pub(super) enum BracketLine {
     /// `[  4] Sent 159 datagrams`. Before 3.2, this follows the only summary row of a UDP test.
     Sent {
         id: u32,
+        datagrams: u64,
     },
     /// iperf 2: `connected with`, or different column headings.
     OlderTool,
@@ -62,7 +63,10 @@ fn at_bracket(text: &str) -> Option<BracketLine> {
     let mut words = rest.split_whitespace();
     match (id, words.next()?) {
         (Id::Stream(id), "local") => connection(id, words),
-        (Id::Stream(id), "Sent") => (words.nth(1) == Some("datagrams")).then_some(BracketLine::Sent { id }),
+        (Id::Stream(id), "Sent") => {
+            let datagrams = words.next()?.parse().ok()?;
+            (words.next() == Some("datagrams")).then_some(BracketLine::Sent { id, datagrams })
+        }
         (_, first) => interval(id, tag, first, words),
     }
 }

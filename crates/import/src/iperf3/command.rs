@@ -20,8 +20,6 @@ pub(super) struct CommandSettings {
     pub(super) rate: Option<BitRate>,
     pub(super) reverse: bool,
     pub(super) bidirectional: bool,
-    /// Whether the command starts several tests rather than only the next one.
-    pub(super) looped: bool,
     pub(super) options: BTreeMap<String, String>,
 }
 
@@ -63,8 +61,7 @@ const WITH_VALUE: &str = "cpfiFABItnkblPwMCSLTOTX";
 /// Parses a command line, with or without a prompt and wrappers. Returns `None` for other lines.
 pub(super) fn parse(text: &str) -> Option<CommandSettings> {
     let command = shell::command(text).filter(|command| command.tool == "iperf3")?;
-    let looped = ["for ", "while ", "until "].iter().any(|word| command.text.contains(word));
-    let mut parsed = CommandSettings { looped, ..CommandSettings::default() };
+    let mut parsed = CommandSettings::default();
     let mut words = command.arguments.iter().copied().peekable();
     while let Some(word) = words.next() {
         if let Some(long) = word.strip_prefix("--") {

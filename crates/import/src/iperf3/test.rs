@@ -8,7 +8,7 @@ use units::Nanos;
 use workload::Interval;
 
 use self::connection::{Connection, bytes_per_datagram, interval, received, since_zero, size};
-pub(super) use self::outcome::place;
+pub(super) use self::outcome::{Outcome, place};
 use super::{
     command::CommandSettings,
     cpu::Cpu,
@@ -102,6 +102,15 @@ impl Test {
         self.has_rows() || self.damaged.count > 0 || self.end.is_some() || !self.streams.is_empty()
     }
 
+    /// Returns whether the client's log ended without a summary or an error.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.kept > 0 && !self.has_sides && self.failure.is_none() && self.end == Some(End::Client)
+    }
+
+    pub(super) const fn lines(&self) -> (u64, u64) {
+        (self.first, self.last)
+    }
+
     pub(super) fn has_rows(&self) -> bool {
         self.kept > 0 || self.has_sides
     }
@@ -146,7 +155,7 @@ impl Test {
 
     /// Handles the case that the last plain row was the whole UDP summary, which only clients print: the
     /// bytes sent, and the datagrams that the server counted.
-    pub(super) fn plain_summary(&mut self, id: u32) {
+    pub(super) fn plain_summary(&mut self, id: u32, printed: u64) {
         self.end = self.end.or(Some(End::Client));
         let forward = Some(!(self.reverse || self.asked.reverse));
         let Some(connection) = self.find(id, None, false) else { return };
@@ -158,7 +167,7 @@ impl Test {
         };
         let sent = connection.datagrams_counted();
         connection.of_sender = Some(Interval { datagrams: None, ..plain });
-        connection.of_receiver = received(plain, sent);
+        connection.of_receiver = received(plain, if sent > 0 { sent } else { printed });
         connection.late_report = connection.of_receiver.is_none();
         connection.sends = if sent == 0 { forward } else { connection.sends };
         (connection.has_sender_row, connection.has_receiver_row) = (true, true);
@@ -266,7 +275,8 @@ impl Test {
     /// Returns whether the row lacks columns of the headings because the line was cut off.
     fn is_cut(&self, row: &Row, rest: Rest) -> bool {
         let Some(heads) = self.heads else { return false };
-        let receives = row.tag.is_some_and(|tag| !tag.sends);
+        // Some versions print the sender's headings above the first row of a reverse test.
+        let receives = row.tag.map_or(self.reverse, |tag| !tag.sends);
         match rest {
             Rest::Nothing => (heads.segments && !receives) || heads.sent || heads.received,
             Rest::Segments { cwnd: None, .. } => matches!(row.id, Id::Stream(_)),

@@ -6,11 +6,12 @@ use super::{
     bracket::{BracketLine, bracketed},
     command::CommandSettings,
     messages::{Message, message},
-    test::{Belongs, Test},
+    test::{Belongs, Outcome, Test, place},
 };
 use crate::{
     format::{Claim, Format, Line, Out},
     imported_test::End,
+    loops::Loops,
     unread,
 };
 
@@ -23,11 +24,20 @@ pub(crate) struct Text {
     version: Option<String>,
     time: Option<String>,
     asked: CommandSettings,
+    loops: Loops,
+    /// Whether the command starts several tests rather than only the next one.
+    looped: bool,
     port: Option<String>,
     ruled: bool,
     /// Whether the next line describes the machine (`-V`).
     after_version: bool,
     older: bool,
+    /// Clients' logs without a summary that another client's log immediately follows, and their first line. Unless that
+    /// one is complete, the clients may have run at the same time, so that their rows are interleaved.
+    abandoned: (u64, Vec<Outcome>),
+    is_interleaved: bool,
+    /// Whether other text followed the latest row.
+    has_text: bool,
 }
 
 impl Format for Text {
@@ -36,20 +46,27 @@ impl Format for Text {
         if let Some(bracketed) = bracketed(line.text) {
             return self.bracketed(bracketed, line, out);
         }
-        match message(line.text) {
+        let message = message(line.text);
+        if matches!(message, None | Some(Message::Command(_))) {
+            self.loops.line(line.text);
+        }
+        match message {
             Some(message) => {
                 self.message(message, line.number, out);
                 Claim::Claimed
             }
             None if after_version && !line.text.trim().is_empty() => Claim::Claimed,
-            None => Claim::Declined,
+            None => {
+                self.has_text |= !line.text.trim().is_empty();
+                Claim::Declined
+            }
         }
     }
 
     fn end(&mut self, out: &mut Out) {
         self.finish(out);
         (self.version, self.port) = (None, None);
-        (self.older, self.ruled) = (false, false);
+        (self.older, self.ruled, self.is_interleaved) = (false, false, false);
     }
 }
 
@@ -73,7 +90,10 @@ impl Text {
             BracketLine::Row(_) | BracketLine::Mangled if self.is_cut(&bracketed, line) => {
                 self.test(number).damaged(number);
             }
-            BracketLine::Row(row) => self.in_test(number, out, |test| test.row(&row, number)),
+            BracketLine::Row(row) => {
+                self.has_text = false;
+                self.in_test(number, out, |test| test.row(&row, number));
+            }
             BracketLine::Header { segments, sent, received } => {
                 self.in_test(number, out, |test| test.heads(segments, sent, received));
             }
@@ -86,8 +106,8 @@ impl Text {
             BracketLine::OutOfOrder { id, count } => {
                 self.reached(number).iter_mut().for_each(|test| test.out_of_order(id, count));
             }
-            BracketLine::Sent { id } => {
-                self.reached(number).iter_mut().for_each(|test| test.plain_summary(id));
+            BracketLine::Sent { id, datagrams } => {
+                self.reached(number).iter_mut().for_each(|test| test.plain_summary(id, datagrams));
             }
             BracketLine::Mangled => out.unread(ROWS, number),
         }
@@ -143,6 +163,8 @@ impl Text {
             Message::Command(asked) => {
                 self.finish(out);
                 (self.asked, self.port, self.ruled) = (asked, None, false);
+                self.looped = self.loops.variable().is_some();
+                self.is_interleaved = false;
             }
             Message::OlderTool => self.older_tool(line, out),
             Message::Ruler => match &mut self.test {
@@ -172,8 +194,17 @@ impl Text {
     }
 
     fn begin(&mut self, end: End, peer: String, line: u64, out: &mut Out) {
-        self.finish(out);
-        self.older = false;
+        let follows = end == End::Client && !self.has_text;
+        match self.test.take_if(|test| follows && test.is_abandoned()) {
+            Some(test) => {
+                if self.abandoned.1.is_empty() {
+                    self.abandoned.0 = test.lines().0;
+                }
+                self.abandoned.1.push(test.finish());
+            }
+            None => self.finish(out),
+        }
+        (self.older, self.is_interleaved) = (false, false);
         let test = self.test(line);
         test.end = Some(end);
         test.peer = Some(peer);
@@ -206,12 +237,12 @@ impl Text {
 
     fn test(&mut self, line: u64) -> &mut Test {
         let (version, time, asked) = (&self.version, &mut self.time, &mut self.asked);
-        let (port, ruled) = (&mut self.port, &mut self.ruled);
+        let (port, ruled, looped) = (&mut self.port, &mut self.ruled, self.looped);
         self.test.get_or_insert_with(|| {
             let mut test = Test::new(line);
             test.version.clone_from(version);
             test.time = time.take();
-            test.asked = if asked.looped || asked.server { asked.clone() } else { mem::take(asked) };
+            test.asked = if looped || asked.server { asked.clone() } else { mem::take(asked) };
             test.port.clone_from(port);
             test.ruled = mem::take(ruled);
             test
@@ -219,11 +250,23 @@ impl Text {
     }
 
     fn finish(&mut self, out: &mut Out) {
-        let Some(test) = self.test.take() else { return };
-        let outcome = test.finish();
-        outcome.notes.into_iter().for_each(|note| out.note(note));
-        if let Some(found) = outcome.found {
-            out.found(found);
+        let (before, mut outcomes) = mem::take(&mut self.abandoned);
+        if let Some(test) = self.test.take() {
+            let ((first, last), has_begun) = (test.lines(), test.end.is_some());
+            let (first, is_alone) = if outcomes.is_empty() { (first, true) } else { (before, false) };
+            outcomes.push(test.finish());
+            let is_complete = outcomes.last().is_some_and(|outcome| outcome.is_complete);
+            self.is_interleaved = if is_alone { self.is_interleaved && !has_begun } else { !is_complete };
+            if self.is_interleaved {
+                let place = place(first, last);
+                return out.note(format!(
+                    "{place}: skipped interleaved rows of several iperf3 clients; log each client to its own file"
+                ));
+            }
+        }
+        for Outcome { found, notes, .. } in outcomes {
+            notes.into_iter().for_each(|note| out.note(note));
+            found.into_iter().for_each(|found| out.found(found));
         }
     }
 }

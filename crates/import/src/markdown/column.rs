@@ -205,7 +205,7 @@ impl Looks {
 }
 
 /// Splits a heading into its name and unit: `Throughput (Gbit/sec)`, `Latency [us]`, `CPU %`.
-fn heading_unit(heading: &str) -> (String, Option<Unit>) {
+pub(super) fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     for (open, close) in [('(', ')'), ('[', ']'), ('（', '）')] {
         let inner = heading.strip_suffix(close).and_then(|text| text.rsplit_once(open));
         if let Some((name, unit)) = inner.and_then(|(name, inner)| Some((name, unit(inner)?))) {
@@ -220,7 +220,9 @@ fn heading_unit(heading: &str) -> (String, Option<Unit>) {
         |unit: &Unit| matches!(unit.quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond);
     let last =
         heading.rsplit_once(' ').and_then(|(name, word)| Some((name, unit(word).filter(is_rate_or_time)?)));
-    match last {
+    // The whole heading may be a unit, as in `CNI | Gbps`.
+    let whole = unit(heading).filter(|unit| is_rate_or_time(unit) && heading.len() > 1);
+    match last.or(whole.map(|unit| (heading, unit))) {
         Some((name, unit)) => (name.trim().trim_end_matches(" in").to_owned(), Some(unit)),
         None => (heading.to_owned(), None),
     }
@@ -362,6 +364,7 @@ mod tests {
             ("CPU %", "CPU", true),
             ("50th (Median)", "50th (Median)", false),
             ("%", "%", false),
+            ("Gbps", "Gbps", true),
         ] {
             let (read, unit) = heading_unit(heading);
             assert_eq!((read.as_str(), unit.is_some()), (name, has_unit), "{heading}");

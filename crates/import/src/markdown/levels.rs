@@ -31,6 +31,15 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
         (alike > 1).then(|| (at, factor.clone()))
     })?;
     let scale = columns[at].scale()?;
+    // The unit may be in only one of the headings.
+    let of_factor =
+        |part: &Option<(String, String)>| part.as_ref().is_some_and(|(other, _)| *other == factor);
+    let mut scales = columns
+        .iter()
+        .zip(&parts)
+        .filter(|(_, part)| of_factor(part))
+        .filter_map(|(column, _)| column.scale());
+    let scale = scales.find(|scale| scale.unit.is_some()).unwrap_or(scale);
     let is_level = |(column, part): (&Column, &Option<(String, String)>)| {
         let part = part.as_ref().filter(|(other, _)| *other == factor)?;
         fits(column, scale).then(|| part.1.clone())
@@ -56,7 +65,8 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
         after.trim().clone_into(&mut columns[0].name);
     }
     for (column, _) in columns.iter_mut().zip(&levels).filter(|(_, level)| level.is_some()) {
-        column.role = Role::Value(column.scale().unwrap_or(scale));
+        let own = column.scale().filter(|own| own.quantity == scale.quantity);
+        column.role = Role::Value(own.unwrap_or(scale));
     }
     let repeats = counts_repetitions(&factor) || factor == RUN;
     Some(LevelColumns { factor, levels, name: word(scale.quantity), repeats })
@@ -65,7 +75,10 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
 /// Returns whether the column has the same quantity, or contains mostly words such as `unsupported`.
 fn fits(column: &Column, scale: Scale) -> bool {
     match column.role {
-        Role::Value(own) => own.quantity == scale.quantity,
+        Role::Value(own) => {
+            let is_bare = own.unit.is_none() && matches!(own.quantity, Quantity::Plain | Quantity::Count);
+            own.quantity == scale.quantity || (is_bare && scale.unit.is_some())
+        }
         Role::Words => true,
         Role::Factor | Role::Repeat | Role::Interval => false,
     }
@@ -73,7 +86,7 @@ fn fits(column: &Column, scale: Scale) -> bool {
 
 /// Returns the factor and level of a heading with one number. The factor is empty for plain numbers and
 /// sizes.
-fn level(heading: &str) -> Option<(String, String)> {
+pub(super) fn level(heading: &str) -> Option<(String, String)> {
     let heading = heading.trim();
     if statistic::statistic(heading).is_some() {
         return None;

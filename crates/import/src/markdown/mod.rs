@@ -1,5 +1,6 @@
 //! Reads tables in Markdown, boxes, aligned columns and CSV, and numbered lists.
 
+mod caption;
 mod cell;
 pub(crate) mod column;
 mod faults;
@@ -33,6 +34,8 @@ pub(crate) struct Markdown {
     known: KnownSettings,
     before: Option<(u64, Row)>,
     above: (u64, String),
+    /// The unit in the line above, which applies to the next table.
+    caption: Option<String>,
     framed: Option<Frame>,
     table: Option<Table>,
     layout: Layout,
@@ -185,8 +188,12 @@ impl Markdown {
         self.table_row(line, out)
     }
 
-    fn begin(&mut self, at: u64, heading: Row, layout: Layout, out: &mut Out) {
+    fn begin(&mut self, at: u64, mut heading: Row, layout: Layout, out: &mut Out) {
         self.list.end(&self.known, out);
+        let title = || out.title.last().and_then(|title| caption::unit_at_end(title)).map(str::to_owned);
+        if let Some(unit) = self.caption.take().or_else(title) {
+            caption::add_unit(&mut heading.cells, &unit);
+        }
         if let Some(tool) = unread::output(&heading.cells.join(" ")) {
             out.unread(tool, at);
             self.framed = None;
@@ -243,6 +250,9 @@ impl Format for Markdown {
         {
             return Claim::Claimed;
         }
+        if !line.text.trim().is_empty() && !line.text.contains('|') {
+            self.caption = caption::unit_at_end(line.text).map(str::to_owned);
+        }
         self.list.line(line, &self.known, out)
     }
 
@@ -250,7 +260,7 @@ impl Format for Markdown {
         self.end_table(out);
         self.list.end(&self.known, out);
         self.list.forget();
-        (self.before, self.framed) = (None, None);
+        (self.before, self.framed, self.caption) = (None, None, None);
         self.above = (0, String::new());
         self.under = false;
     }

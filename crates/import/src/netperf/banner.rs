@@ -30,7 +30,15 @@ pub(super) enum Kind {
     Transactions,
     /// Requests and responses, with a new connection for each.
     Connections,
-    Omni,
+    Omni {
+        transactions: bool,
+    },
+}
+
+impl Kind {
+    pub(super) const fn has_transactions(self) -> bool {
+        matches!(self, Self::Transactions | Self::Connections | Self::Omni { transactions: true })
+    }
 }
 
 /// Parses a heading: `MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 198.18.0.2 () …`.
@@ -60,14 +68,15 @@ pub(super) fn command(text: &str) -> Option<Banner> {
     if host.is_none() && shell::command(text).is_none() {
         return None;
     }
-    let name = command.value("-t").unwrap_or("TCP_STREAM").to_uppercase().replace('_', " ");
-    let (kind, transport) = named(&name)?;
     let own = command.arguments.split(|word| *word == "--").nth(1).unwrap_or_default();
+    let direction = shell::value(own, "-d").unwrap_or("send");
+    let name = command.value("-t").unwrap_or("TCP_STREAM").to_uppercase().replace('_', " ");
+    let (kind, transport) = named(&name.replace("OMNI", &format!("OMNI {direction}")))?;
     let unit = match (command.value("-f"), kind) {
         (Some(letter), _) => written(letter),
         (None, Kind::Stream(_) | Kind::Datagrams) => unit("10^6bits/s"),
         (None, Kind::Transactions | Kind::Connections) => unit("/s"),
-        (None, Kind::Omni) => default_unit(shell::value(own, "-d")),
+        (None, Kind::Omni { .. }) => default_unit(shell::value(own, "-d")),
     };
     let selected = ["-k", "-o", "-O"].iter().find_map(|flag| shell::value(own, flag)).unwrap_or_default();
     let selectors = selected.split(',').filter(|name| !name.is_empty()).map(canonical).collect();
@@ -79,7 +88,11 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     let transport = match name.split_whitespace().next()? {
         "TCP" => Some(Transport::Tcp),
         "UDP" => Some(Transport::Udp),
-        "OMNI" => return Some((Kind::Omni, None)),
+        // The heading of a request/response test has `Send|Recv`, and its command has `-d rr`.
+        "OMNI" => {
+            let transactions = matches!(name.split_once(' '), Some((_, "SEND|RECV" | "rr" | "RR")));
+            return Some((Kind::Omni { transactions }, None));
+        }
         _ => return None,
     };
     let test = name.split_once(' ')?.1.trim();

@@ -137,7 +137,10 @@ impl Classic {
         let is_heading = words.peek().is_some()
             && words.all(|word| is_unit(word) || WORDS.split_whitespace().any(|known| known == word));
         if is_heading {
-            self.unit = unit_in(text).or(self.unit);
+            // netperf before 2.5 ignores `-f` in a request/response test.
+            let per_second =
+                || unit("/s").filter(|_| self.banner.kind == Kind::Transactions && text.contains("per sec"));
+            self.unit = unit_in(text).or_else(per_second).or(self.unit);
             return LineOutcome::Something;
         }
         LineOutcome::Nothing
@@ -149,15 +152,12 @@ impl Classic {
             (Kind::Datagrams, None) => &[6, 8],
             (Kind::Datagrams, Some(_)) => &[4, 6],
             (Kind::Transactions | Kind::Connections, _) => &[6, 10],
-            (Kind::Omni, _) => return Row::Foreign,
+            (Kind::Omni { .. }, _) => return Row::Foreign,
         };
         if !expected.contains(&words.len()) || words.iter().any(|word| word.contains([',', '=', ':'])) {
             return Row::Foreign;
         }
-        let rate = match self.unit {
-            None if self.banner.bare => unit("10^6bits/s"),
-            own => own.filter(|unit| unit.quantity == Quantity::BitRate),
-        };
+        let rate = self.unit.filter(|unit| unit.quantity == Quantity::BitRate);
         self.result(words, rate).unwrap_or(Row::Unreadable)
     }
 
@@ -193,10 +193,14 @@ impl Classic {
                 } else {
                     (ImportedKind::PingPong, "transactions")
                 };
-                let rate = value(name, Quantity::PerSecond, row.per_second);
+                // With `-f m` and similar options, the column contains bits instead of transactions.
+                let rate = match rate {
+                    Some(_) => value("throughput", Quantity::BitRate, bits(row.per_second)?),
+                    None => value(name, Quantity::PerSecond, row.per_second),
+                };
                 Some(self.found(kind, None, row.request, reported(rate, row.cpu)))
             }
-            Kind::Omni => None,
+            Kind::Omni { .. } => None,
         }
     }
 

@@ -9,6 +9,8 @@ mod interim;
 mod rows;
 mod selected_values;
 
+use workload::Quantity;
+
 use self::{
     banner::{Banner, banner, command},
     classic::{Classic, LineOutcome},
@@ -18,6 +20,7 @@ use crate::{
     format::{Claim, Format, Line, Out},
     places::Places,
     quantity::leading_number,
+    unit::unit,
 };
 
 #[derive(Debug, Default)]
@@ -147,8 +150,10 @@ const MOST_HEADINGS: usize = 6;
 /// Returns whether a line consists only of numbers and units.
 fn is_row(text: &str) -> bool {
     let mut words = text.split_whitespace().peekable();
-    let is_value =
-        |word: &str| leading_number(word).is_some_and(|(_, rest)| rest.is_empty()) || word.starts_with("10^");
+    let is_value = |word: &str| {
+        leading_number(word).is_some_and(|(_, rest)| rest.is_empty())
+            || unit(word).is_some_and(|unit| matches!(unit.quantity, Quantity::BitRate | Quantity::PerSecond))
+    };
     text.trim().starts_with(|sign: char| sign.is_ascii_digit())
         && words.peek().is_some()
         && words.all(is_value)

@@ -120,7 +120,7 @@ impl Selected {
     /// Returns the throughput or transaction rate in base units. If the values do not include a unit, the
     /// command shows it. A request/response test without a command reports transactions.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
-        let transactions = matches!(banner.map(|it| it.kind), Some(Kind::Transactions | Kind::Connections));
+        let transactions = banner.is_some_and(|it| it.kind.has_transactions());
         let per_second = || unit("/s");
         let (written, unit) = match (self.values.get("THROUGHPUT"), self.values.get("TRANSACTION_RATE")) {
             (Some(rate), _) => (
@@ -152,9 +152,11 @@ impl Selected {
         let is_stream = rate.is_some_and(|(quantity, _)| quantity == Quantity::BitRate);
         let kind = match banner.map(|banner| banner.kind) {
             Some(Kind::Connections) => ImportedKind::Connect,
+            Some(kind) if kind.has_transactions() => ImportedKind::PingPong,
             _ if is_stream => ImportedKind::Stream,
             _ => ImportedKind::PingPong,
         };
+        let is_stream = kind == ImportedKind::Stream;
         let values = self.values(rate, kind);
         let direction = self.direction(banner).filter(|_| is_stream);
         let size = |name: &str| {
@@ -203,7 +205,7 @@ impl Selected {
     /// server received (nettest_omni.c in netperf).
     fn values(&self, rate: Option<(Quantity, f64)>, kind: ImportedKind) -> Vec<ReportedValue> {
         let name = match kind {
-            ImportedKind::Stream => "throughput",
+            _ if rate.is_some_and(|(quantity, _)| quantity == Quantity::BitRate) => "throughput",
             ImportedKind::Connect => "connections",
             _ => "transactions",
         };

@@ -98,11 +98,50 @@ fn apart(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, tests)
 }
 
+const LOOPS: [&str; 8] = [
+    "for i in 1 2 3; do iperf3 -c b -R; done",
+    "for i in 1 2 3\ndo\n  iperf3 -c b -R\ndone",
+    "for i in a b c\n> do\n> sudo iperf3 -c b -R\n> done",
+    "while sleep 1\ndo iperf3 -c b -R\ndone",
+    "for i in 1 2 3; do\n  ssh root@a iperf3 -c b -R | tail -n 4\ndone",
+    "seq 3 | xargs -I{} iperf3 -c b -R",
+    "1..3 | % { .\\iperf3.exe -c b -R }",
+    "foreach ($i in 1..3) { iperf3.exe -c b -R }",
+];
+
 fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
-    let mut blocks =
-        vec![words(format!("{}for i in 1 2 3; do iperf3 -c b; done", draw.of(&["", "$ ", "# "])))];
+    let mut blocks = vec![words(format!("{}{}", draw.of(&["", "$ ", "PS> "]), draw.of(&LOOPS)))];
     blocks.extend((0..3).map(|_| output(summary(draw), 1)));
     (blocks, 1)
+}
+
+/// Rows of two clients that ran at the same time must be reported in a note, but never imported.
+fn interleaved(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let begin = |port: u64| {
+        format!(
+            "Connecting to host b, port {port}\n[  5] local 198.18.0.1 port 4{port} connected to 198.18.0.2 port {port}\n\
+             [ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+        )
+    };
+    let row = |start: u64, rate: f64| {
+        let gigabytes = rate * 1e9 / 8.0 / 1_073_741_824.0;
+        format!(
+            "[  5]   {start}.00-{}.00   sec  {gigabytes:.2} GBytes  {rate:.2} Gbits/sec    0   3.00 MBytes\n",
+            start + 1
+        )
+    };
+    let rates = [1.0 + draw.number(), 20.0 + draw.number()];
+    let mut text = begin(5201) + &row(0, rates[0]) + &begin(5202) + &row(0, rates[1]);
+    for start in 1..3 + draw.below(3) {
+        let first = draw.below(2) as usize;
+        text += &(row(start, rates[first]) + &row(start, rates[1 - first]));
+    }
+    text += &summary(draw);
+    text += "\niperf Done.\n";
+    text += &summary(draw);
+    text += "\niperf Done.\n";
+    let apart = output(format!("{}{}", begin(5203), summary(draw)), 1);
+    (vec![words("$ iperf3 -c b & iperf3 -c b -p 5202"), output(text, 0), apart], 1)
 }
 
 fn commands(draw: &mut Draw) -> (Vec<Block>, usize) {
@@ -208,7 +247,7 @@ fn selectors(draw: &mut Draw) -> (Vec<Block>, usize) {
 
 fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
     let (one, other, third) = (draw.number(), draw.number(), draw.number());
-    let (text, results) = match draw.below(6) {
+    let (text, results) = match draw.below(9) {
         0 => (format!("| CNI | Rate |\n|---|---|\n| a | **{one:.2} Gbps** |\n| b | {other:.2} Gbps |\n"), 2),
         1 => (
             format!(
@@ -230,11 +269,33 @@ fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
             ),
             3,
         ),
+        5 => (
+            format!(
+                "Throughput in Gbit/s:\n\n| CNI | 1 stream | 4 streams |\n|---|---|---|\n| a | {one:.2} | {other:.2} |\n| b | {third:.2} | n/a |\n"
+            ),
+            3,
+        ),
+        6 => (
+            format!(
+                "| CNI | Run 1 (Gbit/s) | Run 2 |\n|---|---|---|\n| a | {one:.2} | {:.2} |\n| b | {other:.2} | {:.2} |\n",
+                one * 1.01,
+                other * 0.99
+            ),
+            2,
+        ),
+        7 => (
+            format!(
+                "## Latency (us)\n\n| CNI | p50 | p99 |\n|---|---|---|\n| a | {one:.2} | {:.2} |\n",
+                one * 2.0
+            ),
+            1,
+        ),
         _ => {
             (format!("| Kernel | Rate (Gbit/s) |\n|---|---|\n| 6.1 | {one:.2} |\n| 6.12 | {other:.2} |\n"), 2)
         }
     };
-    (vec![words(draw.of(&WORDS)), output(text, results)], results)
+    let trials = if text.contains("Run 2") { 2 } else { 1 };
+    (vec![words(draw.of(&WORDS)), output(text, results * trials)], results)
 }
 
 /// Output of other tools between tests must be reported in a note, but never imported.
@@ -349,41 +410,54 @@ fn check(kind: &str, seed: u64, (blocks, results): (Vec<Block>, usize)) {
     cut(kind, seed, &text, &found);
 }
 
-/// A file that was cut off must not have results that the whole file does not have, or numbers that it does not
-/// contain.
+/// A file that lacks its start or its end must not have numbers that it does not contain. Without its end, it must
+/// not have more results than the whole file.
 fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
     let at = Draw(seed ^ 0xc07).below(text.len() as u64) as usize;
-    let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let part = &text[..at];
-    let found = import(part);
-    assert!(found.done.len() <= whole.done.len(), "{kind} {seed} cut at {at}: {part}");
-    for done in &found.done {
-        let printed = numbers(part, &done.lines);
-        for value in reported(&done.trial.measurement) {
-            assert!(
-                follows(value, &printed),
-                "{kind} {seed} cut at {at}: {value} is not in {:?} of {part}",
-                done.lines
-            );
+    let at = text.floor_char_boundary(at);
+    for part in [&text[..at], &text[at..]] {
+        let found = import(part);
+        let context = || format!("{kind} {seed} cut at {at}: {:?}\n{part}", found.notes);
+        assert!(part.len() + at == text.len() || found.done.len() <= whole.done.len(), "{}", context());
+        for done in &found.done {
+            let printed = numbers(part, &done.lines);
+            for value in reported(&done.trial.measurement) {
+                assert!(follows(value, &printed), "{value} is not in {:?} of {}", done.lines, context());
+            }
         }
     }
 }
 
+/// Two posts of other kinds in one document, in any order.
+fn mixed(draw: &mut Draw) -> (Vec<Block>, usize) {
+    let mut all = Vec::new();
+    let mut total = 0;
+    for heading in ["# One", "# Two"] {
+        let (blocks, results) = LOGS[draw.below(LOGS.len() as u64) as usize].1(draw);
+        all.push(words(heading));
+        all.extend(blocks);
+        total += results;
+    }
+    (all, total)
+}
+
 type Kind = fn(&mut Draw) -> (Vec<Block>, usize);
+
+/// Tables are not among these, because a file's logs take precedence over its tables.
+const LOGS: [(&str, Kind); 8] = [
+    ("apart", apart),
+    ("looped", looped),
+    ("commands", commands),
+    ("datagrams", datagrams),
+    ("quantities", quantities),
+    ("selectors", selectors),
+    ("foreign", foreign),
+    ("interleaved", interleaved),
+];
 
 #[test]
 fn generated_posts_have_the_expected_results() {
-    let kinds: [(&str, Kind); 8] = [
-        ("apart", apart),
-        ("looped", looped),
-        ("commands", commands),
-        ("datagrams", datagrams),
-        ("quantities", quantities),
-        ("selectors", selectors),
-        ("tables", tables),
-        ("foreign", foreign),
-    ];
-    for (kind, generate) in kinds {
+    for (kind, generate) in LOGS.into_iter().chain([("tables", tables as Kind), ("mixed", mixed)]) {
         for seed in 0..POSTS {
             check(kind, seed, generate(&mut Draw(seed)));
         }

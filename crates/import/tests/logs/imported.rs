@@ -3,7 +3,8 @@
 use std::convert::Infallible;
 
 use import::{Assembler, Meta, Options, read};
-use samples::{RunHeader, RunId, Trial, UnixMillis};
+use samples::{ImportedSettings, RunHeader, RunId, Trial, UnixMillis, WorkloadSource};
+use workload::{Direction, EndSeries, Measurement, Transport};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
@@ -64,4 +65,49 @@ pub(crate) fn meta() -> Meta {
         together: false,
         tables: false,
     }
+}
+
+fn described(run: &Run, trial: &Trial) -> String {
+    let cell = run.header.results.iter().find(|cell| cell.id == trial.result).expect("its cell");
+    let WorkloadSource::Imported(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
+        panic!("not imported")
+    };
+    let mut words = vec![match transport {
+        Some(Transport::Tcp) => "tcp".to_owned(),
+        Some(Transport::Udp) => "udp".to_owned(),
+        None => "-".to_owned(),
+    }];
+    words.extend(streams.map(|streams| format!("x{streams}")));
+    words.extend(direction.map(|direction| match direction {
+        Direction::Forward => "forward".to_owned(),
+        Direction::Reverse => "reverse".to_owned(),
+        Direction::Both => "both".to_owned(),
+    }));
+    match &trial.measurement {
+        Measurement::Stream(data) => {
+            let sum =
+                |of: fn(&EndSeries) -> u64, ends: &[&EndSeries]| ends.iter().map(|end| of(end)).sum::<u64>();
+            let senders: Vec<&EndSeries> = data.flows.iter().map(|flow| &flow.sender).collect();
+            let receivers: Vec<&EndSeries> = data.flows.iter().map(|flow| &flow.receiver).collect();
+            for (end, what) in [(&senders, "sent"), (&receivers, "received")] {
+                let rate = EndSeries::rate_together(end.iter().copied());
+                let known = end.iter().any(|series| !series.intervals.is_empty());
+                words.extend(known.then(|| format!("{what} {rate}")));
+            }
+            words.push(format!("retransmits {}", sum(EndSeries::retransmits, &senders)));
+            let lost = |end: &EndSeries| end.datagrams().map_or(0, |it| it.lost.max(0).cast_unsigned());
+            words.push(format!("lost {}", sum(lost, &receivers)));
+        }
+        Measurement::Reported(data) => {
+            words.extend(data.values.iter().take(3).map(|it| format!("{} {:.0}", it.name, it.value)));
+        }
+        Measurement::PingPong(data) => words.push(format!("{} round trips", data.round_trips.count())),
+        other => panic!("{other:?}"),
+    }
+    words.join(" ")
+}
+
+/// Describes each trial by its settings and main values, e.g. `tcp x1 forward sent 9.41 Gbit/s`.
+pub(crate) fn all_described(run: &Run) -> Vec<String> {
+    run.trials.iter().map(|trial| described(run, trial)).collect()
 }

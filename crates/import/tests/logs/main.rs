@@ -8,6 +8,7 @@ mod generated;
 mod imported;
 mod iperf3;
 mod partial;
+mod posts;
 mod tables;
 mod unknown;
 mod write_ups;

@@ -1,54 +1,7 @@
 //! Imports incomplete logs, and logs with prefixes from other programs. All existing parts must be used,
 //! summaries take precedence over incomplete rows, and notes must list what was skipped.
 
-use samples::{ImportedSettings, Trial, WorkloadSource};
-use workload::{Direction, EndSeries, Measurement, Transport};
-
-use crate::imported::{Run, import, import_texts};
-
-fn described(run: &Run, trial: &Trial) -> String {
-    let cell = run.header.results.iter().find(|cell| cell.id == trial.result).expect("its cell");
-    let WorkloadSource::Imported(ImportedSettings { transport, direction, streams, .. }) = &cell.sent else {
-        panic!("not imported")
-    };
-    let mut words = vec![match transport {
-        Some(Transport::Tcp) => "tcp".to_owned(),
-        Some(Transport::Udp) => "udp".to_owned(),
-        None => "-".to_owned(),
-    }];
-    words.extend(streams.map(|streams| format!("x{streams}")));
-    words.extend(direction.map(|direction| match direction {
-        Direction::Forward => "forward".to_owned(),
-        Direction::Reverse => "reverse".to_owned(),
-        Direction::Both => "both".to_owned(),
-    }));
-    match &trial.measurement {
-        Measurement::Stream(data) => {
-            let sum =
-                |of: fn(&EndSeries) -> u64, ends: &[&EndSeries]| ends.iter().map(|end| of(end)).sum::<u64>();
-            let senders: Vec<&EndSeries> = data.flows.iter().map(|flow| &flow.sender).collect();
-            let receivers: Vec<&EndSeries> = data.flows.iter().map(|flow| &flow.receiver).collect();
-            for (end, what) in [(&senders, "sent"), (&receivers, "received")] {
-                let rate = EndSeries::rate_together(end.iter().copied());
-                let known = end.iter().any(|series| !series.intervals.is_empty());
-                words.extend(known.then(|| format!("{what} {rate}")));
-            }
-            words.push(format!("retransmits {}", sum(EndSeries::retransmits, &senders)));
-            let lost = |end: &EndSeries| end.datagrams().map_or(0, |it| it.lost.max(0).cast_unsigned());
-            words.push(format!("lost {}", sum(lost, &receivers)));
-        }
-        Measurement::Reported(data) => {
-            words.extend(data.values.iter().take(3).map(|it| format!("{} {:.0}", it.name, it.value)));
-        }
-        Measurement::PingPong(data) => words.push(format!("{} round trips", data.round_trips.count())),
-        other => panic!("{other:?}"),
-    }
-    words.join(" ")
-}
-
-fn all_described(run: &Run) -> Vec<String> {
-    run.trials.iter().map(|trial| described(run, trial)).collect()
-}
+use crate::imported::{all_described, import, import_texts};
 
 struct Case {
     file: &'static str,
@@ -222,7 +175,24 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
          [  4]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.010 ms  0/3 (0%)\n\
          [  4] Sent 3 datagrams\n",
         &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
-        &["few of the datagrams", "received bytes are unknown, so the rate"],
+        &["does not match what was sent", "received bytes are unknown, so the rate"],
+    ),
+    // More lost datagrams than there were.
+    (
+        "$ iperf3 -c 192.0.2.1 -u\n\
+         [ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n\
+         [  4]   0.00-10.00  sec  60.0 MBytes  50.3 Mbits/sec  0.060 ms  8000/7360 (1.1e+02%)\n\
+         [  4] Sent 7360 datagrams\n",
+        &["udp x1 forward sent 50.3 Mbit/s retransmits 0 lost 0"],
+        &["does not match what was sent", "received bytes are unknown, so the rate"],
+    ),
+    // All datagrams were lost.
+    (
+        "[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n\
+         [  4]   0.00-10.00  sec  60.0 MBytes  50.3 Mbits/sec  0.000 ms  7680/7680 (100%)\n\
+         [  4] Sent 7680 datagrams\n",
+        &["udp x1 forward sent 50.3 Mbit/s received 0 bit/s retransmits 0 lost 7680"],
+        &[],
     ),
     // A counter that overflowed.
     (

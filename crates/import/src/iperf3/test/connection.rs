@@ -151,11 +151,12 @@ pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
 }
 
 /// Computes the received part of a summary of sent bytes from the datagrams that the server received. Returns
-/// `None` if the server sent its report too early to know.
+/// `None` if the server sent its report too early to know, or lost more datagrams than were sent.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;
-    if counted < sent as f64 * COUNTED {
+    let lost_too_many = datagrams.count == 0 && datagrams.lost > i64::try_from(sent).unwrap_or(i64::MAX);
+    if counted < sent as f64 * COUNTED || lost_too_many {
         return None;
     }
     let share = if counted > 0.0 { datagrams.count as f64 / counted } else { 0.0 };

@@ -11,9 +11,12 @@ use crate::{
 /// If a sum exceeds its connections by more than this fraction, rounding cannot explain the difference.
 const MORE: f64 = 0.03;
 
+#[derive(Debug)]
 pub(in crate::iperf3) struct Outcome {
     pub(in crate::iperf3) found: Option<ImportedTest>,
     pub(in crate::iperf3) notes: Vec<String>,
+    /// Whether there is a summary and all rows agree with it.
+    pub(in crate::iperf3) is_complete: bool,
 }
 
 impl Test {
@@ -46,7 +49,7 @@ impl Test {
         let failure = self.failure.as_ref().map(|why| format!(", iperf3 says \"{why}\"")).unwrap_or_default();
         if self.streams.is_empty() {
             notes.push(format!("{place}: skipped an iperf3 test without intervals{failure}"));
-            return Outcome { found: None, notes };
+            return Outcome { found: None, notes, is_complete: false };
         }
         if !self.has_sides {
             notes.push(format!(
@@ -64,7 +67,7 @@ impl Test {
         }
         if self.streams.iter().any(|it| it.late_report) {
             notes.push(format!(
-                "{place}: the server had counted few of the datagrams when it reported, so received bytes are unknown"
+                "{place}: the server's datagram count does not match what was sent, so received bytes are unknown"
             ));
         }
         if self.streams.iter().any(|it| it.overflowed) {
@@ -74,6 +77,7 @@ impl Test {
             ));
         }
         let asked = self.asked.streams.filter(|_| by_sums).or_else(|| listed.filter(|_| only_sums));
+        let is_whole = self.has_sides && self.damaged.count == 0;
         let (log, agreements) = self.into_log();
         notes.extend(Agreement::note(&agreements).map(|what| format!("{place}: {what}")));
         notes.extend(log.impossible().map(|what| format!("{place}: {what}")));
@@ -84,7 +88,8 @@ impl Test {
         if by_sums {
             found.settings.streams = asked;
         }
-        Outcome { found: Some(found), notes }
+        let is_complete = is_whole && !agreements.iter().any(Agreement::is_broken);
+        Outcome { found: Some(found), notes, is_complete }
     }
 
     fn sums_exceed_parts(&self) -> bool {

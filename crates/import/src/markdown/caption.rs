@@ -1,0 +1,93 @@
+//! Finds the unit of a table in the line or heading above it: `Throughput in Gbit/s:`, `Latency (us)` or `Unit: ms`.
+
+use workload::Quantity;
+
+use super::{column::heading_unit, levels};
+use crate::{statistic, unit::unit};
+
+/// Longer lines are prose.
+const LONGEST: usize = 120;
+
+/// Returns the unit at the end of a line.
+pub(super) fn unit_at_end(text: &str) -> Option<&str> {
+    let text = text
+        .trim()
+        .trim_matches(['*', '_', '#', ' '])
+        .trim_end_matches([':', '：', '.'])
+        .trim_end_matches('*');
+    if text.len() > LONGEST {
+        return None;
+    }
+    let bracketed = || text.strip_suffix([')', ']'])?.rsplit_once(['(', '[']).map(|(_, inner)| inner);
+    let after = |words: &str| text.rsplit_once(words).map(|(_, last)| last);
+    let candidates = [
+        bracketed(),
+        bracketed().and_then(|inner| inner.rsplit(' ').next()),
+        after(" in "),
+        after(": "),
+        after("："),
+    ];
+    candidates.into_iter().flatten().map(str::trim).find(|last| {
+        let known = unit(last).map(|unit| unit.quantity);
+        matches!(known, Some(Quantity::BitRate | Quantity::Time | Quantity::PerSecond))
+    })
+}
+
+/// Adds the unit to the headings that it fits, unless a heading has a unit of its own.
+pub(super) fn add_unit(headings: &mut [String], written: &str) {
+    if headings.iter().any(|heading| heading_unit(heading).1.is_some()) {
+        return;
+    }
+    let Some(quantity) = unit(written).map(|unit| unit.quantity) else { return };
+    for heading in headings.iter_mut().skip(1).filter(|heading| fits(heading, quantity)) {
+        *heading = format!("{heading} ({written})");
+    }
+}
+
+fn fits(heading: &str, quantity: Quantity) -> bool {
+    const ANY: [&str; 6] = ["value", "values", "result", "results", "tcp", "udp"];
+    let own: &[&str] = match quantity {
+        Quantity::BitRate => &["throughput", "bandwidth", "bitrate", "goodput", "speed", "rate", "tput"],
+        Quantity::Time => &["latency", "rtt", "round trip", "delay", "time"],
+        _ => &["rate", "transactions", "requests", "packets"],
+    };
+    let name = heading.to_lowercase();
+    statistic::statistic(heading).is_some()
+        || levels::level(heading).is_some()
+        || ANY.contains(&name.as_str())
+        || own.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_unit_at_the_end_of_a_line() {
+        for (text, expected) in [
+            ("Throughput in Gbit/s:", Some("Gbit/s")),
+            ("**All values in Mbit/s.**", Some("Mbit/s")),
+            ("Latency (us)", Some("us")),
+            ("Results (values in Gbps):", Some("Gbps")),
+            ("单位：Gbit/s", Some("Gbit/s")),
+            ("We have two 100 Gbit/s NICs per server.", None),
+            ("The host is in Berlin:", None),
+            ("Latency:", None),
+        ] {
+            assert_eq!(unit_at_end(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn adds_the_unit_to_fitting_headings_only() {
+        for (headings, expected) in [
+            (["CNI", "1 stream", "Retransmits"], ["CNI", "1 stream (us)", "Retransmits"]),
+            (["CNI", "p50", "p99"], ["CNI", "p50 (us)", "p99 (us)"]),
+            (["CNI", "Rate (Gbit/s)", "p99"], ["CNI", "Rate (Gbit/s)", "p99"]),
+        ] {
+            let mut headings = headings.map(str::to_owned);
+            add_unit(&mut headings, "us");
+            assert_eq!(headings, expected);
+        }
+    }
+}
