@@ -1,10 +1,6 @@
 //! Podman containers, and scripts that replace other container runtimes.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
-    process::{Command, Stdio},
-};
+use std::process::{Command, Stdio};
 
 use plumb_tests::{Output, trials};
 
@@ -22,8 +18,7 @@ impl Podman {
     fn start() -> Option<Self> {
         let node = Node::new();
         let home = node.sandbox.home().display().to_string();
-        program(
-            &node,
+        node.program(
             "podman",
             &format!(
                 "exec /usr/bin/podman --root {home}/root --runroot {home}/runroot --tmpdir {home}/tmp --cgroup-manager \
@@ -71,13 +66,6 @@ fn run(name: &str) -> String {
     )
 }
 
-fn program(node: &Node, name: &str, script: &str) {
-    let folder = node.sandbox.home().join("bin");
-    fs::create_dir_all(&folder).expect("own folder");
-    let file = node.sandbox.file(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("own file");
-}
-
 pub(crate) fn two_containers() {
     let Some(podman) = Podman::start() else { return };
     let output = podman.node.between(&["container:web", "container:db"]);
@@ -113,7 +101,7 @@ pub(crate) fn containers_that_cannot_be_measured() {
         assert!(output.err.contains(message), "{from} {to}: {output:?}");
     }
     let answer = "[{\"Id\":\"other\",\"State\":{\"Status\":\"running\",\"Pid\":1}}]";
-    program(node, "docker", &format!("echo '{answer}'"));
+    node.program("docker", &format!("echo '{answer}'"));
     let output = node.plumb(&["between", "--yes", "container:web", "local"]);
     assert!(output.err.contains("both docker and podman have a container `web`"), "{output:?}");
 }
@@ -133,16 +121,15 @@ pub(crate) fn runtimes_that_fail() {
         ("echo 'not JSON'", "printed unexpected output"),
     ];
     for (script, message) in cases {
-        program(&node, "podman", script);
-        program(&node, "docker", script);
+        node.program("podman", script);
+        node.program("docker", script);
         let output = node.plumb(&["between", "--yes", &a, "container:web"]);
         assert_eq!(output.status, Some(1), "{output:?}");
         assert!(output.err.contains(message), "{script}: {output:?}");
     }
     let pid = node.pid("b");
     let pods = "{\"items\":[{\"id\":\"9f2\",\"metadata\":{\"name\":\"cart-7d9\",\"namespace\":\"shop\"}}]}";
-    program(
-        &node,
+    node.program(
         "crictl",
         &format!("case $1 in pods) echo '{pods}';; inspectp) echo '{{\"info\":{{\"pid\":{pid}}}}}';; esac"),
     );

@@ -2,6 +2,8 @@
 
 use std::{
     ffi::OsString,
+    fs,
+    os::unix::fs::PermissionsExt,
     process::{Command, Stdio},
 };
 
@@ -12,6 +14,7 @@ pub(crate) struct Node {
     pub(crate) sandbox: Sandbox,
     node: ProcessGuard,
     endpoints: Vec<(String, ProcessGuard)>,
+    daemons: Vec<ProcessGuard>,
 }
 
 fn sleeper(what: &str) -> ProcessGuard {
@@ -27,7 +30,7 @@ fn sleeper(what: &str) -> ProcessGuard {
 impl Node {
     pub(crate) fn new() -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
-        Self { sandbox, node: sleeper("the node"), endpoints: Vec::new() }
+        Self { sandbox, node: sleeper("the node"), endpoints: Vec::new(), daemons: Vec::new() }
     }
 
     /// Two endpoints `a` and `b` on a bridge of the node, 198.18.0.1 and 198.18.0.2. The node has 198.18.0.254.
@@ -80,6 +83,23 @@ impl Node {
 
     pub(crate) fn shell_in(&self, name: &str, script: &str) -> String {
         shell_at(self.pid(name), script)
+    }
+
+    /// Starts a program in the node's namespace that runs until the end of the test.
+    pub(crate) fn start(&mut self, program: &str) {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.node_pid()));
+        command.args(["--", "sh", "-c", &format!("exec {program}")]).envs(self.environment());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = sys::child::spawn_in(&mut command, None, program).expect("nsenter starts");
+        self.daemons.push(ProcessGuard(child));
+    }
+
+    /// Adds a program that takes precedence over the system's.
+    pub(crate) fn program(&self, name: &str, script: &str) {
+        fs::create_dir_all(self.sandbox.home().join("bin")).expect("own folder");
+        let file = self.sandbox.file(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("own file");
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
