@@ -18,6 +18,7 @@ const IP: Need = Need::Program("ip", "iproute2");
 const NFT: Need = Need::Program("nft", "nftables");
 const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const PODMAN: Need = Need::Program("podman", "podman");
+const SLIRP: Need = Need::Program("slirp4netns", "slirp4netns");
 const RUNC: Need = Need::Program("runc", "runc");
 const BUSYBOX: Need = Need::File("/bin/busybox", "busybox-static");
 const CPU_QUOTAS: Need =
@@ -93,6 +94,11 @@ const CASES: &[Case] = &[
         test: containers::two_containers,
     },
     Case {
+        name: "measures_rootless_containers_as_their_user_only",
+        needs: &[Need::OtherUsers, IP, PODMAN, RUNC, BUSYBOX, SLIRP],
+        test: containers::rootless_containers,
+    },
+    Case {
         name: "explains_containers_that_cannot_be_measured",
         needs: &[ROOT, IP, PODMAN, RUNC, BUSYBOX],
         test: containers::containers_that_cannot_be_measured,
@@ -105,6 +111,6 @@ const CASES: &[Case] = &[
     Case {
         name: "leaves_nothing_when_killed_at_any_moment",
         needs: &[ROOT, IP],
-        test: ends::killed_at_any_moment,
+        test: || ends::killed_at_any_moment(20),
     },
 ];

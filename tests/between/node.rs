@@ -15,6 +15,8 @@ pub(crate) struct Node {
     node: ProcessGuard,
     endpoints: Vec<(String, ProcessGuard)>,
     daemons: Vec<ProcessGuard>,
+    /// The user who runs `plumb`, if it is not root.
+    pub(crate) user: Option<u32>,
 }
 
 fn sleeper(what: &str) -> ProcessGuard {
@@ -30,7 +32,7 @@ fn sleeper(what: &str) -> ProcessGuard {
 impl Node {
     pub(crate) fn new() -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
-        Self { sandbox, node: sleeper("the node"), endpoints: Vec::new(), daemons: Vec::new() }
+        Self { sandbox, node: sleeper("the node"), endpoints: Vec::new(), daemons: Vec::new(), user: None }
     }
 
     /// Two endpoints `a` and `b` on a bridge of the node, 198.18.0.1 and 198.18.0.2. The node has 198.18.0.254.
@@ -104,10 +106,19 @@ impl Node {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let plumb = self.sandbox.command(arguments);
-        let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/proc/{}/ns/net", self.node_pid())).arg("--");
+        let mut command = self.enter();
         command.arg(plumb.get_program()).args(plumb.get_args());
         command.envs(self.environment()).stdin(Stdio::null());
+        command
+    }
+
+    /// Returns a command to which the program and its arguments have to be added.
+    pub(crate) fn enter(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.node_pid())).arg("--");
+        if let Some(user) = self.user.map(|user| user.to_string()) {
+            command.args(["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups"]);
+        }
         command
     }
 

@@ -36,6 +36,8 @@ struct Table<R> {
 pub fn open_vswitch_bridges() -> Result<BTreeMap<String, SwitchPorts>, String> {
     match runtime::run(OVS_VSCTL, &QUERY.split_whitespace().collect::<Vec<_>>()) {
         Printed::NotInstalled => Ok(BTreeMap::new()),
+        // It is installed, but does not run.
+        Printed::Failed(reason) if reason.contains("No such file") => Ok(BTreeMap::new()),
         Printed::Failed(reason) => Err(runtime::last_line(&reason)),
         Printed::Output(printed) => bridges(&printed).map_err(|error| error.to_string()),
     }
