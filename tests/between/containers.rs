@@ -1,12 +1,8 @@
 //! Podman containers, and scripts that replace other container runtimes.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
-    process::{Command, Stdio},
-};
+use std::{fs, os::unix::fs::chown, process::Stdio};
 
-use plumb_tests::{Output, trials};
+use plumb_tests::{Output, kill, processes, trials};
 
 use crate::node::Node;
 
@@ -19,11 +15,15 @@ struct Podman {
 
 impl Podman {
     /// Returns `None`, after printing the reason, if Podman cannot start containers here.
-    fn start() -> Option<Self> {
-        let node = Node::new();
+    fn start(user: Option<u32>) -> Option<Self> {
+        let mut node = Node::new();
+        fs::create_dir_all(node.sandbox.run()).expect("own folder");
+        node.user = user;
+        for folder in [node.sandbox.home().to_owned(), node.sandbox.run()] {
+            chown(folder, user, user).expect("as root");
+        }
         let home = node.sandbox.home().display().to_string();
-        program(
-            &node,
+        node.program(
             "podman",
             &format!(
                 "exec /usr/bin/podman --root {home}/root --runroot {home}/runroot --tmpdir {home}/tmp --cgroup-manager \
@@ -33,9 +33,11 @@ impl Podman {
         );
         let podman = Self { node };
         let image = "mkdir -p \"$HOME/rootfs/bin\" && cp /bin/busybox \"$HOME/rootfs/bin/sleep\" && \
-                     tar -C \"$HOME/rootfs\" -c . | podman import - plumb/test:1 && \
+                     tar --owner=0 --group=0 -C \"$HOME/rootfs\" -c . | podman import - plumb/test:1 && \
                      podman network create --subnet 198.18.40.0/24 test";
-        for script in [image, &run("web"), &run("db")] {
+        // Cgroups of version 1 belong to root.
+        let quota = if user.is_none() { &format!("--cpus {QUOTA}") } else { "" };
+        for script in [image, &run("web", quota), &run("db", quota)] {
             let output = podman.shell(script);
             if output.status != Some(0) {
                 println!("skipped: podman cannot start containers here: {}", output.err.trim());
@@ -46,9 +48,9 @@ impl Podman {
     }
 
     fn shell(&self, script: &str) -> Output {
-        let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/proc/{}/ns/net", self.node.node_pid()));
-        command.args(["--", "sh", "-c", script]).envs(self.node.environment()).stdin(Stdio::null());
+        let mut command = self.node.enter();
+        command.args(["sh", "-c", script]).envs(self.node.environment()).stdin(Stdio::null());
+        command.current_dir(self.node.sandbox.home());
         command.output().map(Output::from).expect("nsenter starts")
     }
 
@@ -60,26 +62,23 @@ impl Podman {
 impl Drop for Podman {
     fn drop(&mut self) {
         let _ = self.shell("podman rm --force --all --time 0");
+        // Rootless Podman leaves processes that hold its namespaces.
+        for pid in processes(&self.node.sandbox) {
+            let _ = kill(pid);
+        }
     }
 }
 
 /// The limits are needed where root may not raise its own.
-fn run(name: &str) -> String {
+fn run(name: &str, quota: &str) -> String {
     format!(
-        "podman run --detach --name {name} --cpus {QUOTA} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \
+        "podman run --detach --name {name} {quota} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \
          plumb/test:1 sleep 1000000"
     )
 }
 
-fn program(node: &Node, name: &str, script: &str) {
-    let folder = node.sandbox.home().join("bin");
-    fs::create_dir_all(&folder).expect("own folder");
-    let file = node.sandbox.file(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("own file");
-}
-
 pub(crate) fn two_containers() {
-    let Some(podman) = Podman::start() else { return };
+    let Some(podman) = Podman::start(None) else { return };
     let output = podman.node.between(&["container:web", "container:db"]);
     let shown = &output.out;
     assert!(shown.contains("web:eth0") && shown.contains("db:eth0"), "{output:?}");
@@ -95,8 +94,24 @@ pub(crate) fn two_containers() {
     assert!(output.out.contains("local:podman1"), "{output:?}");
 }
 
+/// The containers and the network between them are in a user namespace, which another user may not enter.
+pub(crate) fn rootless_containers() {
+    const USER: u32 = 65_533;
+    let Some(mut podman) = Podman::start(Some(USER)) else { return };
+    let output = podman.node.between(&["container:web", "container:db"]);
+    for device in ["web:eth0", "port of podman1", "db:eth0"] {
+        assert!(output.out.contains(device), "{device}: {output:?}");
+    }
+    assert!(!output.out.contains("not visible"), "{output:?}");
+    let [web, db] = ["web", "db"].map(|name| format!("pid:{}", podman.inspect(name, ".State.Pid")));
+    podman.node.user = Some(USER - 1);
+    let output = podman.node.plumb(&["between", "--yes", &web, &db]);
+    podman.node.user = Some(USER);
+    assert!(output.status == Some(1) && output.err.contains("run plumb as root"), "{output:?}");
+}
+
 pub(crate) fn containers_that_cannot_be_measured() {
-    let Some(podman) = Podman::start() else { return };
+    let Some(podman) = Podman::start(None) else { return };
     let node = &podman.node;
     let _ = podman.shell(
         "podman run --detach --name host --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network host plumb/test:1 sleep \
@@ -113,7 +128,7 @@ pub(crate) fn containers_that_cannot_be_measured() {
         assert!(output.err.contains(message), "{from} {to}: {output:?}");
     }
     let answer = "[{\"Id\":\"other\",\"State\":{\"Status\":\"running\",\"Pid\":1}}]";
-    program(node, "docker", &format!("echo '{answer}'"));
+    node.program("docker", &format!("echo '{answer}'"));
     let output = node.plumb(&["between", "--yes", "container:web", "local"]);
     assert!(output.err.contains("both docker and podman have a container `web`"), "{output:?}");
 }
@@ -133,16 +148,15 @@ pub(crate) fn runtimes_that_fail() {
         ("echo 'not JSON'", "printed unexpected output"),
     ];
     for (script, message) in cases {
-        program(&node, "podman", script);
-        program(&node, "docker", script);
+        node.program("podman", script);
+        node.program("docker", script);
         let output = node.plumb(&["between", "--yes", &a, "container:web"]);
         assert_eq!(output.status, Some(1), "{output:?}");
         assert!(output.err.contains(message), "{script}: {output:?}");
     }
     let pid = node.pid("b");
     let pods = "{\"items\":[{\"id\":\"9f2\",\"metadata\":{\"name\":\"cart-7d9\",\"namespace\":\"shop\"}}]}";
-    program(
-        &node,
+    node.program(
         "crictl",
         &format!("case $1 in pods) echo '{pods}';; inspectp) echo '{{\"info\":{{\"pid\":{pid}}}}}';; esac"),
     );

@@ -6,16 +6,15 @@ use plumb_tests::{Leftovers, PATIENCE, Random, kill, processes};
 
 use crate::node::Node;
 
-const KILLS: u32 = 20;
 /// The first seconds, in which the agents enter and the first trials start.
 const WITHIN: Duration = Duration::from_secs(3);
 
-pub(crate) fn killed_at_any_moment() {
+pub(crate) fn killed_at_any_moment(kills: usize) {
     let node = Node::with_bridge();
     let (before, settings) = (Leftovers::of(&node.sandbox), node.settings());
     let [a, b] = ["a", "b"].map(|name| node.word(name));
     let mut random = Random::of(0x2545_f491);
-    for number in 0..KILLS {
+    for number in 0..kills {
         let mut command = node.command(&["between", "--yes", &a, &b]);
         let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built");
         // The square makes a third of the kills hit the first 0.3 s, in which the agents enter.

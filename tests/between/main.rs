@@ -18,10 +18,12 @@ const IP: Need = Need::Program("ip", "iproute2");
 const NFT: Need = Need::Program("nft", "nftables");
 const TCPDUMP: Need = Need::Program("tcpdump", "tcpdump");
 const PODMAN: Need = Need::Program("podman", "podman");
+const SLIRP: Need = Need::Program("slirp4netns", "slirp4netns");
 const RUNC: Need = Need::Program("runc", "runc");
 const BUSYBOX: Need = Need::File("/bin/busybox", "busybox-static");
 const CPU_QUOTAS: Need =
     Need::File("/sys/fs/cgroup/cpu/cpu.shares", "the CPU controller of cgroup version 1");
+const OPEN_VSWITCH: Need = Need::Program("ovs-vswitchd", "openvswitch-switch");
 const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
 
 fn main() -> ExitCode {
@@ -65,6 +67,11 @@ const CASES: &[Case] = &[
         test: paths::marked_packet,
     },
     Case {
+        name: "marked_packet_passes_the_listed_ports_of_open_vswitch_in_user_space",
+        needs: &[ROOT, IP, TCPDUMP, ETHTOOL, OPEN_VSWITCH],
+        test: paths::switch_in_user_space,
+    },
+    Case {
         name: "explains_where_the_path_leaves_the_visible_devices",
         needs: &[ROOT, IP],
         test: paths::user_space_switch,
@@ -75,11 +82,21 @@ const CASES: &[Case] = &[
         test: paths::tunnel_into_itself,
     },
     Case { name: "explains_endpoints_that_cannot_be_measured", needs: &[ROOT, IP], test: refused::endpoints },
+    Case {
+        name: "names_rules_that_block_or_redirect_the_traffic",
+        needs: &[ROOT, IP, NFT],
+        test: refused::firewalls,
+    },
     Case { name: "asks_before_it_loads_the_path", needs: &[ROOT, IP], test: refused::without_consent },
     Case {
         name: "measures_containers_of_podman_and_shows_their_cpu_limit",
         needs: &[ROOT, IP, PODMAN, RUNC, BUSYBOX],
         test: containers::two_containers,
+    },
+    Case {
+        name: "measures_rootless_containers_as_their_user_only",
+        needs: &[Need::OtherUsers, IP, PODMAN, RUNC, BUSYBOX, SLIRP],
+        test: containers::rootless_containers,
     },
     Case {
         name: "explains_containers_that_cannot_be_measured",
@@ -94,6 +111,6 @@ const CASES: &[Case] = &[
     Case {
         name: "leaves_nothing_when_killed_at_any_moment",
         needs: &[ROOT, IP],
-        test: ends::killed_at_any_moment,
+        test: || ends::killed_at_any_moment(20),
     },
 ];

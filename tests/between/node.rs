@@ -2,6 +2,8 @@
 
 use std::{
     ffi::OsString,
+    fs,
+    os::unix::fs::PermissionsExt,
     process::{Command, Stdio},
 };
 
@@ -12,6 +14,9 @@ pub(crate) struct Node {
     pub(crate) sandbox: Sandbox,
     node: ProcessGuard,
     endpoints: Vec<(String, ProcessGuard)>,
+    daemons: Vec<ProcessGuard>,
+    /// The user who runs `plumb`, if it is not root.
+    pub(crate) user: Option<u32>,
 }
 
 fn sleeper(what: &str) -> ProcessGuard {
@@ -27,7 +32,7 @@ fn sleeper(what: &str) -> ProcessGuard {
 impl Node {
     pub(crate) fn new() -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
-        Self { sandbox, node: sleeper("the node"), endpoints: Vec::new() }
+        Self { sandbox, node: sleeper("the node"), endpoints: Vec::new(), daemons: Vec::new(), user: None }
     }
 
     /// Two endpoints `a` and `b` on a bridge of the node, 198.18.0.1 and 198.18.0.2. The node has 198.18.0.254.
@@ -82,12 +87,38 @@ impl Node {
         shell_at(self.pid(name), script)
     }
 
+    /// Starts a program in the node's namespace that runs until the end of the test.
+    pub(crate) fn start(&mut self, program: &str) {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.node_pid()));
+        command.args(["--", "sh", "-c", &format!("exec {program}")]).envs(self.environment());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = sys::child::spawn_in(&mut command, None, program).expect("nsenter starts");
+        self.daemons.push(ProcessGuard(child));
+    }
+
+    /// Adds a program that takes precedence over the system's.
+    pub(crate) fn program(&self, name: &str, script: &str) {
+        fs::create_dir_all(self.sandbox.home().join("bin")).expect("own folder");
+        let file = self.sandbox.file(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("own file");
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let plumb = self.sandbox.command(arguments);
-        let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/proc/{}/ns/net", self.node_pid())).arg("--");
+        let mut command = self.enter();
         command.arg(plumb.get_program()).args(plumb.get_args());
         command.envs(self.environment()).stdin(Stdio::null());
+        command
+    }
+
+    /// Returns a command to which the program and its arguments have to be added.
+    pub(crate) fn enter(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.node_pid())).arg("--");
+        if let Some(user) = self.user.map(|user| user.to_string()) {
+            command.args(["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups"]);
+        }
         command
     }
 

@@ -36,6 +36,9 @@ const TOPOLOGIES: &[Topology] = &[
     Topology { name: "macvlan", build: macvlan, to: "198.18.5.2", spaces: &["a", "b"], devices: 3 },
 ];
 
+const OPEN_VSWITCH: Topology =
+    Topology { name: "Open vSwitch", build: open_vswitch, to: "198.18.0.2", spaces: &["a", "b"], devices: 4 };
+
 /// Moves `b` to another node, which is connected by a tunnel.
 fn vxlan(node: &mut Node) {
     node.add("other");
@@ -83,22 +86,51 @@ fn macvlan(node: &mut Node) {
     }
 }
 
+/// Replaces the bridge with one of Open vSwitch, whose datapath is in user space.
+fn open_vswitch(node: &mut Node) {
+    let home = node.sandbox.home().display().to_string();
+    node.program("ovs-vsctl", &format!("OVS_RUNDIR={home} exec /usr/bin/ovs-vsctl \"$@\""));
+    node.shell(&format!("ip link del br0; ovsdb-tool create {home}/conf.db"));
+    node.start(&format!("env OVS_RUNDIR={home} ovsdb-server {home}/conf.db --remote=punix:{home}/db.sock"));
+    assert!(wait_until(PATIENCE, || Path::new(&home).join("db.sock").exists()), "no database");
+    node.start(&format!("env OVS_RUNDIR={home} ovs-vswitchd"));
+    let vsctl = format!("{home}/bin/ovs-vsctl --timeout=60");
+    node.shell(&format!(
+        "{vsctl} -- init -- add-br ovs0 -- set bridge ovs0 datapath_type=netdev -- add-port ovs0 va -- add-port ovs0 vb"
+    ));
+}
+
 pub(crate) fn marked_packet() {
     for topology in TOPOLOGIES {
         let mut node = Node::with_bridge();
         (topology.build)(&mut node);
-        let listed = listed(&node, topology);
-        assert_eq!(listed.len(), topology.devices, "{}: {listed:?}", topology.name);
-        let passed = passed(&node, topology);
-        let devices: BTreeSet<&String> = passed.keys().collect();
-        assert_eq!(devices, listed.iter().collect(), "{}: devices that the packet passed", topology.name);
-        // A macvlan device and the one below it see the packet with one timestamp.
-        assert!(
-            listed.is_sorted_by_key(|device| passed[device]),
-            "{}: {listed:?}, {passed:?}",
-            topology.name
-        );
+        passes_listed_devices(&node, topology);
     }
+}
+
+pub(crate) fn switch_in_user_space() {
+    let mut node = Node::with_bridge();
+    (OPEN_VSWITCH.build)(&mut node);
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let output = node.plumb(&["between", "--yes", &a, &b]);
+    let remedy = format!("`ethtool -K eth0 tx off` in pid-{}", node.pid("a"));
+    assert!(output.status == Some(1) && output.err.contains(&remedy), "{output:?}");
+    for name in ["a", "b"] {
+        node.shell_in(name, "ethtool -K eth0 tx off");
+    }
+    let output = node.between(&[&a, &b]);
+    assert!(output.out.contains("port of ovs0 (Open vSwitch)"), "{output:?}");
+    passes_listed_devices(&node, &OPEN_VSWITCH);
+}
+
+fn passes_listed_devices(node: &Node, topology: &Topology) {
+    let listed = listed(node, topology);
+    assert_eq!(listed.len(), topology.devices, "{}: {listed:?}", topology.name);
+    let passed = passed(node, topology);
+    let devices: BTreeSet<&String> = passed.keys().collect();
+    assert_eq!(devices, listed.iter().collect(), "{}: devices that the packet passed", topology.name);
+    // A macvlan device and the one below it see the packet with one timestamp.
+    assert!(listed.is_sorted_by_key(|device| passed[device]), "{}: {listed:?}, {passed:?}", topology.name);
 }
 
 /// Without its bridge, the node looks like one whose user-space switch forwards the packets.
@@ -186,7 +218,9 @@ fn devices(pid: u32) -> Vec<String> {
         .output();
     let list: serde_json::Value =
         serde_json::from_slice(&list.expect("ip is installed").stdout).expect("JSON");
-    let names = list.as_array().into_iter().flatten().filter_map(|link| link["ifname"].as_str());
+    let is_up = |link: &&serde_json::Value| link["flags"].to_string().contains("\"UP\"");
+    let links = list.as_array().into_iter().flatten().filter(is_up);
+    let names = links.filter_map(|link| link["ifname"].as_str());
     names.filter(|name| *name != "lo").map(str::to_owned).collect()
 }
 

@@ -37,3 +37,38 @@ pub(crate) fn without_consent() {
     assert!(output.out.contains("node:va"), "the path is shown without loading it: {output:?}");
     assert_eq!(node.sandbox.succeed(&["runs", "--json"]).out.trim(), "[]", "nothing was measured");
 }
+
+/// A NetworkPolicy at the server's end, a firewall of the node, and the sidecar of a service mesh.
+pub(crate) fn firewalls() {
+    for (place, chain, rule) in [
+        ("b", "filter hook input priority 0", "meta l4proto { tcp, udp } th dport != 80 drop"),
+        ("node", "filter hook forward priority 0", "tcp dport != 22 reject"),
+        ("b", "nat hook prerouting priority -100", "meta l4proto tcp redirect to :15006"),
+    ] {
+        let node = Node::with_bridge();
+        routed(&node);
+        let script = format!(
+            "nft add table ip t; nft 'add chain ip t c {{ type {chain}; }}'; nft 'add rule ip t c {rule}'"
+        );
+        let _ = if place == "node" { node.shell(&script) } else { node.shell_in(place, &script) };
+        let output = node.plumb(&["between", "--yes", &node.word("a"), &node.word("b")]);
+        let host = if place == "node" { place.to_owned() } else { format!("pid-{}", node.pid(place)) };
+        let wanted = format!("{host}: table ip t chain c: {rule}");
+        assert_eq!(output.status, Some(1), "{rule}: {output:?}");
+        assert!(output.err.contains(&wanted), "{rule}: {output:?}");
+    }
+}
+
+/// Makes the node a router, because rules of the node do not apply to packets that its bridge forwards.
+fn routed(node: &Node) {
+    node.shell("ip link del br0; sysctl -qw net.ipv4.ip_forward=1");
+    for (name, number) in [("a", 1), ("b", 2)] {
+        node.shell(&format!("ip addr add 198.18.{number}.254/24 dev v{name}"));
+        node.shell_in(
+            name,
+            &format!(
+                "ip addr flush dev eth0; ip addr add 198.18.{number}.1/24 dev eth0; ip route add default via 198.18.{number}.254"
+            ),
+        );
+    }
+}

@@ -4,11 +4,16 @@
 
 mod attacked_server;
 mod cycles;
+#[path = "../between/ends.rs"]
+mod ends;
 mod equal;
 mod hostile_peers;
 mod kernels;
 mod kills;
 mod neighbours;
+#[path = "../between/node.rs"]
+#[expect(dead_code, reason = "the tests of plumb between use more of it")]
+mod node;
 mod steps;
 mod stops;
 mod store_faults;
@@ -60,6 +65,11 @@ const CASES: &[Case] = &[
             Need::File("/dev/net/tun", "a kernel with tap devices"),
         ],
         test: kills::kills_at_random,
+    },
+    Case {
+        name: "hundred_random_kills_of_plumb_between_leave_nothing_behind",
+        needs: &[Need::Root, Need::Program("ip", "iproute2")],
+        test: || ends::killed_at_any_moment(rounds(100)),
     },
     Case {
         name: "no_trial_is_lost_to_a_hundred_full_disks",

@@ -3,6 +3,8 @@
 mod container;
 mod cpu_limit;
 mod error;
+mod firewall;
+mod open_vswitch;
 mod pod;
 mod runtime;
 mod visible;
@@ -14,6 +16,8 @@ use sys::{netns::NetNs, process::Process, userns::UserNs};
 
 pub use cpu_limit::{CpuLimit, Throttled};
 pub use error::AttachError;
+pub use firewall::blocking_rules;
+pub use open_vswitch::{SwitchPorts, open_vswitch_bridges};
 pub use visible::visible_namespaces;
 
 /// An open namespace. It remains valid even if the program that created it exits.

@@ -24,7 +24,10 @@ mod starvation;
 mod subprocess;
 
 pub use agent_client::AgentClient;
-pub use attached::{AttachError, Attached, CpuLimit, Throttled, visible_namespaces};
+pub use attached::{
+    AttachError, Attached, CpuLimit, SwitchPorts, Throttled, blocking_rules, open_vswitch_bridges,
+    visible_namespaces,
+};
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};

@@ -1,7 +1,8 @@
 //! Finds the devices that packets pass between two namespaces on this machine, without sending any.
 //!
 //! The kernel's route decides where a namespace sends a packet. The device that has the next hop's address is then
-//! searched through veth pairs, bridges, tunnels and devices on top of others.
+//! searched through veth pairs, bridges, tunnels and devices on top of others. Bridges of Open vSwitch are not visible by
+//! netlink, so the caller provides their ports.
 
 mod segment;
 mod spaces;
@@ -49,6 +50,8 @@ pub struct Hop {
     pub kernel_kind: String,
     /// The bridge or similar device that this one is a port of.
     pub port_of: Option<String>,
+    /// The bridge of Open vSwitch that this device is a port of.
+    pub switch: Option<String>,
     /// In bytes.
     pub mtu: u32,
     /// Receive and transmit queues.
@@ -58,12 +61,17 @@ pub struct Hop {
     pub(crate) mac: [u8; 6],
 }
 
-/// Follows packets from the first namespace in `known` to `to`, an address in the second one.
+/// Follows packets from the first namespace in `known` to `to`, an address in the second one. `switches` has the ports of
+/// each bridge of Open vSwitch: their indexes and MAC addresses.
 ///
 /// # Errors
 /// If a namespace cannot be read.
-pub fn hops_between(known: &[NamedNamespace], to: Ipv4Addr) -> Result<Hops, Refusal> {
-    let spaces = Spaces::read(known)?;
+pub fn hops_between(
+    known: &[NamedNamespace],
+    to: Ipv4Addr,
+    switches: &BTreeMap<String, Vec<(u32, String)>>,
+) -> Result<Hops, Refusal> {
+    let spaces = Spaces::read(known, switches)?;
     let mut nodes = Vec::new();
     let unseen = walk(&spaces, 0, to, 1, &mut nodes)?;
     let devices = nodes.into_iter().map(|node| spaces.hop(node)).collect();
@@ -166,12 +174,13 @@ fn walk(
 impl Spaces<'_> {
     fn hop(&self, node: Node) -> Hop {
         let link = self.link(node);
-        let port_of = link.master.and_then(|index| self.link_at(Node { index, ..node }));
+        let master = link.master.and_then(|index| self.link_at(Node { index, ..node }));
         Hop {
             at: DeviceRef { host: self.name(node.space).clone(), device: DeviceName::new(&link.name) },
             kind: DeviceKind::of_word(&link.kind),
             kernel_kind: link.kind.clone(),
-            port_of: port_of.map(|master| master.name.clone()),
+            port_of: master.map(|master| master.name.clone()),
+            switch: self.switch_of(node).map(|(name, _)| name.clone()),
             mtu: link.mtu,
             queues: link.queues,
             qdisc: link.qdisc.clone(),

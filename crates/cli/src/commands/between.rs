@@ -3,6 +3,7 @@
 mod document;
 mod ends;
 mod limits;
+mod obstacles;
 mod path;
 
 use std::{
@@ -78,11 +79,9 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
         Ok(())
     };
     let exit = run::between(&run_args, Source { scenario, text }, confirm, &attachments, shared);
-    if exit.as_ref().is_err_and(|error| matches!(error.downcast_ref(), Some(RunError::Refused { .. }))) {
-        output::aside(format_args!(
-            "note: if the connection was not accepted, look for a firewall rule, a NetworkPolicy or a sidecar: {}",
-            path.firewalls()
-        ));
+    let error = exit.as_ref().err().and_then(|error| error.downcast_ref());
+    if matches!(error, Some(RunError::Refused { .. } | RunError::Unreachable { .. })) {
+        path.obstacles().iter().for_each(output::aside);
     }
     let exit = exit?;
     for limit in limits {

@@ -1,4 +1,4 @@
-//! Runs the command-line clients of container runtimes.
+//! Runs the command-line clients of container runtimes, of Open vSwitch and of nftables.
 
 use std::{
     io::{self, ErrorKind, Read},
@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde::de::DeserializeOwned;
+use sys::netns::NetNs;
 
 use super::AttachError;
 
@@ -24,14 +25,14 @@ pub(super) enum Answer<T> {
     Found(T),
 }
 
-enum Printed {
+pub(super) enum Printed {
     NotInstalled,
     Failed(String),
     Output(Vec<u8>),
 }
 
 pub(super) fn ask<T: DeserializeOwned>(program: &str, arguments: &[&str]) -> Result<Answer<T>, AttachError> {
-    match output(Command::new(program).args(arguments), PATIENCE) {
+    match run(program, arguments) {
         Printed::NotInstalled => Ok(Answer::NotInstalled),
         Printed::Failed(reason) => Ok(Answer::Failed(reason)),
         Printed::Output(printed) => serde_json::from_slice(&printed).map(Answer::Found).map_err(|error| {
@@ -40,7 +41,15 @@ pub(super) fn ask<T: DeserializeOwned>(program: &str, arguments: &[&str]) -> Res
     }
 }
 
-fn output(command: &mut Command, patience: Duration) -> Printed {
+pub(super) fn run(program: &str, arguments: &[&str]) -> Printed {
+    run_in(None, program, arguments)
+}
+
+pub(super) fn run_in(namespace: Option<&NetNs>, program: &str, arguments: &[&str]) -> Printed {
+    output(Command::new(program).args(arguments), namespace, PATIENCE)
+}
+
+fn output(command: &mut Command, namespace: Option<&NetNs>, patience: Duration) -> Printed {
     let failed = |error: io::Error| Printed::Failed(error.to_string());
     let pipe = || -> io::Result<(UnixStream, Stdio)> {
         let (ours, theirs) = UnixStream::pair()?;
@@ -53,7 +62,7 @@ fn output(command: &mut Command, patience: Duration) -> Printed {
     };
     command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).env_remove(crate::STORE);
     let label = command.get_program().display().to_string();
-    let mut child = match sys::child::spawn_in(command, None, &label) {
+    let mut child = match sys::child::spawn_in(command, namespace, &label) {
         Ok(child) => child,
         Err(error) if io::Error::from_raw_os_error(error.errno()).kind() == ErrorKind::NotFound => {
             return Printed::NotInstalled;
@@ -120,7 +129,7 @@ pub(super) fn last_line(output: &str) -> String {
 
 /// Returns no lines if the command fails.
 pub(super) fn lines(program: &str, arguments: &[&str]) -> Vec<String> {
-    match output(Command::new(program).args(arguments), PATIENCE) {
+    match run(program, arguments) {
         Printed::Output(printed) => String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect(),
         Printed::NotInstalled | Printed::Failed(_) => Vec::new(),
     }
@@ -135,7 +144,7 @@ mod tests {
     use super::*;
 
     fn outcome(script: &str, patience: Duration) -> Result<String, String> {
-        match output(Command::new("sh").args(["-c", script]), patience) {
+        match output(Command::new("sh").args(["-c", script]), None, patience) {
             Printed::Output(printed) => Ok(String::from_utf8_lossy(&printed).into_owned()),
             Printed::Failed(reason) => Err(reason),
             Printed::NotInstalled => panic!("sh is installed"),
@@ -153,7 +162,7 @@ mod tests {
         assert!(error.contains("check that the container runtime is running"), "{error}");
         assert_eq!(outcome("cat /dev/zero", PATIENCE), Err("it printed more than 16 MiB".to_owned()));
         assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
-        let absent = output(&mut Command::new("/nonexistent/docker"), PATIENCE);
+        let absent = output(&mut Command::new("/nonexistent/docker"), None, PATIENCE);
         assert!(matches!(absent, Printed::NotInstalled));
     }
 }

@@ -14,7 +14,8 @@ pub(super) fn find(spaces: &Spaces<'_>, egress: Node, next: Ipv4Addr) -> Option<
     let by_address = spaces.with_address(next).find_map(|owner| shortest(spaces, egress, owner));
     by_address.or_else(|| {
         let peer = spaces.lower(egress).filter(|_| spaces.connection(egress) == Connection::Pair)?;
-        spaces.link(peer).master.is_none().then(|| vec![egress, peer])
+        let is_port = spaces.link(peer).master.is_some() || spaces.switch_of(peer).is_some();
+        (!is_port).then(|| vec![egress, peer])
     })
 }
 
@@ -56,6 +57,7 @@ fn neighbours(spaces: &Spaces<'_>, node: Node) -> Vec<Node> {
     if matches!(connection, Connection::Pair | Connection::Lower) {
         found.extend(spaces.lower(node));
     }
+    found.extend(spaces.switch_of(node).into_iter().flat_map(|(_, ports)| ports.iter().copied()));
     for (other, facts) in spaces.devices().filter(|(other, _)| *other != node) {
         let is_here = other.space == node.space;
         let is_port = connection == Connection::Ports && is_here && facts.master == Some(node.index);

@@ -31,6 +31,8 @@ pub(super) struct Node {
 
 pub(super) struct Spaces<'k> {
     all: Vec<Space<'k>>,
+    /// The names and ports of bridges of Open vSwitch.
+    switches: Vec<(String, Vec<Node>)>,
 }
 
 struct Space<'k> {
@@ -43,7 +45,10 @@ struct Space<'k> {
 }
 
 impl<'k> Spaces<'k> {
-    pub(super) fn read(known: &'k [NamedNamespace]) -> Result<Self, Refusal> {
+    pub(super) fn read(
+        known: &'k [NamedNamespace],
+        switches: &BTreeMap<String, Vec<(u32, String)>>,
+    ) -> Result<Self, Refusal> {
         let runtime = Arc::new(namespaces::runtime()?);
         let mut all = Vec::new();
         for one in known {
@@ -58,7 +63,22 @@ impl<'k> Spaces<'k> {
             }
             all.push(Space { name: &one.name, view, links, addresses, ids });
         }
-        Ok(Self { all })
+        let mut spaces = Self { all, switches: Vec::new() };
+        spaces.switches = switches.iter().map(|(name, ports)| (name.clone(), spaces.ports(ports))).collect();
+        Ok(spaces)
+    }
+
+    fn ports(&self, ports: &[(u32, String)]) -> Vec<Node> {
+        // An index alone is not unique, because each namespace has its own.
+        let is_port = |link: &LinkFacts| {
+            let mac = link.mac.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":");
+            ports.contains(&(link.index, mac))
+        };
+        self.devices().filter(|(_, link)| is_port(link)).map(|(node, _)| node).collect()
+    }
+
+    pub(super) fn switch_of(&self, node: Node) -> Option<&(String, Vec<Node>)> {
+        self.switches.iter().find(|(_, ports)| ports.contains(&node))
     }
 
     pub(super) fn name(&self, space: usize) -> &HostName {

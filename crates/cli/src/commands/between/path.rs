@@ -1,9 +1,12 @@
 //! The devices between the two endpoints, as a table.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use ::scenario::{DeviceRef, HostName};
-use machine::{Attached, visible_namespaces};
+use machine::{Attached, open_vswitch_bridges, visible_namespaces};
 use samples::DeviceState;
 use topology::{Hop, Hops, NamedNamespace, Topology, hops_between};
 
@@ -11,8 +14,8 @@ use super::ends::{self, Ends, LOCAL, NODE, Opened};
 
 pub(super) struct PathShown {
     title: String,
-    known: Vec<NamedNamespace>,
-    hops: Hops,
+    pub(super) known: Vec<NamedNamespace>,
+    pub(super) hops: Hops,
     states: Vec<DeviceState>,
 }
 
@@ -38,7 +41,12 @@ impl PathShown {
         for (name, namespace) in visible_namespaces(&[from.namespace(), to.namespace(), own.namespace()]) {
             known.push(NamedNamespace { name: unused(ends::plain(&name)), namespace });
         }
-        let mut hops = hops_between(&known, opened.addresses[1])?;
+        let (switches, unread) =
+            open_vswitch_bridges().map_or_else(|reason| (BTreeMap::new(), Some(reason)), |it| (it, None));
+        let mut hops = hops_between(&known, opened.addresses[1], &switches)?;
+        if let (Some(unseen), Some(reason)) = (&mut hops.unseen, unread) {
+            *unseen += &format!("; Open vSwitch cannot be read: {reason}");
+        }
         let end =
             if hops.unseen.is_none() { hops.devices.len().saturating_sub(1) } else { hops.devices.len() };
         // The ends are read by their agents, so that reports need another name for further devices in an end's namespace.
@@ -59,12 +67,6 @@ impl PathShown {
         let devices: Vec<DeviceRef> = hops.devices.iter().map(|hop| hop.at.clone()).collect();
         let states = Topology::of_hops(&known, &hops.devices)?.device_states(&devices)?;
         Ok(Self { title, known, hops, states })
-    }
-
-    /// The namespaces on the path, with the command that shows their rules.
-    pub(super) fn firewalls(&self) -> String {
-        let hosts: BTreeSet<&str> = self.hops.devices.iter().map(|hop| hop.at.host.as_str()).collect();
-        format!("`nft list ruleset` in {}", hosts.into_iter().collect::<Vec<_>>().join(", "))
     }
 
     /// The two ends' own devices are omitted.
@@ -99,12 +101,13 @@ impl fmt::Display for PathShown {
 
 fn row((hop, state): (&Hop, &DeviceState)) -> [String; 6] {
     let kind = if hop.kernel_kind.is_empty() { "device" } else { &hop.kernel_kind };
-    let port_of = hop.port_of.as_ref().map(|bridge| format!(", port of {bridge}")).unwrap_or_default();
+    let switch = hop.switch.as_ref().map(|switch| format!(", port of {switch} (Open vSwitch)"));
+    let port_of = switch.or_else(|| hop.port_of.as_ref().map(|bridge| format!(", port of {bridge}")));
     let [rx, tx] = state.queues.map_or(hop.queues, |queues| [queues.rx, queues.tx]);
     let off = analysis::offloads_off(state).and_then(|hint| hint.evidence.into_iter().next());
     [
         hop.at.to_string(),
-        format!("{kind}{port_of}"),
+        format!("{kind}{}", port_of.unwrap_or_default()),
         format!("MTU {}", hop.mtu),
         format!("{rx}/{tx} rx/tx queues"),
         format!("qdisc {}", hop.qdisc),

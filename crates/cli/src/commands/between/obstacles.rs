@@ -1,0 +1,56 @@
+//! Possible reasons why no connection is established on a path: firewall rules and switches.
+
+use machine::blocking_rules;
+use topology::NamedNamespace;
+
+use super::path::PathShown;
+
+/// A node may have thousands of rules, e.g. for the services of a cluster.
+const MAX_RULES: usize = 8;
+
+impl PathShown {
+    /// Returns the lines of a note.
+    pub(super) fn obstacles(&self) -> Vec<String> {
+        let mut on_path: Vec<&NamedNamespace> = self.known.iter().filter(|one| self.passes(one)).collect();
+        // The ends have further names for their namespaces.
+        on_path.dedup_by(|one, other| one.namespace == other.namespace);
+        let mut lines: Vec<String> = on_path.into_iter().flat_map(rules).collect();
+        if lines.is_empty() {
+            lines.push("note: no rule of nftables on this path blocks or redirects connections".to_owned());
+        } else {
+            let note =
+                "note: a firewall rule, a NetworkPolicy or a sidecar may block or redirect the connection:";
+            lines.insert(0, note.to_owned());
+        }
+        lines.extend(self.checksums());
+        lines
+    }
+
+    fn passes(&self, one: &NamedNamespace) -> bool {
+        self.hops.devices.iter().any(|hop| hop.at.host == one.name)
+    }
+
+    fn checksums(&self) -> Option<String> {
+        let devices = &self.hops.devices;
+        let switch = devices.iter().find_map(|hop| hop.switch.as_ref())?;
+        let ends = [devices.first()?, devices.last()?];
+        let commands = ends.map(|hop| format!("`ethtool -K {} tx off` in {}", hop.at.device, hop.at.host));
+        Some(format!(
+            "note: if the datapath of {switch} is in user space (`ovs-vsctl get bridge {switch} datapath_type` prints netdev), it \
+             forwards packets without their checksums, which the receiver then drops. Run {}",
+            commands.join(" and ")
+        ))
+    }
+}
+
+fn rules(one: &NamedNamespace) -> Vec<String> {
+    let name = &one.name;
+    match blocking_rules(&one.namespace) {
+        Ok(rules) => {
+            let more = rules.len().saturating_sub(MAX_RULES);
+            let more = (more > 0).then(|| format!("  {name}: {more} more rules (`nft list ruleset`)"));
+            rules.iter().take(MAX_RULES).map(|rule| format!("  {name}: {rule}")).chain(more).collect()
+        }
+        Err(reason) => vec![format!("  {name}: its rules cannot be read: {reason}")],
+    }
+}
