@@ -64,8 +64,10 @@ test: setup ## Run every test; the last line counts passed, failed and skipped
 	@$(XTASK) test
 
 .PHONY: stats
-stats: setup-build ## Test every statistical claim on 1,000 synthetic data sets per case (under 3 minutes; SEED=n)
+stats: setup-build ## Test every statistical claim on 1,000 synthetic data sets per case (under 3 minutes; SEED=n, PEERS=1 adds Otava)
 	@cargo run --release --quiet --example simulations -- $(if $(SEED),seed=$(SEED))
+	@$(if $(PEERS),[ -d target/otava ] || { python3 -m venv target/otava && target/otava/bin/pip install --quiet apache-otava==0.8.0; })
+	@$(if $(PEERS),cargo run --release --quiet --example simulations -- nights sets=200 $(if $(SEED),seed=$(SEED)) | target/otava/bin/python crates/stats/tests/reference/peer_otava.py)
 
 .PHONY: lint
 lint: setup-build $(NODE) ## Check every house rule: fmt, clippy, edges, licences, generated files, ...

@@ -13,6 +13,10 @@ struct Printed {
     half: f64,
 }
 
+/// Half of the last digit of a ratio, as a fraction of the range that rounded values allow, which is 0.2 to 2 % for
+/// three digits.
+const FINEST: f64 = 0.025;
+
 impl Printed {
     fn read(text: &str) -> Option<(Self, &str)> {
         let text = text.trim_start();
@@ -47,6 +51,10 @@ impl Printed {
         [self.value - self.half, self.value + self.half]
     }
 
+    fn has_supported_digits(self, allowed: f64) -> bool {
+        self.half >= allowed * (1.0 - 1e-9)
+    }
+
     fn allows(self, low: f64, high: f64) -> bool {
         let slack = 1e-9 * high.abs();
         self.value + self.half + slack >= low && self.value - self.half - slack <= high
@@ -79,9 +87,14 @@ fn check_breakdowns(page: &str) -> usize {
             false => ratios.map(|ratio| (ratio - 1.0) * 100.0),
         };
         assert!(printed.allows(low, high), "{line}: {own:?} of {reference:?}\n{page}");
+        assert!(printed.has_supported_digits((high - low) * FINEST), "{line}: {own:?} of {reference:?}");
         let difference = Printed::quantity(difference).expect(line);
         let [low, high] = [own.range()[0] - most, own.range()[1] - least];
         assert!(difference.allows(low, high), "{line}: {own:?} of {reference:?}\n{page}");
+        assert!(
+            difference.has_supported_digits(own.half.max(reference.half)),
+            "{line}: {own:?} of {reference:?}"
+        );
         changes += 1;
     }
     changes

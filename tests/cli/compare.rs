@@ -171,7 +171,7 @@ pub(crate) fn history_shows_level_shift_and_unexpected_run() {
     for (last, found) in [
         (&[9.41][..], "steady"),
         (&[8.9], "the newest run is below the expected range"),
-        (&[8.90, 8.92, 8.88, 8.91], "shift from 9.40 to 8.90 Gbit/s (−5.27 %) since night-10"),
+        (&[8.90, 8.92, 8.88, 8.91], "shift from 9.40 to 8.90 Gbit/s (−5.3 %) since night-10"),
     ] {
         let sandbox = sandbox();
         nights(&sandbox, &[&steady, last].concat());

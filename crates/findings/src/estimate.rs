@@ -91,22 +91,29 @@ pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
 pub const SEVERAL: f64 = 2.0;
 
-/// `−19.4 %`, `+8.10 %`, or `2.31x` for large ratios.
+/// `−19.4 %`, `+8.1 %`, or `2.31x` for large ratios. The ratio of two values with three digits supports no further
+/// decimal.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }
 }
 
 fn percent(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    format!("{}{}", if percent < 0.0 { '−' } else { '+' }, significant(percent.abs(), 3))
+    let tenths = ((ratio - 1.0) * 1000.0).round();
+    format!("{}{:.1}", if tenths < 0.0 { '−' } else { '+' }, tenths.abs() / 10.0)
 }
 
 impl Comparison {
+    /// Returns the largest relative difference that the interval includes.
+    #[must_use]
+    pub fn bound(&self) -> Option<f64> {
+        self.ratio_interval.map(|it| (it.high - 1.0).max(1.0 - it.low))
+    }
+
     /// E.g. `68.8 % (64.9 to 72.0, 94 %)`.
     #[must_use]
     pub fn loss(&self) -> String {
-        let lost = |ratio: f64| significant((1.0 - ratio) * 100.0, 3);
+        let lost = |ratio: f64| format!("{:.1}", (1.0 - ratio) * 100.0);
         match self.ratio_interval {
             Some(Interval { low, high, confidence }) => {
                 let (least, most) = (lost(high), lost(low));

@@ -75,7 +75,7 @@ fn step(result: &ResultSummary, comparison: &Comparison) -> LiveStep {
     let range = |interval: &Interval| match comparison.ratio < SEVERAL {
         true => {
             let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..*interval };
-            Scale::percent(comparison.ratio - 1.0).signed_range(&change)
+            Scale::CHANGE.signed_range(&change)
         }
         false => Scale::times(comparison.ratio).range(interval),
     };

@@ -6,10 +6,9 @@ mod traffic;
 mod warning;
 
 use findings::{
-    Basis, Comparison, Difference, Estimate, Findings, Interval, ResultSummary, RunSummary, SEVERAL, WorkCost,
+    Basis, Comparison, Difference, Estimate, Interval, ResultSummary, RunSummary, SEVERAL, WorkCost,
 };
 use samples::{RunState, UnixMillis};
-use units::Share;
 use workload::Metric;
 
 pub(crate) use self::{
@@ -86,27 +85,35 @@ pub(crate) fn times(comparison: &Comparison, confidence: Confidence) -> String {
     ratio_in(Scale::times(comparison.ratio), comparison, confidence)
 }
 
-pub(crate) fn difference(metric: Metric, comparison: &Comparison, confidence: Confidence) -> String {
-    let value = difference_alone(metric, comparison);
+/// Formats the absolute change to `value`.
+pub(crate) fn difference(
+    metric: Metric,
+    value: f64,
+    comparison: &Comparison,
+    confidence: Confidence,
+) -> String {
+    let change = difference_alone(metric, value, comparison);
     match &comparison.difference_interval {
         Some(interval) => {
-            let range = scale_of_difference(metric, comparison).signed_range(interval);
-            format!("{value} {}", bracket(&range, interval, comparison.basis, confidence))
+            let range = scale_of_difference(metric, value, comparison).signed_range(interval);
+            format!("{change} {}", bracket(&range, interval, comparison.basis, confidence))
         }
-        None if confidence == Confidence::Nowhere => value,
-        None => format!("{value} {}", glued("(no interval)")),
+        None if confidence == Confidence::Nowhere => change,
+        None => format!("{change} {}", glued("(no interval)")),
     }
 }
 
-pub(crate) fn difference_alone(metric: Metric, comparison: &Comparison) -> String {
-    let scale = scale_of_difference(metric, comparison);
+pub(crate) fn difference_alone(metric: Metric, value: f64, comparison: &Comparison) -> String {
+    let scale = scale_of_difference(metric, value, comparison);
     glued(&scale.with_unit(&scale.signed(comparison.difference)))
 }
 
-/// A difference near zero is shown in the unit of its interval.
-fn scale_of_difference(metric: Metric, comparison: &Comparison) -> Scale {
-    let half = comparison.difference_interval.map_or(0.0, |it| (it.high - it.low) / 2.0);
-    Scale::of(metric, comparison.difference.abs().max(half))
+/// The scale of whichever of the two values is shown less precisely, because further digits of their difference would
+/// contradict them.
+fn scale_of_difference(metric: Metric, value: f64, comparison: &Comparison) -> Scale {
+    let scales = [value, value - comparison.difference].map(|value| Scale::of(metric, value));
+    let [one, other] = scales;
+    if one.last_digit() > other.last_digit() { one } else { other }
 }
 
 pub(crate) fn percent(share: f64) -> String {
@@ -151,26 +158,25 @@ pub(crate) fn common(intervals: impl IntoIterator<Item = Interval>) -> Option<St
     shown.all(|other| other == first).then_some(first)
 }
 
-pub(crate) fn judged(findings: &Findings, workload: &str, comparison: &Comparison, number: Text) -> Text {
+pub(crate) fn judged(comparison: &Comparison, number: Text) -> Text {
     match comparison.verdict {
         Difference::Lower | Difference::Higher => number,
-        Difference::None => number.and(Tone::Faint, not_significant(findings, workload)),
+        Difference::None => number.and(Tone::Faint, not_significant(comparison)),
         Difference::Unclear => number.and(Tone::Doubtful, ", unclear"),
     }
 }
 
-pub(crate) fn of_baseline(findings: &Findings, result: &ResultSummary) -> Text {
-    against_baseline(findings, result, |it| (share(it, Confidence::InHead), it.ratio_interval))
+pub(crate) fn of_baseline(result: &ResultSummary) -> Text {
+    against_baseline(result, |it| (share(it, Confidence::InHead), it.ratio_interval))
 }
 
-pub(crate) fn to_baseline(findings: &Findings, result: &ResultSummary, confidence: Confidence) -> Text {
-    against_baseline(findings, result, |it| {
-        (difference(result.metric, it, confidence), it.difference_interval)
+pub(crate) fn to_baseline(result: &ResultSummary, confidence: Confidence) -> Text {
+    against_baseline(result, |it| {
+        (difference(result.metric, result.value.estimate, it, confidence), it.difference_interval)
     })
 }
 
 fn against_baseline(
-    findings: &Findings,
     result: &ResultSummary,
     phrase: impl Fn(&Comparison) -> (String, Option<Interval>),
 ) -> Text {
@@ -180,7 +186,7 @@ fn against_baseline(
     let (phrase, interval) = phrase(comparison);
     let number = Text::of(tone(result.metric, comparison), phrase);
     // Without an interval it is unclear and marked as such.
-    if interval.is_some() { judged(findings, &result.workload, comparison, number) } else { number }
+    if interval.is_some() { judged(comparison, number) } else { number }
 }
 
 /// Formats CPU time per unit of work: `0.341 CPU-s/GB`.
@@ -221,10 +227,10 @@ pub(crate) fn count(number: u64, one: &str, several: &str) -> String {
     format!("{number_in_words} {}", if number == 1 { one } else { several })
 }
 
-fn not_significant(findings: &Findings, workload: &str) -> String {
-    let noise = findings.noise.iter().find(|noise| noise.workload == workload);
-    let floor = noise.map(|noise| format!(" (noise floor {})", glued(&Share(noise.floor).to_string())));
-    format!(", not significant{}", floor.unwrap_or_default())
+fn not_significant(comparison: &Comparison) -> String {
+    let bound =
+        comparison.bound().map(|bound| format!(" (smaller than {})", glued(&Scale::CHANGE.quantity(bound))));
+    format!(", not significant{}", bound.unwrap_or_default())
 }
 
 fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> String {
@@ -291,8 +297,8 @@ mod tests {
         assert_eq!(plain(&share(&against, Confidence::InHead)), "94.2 % (93.0 to 95.1)");
         assert_eq!(plain(&share(&against, Confidence::Inline)), "94.2 % (93.0 to 95.1, 94 %)");
         assert_eq!(
-            plain(&difference(Metric::Throughput, &against, Confidence::Inline)),
-            "−580 Mbit/s (−660 to −490, 94 %)"
+            plain(&difference(Metric::Throughput, 9.41e9, &against, Confidence::Inline)),
+            "−0.58 Gbit/s (−0.66 to −0.49, 94 %)"
         );
         (against.ratio, against.ratio_interval) = (4.2, interval(4.0, 4.44));
         assert_eq!(plain(&share(&against, Confidence::InHead)), "4.20x (4.00 to 4.44)");

@@ -26,6 +26,9 @@ pub(crate) fn with_minus(text: &str) -> String {
 }
 
 impl Scale {
+    /// For relative changes. The ratio of two values with three digits supports no further decimal.
+    pub(crate) const CHANGE: Self = Self { divisor: 0.01, unit: "%", decimals: 1 };
+
     #[must_use]
     pub fn of(metric: Metric, value: f64) -> Self {
         let units = match metric.quantity() {
@@ -39,6 +42,10 @@ impl Scale {
         let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;
         let (divisor, unit) = units.iter().find(fits).copied().unwrap_or(units[3]);
         Self { divisor, unit, decimals: decimals(value / divisor) }
+    }
+
+    pub(crate) fn last_digit(self) -> f64 {
+        self.divisor / 10f64.powi(self.decimals as i32)
     }
 
     pub(crate) fn near(self, value: f64) -> Self {

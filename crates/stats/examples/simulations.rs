@@ -1,5 +1,6 @@
 //! `make stats`: checks every claim about a method on 1,000 data sets and prints a table. The exit status is 0 if all
-//! claims hold. Arguments: `seed=N`, `sets=N`, and a substring of the method names to run.
+//! claims hold. Arguments: `seed=N`, `sets=N`, and a substring of the method names to run. `nights` instead prints the
+//! series that `make stats PEERS=1` passes to Apache Otava.
 #![expect(clippy::disallowed_macros, reason = "this program prints tables")]
 
 #[path = "../tests/simulations/alarms.rs"]
@@ -18,6 +19,8 @@ mod judgements;
 mod kinds;
 #[path = "../tests/simulations/nights.rs"]
 mod nights;
+#[path = "../tests/simulations/peers.rs"]
+mod peers;
 #[path = "../tests/simulations/places.rs"]
 mod places;
 #[path = "../tests/simulations/resampled.rs"]
@@ -44,6 +47,10 @@ fn main() -> ExitCode {
         eprintln!("simulations: seed=N and sets=N take whole numbers, sets at least 1");
         return ExitCode::FAILURE;
     };
+    if request.only == "nights" {
+        print!("{}", peers::nights(request.sets, request.seed));
+        return ExitCode::SUCCESS;
+    }
     let simulated = |cases: Vec<Case>| -> Vec<(Case, Shown)> {
         let wanted = cases.into_iter().filter(|case| case.method.contains(&request.only));
         wanted.map(|case| (request.run(&case), case)).map(|(shown, case)| (case, shown)).collect()
@@ -60,6 +67,7 @@ fn main() -> ExitCode {
         kinds::cases(),
         guarded::cases(),
         nights::cases(),
+        peers::cases(),
     ]
     .into_iter()
     .flatten()

@@ -17,7 +17,7 @@ const FEWEST: usize = location::FEWEST;
 /// Bound of equality in floors.
 const BOUND_IN_FLOORS: f64 = 4.0;
 /// Limits of the bound of equality.
-const BOUND: (f64, f64) = (0.05, 0.35);
+const BOUND: (f64, f64) = (0.05, 0.5);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AbResult {
@@ -80,7 +80,7 @@ impl AbResult {
     }
 }
 
-/// The relative difference within which two runs are the same: four floors, but at least 5 % and at most 35 %.
+/// The relative difference within which two runs are the same: four floors, but at least 5 % and at most 50 %.
 #[must_use]
 pub fn same_within(floor: f64) -> f64 {
     (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)

@@ -83,10 +83,20 @@ impl Fit {
     /// blocks.
     #[must_use]
     pub fn ratio(&self, result: usize, reference: usize, confidence: f64) -> Option<Estimate> {
+        self.ratio_within(self.family, result, reference, confidence)
+    }
+
+    fn ratio_within(
+        &self,
+        family: Family,
+        result: usize,
+        reference: usize,
+        confidence: f64,
+    ) -> Option<Estimate> {
         let (step, below) = (self.step(result)?, self.step(reference)?);
         let own = sum_of_squares(&step.influence, &below.influence, -1.0);
         let shared = self.scatter.powi(2) / step.weight.min(below.weight).max(1.0);
-        estimate(step.value - below.value, own, shared, step.n.min(below.n), (self.family, confidence))
+        estimate(step.value - below.value, own, shared, step.n.min(below.n), (family, confidence))
     }
 
     /// Returns `None` if the baseline does not have two repetitions.
@@ -101,8 +111,7 @@ impl Fit {
     /// without other traffic.
     #[must_use]
     pub fn of_pairs(&self, pairs: &[(f64, f64)], confidence: f64) -> Option<(Estimate, Difference)> {
-        let ratio = ratio_of(pairs, self.scatter, (self.family, confidence))?;
-        Some((ratio, self.verdict(&ratio, confidence)))
+        self.judged(|family| ratio_of(pairs, self.scatter, (family, confidence)), confidence)
     }
 
     #[must_use]
@@ -114,12 +123,26 @@ impl Fit {
     /// floor.
     #[must_use]
     pub fn judge(&self, result: usize, reference: usize, confidence: f64) -> Option<(Estimate, Difference)> {
-        let ratio = self.ratio(result, reference, confidence)?;
-        Some((ratio, self.verdict(&ratio, confidence)))
+        self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)
     }
 
-    fn verdict(&self, ratio: &Estimate, confidence: f64) -> Difference {
-        self.floor(confidence).map_or(Difference::Unclear, |floor| verdict::verdict(ratio, &floor))
+    /// A difference must hold together with all comparisons of the family. The interval of the comparison alone
+    /// decides whether enough is known to call two results equal, because otherwise a further result of the run could
+    /// make this one undecided. The returned interval, which is that of the family, bounds the remaining difference.
+    fn judged(
+        &self,
+        ratio: impl Fn(Family) -> Option<Estimate>,
+        confidence: f64,
+    ) -> Option<(Estimate, Difference)> {
+        let (together, alone) = (ratio(self.family)?, ratio(Family::SINGLE)?);
+        let Some(floor) = self.floor(confidence) else { return Some((together, Difference::Unclear)) };
+        let difference = match verdict::verdict(&together, &floor) {
+            Difference::Unclear if verdict::verdict(&alone, &floor) == Difference::WithinNoise => {
+                Difference::WithinNoise
+            }
+            difference => difference,
+        };
+        Some((together, difference))
     }
 
     fn step(&self, result: usize) -> Option<&Location> {

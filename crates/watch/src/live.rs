@@ -143,6 +143,51 @@ mod tests {
 
     use super::*;
 
+    const RECORD: &str = include_str!("../../analysis/tests/golden/egress.run.json");
+
+    /// Reads a printed value in base units, and half of its last digit.
+    fn printed(text: &str) -> (f64, f64) {
+        let (number, unit) = text.split_once(' ').expect("a number and a unit");
+        let factor = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("ms", 1e6), ("µs", 1e3)]
+            .into_iter()
+            .find_map(|(name, factor)| (unit == name).then_some(factor));
+        let factor = factor.unwrap_or_else(|| panic!("{text}"));
+        let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        (number.parse::<f64>().expect(text) * factor, 0.5 * factor / 10f64.powi(decimals as i32))
+    }
+
+    #[test]
+    fn changes_match_the_printed_values_and_the_report() {
+        let record: RunRecord = serde_json::from_str(RECORD).expect("a record");
+        let (to, messages) = channel();
+        let _ = LiveRun::new(to, Some(&record));
+        let results = messages.try_iter().find_map(|message| match message {
+            Message::Results { results, .. } => Some(results),
+            _ => None,
+        });
+        let (results, mut changes) = (results.expect("a record with trials is analysed"), 0);
+        let findings = analysis::analyse(&record);
+        let page = report::render(&findings, None, report::Format::Markdown, &report::Options::default());
+        let page = page.replace('\u{a0}', " ");
+        for (live, result) in results.iter().zip(&findings.results) {
+            assert!(page.contains(&live.value), "{} is not in {page}", live.value);
+            let is_baseline =
+                |(_, it): &(_, &findings::ResultSummary)| it.baseline && it.workload == result.workload;
+            let baseline = results.iter().zip(&findings.results).find(is_baseline).expect("a baseline").0;
+            let Some(step) = &live.step else { continue };
+            let ((own, half), (reference, of_reference)) = (printed(&live.value), printed(&baseline.value));
+            let change = step.change.replace('−', "-");
+            let change: f64 = change.strip_suffix(" %").expect("a percentage").parse().expect("a number");
+            let low = ((own - half) / (reference + of_reference) - 1.0) * 100.0;
+            let high = ((own + half) / (reference - of_reference) - 1.0) * 100.0;
+            assert!((low - 0.05..=high + 0.05).contains(&change), "{live:?} of {baseline:?}");
+            let decimals = step.change.split_once('.').map_or(0, |(_, rest)| rest.len() - " %".len());
+            assert!(decimals <= 1, "three digits support no further decimal: {step:?}");
+            changes += 1;
+        }
+        assert!(changes >= 5, "{changes} changes");
+    }
+
     #[test]
     fn events_update_state_without_terminal() {
         let text = builtin::find("quick").expect("built in").text;

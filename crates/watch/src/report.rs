@@ -178,7 +178,7 @@ fn measured(result: &RunResult, compared: &[ResultComparison]) -> MeasuredResult
 }
 
 impl MeasuredResult {
-    /// Formats `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.20 %`.
+    /// Formats `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.2 %`.
     fn text(&self) -> String {
         let scale = Scale::of(self.metric, self.value.estimate);
         let interval = self.value.interval.as_ref().map(|it| format!(" ({})", scale.range(it)));
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn prints_result_interval_and_verdict() {
-        check(&report(Verdict::Passed), &["9.40 Gbit/s (9.20 to 9.60), −3.00 % against small-1: passed"]);
+        check(&report(Verdict::Passed), &["9.40 Gbit/s (9.20 to 9.60), −3.0 % against small-1: passed"]);
         let regressions = vec!["wire/bulk".to_owned(), "wire/ping".to_owned()];
         let lost =
             MeasurementReport { regressions, alert: Some(Alert::Regression), ..report(Verdict::Regressed) };

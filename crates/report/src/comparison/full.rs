@@ -29,8 +29,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn row(comparison: &RunComparison, result: &ResultComparison) -> Vec<Text> {
     let dash = || "-".to_owned();
     let inline = phrases::Confidence::Inline;
-    let difference =
-        result.comparison.map(|comparison| phrases::difference(result.metric, &comparison, inline));
+    let difference = result
+        .comparison
+        .map(|comparison| phrases::difference(result.metric, result.b.estimate, &comparison, inline));
     vec![
         labels::comparison(comparison, result).into(),
         phrases::estimate(result.metric, &result.a).into(),

@@ -11,7 +11,7 @@ use crate::{
 
 /// The bound is `stats::ab::same_within`.
 const SAME: &str =
-    "the difference is smaller than four times the noise, or than 5 % if that is more (at most 35 %)";
+    "the difference is smaller than four times the noise, or than 5 % if that is more (at most 50 %)";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let comparison = source.comparison;

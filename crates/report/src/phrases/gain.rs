@@ -10,15 +10,13 @@ pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     if comparison.ratio >= SEVERAL {
         return times(comparison, confidence);
     }
-    let scale = Scale::percent(comparison.ratio - 1.0);
-    let signed = |ratio: f64| scale.with_unit(&scale.signed(ratio - 1.0));
-    let value = glued(&signed(comparison.ratio));
+    let value = gain_alone(comparison);
     let Some(interval) = comparison.ratio_interval else {
         let none = format!("{value} {}", glued("(no interval)"));
         return if confidence == Confidence::Nowhere { value } else { none };
     };
     let change = Interval { low: interval.low - 1.0, high: interval.high - 1.0, ..interval };
-    let range = scale.signed_range(&change);
+    let range = Scale::CHANGE.signed_range(&change);
     format!("{value} {}", bracket(&range, &interval, comparison.basis, confidence))
 }
 
@@ -26,8 +24,7 @@ pub(crate) fn gain_alone(comparison: &Comparison) -> String {
     if comparison.ratio >= SEVERAL {
         return glued(&Scale::times(comparison.ratio).quantity(comparison.ratio));
     }
-    let scale = Scale::percent(comparison.ratio - 1.0);
-    glued(&scale.with_unit(&scale.signed(comparison.ratio - 1.0)))
+    glued(&Scale::CHANGE.with_unit(&Scale::CHANGE.signed(comparison.ratio - 1.0)))
 }
 
 #[cfg(test)]

@@ -62,18 +62,20 @@ fn bar(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Bar {
         value: step.value,
         range: result.and_then(|result| ends(result.value.interval)),
         text: text.into(),
-        note: note(findings, breakdown, step),
+        note: note(breakdown, step),
     }
 }
 
-fn note(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Option<Text> {
+fn note(breakdown: &CostBreakdown, step: &CostStep) -> Option<Text> {
     let cost = step.cost.as_ref()?;
     let tone = phrases::tone(breakdown.metric, cost);
     let lead = Text::from(format!("+ {}: ", step.adds.join(", ")));
     let below = step.below.as_deref().unwrap_or("the path below");
-    let number = Text::of(tone, phrases::gain(cost, Confidence::Inline))
-        .and(Tone::Plain, format!(" of {below}, {}", phrases::difference_alone(breakdown.metric, cost)));
-    Some(lead.then(phrases::judged(findings, &breakdown.workload, cost, number)))
+    let number = Text::of(tone, phrases::gain(cost, Confidence::Inline)).and(
+        Tone::Plain,
+        format!(" of {below}, {}", phrases::difference_alone(breakdown.metric, step.value, cost)),
+    );
+    Some(lead.then(phrases::judged(cost, number)))
 }
 
 fn below<'a>(breakdown: &'a CostBreakdown, step: &CostStep) -> Option<&'a CostStep> {

@@ -1,6 +1,6 @@
 //! Lists the cases: each path with the sender's and the receiver's values.
 
-use findings::{Findings, ResultSummary, StreamSummary};
+use findings::{ResultSummary, StreamSummary};
 use workload::Metric;
 
 use super::Source;
@@ -11,12 +11,10 @@ use crate::{
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let findings = source.findings;
-    let streams = findings.results.iter().filter_map(|result| Some((result, StreamSummary::of(result)?)));
-    let rows: Vec<_> = streams
-        .enumerate()
-        .map(|(index, (result, stream))| row(findings, index + 1, result, stream))
-        .collect();
+    let streams =
+        source.findings.results.iter().filter_map(|result| Some((result, StreamSummary::of(result)?)));
+    let rows: Vec<_> =
+        streams.enumerate().map(|(index, (result, stream))| row(index + 1, result, stream)).collect();
     if rows.is_empty() {
         return None;
     }
@@ -25,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(section("Cases", vec![Block::Table(Table { columns, rows, caption: Some(caption.into()) })]))
 }
 
-fn row(findings: &Findings, number: usize, result: &ResultSummary, stream: &StreamSummary) -> Vec<Text> {
+fn row(number: usize, result: &ResultSummary, stream: &StreamSummary) -> Vec<Text> {
     let rate = |value| phrases::value(Metric::Throughput, value);
     let sent = stream.sent.map(|sent| format!("{} sender - ", rate(sent.estimate))).unwrap_or_default();
     let unknown = || "unknown".to_owned();
@@ -39,6 +37,6 @@ fn row(findings: &Findings, number: usize, result: &ResultSummary, stream: &Stre
             .received
             .map_or_else(unknown, |received| phrases::estimate(Metric::Throughput, &received))
             .into(),
-        phrases::of_baseline(findings, result),
+        phrases::of_baseline(result),
     ]
 }

@@ -1,6 +1,6 @@
 //! Connections: their rate, their failures, and the duration of connecting and of the whole exchange.
 
-use findings::{ConnectSummary, Findings, ResultSummary};
+use findings::{ConnectSummary, ResultSummary};
 use workload::Metric;
 
 use super::{
@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let named: Vec<TitledDistribution<'_>> =
         results.iter().flat_map(|(result, connect)| distributions(&result.label, connect)).collect();
-    let mut blocks = vec![Block::Table(rates(findings, &results)), Block::Heading("Percentiles".into())];
+    let mut blocks = vec![Block::Table(rates(&results)), Block::Heading("Percentiles".into())];
     let connects = |result: &ResultSummary| ConnectSummary::of(result).is_some();
     blocks.extend(percentile_pictures(source, connects));
     blocks.extend(percentiles::tables(&named));
@@ -37,7 +37,7 @@ pub(crate) fn distributions<'a>(label: &str, connect: &'a ConnectSummary) -> [Ti
     [(format!("{label}, connect"), &connect.connects), (format!("{label}, exchange"), &connect.exchanges)]
 }
 
-fn rates(findings: &Findings, results: &[Row<'_>]) -> Table {
+fn rates(results: &[Row<'_>]) -> Table {
     let mut columns = vec![left("Result")];
     columns.extend(["Connections per second", "Total", "Failed", "Of baseline"].map(right));
     let row = |(result, connect): &Row<'_>| -> Vec<Text> {
@@ -46,7 +46,7 @@ fn rates(findings: &Findings, results: &[Row<'_>]) -> Table {
             phrases::estimate(Metric::ConnectionRate, &result.value).into(),
             connect.exchanges.count.to_string().into(),
             connect.failed.to_string().into(),
-            phrases::of_baseline(findings, result),
+            phrases::of_baseline(result),
         ]
     };
     let caption = "An exchange is a whole connection: connect, request, response and close.";

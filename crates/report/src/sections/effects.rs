@@ -53,8 +53,10 @@ fn row(effect: &FactorEffect, several: bool, others: bool) -> Vec<Text> {
 }
 
 fn change(findings: &Findings, effect: &FactorEffect, confidence: Confidence) -> [Text; 2] {
+    let result = findings.results.iter().find(|result| result.id == effect.result);
+    let value = result.map_or(effect.change.difference, |result| result.value.estimate);
     let tone = phrases::tone(effect.metric, &effect.change);
     let share = Text::of(tone, phrases::share(&effect.change, confidence));
-    let difference = Text::from(phrases::difference(effect.metric, &effect.change, confidence));
-    [share, phrases::judged(findings, &effect.workload, &effect.change, difference)]
+    let difference = Text::from(phrases::difference(effect.metric, value, &effect.change, confidence));
+    [share, phrases::judged(&effect.change, difference)]
 }

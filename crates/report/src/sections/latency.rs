@@ -1,6 +1,6 @@
 //! The mean and percentiles of each result's round trips, side by side.
 
-use findings::{Findings, LatencySummary, ResultSummary};
+use findings::{LatencySummary, ResultSummary};
 use units::significant;
 use workload::Metric;
 
@@ -30,7 +30,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let named: Vec<TitledDistribution<'_>> =
         results.iter().flat_map(|(result, latency)| distributions(result.label.clone(), latency)).collect();
-    let mut blocks = vec![Block::Table(averages(findings, &results)), Block::Heading("Percentiles".into())];
+    let mut blocks = vec![Block::Table(averages(&results)), Block::Heading("Percentiles".into())];
     let is_timed = |result: &ResultSummary| LatencySummary::of(result).is_some();
     blocks.extend(percentile_pictures(source, is_timed));
     blocks.extend(percentiles::pooled_tables(&named));
@@ -65,7 +65,7 @@ pub(crate) fn distributions(label: String, latency: &LatencySummary) -> Vec<Titl
     ]
 }
 
-fn averages(findings: &Findings, results: &[Row<'_>]) -> Table {
+fn averages(results: &[Row<'_>]) -> Table {
     let mut columns = vec![left("Result")];
     columns.extend(
         ["Median", "Mean", "Std dev", "Messages/s", "Round trips", "Lost", "Of baseline", "Difference"]
@@ -86,8 +86,8 @@ fn averages(findings: &Findings, results: &[Row<'_>]) -> Table {
             latency.rate.map_or_else(|| "unknown".to_owned(), |rate| significant(rate, 3)).into(),
             latency.round_trips.count.to_string().into(),
             phrases::lost_messages(latency).into(),
-            phrases::of_baseline(findings, result),
-            phrases::to_baseline(findings, result, Confidence::InHead),
+            phrases::of_baseline(result),
+            phrases::to_baseline(result, Confidence::InHead),
         ];
         row.extend(loaded.then_some(under));
         row

@@ -37,10 +37,10 @@ fn of_workload(findings: &Findings, matched_pairs: &MatchedPairs) -> [Block; 2] 
         .collect();
     let measured = phrases::measured_in(Some(matched_pairs.metric));
     let heading = Text::of(Tone::Strong, &matched_pairs.workload).and(Tone::Faint, format!(" ({measured})"));
-    [Block::Heading(heading), Block::Table(table(findings, matched_pairs, &rows))]
+    [Block::Heading(heading), Block::Table(table(matched_pairs, &rows))]
 }
 
-fn table(findings: &Findings, matched_pairs: &MatchedPairs, rows: &[Row<'_>]) -> Table {
+fn table(matched_pairs: &MatchedPairs, rows: &[Row<'_>]) -> Table {
     let factors = labels::factors(rows.iter().map(|(_, without, _)| &without.levels));
     let common = phrases::common(rows.iter().filter_map(|(pair, ..)| pair.change.ratio_interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
@@ -61,7 +61,7 @@ fn table(findings: &Findings, matched_pairs: &MatchedPairs, rows: &[Row<'_>]) ->
             |result: &ResultSummary| Text::from(phrases::value(result.metric, result.value.estimate));
         let mut row: Vec<Text> = placed.then(|| Text::of(Tone::Strong, &without.path)).into_iter().collect();
         row.extend(factors.iter().map(|factor| level(without, factor)));
-        row.extend([median(without), median(with), change(findings, matched_pairs, pair, confidence)]);
+        row.extend([median(without), median(with), change(matched_pairs, pair, confidence)]);
         row.extend(unit.is_some().then(|| calls(without, with)));
         row
     };
@@ -72,16 +72,11 @@ fn level(result: &ResultSummary, factor: &str) -> Text {
     result.levels.get(factor).map_or_else(|| Text::of(Tone::Faint, "-"), |level| level.clone().into())
 }
 
-fn change(
-    findings: &Findings,
-    matched_pairs: &MatchedPairs,
-    pair: &MatchedPair,
-    confidence: Confidence,
-) -> Text {
+fn change(matched_pairs: &MatchedPairs, pair: &MatchedPair, confidence: Confidence) -> Text {
     let tone = phrases::tone(matched_pairs.metric, &pair.change);
     let phrase = Text::of(tone, phrases::gain(&pair.change, confidence));
     match pair.change.ratio_interval {
-        Some(_) => phrases::judged(findings, &matched_pairs.workload, &pair.change, phrase),
+        Some(_) => phrases::judged(&pair.change, phrase),
         None => phrase,
     }
 }

@@ -33,7 +33,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let measured = phrases::measured_in(Some(ranking.metric));
     let heading = Text::of(Tone::Strong, format!("{}{settings}", ranking.workload))
         .and(Tone::Faint, format!(" ({measured})"));
-    let mut blocks = vec![Block::Heading(heading), Block::Table(table(findings, ranking, &rows))];
+    let mut blocks = vec![Block::Heading(heading), Block::Table(table(ranking, &rows))];
     // Results are listed in scenario order, with the baseline first.
     let ranked =
         findings.results.iter().filter(|result| rows.iter().any(|(rank, _)| rank.result == result.id));
@@ -56,7 +56,7 @@ fn further(result: &ResultSummary) -> Vec<Field> {
     [change].into_iter().chain(kind::of(result).ranked()).collect()
 }
 
-fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
+fn table(ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let results: Vec<&ResultSummary> = rows.iter().map(|(_, result)| *result).collect();
     let against = results.iter().filter_map(|result| result.against_baseline.as_ref());
     let common = phrases::common(against.filter_map(|comparison| comparison.difference_interval));
@@ -71,7 +71,7 @@ fn table(findings: &Findings, ranking: &Ranking, rows: &[Row<'_>]) -> Table {
             rank.place.to_string().into(),
             Text::of(Tone::Strong, &rank.path),
             phrases::value(ranking.metric, rank.value).into(),
-            phrases::to_baseline(findings, result, confidence),
+            phrases::to_baseline(result, confidence),
         ];
         let dash = || Text::of(Tone::Faint, "-");
         let phrase = further(result);

@@ -37,7 +37,7 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let layout = Layout::of(&results);
     let table = Table {
         columns: layout.columns(&headline::title(&results)),
-        rows: results.iter().map(|result| layout.row(findings, result)).collect(),
+        rows: results.iter().map(|result| layout.row(result)).collect(),
         caption: caption(&results),
     };
     let cost_breakdowns = findings.cost_breakdowns.iter().map(|breakdown| &breakdown.workload);
@@ -119,7 +119,7 @@ impl<'a> Layout<'a> {
         columns
     }
 
-    fn row(&self, findings: &Findings, result: &ResultSummary) -> Vec<Text> {
+    fn row(&self, result: &ResultSummary) -> Vec<Text> {
         let or_dash = |phrase: Option<String>| {
             phrase.map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| phrase.into())
         };
@@ -131,14 +131,14 @@ impl<'a> Layout<'a> {
         // Sent rates are marked in a column of received rates.
         let sent = if self.mixed && kind::is_of_sender(result) { " sent" } else { "" };
         row.push(Text::from(value).and(Tone::Faint, sent).and(Tone::Doubtful, mark));
-        row.extend(self.compared.then(|| against_baseline(findings, result, self.ratios)));
+        row.extend(self.compared.then(|| against_baseline(result, self.ratios)));
         let phrase = further(result);
         row.extend(self.further.iter().map(|title| or_dash(kind::phrase(&phrase, title))));
         row
     }
 }
 
-fn against_baseline(findings: &Findings, result: &ResultSummary, ratios: Ratios) -> Text {
+fn against_baseline(result: &ResultSummary, ratios: Ratios) -> Text {
     let Some(comparison) = &result.against_baseline else {
         return Text::of(Tone::Faint, if result.baseline { "baseline" } else { "-" });
     };
@@ -147,5 +147,5 @@ fn against_baseline(findings: &Findings, result: &ResultSummary, ratios: Ratios)
     }
     let tone = phrases::tone(result.metric, comparison);
     let share = Text::of(tone, ratios.phrase(comparison, Confidence::InHead));
-    phrases::judged(findings, &result.workload, comparison, share)
+    phrases::judged(comparison, share)
 }

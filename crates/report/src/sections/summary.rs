@@ -209,7 +209,7 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// Lists the layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.90 %`. The smallest are omitted
+/// Lists the layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.9 %`. The smallest are omitted
 /// if there is no room.
 fn layers(source: &Source<'_>, workload: &WorkloadVerdict, room: usize) -> String {
     let lead = speed::lead(source.findings, &workload.workload);

@@ -47,13 +47,15 @@ fn comparisons(findings: &mut Findings) -> Vec<(String, &mut Comparison)> {
 }
 
 fn numbered(number: usize, verdict: Difference) -> Comparison {
-    let (ratio, difference) = (0.2 + 0.02 * number as f64, 1e6 * (101 + 7 * number) as f64);
+    // With this reference, values and differences are shown in millions without decimals.
+    let (ratio, reference) = (0.205 + 0.02 * number as f64, 401e6);
+    let difference = reference * (ratio - 1.0);
     let around = |value: f64, by: f64| Some(Interval { low: value - by, high: value + by, confidence: 0.95 });
     Comparison {
         ratio,
         ratio_interval: around(ratio, 0.003),
         difference,
-        difference_interval: around(difference, 1e6),
+        difference_interval: around(difference, 0.003 * reference),
         verdict,
         basis: Basis::Trials,
     }

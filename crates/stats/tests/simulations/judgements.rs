@@ -88,9 +88,23 @@ fn many() -> Vec<Case> {
                 Some((1..21).any(|result| judged(&fit, result).is_some_and(is_alarm)))
             },
         ));
-        cases.push(Case::figure("many results: one called within noise", data, move |draws| {
+        cases.push(Case::new("many results: one called within noise", data, (0.95, 1.0), move |draws| {
             Some(judged(&run(draws, blocks, Family::of(20), 1.0)?, 1)? == Difference::WithinNoise)
         }));
+        for lost in [0.03, 0.05, 0.1] {
+            let data = format!("normal 2 % n={blocks}, one of 20 results lost {:.0} %", 100.0 * lost);
+            let wrong = "many results: called within noise, with a bound that excludes the loss";
+            cases.push(Case::new(wrong, data.clone(), FALSE_ALARMS, move |draws| {
+                let fit = run(draws, blocks, Family::of(20), 1.0 - lost)?;
+                let (ratio, difference) = fit.judge(1, BASELINE, ab::CONFIDENCE)?;
+                let is_inside = holds(ratio.interval, 1.0 - lost)?;
+                Some(difference == Difference::WithinNoise && !is_inside)
+            }));
+            cases.push(Case::figure("many results: loss called within noise", data, move |draws| {
+                let fit = run(draws, blocks, Family::of(20), 1.0 - lost)?;
+                Some(judged(&fit, 1)? == Difference::WithinNoise)
+            }));
+        }
         let data = format!("normal 2 % n={blocks}, one of 20 results lost 20 %");
         let found = Case::new("many results: step found", data, (0.95, 1.0), move |draws| {
             Some(judged(&run(draws, blocks, Family::of(20), 0.8)?, 1)? == Difference::Lower)

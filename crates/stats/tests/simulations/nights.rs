@@ -14,7 +14,7 @@ pub(crate) fn cases() -> Vec<Case> {
     [steady(), shifted(), drifting(), predicted()].into_iter().flatten().collect()
 }
 
-fn runs(draws: &mut Draws, n: usize, carry: f64, level: impl Fn(usize) -> f64) -> Vec<f64> {
+pub(crate) fn runs(draws: &mut Draws, n: usize, carry: f64, level: impl Fn(usize) -> f64) -> Vec<f64> {
     let noise = draws.series(n, Shape::Normal, carry);
     noise.iter().enumerate().map(|(at, error)| level(at) * (SCATTER * error).exp()).collect()
 }
@@ -30,7 +30,7 @@ fn is_drift(values: &[f64]) -> bool {
     matches!(history::course(values), Some(Course::Drift { .. }))
 }
 
-fn named(carry: f64) -> String {
+pub(crate) fn named(carry: f64) -> String {
     if carry == 0.0 { "independent".to_owned() } else { format!("AR(1) {carry}") }
 }
 
