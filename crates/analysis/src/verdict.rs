@@ -69,7 +69,7 @@ struct Candidate<'a> {
     judged: bool,
 }
 
-fn count(number: usize) -> u32 {
+pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 

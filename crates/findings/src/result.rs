@@ -78,6 +78,13 @@ pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: Opt
     path.into_iter().chain(levels).chain(workload.map(str::to_owned)).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns the workload only for a result without a path and levels.
+#[must_use]
+pub fn label_in_workload(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
+    let is_nameless = path == NO_PATH && levels.is_empty();
+    result_label(path, levels, is_nameless.then_some(workload))
+}
+
 impl ResultSummary {
     #[must_use]
     pub fn latency_breakdown(&self) -> Option<&LatencyBreakdown> {

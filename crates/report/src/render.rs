@@ -3,8 +3,8 @@
 use std::{fmt, str::FromStr};
 
 use findings::{
-    CheckReport, Findings, Gate, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison,
-    TraceSummary, VmSummary,
+    Findings, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison, TraceSummary,
+    VmSummary,
 };
 use samples::RunRecord;
 use serde::Serialize;
@@ -131,23 +131,15 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
 
 /// Both CSV formats have one row per result. Ends with a newline.
 #[must_use]
-pub fn render_comparison(
-    comparison: &RunComparison,
-    gate: Option<&Gate>,
-    format: Format,
-    options: &Options,
-) -> String {
-    let page = || comparison::page(comparison, gate);
-    match (format, gate) {
-        (Format::Terminal, _) => backends::terminal(&page(), options),
-        (Format::Markdown, _) => backends::markdown(&page()),
-        (Format::Html, _) => backends::html(&page()),
-        (Format::Latex, _) => backends::latex(&page()),
-        (Format::Json, None) => backends::json(comparison),
-        (Format::Json, Some(gate)) => {
-            backends::json(&CheckReport { gate: gate.clone(), comparison: comparison.clone() })
-        }
-        (Format::Csv | Format::CsvTrials, _) => backends::csv_comparison(comparison),
+pub fn render_comparison(comparison: &RunComparison, format: Format, options: &Options) -> String {
+    let page = || comparison::page(comparison);
+    match format {
+        Format::Terminal => backends::terminal(&page(), options),
+        Format::Markdown => backends::markdown(&page()),
+        Format::Html => backends::html(&page()),
+        Format::Latex => backends::latex(&page()),
+        Format::Json => backends::json(comparison),
+        Format::Csv | Format::CsvTrials => backends::csv_comparison(comparison),
     }
 }
 

@@ -233,39 +233,39 @@ fn shows_known_values_of_imported_run() {
 
 #[test]
 fn compares_two_runs() {
-    use sample::comparison::{inconclusive, lost, nothing_in_common, run_comparison, same};
+    use sample::comparison::{gated, inconclusive, lost, nothing_in_common, run_comparison, same};
     let narrow = Options { width: 80, ..Options::default() };
     let full = Options::default();
-    let gated = |format, options| render_comparison(&run_comparison(), Some(&lost()), format, options);
-    check("comparison.txt", &render_comparison(&run_comparison(), None, Format::Terminal, &full));
-    check("comparison-80.txt", &gated(Format::Terminal, &narrow));
-    check("comparison.md", &gated(Format::Markdown, &full));
-    check("comparison.csv", &gated(Format::Csv, &full));
-    check("comparison-same.txt", &render_comparison(&same(), None, Format::Terminal, &narrow));
-    let apart = render_comparison(&nothing_in_common(), Some(&inconclusive()), Format::Terminal, &narrow);
+    let failed = |format, options| render_comparison(&gated(run_comparison(), lost()), format, options);
+    check("comparison.txt", &render_comparison(&run_comparison(), Format::Terminal, &full));
+    check("comparison-80.txt", &failed(Format::Terminal, &narrow));
+    check("comparison.md", &failed(Format::Markdown, &full));
+    check("comparison.csv", &failed(Format::Csv, &full));
+    check("comparison-same.txt", &render_comparison(&same(), Format::Terminal, &narrow));
+    let apart = render_comparison(&gated(nothing_in_common(), inconclusive()), Format::Terminal, &narrow);
     check("comparison-apart.txt", &apart);
     let passed = findings::Gate { outcome: findings::GateOutcome::Passed, ..inconclusive() };
-    let passed = render_comparison(&run_comparison(), Some(&passed), Format::Terminal, &full);
+    let passed = render_comparison(&gated(run_comparison(), passed), Format::Terminal, &full);
     assert!(passed.contains("A guarded metric got worse."), "{passed}");
 }
 
 #[test]
 fn shows_noise_between_runs_in_header_and_results() {
-    use sample::comparison::{hidden, learned};
+    use sample::comparison::{gated, hidden, learned};
     let narrow = Options { width: 80, ..Options::default() };
-    let gated = |format, options| render_comparison(&learned(), Some(&hidden()), format, options);
-    check("comparison-learned.txt", &gated(Format::Terminal, &narrow));
-    check("comparison-learned.md", &gated(Format::Markdown, &Options::default()));
+    let hidden = |format, options| render_comparison(&gated(learned(), hidden()), format, options);
+    check("comparison-learned.txt", &hidden(Format::Terminal, &narrow));
+    check("comparison-learned.md", &hidden(Format::Markdown, &Options::default()));
 }
 
 #[test]
 fn json_of_a_comparison_is_its_document() {
-    let (comparison, gate) = (sample::comparison::run_comparison(), sample::comparison::lost());
-    let options = Options::default();
-    let bare = render_comparison(&comparison, None, Format::Json, &options);
-    check_document(&bare, &comparison);
-    let gated = render_comparison(&comparison, Some(&gate), Format::Json, &options);
-    check_document(&gated, &findings::CheckReport { gate, comparison });
+    let bare = sample::comparison::run_comparison();
+    let gated = sample::comparison::gated(bare.clone(), sample::comparison::lost());
+    for comparison in [bare, gated] {
+        let text = render_comparison(&comparison, Format::Json, &Options::default());
+        check_document(&text, &comparison);
+    }
 }
 
 #[test]
