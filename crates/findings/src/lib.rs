@@ -15,10 +15,12 @@ mod memory;
 mod packets;
 mod pair_matrix;
 mod probed;
+mod requirement;
 mod result;
 mod single;
 mod stream;
 mod trace;
+mod trade_offs;
 mod verdict;
 mod vm;
 
@@ -46,6 +48,7 @@ pub use probed::{
     LatencyBreakdown, Leg, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,
     StepSummary,
 };
+pub use requirement::{RequiredQuantity, Requirement, UnknownRequirement};
 pub use result::*;
 pub use samples::Objective;
 pub use single::{
@@ -57,6 +60,7 @@ pub use trace::{
     CallComparison, ConsumerComparison, PtraceCost, TRACE_COMPARISON_SCHEMA, TraceComparison, TraceSummary,
     TracedCall, TracedCpu, TracedPace, TracedShare,
 };
+pub use trade_offs::{Compliance, Configuration, Judgement, TradeOffs, UnclearReason};
 pub use verdict::*;
 pub use vm::{VM_SCHEMA, VmRoleCpu, VmSummary};
 pub use workload::{GuardedMetric, Metric};

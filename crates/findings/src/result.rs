@@ -9,6 +9,7 @@ use units::Nanos;
 use workload::{BalloonMethod, BalloonMove, Metric, ReportedValue, SocketFacts, Work};
 
 use crate::{
+    distribution::Distribution,
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
     packets::PacketSummary,
@@ -86,6 +87,12 @@ pub fn label_in_workload(path: &str, levels: &BTreeMap<String, String>, workload
 }
 
 impl ResultSummary {
+    /// Returns the times that the result is judged by.
+    #[must_use]
+    pub fn times(&self) -> Option<&Distribution> {
+        if let WorkloadSummary::PingPong(latency) = &self.measured { Some(latency.judged()) } else { None }
+    }
+
     #[must_use]
     pub fn latency_breakdown(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.latency_breakdown.as_ref()

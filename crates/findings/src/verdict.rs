@@ -70,6 +70,14 @@ pub struct Statement {
     pub detail: String,
 }
 
+impl Statement {
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let separator = if self.detail.is_empty() { "" } else { ": " };
+        format!("{}{separator}{}", self.lead, self.detail)
+    }
+}
+
 impl From<&Finding> for Statement {
     fn from(finding: &Finding) -> Self {
         Self { finding: finding.id.clone(), lead: finding.lead.clone(), detail: finding.detail.clone() }

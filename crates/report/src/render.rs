@@ -9,7 +9,7 @@ use findings::{
 use samples::RunRecord;
 use serde::Serialize;
 
-use crate::{backends, comparison, memory, page::Page, requirement::Requirement, sections, single, trace};
+use crate::{backends, comparison, memory, page::Page, sections, single, trace};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -104,13 +104,11 @@ pub struct Options {
     /// `None` is the short view on a terminal and the full one elsewhere.
     pub view: Option<View>,
     pub summary: Summary,
-    pub requirements: Vec<Requirement>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let requirements = Vec::new();
-        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First, requirements }
+        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First }
     }
 }
 

@@ -9,14 +9,8 @@ use samples::{AttributionSource, RunState, SkippedResult};
 
 use crate::{golden::check_document, sample};
 
-const FULL: Options = Options {
-    colour: false,
-    width: 100,
-    objective: None,
-    view: Some(View::Full),
-    summary: Summary::First,
-    requirements: Vec::new(),
-};
+const FULL: Options =
+    Options { colour: false, width: 100, objective: None, view: Some(View::Full), summary: Summary::First };
 
 const NAMES: [&str; 4] = [
     "네트워크-속도-테스트-게이트웨이",
