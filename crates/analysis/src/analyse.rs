@@ -30,7 +30,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
         effects: effects::effects(&record.header.results, &measured, &fits),
         rankings: Vec::new(),
         matrices: Vec::new(),
-        matched_pairs: matched_pairs::matched_pairs(&measured, &fits),
+        matched_pairs: matched_pairs::matched_pairs(&record.header, &measured, &fits),
         answers: recommendation::answers(&measured, &fits),
         trade_offs: None,
         probes: probed::of_run(record, &measured),

@@ -39,6 +39,8 @@ mod probed;
 mod ranking;
 mod recommendation;
 mod remedy_results;
+#[cfg(test)]
+mod renamed;
 mod results;
 mod rule;
 mod rules;

@@ -41,11 +41,8 @@ pub fn trade_offs(findings: &Findings, requirements: &[Requirement]) -> Option<T
 
 fn machines<'a>(findings: &'a Findings, path: &str) -> Vec<&'a BootedMachine> {
     let path = findings.run.paths.iter().find(|record| record.name == path);
-    let is_end =
-        |end: &str, host: &str| end == host || end.strip_prefix(host).is_some_and(|it| it.starts_with(':'));
-    let of = |machine: &&BootedMachine| {
-        path.is_some_and(|path| is_end(&path.from, &machine.host) || is_end(&path.to, &machine.host))
-    };
+    let of =
+        |machine: &&BootedMachine| path.is_some_and(|path| path.hosts().contains(&machine.host.as_str()));
     findings.run.machines.iter().filter(of).collect()
 }
 

@@ -122,6 +122,7 @@ fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
         booted: Some(Nanos::from_millis(tenths * 90)),
         ready: Nanos::from_millis(tenths * 100),
         resident: Some(Bytes(120 << 20)),
+        settings: None,
     })
 }
 
