@@ -149,3 +149,27 @@ fn trials_are_counted() {
     assert_eq!((verdict.trials.used, verdict.trials.dropped), (12, 0));
     assert_eq!(verdict.conclusion, Conclusion::Values);
 }
+
+#[test]
+fn cost_of_vxlan_names_the_setting_it_was_measured_at() {
+    let mut run = Fixture::new(6);
+    run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
+    for (level, plain, tunnel) in [("on", 20e9, 8e9), ("off", 6e9, 5e9)] {
+        run.stream("plain", &[("csum", level)], plain).stream("tunnel", &[("csum", level)], tunnel);
+    }
+    let findings = analyse(&run.record).findings;
+    let cost = findings.iter().find(|finding| finding.id == "vxlan-cost").expect("vxlan is slower");
+    assert_eq!(cost.detail, "tunnel vs plain (csum=off, the cheapest of 2 settings)");
+}
+
+#[test]
+fn pair_that_hardly_passes_traffic_is_described_in_numbers_above_zero() {
+    let mut run = Fixture::new(6);
+    for (from, to) in [("a", "b"), ("a", "c"), ("b", "a"), ("b", "c"), ("c", "a"), ("c", "b")] {
+        run.pair(from, to, if (from, to) == ("a", "c") { 1.26e6 } else { 9e9 });
+    }
+    let findings = analyse(&run.record).findings;
+    assert!(findings.iter().any(|finding| finding.id == "slow-pair"), "{findings:#?}");
+    let text = format!("{findings:?}");
+    assert!(!text.contains("0.00 %") && !text.contains(" 0 bit/s"), "{text}");
+}
