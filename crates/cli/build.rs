@@ -1,7 +1,14 @@
-//! Sets `PLUMB_VERSION` to the package version, with a mark if the build is not optimised.
+//! Sets `PLUMB_VERSION` to the package version, with a mark if the build is not optimised, and lists the pages of
+//! docs/findings.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
+#![expect(clippy::disallowed_methods, reason = "a build script writes files that users do not see")]
 
-use std::env;
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -9,4 +16,23 @@ fn main() {
     let optimised = env::var("OPT_LEVEL").is_ok_and(|level| level != "0");
     let mark = if optimised { "" } else { " (debug build)" };
     println!("cargo::rustc-env=PLUMB_VERSION={version}{mark}");
+    list_pages();
+}
+
+fn list_pages() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let entries = fs::read_dir(&folder).expect("docs/findings can be read");
+    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.expect("docs/findings can be read").path()).collect();
+    pages.retain(|page| {
+        page.extension() == Some(OsStr::new("md")) && page.file_stem() != Some(OsStr::new("README"))
+    });
+    pages.sort();
+    let line = |page: &PathBuf| {
+        let name = page.file_stem().expect("a page has a name");
+        format!("({name:?}, include_str!({page:?})),\n")
+    };
+    let list: String = pages.iter().map(line).collect();
+    let path = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("pages.rs");
+    fs::write(path, format!("&[{list}]")).expect("the output folder is writable");
 }

@@ -82,7 +82,7 @@ fn pairs(trials: usize, kept: f64) -> Vec<(String, String)> {
         let b = run(&sandbox, &mut draw, trials, 10e9 * kept);
         let output = sandbox.plumb(&["check", &b, "--against", &a, "--max-loss", "5%", "--json"]);
         let printed: Value = serde_json::from_str(&output.out).expect("JSON");
-        (text(&printed["comparison"]["results"][0]["verdict"]), text(&printed["gate"]["outcome"]))
+        (text(&printed["results"][0]["verdict"]), text(&printed["gate"]["outcome"]))
     };
     (0..PAIRS).map(judged).collect()
 }

@@ -57,7 +57,7 @@ fn watched() {
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
         // With too much competing load, the result is unknown, so no hook runs.
-        let reason = third["undecided"][0]["reason"].as_str().unwrap_or_default();
+        let reason = third["gate"]["undecided"][0]["reason"].as_str().unwrap_or_default();
         let causes = ["Other work used the CPUs", "The noise between two runs"];
         assert!(causes.iter().any(|cause| reason.starts_with(cause)), "{output:?}");
         assert!(third["alert"].is_null() && !sandbox.home().join("alert").exists(), "{output:?}");

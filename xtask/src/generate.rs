@@ -25,7 +25,6 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/findings.schema.json", verb: "schema findings" },
     Generated { path: "docs/reference/single.schema.json", verb: "schema single" },
     Generated { path: "docs/reference/comparison.schema.json", verb: "schema comparison" },
-    Generated { path: "docs/reference/check.schema.json", verb: "schema check" },
     Generated { path: "docs/reference/trace.schema.json", verb: "schema trace" },
     Generated { path: "docs/reference/trace-comparison.schema.json", verb: "schema trace-comparison" },
 ];

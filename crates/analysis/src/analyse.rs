@@ -9,6 +9,7 @@ use crate::{
     fits::Fits,
     limitations, matched_pairs, observations, pair_matrix, probed, ranking, recommendation, results, rule,
     rules::{self, Context},
+    trade_offs::trade_offs,
     verdict,
 };
 
@@ -29,8 +30,9 @@ pub fn analyse(record: &RunRecord) -> Findings {
         effects: effects::effects(&record.header.results, &measured, &fits),
         rankings: Vec::new(),
         matrices: Vec::new(),
-        matched_pairs: matched_pairs::matched_pairs(&measured, &fits),
+        matched_pairs: matched_pairs::matched_pairs(&record.header, &measured, &fits),
         answers: recommendation::answers(&measured, &fits),
+        trade_offs: None,
         probes: probed::of_run(record, &measured),
         findings: Vec::new(),
         skipped: record.skipped.clone(),
@@ -44,6 +46,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
     );
     recommendation::withhold(&mut findings, &Commands::of(&record.header));
     findings.limitations = limitations::limitations(record, &measured, &fits, &findings);
+    findings.trade_offs = trade_offs(&findings, &[]);
     findings.verdict = verdict::verdict(&findings, record, &measured, &Commands::of(&record.header));
     findings
 }

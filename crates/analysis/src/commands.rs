@@ -88,7 +88,8 @@ mod tests {
             [format!("plumb report {id} --section drops")]
         );
         let there = format!("ip -s link  # on {host}");
-        header.machines = vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None }];
+        header.machines =
+            vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None, settings: None }];
         assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), ["ip -s link"]);
         assert_eq!(Commands::of(&header).probed("").len(), 1);
         header.paths.iter_mut().for_each(|path| path.layers = vec!["network".into()]);

@@ -10,9 +10,10 @@ mod judge;
 mod matching;
 mod outage;
 mod settings;
+mod verdict;
 mod warnings;
 
-use findings::{COMPARISON_SCHEMA, ResultComparison, RunComparison};
+use findings::{COMPARISON_SCHEMA, ComparisonVerdict, ResultComparison, RunComparison};
 use samples::RunRecord;
 
 use crate::{analyse, fits::Fits, observations};
@@ -34,6 +35,8 @@ pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComp
     let history = History::of(a, b, &results_a, others);
     let mut comparison = RunComparison {
         schema: COMPARISON_SCHEMA,
+        verdict: ComparisonVerdict::default(),
+        gate: None,
         a: analyse::head(a),
         b: analyse::head(b),
         environment_changes: environment::changes(a, b, &matched.pairs),
@@ -51,6 +54,7 @@ pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComp
     comparison.results.sort_by_key(place);
     comparison.limitations = warnings::limitations(a, b, &comparison);
     comparison.limitations.extend(floor::limitation(&matched.pairs, &floors));
+    comparison.verdict = verdict::verdict(&comparison);
     comparison
 }
 

@@ -47,6 +47,7 @@ impl Fixture {
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
+            queue_factors: Vec::new(),
             design: Design::default(),
             environment: Some(environment()),
             paths: Vec::new(),
@@ -107,6 +108,12 @@ impl Fixture {
         self.record.header.origin = Origin::Imported(ImportRecord::default());
         self.record.header.environment = None;
         self.each(&id, |trial| trial.cpu = CpuUsage::default())
+    }
+
+    /// Declares the run as imported, so that names are hints to settings.
+    pub(crate) fn logged(mut self) -> Self {
+        self.record.header.origin = Origin::Imported(ImportRecord::default());
+        self
     }
 
     pub(crate) fn measured(
@@ -173,6 +180,8 @@ impl Fixture {
         let header = &mut self.record.header;
         let levels: BTreeMap<String, String> =
             levels.iter().map(|(factor, level)| (factor.to_string(), level.to_string())).collect();
+        let queues = levels.keys().filter(|factor| factor.contains("ueue"));
+        header.queue_factors.extend(queues.cloned());
         let settings: Vec<String> =
             levels.iter().map(|(factor, level)| format!("/{factor}={level}")).collect();
         let id = format!("{path}/{workload}{}", settings.concat());

@@ -1,7 +1,8 @@
-//! Finds results whose names differ in only one word. Does not assess the difference.
+//! Finds results that differ only in vhost. The settings of the virtual machines decide or, for logs of other tools,
+//! names. Does not assess the difference.
 
 use findings::{MatchedPair, MatchedPairs};
-use samples::ResultRecord;
+use samples::{ResultRecord, RunHeader, VmSettings};
 
 use crate::{fits::Fits, observations::Observations};
 
@@ -16,9 +17,13 @@ pub(crate) struct Pair<'a> {
 }
 
 /// If a word is the name of a factor, its levels are reported as the effects of that factor instead.
-pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<MatchedPairs> {
+pub(crate) fn matched_pairs(
+    header: &RunHeader,
+    measured: &[Observations<'_>],
+    fits: &Fits,
+) -> Vec<MatchedPairs> {
     let mut all: Vec<MatchedPairs> = Vec::new();
-    for pair in pairs(measured).iter().filter(|pair| !pair.is_factor) {
+    for pair in pairs(header, measured).iter().filter(|pair| !pair.is_factor) {
         let workload = &pair.without.record.workload;
         let Some(change) = fits.compare(pair.with, pair.without) else { continue };
         let found = MatchedPair {
@@ -41,8 +46,11 @@ pub(crate) fn matched_pairs(measured: &[Observations<'_>], fits: &Fits) -> Vec<M
     all
 }
 
-pub(crate) fn pairs<'a>(measured: &'a [Observations<'a>]) -> Vec<Pair<'a>> {
-    let results: Vec<PairSide<'a>> = measured.iter().map(sided).collect();
+pub(crate) fn pairs<'a>(header: &RunHeader, measured: &'a [Observations<'a>]) -> Vec<Pair<'a>> {
+    let results: Vec<PairSide<'a>> = match header.origin.imported() {
+        Some(_) => measured.iter().map(named).collect(),
+        None => measured.iter().filter_map(|result| configured(header, result)).collect(),
+    };
     results.iter().filter(|result| result.on == Some(true)).filter_map(|on| pair(on, &results)).collect()
 }
 
@@ -60,7 +68,23 @@ fn pair<'a>(on: &PairSide<'a>, results: &[PairSide<'a>]) -> Option<Pair<'a>> {
     Some(Pair { with: on.result, without: off.result, is_factor: on.is_factor })
 }
 
-fn sided<'a>(result: &'a Observations<'a>) -> PairSide<'a> {
+/// Returns `None` without virtual machines, or if only one of two uses vhost.
+fn configured<'a>(header: &RunHeader, result: &'a Observations<'a>) -> Option<PairSide<'a>> {
+    let ResultRecord { path, workload, levels, .. } = result.record;
+    let path = header.paths.iter().find(|record| record.name == *path)?;
+    let settings = |host: &str| {
+        let machine = header.machines.iter().find(|machine| machine.host == host)?;
+        machine.settings.clone()
+    };
+    let mut ends: [Option<VmSettings>; 2] = path.hosts().map(settings);
+    let mut vhost = ends.iter_mut().flatten().map(|settings| std::mem::take(&mut settings.vhost));
+    let on = vhost.next()?;
+    let is_mixed = vhost.next().is_some_and(|other| other != on);
+    let key = format!("{workload} {levels:?} {:?} {ends:?}", path.layers);
+    (!is_mixed).then_some(PairSide { result, key, on: Some(on), is_factor: false })
+}
+
+fn named<'a>(result: &'a Observations<'a>) -> PairSide<'a> {
     let ResultRecord { path, workload, levels, .. } = result.record;
     let (mut on, mut is_factor) = (None, false);
     let mut key = Vec::new();
@@ -133,7 +157,7 @@ mod tests {
 
     #[test]
     fn lists_each_matched_pair_once_with_its_difference() {
-        let mut run = Fixture::new(6);
+        let mut run = Fixture::new(6).logged();
         for path in ["host-to-vm", "host-to-vm-vhost", "vm-to-vm", "vm-to-vm-vhost"] {
             run.path(path, &["bridge", "virtio"]);
         }
@@ -162,7 +186,7 @@ mod tests {
 
     #[test]
     fn levels_of_a_factor_are_not_matched_pairs() {
-        let mut run = Fixture::new(6);
+        let mut run = Fixture::new(6).logged();
         run.path("guest", &["virtio"]);
         run.stream("guest", &[("vhost", "off")], 1e9).stream("guest", &[("vhost", "on")], 2e9);
         let findings = crate::analyse(&run.record);

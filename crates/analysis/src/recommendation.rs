@@ -42,16 +42,15 @@ fn answer(sweep: &Sweep<'_>) -> Answer {
 }
 
 pub(crate) fn withhold(findings: &mut Findings, commands: &Commands<'_>) {
-    let Findings { answers, findings: claims, .. } = findings;
-    for answer in answers {
+    let mut answers = std::mem::take(&mut findings.answers);
+    for answer in &mut answers {
         for recommendation in &mut answer.recommendations {
-            let unreliable = claims
-                .iter()
-                .find(|claim| claim.distrusts() && claim.results.contains(&recommendation.result));
+            let doubted = findings.distrusting().find(|finding| finding.concerns(&recommendation.result));
             recommendation.withheld =
-                unreliable.map(|claim| withheld(claim, commands, answer.path.as_str(), &answer.workload));
+                doubted.map(|finding| withheld(finding, commands, &answer.path, &answer.workload));
         }
     }
+    findings.answers = answers;
 }
 
 fn withheld(claim: &Finding, commands: &Commands<'_>, path: &str, workload: &str) -> String {

@@ -69,7 +69,7 @@ struct Candidate<'a> {
     judged: bool,
 }
 
-fn count(number: usize) -> u32 {
+pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
@@ -116,10 +116,10 @@ fn conclusion<'a>(
     let established = leading.is_some_and(Difference::is_established);
     let undermines = |finding: &&Finding| match finding.role {
         Role::Limit => !established,
-        _ => shown.iter().any(|result| concerns(finding, result)),
+        _ => shown.iter().any(|result| finding.concerns(result)),
     };
     let most = findings.results.iter().map(|result| result.value.trials).max().unwrap_or_default();
-    let conclusion = match (distrusting(findings).find(undermines), leading) {
+    let conclusion = match (findings.distrusting().find(undermines), leading) {
         (Some(finding), _) => Conclusion::Repeat {
             reason: finding.into(),
             action: finding.remedy.as_ref().map(|remedy| remedy.action.clone()),
@@ -134,21 +134,13 @@ fn conclusion<'a>(
     (conclusion, shown)
 }
 
-fn distrusting(findings: &Findings) -> impl Iterator<Item = &Finding> {
-    findings.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
-}
-
-fn concerns(finding: &Finding, result: &str) -> bool {
-    finding.results.iter().any(|concerned| concerned == result)
-}
-
 fn cautions(findings: &Findings, shown: &[&str], conclusion: &Conclusion) -> Vec<Statement> {
-    let mut cautions: Vec<&Finding> = distrusting(findings)
+    let mut cautions: Vec<&Finding> = findings.distrusting()
         .filter(
             |finding| !matches!(conclusion, Conclusion::Repeat { reason, .. } if reason.finding == finding.id),
         )
         .collect();
-    cautions.sort_by_key(|finding| !shown.iter().any(|result| concerns(finding, result)));
+    cautions.sort_by_key(|finding| !shown.iter().any(|result| finding.concerns(result)));
     cautions.into_iter().map(Into::into).collect()
 }
 

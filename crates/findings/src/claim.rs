@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workload::Metric;
 
-use crate::{estimate::Comparison, evidence::Evidence};
+use crate::{estimate::Comparison, evidence::Evidence, verdict::Statement};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -79,13 +79,17 @@ impl Finding {
 
     #[must_use]
     pub fn sentence(&self) -> String {
-        let separator = if self.detail.is_empty() { "" } else { ": " };
-        format!("{}{separator}{}", self.lead, self.detail)
+        Statement::from(self).sentence()
     }
 
     #[must_use]
     pub fn claim(&self) -> String {
         sentences(&self.sentence(), &self.further)
+    }
+
+    #[must_use]
+    pub fn concerns(&self, result: &str) -> bool {
+        self.results.iter().any(|concerned| concerned == result)
     }
 
     #[must_use]

@@ -10,6 +10,8 @@ use workload::{GuardedMetric, Metric};
 use crate::{
     document::RunSummary,
     estimate::{Comparison, Estimate, Interval},
+    result::{label_in_workload, result_label},
+    verdict::ComparisonVerdict,
 };
 
 /// Version of the format. Readers reject other versions.
@@ -20,6 +22,11 @@ pub const COMPARISON_SCHEMA: u32 = 1;
 pub struct RunComparison {
     /// [`COMPARISON_SCHEMA`] at the time of writing.
     pub schema: u32,
+    /// The answer, made from the parts below.
+    pub verdict: ComparisonVerdict,
+    /// The outcome of `plumb check`. `None` if no limits were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
     pub a: RunSummary,
     pub b: RunSummary,
     /// Differences between the environments, the most significant first.
@@ -33,6 +40,19 @@ pub struct RunComparison {
     pub only_b: Vec<String>,
     /// Limitations, as full sentences.
     pub limitations: Vec<String>,
+}
+
+impl RunComparison {
+    /// Omits the workload if all results have the same one and are named otherwise.
+    #[must_use]
+    pub fn label(&self, result: &ResultComparison) -> String {
+        let ResultComparison { path, levels, workload, .. } = result;
+        if self.results.iter().all(|other| other.workload == *workload) {
+            label_in_workload(path, levels, workload)
+        } else {
+            result_label(path, levels, Some(workload))
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -170,8 +190,10 @@ pub struct Gate {
     /// Larger changes of guarded metrics fail.
     pub guard_limits: GuardLimits,
     pub outcome: GateOutcome,
-    /// Results with an established regression beyond the threshold.
+    /// Results with an established regression beyond the threshold, the largest first.
     pub regressions: Vec<String>,
+    /// Results that became worse by less than the threshold.
+    pub tolerated: Vec<String>,
     /// Results with a guarded metric that is clearly worse than its limit allows.
     pub violations: Vec<GuardViolation>,
     /// Undecided results with the reasons.
@@ -216,11 +238,4 @@ pub enum GateOutcome {
     Regressed,
     /// Regressions are neither established nor excluded.
     Undecided,
-}
-
-/// A comparison with the outcome of its gate, as printed by `plumb check --json`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CheckReport {
-    pub gate: Gate,
-    pub comparison: RunComparison,
 }

@@ -6,12 +6,13 @@ use serde::Serialize;
 use crate::{
     alternatives::{MatchedPairs, Ranking},
     answer::Answer,
-    claim::Finding,
+    claim::{Finding, Role},
     cost_breakdown::{CostBreakdown, FactorEffect},
     estimate::NoiseFloor,
     pair_matrix::PairMatrix,
     probed::RunProbes,
     result::ResultSummary,
+    trade_offs::TradeOffs,
     verdict::RunVerdict,
 };
 use samples::{
@@ -49,6 +50,9 @@ pub struct Findings {
     pub matched_pairs: Vec<MatchedPairs>,
     /// Recommendations, one per swept workload and path.
     pub answers: Vec<Answer>,
+    /// Configurations side by side, if virtual machines were booted or requirements were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trade_offs: Option<TradeOffs>,
     pub probes: RunProbes,
     /// Findings, the most severe first.
     pub findings: Vec<Finding>,
@@ -56,6 +60,19 @@ pub struct Findings {
     pub skipped: Vec<SkippedResult>,
     /// Limitations as full sentences, e.g. emulation, an unfinished run, too few trials or a loaded host.
     pub limitations: Vec<String>,
+}
+
+impl Findings {
+    /// Returns findings that make results unreliable and that no other finding explains.
+    pub fn distrusting(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
+    }
+
+    /// Returns the finding that makes a result's values unreliable. A limit only hides small differences.
+    #[must_use]
+    pub fn unreliable(&self, result: &str) -> Option<&Finding> {
+        self.distrusting().find(|finding| finding.role == Role::Measurement && finding.concerns(result))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

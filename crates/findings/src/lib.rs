@@ -15,10 +15,12 @@ mod memory;
 mod packets;
 mod pair_matrix;
 mod probed;
+mod requirement;
 mod result;
 mod single;
 mod stream;
 mod trace;
+mod trade_offs;
 mod verdict;
 mod vm;
 
@@ -26,8 +28,8 @@ pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
 pub use claim::{Change, Finding, Remedy, RemedyEffect, Role, Severity};
 pub use comparison::{
-    BetweenRuns, BoundedValue, COMPARISON_SCHEMA, CheckReport, EnvironmentChange, Gate, GateOutcome,
-    GuardComparison, GuardLimits, GuardViolation, OpenQuestion, ResultComparison, RunComparison, Verdict,
+    BetweenRuns, BoundedValue, COMPARISON_SCHEMA, EnvironmentChange, Gate, GateOutcome, GuardComparison,
+    GuardLimits, GuardViolation, OpenQuestion, ResultComparison, RunComparison, Verdict,
 };
 pub use cost_breakdown::{CostBreakdown, CostStep, FactorEffect};
 pub use distribution::{Bucket, Distribution, Percentile};
@@ -46,6 +48,7 @@ pub use probed::{
     LatencyBreakdown, Leg, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,
     StepSummary,
 };
+pub use requirement::{RequiredQuantity, Requirement, UnknownRequirement};
 pub use result::*;
 pub use samples::Objective;
 pub use single::{
@@ -57,6 +60,7 @@ pub use trace::{
     CallComparison, ConsumerComparison, PtraceCost, TRACE_COMPARISON_SCHEMA, TraceComparison, TraceSummary,
     TracedCall, TracedCpu, TracedPace, TracedShare,
 };
+pub use trade_offs::{Compliance, Configuration, Judgement, TradeOffs, UnclearReason};
 pub use verdict::*;
 pub use vm::{VM_SCHEMA, VmRoleCpu, VmSummary};
 pub use workload::{GuardedMetric, Metric};

@@ -9,6 +9,7 @@ use units::Nanos;
 use workload::{BalloonMethod, BalloonMove, Metric, ReportedValue, SocketFacts, Work};
 
 use crate::{
+    distribution::Distribution,
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
     packets::PacketSummary,
@@ -78,7 +79,20 @@ pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: Opt
     path.into_iter().chain(levels).chain(workload.map(str::to_owned)).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns the workload only for a result without a path and levels.
+#[must_use]
+pub fn label_in_workload(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
+    let is_nameless = path == NO_PATH && levels.is_empty();
+    result_label(path, levels, is_nameless.then_some(workload))
+}
+
 impl ResultSummary {
+    /// Returns the times that the result is judged by.
+    #[must_use]
+    pub fn times(&self) -> Option<&Distribution> {
+        if let WorkloadSummary::PingPong(latency) = &self.measured { Some(latency.judged()) } else { None }
+    }
+
     #[must_use]
     pub fn latency_breakdown(&self) -> Option<&LatencyBreakdown> {
         self.probed.as_ref()?.latency_breakdown.as_ref()

@@ -2,13 +2,13 @@
 //! This is independent of log formats and storage.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     ops::RangeInclusive,
 };
 
 use samples::{
-    Arm, CpuUsage, Design, ImportRecord, ImportedKind, Origin, PathCheck, RunHeader, RunId, RunState, SCHEMA,
-    ScenarioRecord, Trial, UnixMillis,
+    Arm, CpuUsage, Design, ImportRecord, ImportedKind, Origin, PathCheck, ResultRecord, RunHeader, RunId,
+    RunState, SCHEMA, ScenarioRecord, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -192,6 +192,7 @@ impl Assembler {
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
+            queue_factors: queue_factors(&results),
             design: Design::default(),
             environment: None,
             paths,
@@ -337,4 +338,12 @@ impl Assembler {
 
 fn is_count_of_calls(found: &ImportedTest) -> bool {
     found.settings.kind == ImportedKind::Other && !found.syscalls.is_empty()
+}
+fn queue_factors(results: &[ResultRecord]) -> Vec<String> {
+    let is_named = |factor: &&String| {
+        let factor = factor.to_lowercase();
+        factor.contains("queue") && !factor.contains("len") && !factor.contains("size")
+    };
+    let named = results.iter().flat_map(|result| result.levels.keys()).filter(is_named);
+    named.cloned().collect::<BTreeSet<String>>().into_iter().collect()
 }

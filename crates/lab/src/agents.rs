@@ -17,7 +17,7 @@ use units::Nanos;
 
 use workload::WorkloadSettings;
 
-use crate::{allowance, error::RunError, left_out::LeftOut, stop::Stop};
+use crate::{allowance, error::RunError, left_out::LeftOut, record, stop::Stop};
 
 const GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(50);
@@ -98,13 +98,14 @@ impl Agents {
         self.endpoints.get(host)?.ready_within
     }
 
-    pub(crate) fn booted(&self) -> Vec<BootedMachine> {
+    pub(crate) fn booted(&self, lab: &Lab) -> Vec<BootedMachine> {
         let booted = self.endpoints.iter().filter(|(_, endpoint)| endpoint.machine.boot().own_kernel);
         let machines = booted.map(|(host, endpoint)| BootedMachine {
             host: host.to_string(),
             booted: endpoint.machine.condition().booted_within.map(Nanos::from),
             ready: endpoint.ready_within.unwrap_or_default().into(),
             resident: machine::resident(&endpoint.machine.pids()),
+            settings: lab.vm(host).map(record::vm),
         });
         machines.collect()
     }

@@ -56,6 +56,7 @@ fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingPr
         probes: request.plan.probes.clone(),
         missing_probes: missing.to_vec(),
         environment: Some(environment.clone()),
+        queue_factors: request.scenario.queue_factors(),
         paths: planned_paths(request).map(record::path).collect(),
         results: request.plan.results.iter().map(record::result).collect(),
         ..RunHeader::default()

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use samples::{PathRecord, ResultRecord, ScenarioRecord, UnixMillis, WorkloadSource};
-use scenario::{Path, PlannedResult, Scenario};
+use samples::{PathRecord, ResultRecord, ScenarioRecord, UnixMillis, VmSettings, WorkloadSource};
+use scenario::{Path, PlannedResult, Scenario, Vm};
 
 pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
     ScenarioRecord {
@@ -12,6 +12,17 @@ pub(crate) fn scenario(scenario: &Scenario, text: &str) -> ScenarioRecord {
         about: scenario.about.clone(),
         digest: scenario.digest.clone(),
         text: text.to_owned(),
+    }
+}
+
+pub(crate) fn vm(vm: &Vm) -> VmSettings {
+    VmSettings {
+        monitor: vm.monitor.word().to_owned(),
+        board: vm.board.word().to_owned(),
+        vcpus: vm.vcpus,
+        memory: vm.memory,
+        queues: vm.queues,
+        vhost: vm.vhost,
     }
 }
 

@@ -63,7 +63,7 @@ pub fn run<S: Sink>(
     let watched = Request { scenario: &scenario, plan: &plan, ..request.clone() };
     observer.event(&Event::Step("checking the paths"));
     let skipped = missing_results(&watched, &capabilities);
-    let booted = agents.booted();
+    let booted = agents.booted(lab_handle.lab);
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
     let mut runner = TrialRunner { lab_handle, agents, watcher, usable_cpus, balloons, set: None, emulated };

@@ -9,19 +9,14 @@ mod limitations;
 mod results;
 mod unmatched;
 
-use findings::{Gate, RunComparison};
+use findings::RunComparison;
 
 use crate::{
     harmless::in_a_line,
     page::{Page, Section},
 };
 
-struct Source<'a> {
-    comparison: &'a RunComparison,
-    gate: Option<&'a Gate>,
-}
-
-type Build = fn(&Source<'_>) -> Option<Section>;
+type Build = fn(&RunComparison) -> Option<Section>;
 
 /// The environments come before any values, and the answer, which is always present, comes last.
 const ORDER: &[Build] = &[
@@ -36,11 +31,10 @@ const ORDER: &[Build] = &[
     answer::build,
 ];
 
-pub(crate) fn page(comparison: &RunComparison, gate: Option<&Gate>) -> Page {
-    let source = Source { comparison, gate };
+pub(crate) fn page(comparison: &RunComparison) -> Page {
     let title = format!("{} (B) vs {} (A)", comparison.b.id, comparison.a.id);
-    let mut sections: Vec<Section> = ORDER.iter().filter_map(|build| build(&source)).collect();
-    if gate.is_some() {
+    let mut sections: Vec<Section> = ORDER.iter().filter_map(|build| build(comparison)).collect();
+    if comparison.gate.is_some() {
         sections.rotate_right(1);
     }
     Page { title: in_a_line(&title), sections }

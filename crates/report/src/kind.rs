@@ -28,10 +28,6 @@ pub(crate) trait KindReport {
         Vec::new()
     }
 
-    fn judged(&self) -> Option<&Distribution> {
-        None
-    }
-
     fn caption(&self) -> Option<&'static str> {
         None
     }

@@ -2,15 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Findings, NO_PATH, ResultComparison, ResultSummary, RunComparison};
+use findings::{Findings, NO_PATH, ResultSummary, RunComparison};
 use samples::CpuConsumer;
 
 fn is_placed(path: &str) -> bool {
     path != NO_PATH
-}
-
-fn is_nameless(path: &str, levels: &BTreeMap<String, String>) -> bool {
-    !is_placed(path) && levels.is_empty()
 }
 
 pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
@@ -18,24 +14,7 @@ pub(crate) fn are_placed<'a>(mut paths: impl Iterator<Item = &'a str>) -> bool {
 }
 
 pub(crate) fn result_in_workload(result: &ResultSummary) -> String {
-    findings::result_label(
-        &result.path,
-        &result.levels,
-        is_nameless(&result.path, &result.levels).then_some(result.workload.as_str()),
-    )
-}
-
-pub(crate) fn comparison(comparison: &RunComparison, result: &ResultComparison) -> String {
-    let several = compared(comparison).len() > 1 || is_nameless(&result.path, &result.levels);
-    findings::result_label(&result.path, &result.levels, several.then_some(result.workload.as_str()))
-}
-
-pub(crate) fn comparison_in_workload(result: &ResultComparison) -> String {
-    findings::result_label(
-        &result.path,
-        &result.levels,
-        is_nameless(&result.path, &result.levels).then_some(result.workload.as_str()),
-    )
+    findings::label_in_workload(&result.path, &result.levels, &result.workload)
 }
 
 /// `offload=off, mtu=1500`, or `None` without factors.

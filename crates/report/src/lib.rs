@@ -16,7 +16,6 @@ mod phrases;
 mod pictures;
 mod quantity;
 mod render;
-mod requirement;
 mod sections;
 mod single;
 mod text;
@@ -32,4 +31,3 @@ pub use render::{
     Format, Options, SingleFormat, Summary, UnknownFormat, View, measurement_line, render, render_comparison,
     render_memory, render_single, render_trace, render_trace_comparison, render_vm, section_names,
 };
-pub use requirement::{Requirement, UnknownRequirement};

@@ -3,13 +3,13 @@
 use std::{fmt, str::FromStr};
 
 use findings::{
-    CheckReport, Findings, Gate, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison,
-    TraceSummary, VmSummary,
+    Findings, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison, TraceSummary,
+    VmSummary,
 };
 use samples::RunRecord;
 use serde::Serialize;
 
-use crate::{backends, comparison, memory, page::Page, requirement::Requirement, sections, single, trace};
+use crate::{backends, comparison, memory, page::Page, sections, single, trace};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -104,13 +104,11 @@ pub struct Options {
     /// `None` is the short view on a terminal and the full one elsewhere.
     pub view: Option<View>,
     pub summary: Summary,
-    pub requirements: Vec<Requirement>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let requirements = Vec::new();
-        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First, requirements }
+        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First }
     }
 }
 
@@ -131,23 +129,15 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
 
 /// Both CSV formats have one row per result. Ends with a newline.
 #[must_use]
-pub fn render_comparison(
-    comparison: &RunComparison,
-    gate: Option<&Gate>,
-    format: Format,
-    options: &Options,
-) -> String {
-    let page = || comparison::page(comparison, gate);
-    match (format, gate) {
-        (Format::Terminal, _) => backends::terminal(&page(), options),
-        (Format::Markdown, _) => backends::markdown(&page()),
-        (Format::Html, _) => backends::html(&page()),
-        (Format::Latex, _) => backends::latex(&page()),
-        (Format::Json, None) => backends::json(comparison),
-        (Format::Json, Some(gate)) => {
-            backends::json(&CheckReport { gate: gate.clone(), comparison: comparison.clone() })
-        }
-        (Format::Csv | Format::CsvTrials, _) => backends::csv_comparison(comparison),
+pub fn render_comparison(comparison: &RunComparison, format: Format, options: &Options) -> String {
+    let page = || comparison::page(comparison);
+    match format {
+        Format::Terminal => backends::terminal(&page(), options),
+        Format::Markdown => backends::markdown(&page()),
+        Format::Html => backends::html(&page()),
+        Format::Latex => backends::latex(&page()),
+        Format::Json => backends::json(comparison),
+        Format::Csv | Format::CsvTrials => backends::csv_comparison(comparison),
     }
 }
 

@@ -48,20 +48,18 @@ use crate::{
     harmless::in_a_line,
     page::{Block, Depth, Page, Section, section},
     render::{Options, Summary, View},
-    requirement::Requirement,
 };
 
 pub(crate) struct Source<'a> {
     pub(crate) findings: &'a Findings,
     pub(crate) record: Option<&'a RunRecord>,
     pub(crate) objective: Objective,
-    pub(crate) requirements: &'a [Requirement],
 }
 
 impl<'a> Source<'a> {
-    pub(crate) fn new(findings: &'a Findings, record: Option<&'a RunRecord>, options: &'a Options) -> Self {
+    pub(crate) fn new(findings: &'a Findings, record: Option<&'a RunRecord>, options: &Options) -> Self {
         let objective = options.objective.unwrap_or(findings.run.design.objective);
-        Self { findings, record, objective, requirements: &options.requirements }
+        Self { findings, record, objective }
     }
 }
 

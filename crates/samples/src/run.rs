@@ -76,6 +76,9 @@ pub struct RunHeader {
     pub environment: Option<Environment>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
+    /// Factors whose levels are numbers of device queues. For imported runs, they are guessed from their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_factors: Vec<String>,
     pub paths: Vec<PathRecord>,
     /// The results, in scenario order.
     pub results: Vec<ResultRecord>,
@@ -102,6 +105,22 @@ pub struct BootedMachine {
     pub ready: Nanos,
     /// Resident memory of its monitor at the start of the run, including guest memory.
     pub resident: Option<Bytes>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<VmSettings>,
+}
+
+/// How a virtual machine is configured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VmSettings {
+    /// E.g. `qemu` or `firecracker`.
+    pub monitor: String,
+    /// E.g. `q35`.
+    pub board: String,
+    pub vcpus: u32,
+    pub memory: Bytes,
+    pub queues: u32,
+    /// Whether the host kernel processes the packets instead of the monitor.
+    pub vhost: bool,
 }
 
 impl ScenarioRecord {
@@ -131,6 +150,12 @@ pub struct PathRecord {
 const NETWORK: &str = "network";
 
 impl PathRecord {
+    /// Returns the hosts of the client's and the server's end.
+    #[must_use]
+    pub fn hosts(&self) -> [&str; 2] {
+        [&self.from, &self.to].map(|end| end.split_once(':').map_or(end.as_str(), |(host, _)| host))
+    }
+
     /// Returns whether a path with these layers exists outside of labs, i.e. between existing hosts.
     #[must_use]
     pub fn exists(layers: &[String]) -> bool {

@@ -4,7 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{factor::Factor, lab::Lab, path::Path, probes::Probes, workload::Workload};
+use crate::{
+    factor::Factor,
+    lab::{DeviceSettingKind, Lab},
+    path::Path,
+    probes::Probes,
+    workload::Workload,
+};
 use samples::Design;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +27,15 @@ pub struct Scenario {
     pub probes: Probes,
     /// SHA-256 of the document's text, in hex. A stored run can be resumed only if this matches.
     pub digest: String,
+}
+
+impl Scenario {
+    /// Returns the names of factors that set the number of queues.
+    #[must_use]
+    pub fn queue_factors(&self) -> Vec<String> {
+        let queues = self.factors.iter().filter(|factor| factor.varies(DeviceSettingKind::Queues));
+        queues.map(|factor| factor.name.to_string()).collect()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

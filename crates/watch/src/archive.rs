@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use findings::{Gate, GuardLimits, RunComparison, RunLevelShift, RunResults};
+use findings::{GuardLimits, RunComparison, RunLevelShift, RunResults};
 use samples::{RunId, RunState, UnixMillis};
 use store::{RunListing, Store, StoreError, remedies_parent};
 use units::Bytes;
@@ -41,7 +41,7 @@ pub struct Archive {
 #[derive(Debug)]
 pub struct Standing {
     pub stored: Arc<StoredRun>,
-    pub compared: Option<(RunComparison, Gate)>,
+    pub compared: Option<RunComparison>,
     pub shifts: Vec<RunLevelShift>,
 }
 
@@ -196,13 +196,13 @@ fn compared(
     run: &RunId,
     measure: &Measure,
     remembered: &ScenarioState,
-) -> Result<(RunComparison, Gate), StoreError> {
+) -> Result<RunComparison, StoreError> {
     let (a, b) = (store.load(against)?, store.load(run)?);
     // A regression that is still active is not run-to-run noise.
     let is_usual =
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = store.others(&a, &b, is_usual)?;
-    let comparison = analysis::comparison(&a, &b, &others);
-    let gate = analysis::gate(&comparison, measure.max_loss.0, GuardLimits::default());
-    Ok((comparison, gate))
+    let mut comparison = analysis::comparison(&a, &b, &others);
+    comparison.gate = Some(analysis::gate(&comparison, measure.max_loss.0, GuardLimits::default()));
+    Ok(comparison)
 }

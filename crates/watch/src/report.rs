@@ -1,8 +1,6 @@
 //! The output for a measurement: a line of text, and a document for programs.
 
-use findings::{
-    Estimate, Gate, GateOutcome, GuardViolation, OpenQuestion, ResultComparison, RunLevelShift, RunResult,
-};
+use findings::{ComparisonVerdict, Estimate, Gate, GateOutcome, ResultComparison, RunLevelShift, RunResult};
 use jiff::Timestamp;
 use report::{Scale, result_label};
 use samples::RunId;
@@ -42,11 +40,10 @@ pub struct MeasurementReport {
     pub run: Option<RunId>,
     pub reference: Option<RunId>,
     pub results: Vec<MeasuredResult>,
-    pub regressions: Vec<String>,
-    /// Guarded metrics beyond their limits.
-    pub violations: Vec<GuardViolation>,
-    /// Inconclusive results, with reasons.
-    pub undecided: Vec<OpenQuestion>,
+    /// The answer of the comparison with the reference.
+    pub comparison: Option<ComparisonVerdict>,
+    /// What regressed or is undecided.
+    pub gate: Option<Gate>,
     pub level_shifts: Vec<RunLevelShift>,
     pub bytes: Option<Bytes>,
     /// Payload sent today (UTC) by all runs of the plan's scenarios.
@@ -75,9 +72,8 @@ impl MeasurementReport {
             run: None,
             reference: None,
             results: Vec::new(),
-            regressions: Vec::new(),
-            violations: Vec::new(),
-            undecided: Vec::new(),
+            comparison: None,
+            gate: None,
             level_shifts: Vec::new(),
             bytes: None,
             bytes_today: Bytes(0),
@@ -88,8 +84,8 @@ impl MeasurementReport {
 
     pub fn of_run(self, run: RunId, standing: &Standing, alert: Option<Alert>) -> Self {
         let compared = standing.compared.as_ref();
-        let results = compared.map_or(&[][..], |(comparison, _)| &comparison.results);
-        let gate = compared.map(|(_, gate)| gate);
+        let results = compared.map_or(&[][..], |comparison| &comparison.results);
+        let gate = compared.and_then(|comparison| comparison.gate.as_ref());
         Self {
             verdict: gate.map_or(Verdict::First, |gate| match gate.outcome {
                 GateOutcome::Passed => Verdict::Passed,
@@ -98,11 +94,10 @@ impl MeasurementReport {
             }),
             alert,
             run: Some(run),
-            reference: compared.map(|(comparison, _)| comparison.a.id.clone()),
+            reference: compared.map(|comparison| comparison.a.id.clone()),
             results: standing.stored.results.results.iter().map(|result| measured(result, results)).collect(),
-            regressions: gate.map(Gate::failed).unwrap_or_default(),
-            violations: gate.map(|gate| gate.violations.clone()).unwrap_or_default(),
-            undecided: gate.map(|gate| gate.undecided.clone()).unwrap_or_default(),
+            comparison: compared.map(|comparison| comparison.verdict.clone()),
+            gate: gate.cloned(),
             level_shifts: standing.shifts.clone(),
             bytes: Some(standing.stored.bytes),
             ..self
@@ -123,26 +118,32 @@ impl MeasurementReport {
         [format!("{head}  {line}")].into_iter().chain(alert).collect()
     }
 
+    fn failed(&self) -> Vec<String> {
+        self.gate.as_ref().map(Gate::failed).unwrap_or_default()
+    }
+
     fn headline(&self) -> Option<&MeasuredResult> {
-        let lost = self.results.iter().find(|result| self.regressions.contains(&result.result));
-        lost.or(self.results.first())
+        let failed = self.failed();
+        let first = self.results.iter().find(|result| Some(&result.result) == failed.first());
+        first.or(self.results.first())
     }
 
     fn outcome(&self) -> String {
         let reason = self.reason.as_deref().unwrap_or_default();
-        let others = self.regressions.len().saturating_sub(1);
+        let others = self.failed().len().saturating_sub(1);
         match self.verdict {
             Verdict::First => "first run, nothing to compare with yet".to_owned(),
             Verdict::Passed => "passed".to_owned(),
             Verdict::Skipped => format!("skipped: {reason}"),
-            Verdict::Undecided => match self.undecided.first() {
+            Verdict::Undecided => match self.gate.as_ref().and_then(|gate| gate.undecided.first()) {
                 Some(open) => format!("inconclusive for {}: {}", open.result, open.reason),
                 None => "inconclusive".to_owned(),
             },
             Verdict::Failed => format!("failed: {reason}"),
             Verdict::Regressed => {
                 let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
-                let guarded = self.violations.first().map(|it| format!("; {}: {}", it.result, it.reason));
+                let guarded = self.gate.as_ref().and_then(|gate| gate.violations.first());
+                let guarded = guarded.map(|it| format!("; {}: {}", it.result, it.reason));
                 format!("regressed{more}{}", guarded.unwrap_or_default())
             }
         }
@@ -150,7 +151,7 @@ impl MeasurementReport {
 
     fn alerted(&self, alert: Alert) -> String {
         match (alert, &self.level_shifts[..]) {
-            (Alert::Regression, _) => format!("alert: regression in {}", self.regressions.join(", ")),
+            (Alert::Regression, _) => format!("alert: regression in {}", self.failed().join(", ")),
             (Alert::Recovered, _) => "recovered: no regressions left".to_owned(),
             (Alert::Failed, _) => match &self.run {
                 Some(run) => format!("alert: incomplete measurement: run {run}"),
@@ -239,9 +240,17 @@ mod tests {
     #[test]
     fn prints_result_interval_and_verdict() {
         check(&report(Verdict::Passed), &["9.40 Gbit/s (9.20 to 9.60), −3.0 % against small-1: passed"]);
-        let regressions = vec!["wire/bulk".to_owned(), "wire/ping".to_owned()];
-        let lost =
-            MeasurementReport { regressions, alert: Some(Alert::Regression), ..report(Verdict::Regressed) };
+        let gate = Gate {
+            threshold: 0.05,
+            guard_limits: findings::GuardLimits::default(),
+            outcome: GateOutcome::Regressed,
+            regressions: vec!["wire/bulk".to_owned(), "wire/ping".to_owned()],
+            tolerated: Vec::new(),
+            violations: Vec::new(),
+            undecided: Vec::new(),
+        };
+        let alert = Some(Alert::Regression);
+        let lost = MeasurementReport { gate: Some(gate), alert, ..report(Verdict::Regressed) };
         check(&lost, &["small-1: regressed (and 1 more)", "alert: regression in wire/bulk, wire/ping"]);
         let shift = RunLevelShift {
             result: "wire/bulk".into(),

@@ -293,7 +293,7 @@ impl<'a, H: Host> Session<'a, H> {
         let (alert, after) = remembered.after(JudgedRun {
             run: &run,
             started: standing.stored.results.started,
-            gate: standing.compared.as_ref().map(|(comparison, gate)| (&comparison.a.id, gate)),
+            gate: standing.compared.as_ref().and_then(|it| Some((&it.a.id, it.gate.as_ref()?))),
             has_baseline: matches!(measure.against, Against::Baseline(_)),
             shifts: &standing.shifts,
         });

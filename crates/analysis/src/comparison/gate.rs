@@ -6,7 +6,7 @@ use findings::{
 };
 use stats::{Estimate, Interval, ab, verdict};
 
-use super::{environment, guards};
+use super::{environment, guards, verdict::size};
 use crate::words::percent;
 
 /// A `threshold` of 0.05 is 5 %. The gate fails if the interval of a result's ratio, widened by the noise, is beyond
@@ -17,8 +17,8 @@ use crate::words::percent;
 pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimits) -> Gate {
     let apart = incomparable(comparison);
     let missing = comparison.only_a.iter().map(|result| undecided(result, "B has no such result."));
-    let (mut regressions, mut open) = (Vec::new(), missing.collect::<Vec<_>>());
-    let mut violations = Vec::new();
+    let mut open: Vec<OpenQuestion> = missing.collect();
+    let (mut regressed, mut tolerated, mut violations) = (Vec::new(), Vec::new(), Vec::new());
     for result in &comparison.results {
         if apart.is_none() && result.disturbed.is_none() {
             for guard in &result.guards {
@@ -36,10 +36,15 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
         match (Loss::of(result, threshold), apart) {
             (Loss::Open(reason), None) => open.push(undecided(&result.result, &reason)),
             (_, Some(reason)) => open.push(undecided(&result.result, reason)),
-            (Loss::Established(_), None) => regressions.push(result.result.clone()),
+            (Loss::Established(_), None) => regressed.push(result),
+            (Loss::Excluded, None) if result.verdict == Verdict::Worse => {
+                tolerated.push(result.result.clone())
+            }
             (Loss::Excluded, None) => {}
         }
     }
+    regressed.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    let regressions: Vec<String> = regressed.into_iter().map(|result| result.result.clone()).collect();
     let outcome = if !regressions.is_empty() || !violations.is_empty() {
         GateOutcome::Regressed
     } else if open.is_empty() && !comparison.results.is_empty() {
@@ -47,7 +52,7 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
     } else {
         GateOutcome::Undecided
     };
-    Gate { threshold, guard_limits, outcome, regressions, violations, undecided: open }
+    Gate { threshold, guard_limits, outcome, regressions, tolerated, violations, undecided: open }
 }
 
 /// Judges a guarded metric. Its interval is usually wide, so equal runs only pass because the change itself counts.

@@ -5,7 +5,7 @@ mod disturbed;
 mod guarded;
 mod imported;
 
-use findings::{Basis, Gate, GateOutcome, GuardLimits, ResultComparison, Verdict};
+use findings::{Basis, ComparisonConclusion, Gate, GateOutcome, GuardLimits, ResultComparison, Verdict};
 use samples::ValidityWarning;
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement, PingPongData, Quantity};
@@ -167,11 +167,30 @@ fn longer_round_trip_is_worse_and_shorter_one_is_better() {
 }
 
 #[test]
+fn verdict_names_the_largest_change_of_each_direction() {
+    let mut b = run(8, 2, QUIET, 0.8);
+    b.each("plain/ping", |trial| trial.measurement = round_trip(30e3 + f64::from(trial.index)));
+    b.each("tunnel/ping", |trial| trial.measurement = round_trip(44e3 + f64::from(trial.index)));
+    let comparison = compare(&run(8, 1, QUIET, 1.0).record, &b.record);
+    let verdict = &comparison.verdict;
+    let named = |at: usize| (verdict.changes[at].label.as_str(), verdict.changes[at].verdict);
+    assert_eq!(verdict.conclusion, ComparisonConclusion::Mixed, "{verdict:#?}");
+    assert_eq!([named(0), named(1)], [("tunnel, bulk", Verdict::Worse), ("plain, ping", Verdict::Better)]);
+    assert_eq!((verdict.results.worse, verdict.results.better), (1, 2));
+    let gate = gate(&comparison, 0.3);
+    assert_eq!((gate.regressions.len(), gate.tolerated), (0, vec!["tunnel/bulk".to_owned()]));
+}
+
+#[test]
 fn too_few_trials_give_unknown_with_the_reason() {
     let comparison = compare(&run(2, 1, QUIET, 1.0).record, &run(2, 2, QUIET, 0.5).record);
     assert!(comparison.results.iter().all(|result| result.verdict == Verdict::Unknown), "{comparison:#?}");
     let lost = result(&comparison, "tunnel/bulk");
-    assert_eq!(lost.verdict, Verdict::Unknown);
+    let verdict = &comparison.verdict;
+    assert_eq!(
+        (verdict.conclusion, verdict.changes[0].result.as_str()),
+        (ComparisonConclusion::Undecided, "tunnel/bulk")
+    );
     assert!(
         lost.reason.as_ref().is_some_and(|reason| reason.contains("With 2 trials in A and 2 in B")),
         "{lost:#?}"
@@ -442,6 +461,7 @@ fn complete_outage_is_a_regression() {
             "{result:#?}"
         );
     }
+    assert_eq!(out.verdict.changes[0].change, None, "an outage is the largest change");
     let gate_of_it = gate(&out, 0.05);
     assert_eq!((gate_of_it.outcome, gate_of_it.regressions.len()), (GateOutcome::Regressed, 2));
     let back = compare(&b.record, &a.record);

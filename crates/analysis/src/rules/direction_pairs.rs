@@ -1,10 +1,10 @@
-//! Finds results for the two directions of a path: reversed path names, levels such as `forward` and `reverse`,
-//! workloads that differ only in direction, and bidirectional traffic.
+//! Finds results for the two directions of a path: paths between the same ends, workloads that differ only in
+//! direction, and bidirectional traffic. For logs of other tools, names decide.
 
 use std::cmp::Ordering;
 
 use findings::{Comparison, Estimate, ResultSummary, StreamSummary};
-use samples::WorkloadSource;
+use samples::{RunHeader, WorkloadSource};
 use workload::{Direction, StreamSettings};
 
 use super::{
@@ -36,22 +36,33 @@ pub(crate) fn ways<'a>(context: &Context<'a>) -> Vec<DirectionPair<'a>> {
     let mut ways: Vec<DirectionPair<'_>> = Vec::new();
     for (index, one) in results.iter().enumerate() {
         ways.extend(at_once(one.0));
-        let others = results[index + 1..].iter().filter(|other| opposite(one.1, other.1));
+        let others = results[index + 1..].iter().filter(|other| opposite(context.header, one.1, other.1));
         ways.extend(others.filter_map(|other| pair(context, *one, *other)));
     }
     ways
 }
 
-fn opposite(one: &Observations<'_>, other: &Observations<'_>) -> bool {
+fn opposite(header: &RunHeader, one: &Observations<'_>, other: &Observations<'_>) -> bool {
     let (a, b) = (one.record, other.record);
     if one.metric != other.metric {
         return false;
     }
     let workload = a.workload == b.workload;
     let (path, levels) = (a.path == b.path, a.levels == b.levels);
-    (workload && levels && reversed(&a.path, &b.path))
-        || (workload && path && levels_reversed(&a.levels, &b.levels))
-        || (path && levels && loads_reversed(&a.sent, &b.sent))
+    if header.origin.imported().is_some() {
+        return (workload && levels && reversed(&a.path, &b.path))
+            || (workload && path && levels_reversed(&a.levels, &b.levels))
+            || (path && levels && loads_reversed(&a.sent, &b.sent));
+    }
+    let ends = |name: &String| {
+        let path = header.paths.iter().find(|path| path.name == *name);
+        path.map(|path| (&path.from, &path.to))
+    };
+    let swapped = || ends(&a.path).is_some_and(|(from, to)| from != to && ends(&b.path) == Some((to, from)));
+    let one_factor =
+        || a.levels.iter().filter(|(factor, level)| b.levels.get(*factor) != Some(level)).count() <= 1;
+    (workload && levels && swapped())
+        || (path && (levels || workload && one_factor()) && loads_reversed(&a.sent, &b.sent))
 }
 
 pub(crate) fn reversed(one: &str, other: &str) -> bool {

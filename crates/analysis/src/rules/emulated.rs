@@ -27,7 +27,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let environment = context.findings.run.environment.as_ref();
     let mut signs: Vec<Sign> =
         environment.into_iter().flat_map(|it| [model(it), slow(it)]).flatten().collect();
-    signs.extend([warned(context), named(context)].into_iter().flatten());
+    let named = context.header.origin.imported().and_then(|_| named(context));
+    signs.extend([warned(context), named].into_iter().flatten());
     let (sure, unsure): (Vec<Sign>, Vec<Sign>) = signs.into_iter().partition(|sign| sign.sure);
     let known = results(&sure, context);
     let mut rest = results(&unsure, context);

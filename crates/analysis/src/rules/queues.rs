@@ -47,7 +47,7 @@ pub(crate) fn sweeps<'a>(context: &Context<'a>) -> Vec<Sweep<'a>> {
     for (result, measured) in
         context.results().filter(|(result, _)| result.metric.more_is_better() == Some(true))
     {
-        let Some((factor, queues)) = queues(result) else { continue };
+        let Some((factor, queues)) = queues(result, &context.header.queue_factors) else { continue };
         let point = Point { queues, result, measured };
         let own = |sweep: &&mut Sweep<'_>| {
             sweep.factor == factor
@@ -62,12 +62,8 @@ pub(crate) fn sweeps<'a>(context: &Context<'a>) -> Vec<Sweep<'a>> {
     sweeps
 }
 
-fn queues(result: &ResultSummary) -> Option<(&str, u32)> {
-    let named = |factor: &str| {
-        let factor = factor.to_lowercase();
-        factor.contains("queue") && !factor.contains("len") && !factor.contains("size")
-    };
-    let (factor, level) = result.levels.iter().find(|(factor, _)| named(factor))?;
+fn queues<'a>(result: &'a ResultSummary, factors: &[String]) -> Option<(&'a str, u32)> {
+    let (factor, level) = result.levels.iter().find(|(factor, _)| factors.contains(factor))?;
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 

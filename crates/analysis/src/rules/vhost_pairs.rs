@@ -12,6 +12,7 @@ use crate::{matched_pairs, observations::Observations, words::value};
 pub(super) const MUCH: f64 = 0.5;
 
 pub(super) struct VhostPair<'a> {
+    is_guessed: bool,
     pub(super) off: &'a ResultSummary,
     pub(super) on: &'a ResultSummary,
     pub(super) change: Comparison,
@@ -21,7 +22,10 @@ pub(super) struct VhostPair<'a> {
 }
 
 pub(super) fn all<'a>(context: &Context<'a>) -> Vec<VhostPair<'a>> {
-    matched_pairs::pairs(context.measured).iter().filter_map(|found| pair(found, context)).collect()
+    matched_pairs::pairs(context.header, context.measured)
+        .iter()
+        .filter_map(|found| pair(found, context))
+        .collect()
 }
 
 fn pair<'a>(found: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<VhostPair<'a>> {
@@ -35,7 +39,8 @@ fn pair<'a>(found: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<Vh
     let worse = (side == Side::Lower) == more_is_better;
     let apart = change.ratio.max(change.ratio.recip());
     let gain = if worse { apart } else { apart.recip() };
-    change.ratio.is_normal().then_some(VhostPair { off, on, change, weighed, gain })
+    let is_guessed = context.header.origin.imported().is_some();
+    change.ratio.is_normal().then_some(VhostPair { is_guessed, off, on, change, weighed, gain })
 }
 
 impl VhostPair<'_> {
@@ -68,8 +73,9 @@ impl VhostPair<'_> {
     pub(super) fn limitations(&self, pairs: usize) -> Vec<String> {
         let named = "Use of vhost is taken from the names of paths, workloads and levels, not read from the \
              machine.";
+        let named = self.is_guessed.then(|| named.to_owned());
         let own = self.weighed.and_then(|weighed| weighed.limitation).map(str::to_owned);
-        [named.to_owned()].into_iter().chain(own).chain(significance::of_many(pairs)).collect()
+        named.into_iter().chain(own).chain(significance::of_many(pairs)).collect()
     }
 }
 

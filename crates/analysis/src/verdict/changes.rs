@@ -5,8 +5,6 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use findings::{Cause, Comparison, Finding, Findings, LargestChange, NO_PATH, Role, result_label};
 use workload::Metric;
 
-use super::{concerns, distrusting};
-
 type Levels = BTreeMap<String, String>;
 
 pub(super) struct Difference<'a> {
@@ -133,7 +131,7 @@ pub(super) fn order(
     findings: &Findings,
 ) -> Ordering {
     let rank = |difference: &Difference<'_>| {
-        let reliable = difference.results.iter().all(|result| !is_unreliable(findings, result));
+        let reliable = difference.results.iter().all(|result| findings.unreliable(result).is_none());
         let is_open = difference.is_open();
         // If all differences may be noise, a pair of names shows the user's question.
         let is_wanted = is_open && difference.is_pair;
@@ -145,18 +143,14 @@ pub(super) fn order(
     }
 }
 
-pub(super) fn is_unreliable(findings: &Findings, result: &str) -> bool {
-    distrusting(findings).any(|finding| finding.role == Role::Measurement && concerns(finding, result))
-}
-
 /// Returns a finding that applies to the worse end and not to the better one.
 pub(super) fn cause<'a>(findings: &'a Findings, change: &Difference<'_>) -> Option<&'a Finding> {
     let [worse, better] = change.worse_first();
     about_path(findings).find(|finding| {
         finding.role == Role::Cause
             && finding.established
-            && concerns(finding, worse)
-            && !concerns(finding, better)
+            && finding.concerns(worse)
+            && !finding.concerns(better)
     })
 }
 
@@ -165,6 +159,6 @@ pub(super) fn about_path(findings: &Findings) -> impl Iterator<Item = &Finding> 
     findings.findings.iter().filter(|finding| {
         matches!(finding.role, Role::Cause | Role::Symptom)
             && finding.superseded_by.is_none()
-            && !finding.results.iter().any(|result| is_unreliable(findings, result))
+            && !finding.results.iter().any(|result| findings.unreliable(result).is_some())
     })
 }

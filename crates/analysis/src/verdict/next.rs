@@ -4,7 +4,7 @@ use findings::{Finding, Findings, NextStep, Objective, SettingChoice};
 
 use super::{
     changes::{self, Difference},
-    concerns, count, distrusting, trust,
+    count, trust,
 };
 
 pub(super) fn settings(findings: &Findings) -> Vec<SettingChoice> {
@@ -29,11 +29,11 @@ pub(super) fn step(findings: &Findings, leading: Option<&Difference<'_>>) -> Opt
     let change = leading.filter(|change| change.is_established());
     let cause = change.and_then(|change| changes::cause(findings, change));
     let of_change = |finding: &&Finding| {
-        leading.is_some_and(|change| change.results.iter().any(|result| concerns(finding, result)))
+        leading.is_some_and(|change| change.results.iter().any(|result| finding.concerns(result)))
     };
     let first = cause
         .or_else(|| changes::about_path(findings).find(of_change))
-        .or_else(|| distrusting(findings).next())
+        .or_else(|| findings.distrusting().next())
         .or_else(|| changes::about_path(findings).next())?;
     let explains = cause.is_some() && !trust::has_single_trials(findings);
     suggested(first, explains)

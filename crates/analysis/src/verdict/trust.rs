@@ -5,7 +5,7 @@ use findings::{
 };
 use samples::{EndReason, RunRecord, RunState};
 
-use super::{changes::Difference, count, distrusting};
+use super::{changes::Difference, count};
 use crate::observations::Observations;
 
 /// Fraction below which variation between the trials of a result is not mentioned.
@@ -19,7 +19,7 @@ pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trus
     let (single, unfinished) = (has_single_trials(findings), findings.run.state == RunState::Unfinished);
     let variation = variation(findings);
     let warning = findings.findings.iter().filter(|finding| warns(finding));
-    let mut serious = distrusting(findings).peekable();
+    let mut serious = findings.distrusting().peekable();
     let results = count(findings.results.len());
     let reasons = [
         single.then_some(TrustReason::SingleTrials),
@@ -93,7 +93,7 @@ fn stopped(findings: &Findings) -> Option<StopReason> {
     let ended = || findings.results.iter().map(|result| result.ended.as_ref().map(|end| &end.reason));
     Some(if ended().any(|reason| matches!(reason, Some(EndReason::Budget { .. }))) {
         StopReason::Budget
-    } else if !run.design.is_adaptive() || findings.findings.iter().any(Finding::distrusts) {
+    } else if !run.design.is_adaptive() || findings.distrusting().next().is_some() {
         // Narrow intervals are not enough if the values are unreliable.
         StopReason::Other
     } else if ended().all(|reason| matches!(reason, None | Some(EndReason::Precise { .. }))) {

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use findings::{CostBreakdown, CostStep, Findings, LayerCost, ResultSummary, ResultValue, ValueOrder};
 
-use super::changes::is_unreliable;
-
 type Levels = BTreeMap<String, String>;
 
 /// Returns both ends of a workload's cost breakdown or only ranking, or its best and worst results.
@@ -56,7 +54,7 @@ fn breakdown<'a>(findings: &'a Findings, workload: &str) -> Option<&'a CostBreak
 pub(super) fn layers(findings: &Findings, workload: &str) -> Vec<LayerCost> {
     let Some(breakdown) = breakdown(findings, workload) else { return Vec::new() };
     let below = |step: &CostStep| breakdown.steps.iter().find(|it| Some(&it.path) == step.below.as_ref());
-    let unreliable = |step: &CostStep| is_unreliable(findings, &step.result);
+    let unreliable = |step: &CostStep| findings.unreliable(&step.result).is_some();
     let layer = |step: &CostStep| {
         Some(LayerCost {
             result: step.result.clone(),

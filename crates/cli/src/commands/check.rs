@@ -44,12 +44,14 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let show = args.shown.resolved()?;
     let mut references = References::new(shared);
     let (baseline, run) = (references.baseline(&args.against)?, references.load(&args.run)?);
-    let comparison = args.history.compare(&references, &baseline, &run)?;
+    let mut comparison = args.history.compare(&references, &baseline, &run)?;
     let limits =
         GuardLimits { p99: args.max_p99.0, packet_loss: args.max_packet_loss.0, ..GuardLimits::default() };
     let gate = analysis::gate(&comparison, args.max_loss.0, limits);
-    show.write(&comparison, Some(&gate))?;
-    Ok(match gate.outcome {
+    let outcome = gate.outcome;
+    comparison.gate = Some(gate);
+    show.write(&comparison)?;
+    Ok(match outcome {
         GateOutcome::Passed => Exit::Success,
         GateOutcome::Regressed => Exit::Lost,
         GateOutcome::Undecided => Exit::Inconclusive,

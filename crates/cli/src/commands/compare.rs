@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ::report::{Format, Options};
 use clap::{Args, ValueEnum};
-use findings::{Gate, RunComparison};
+use findings::RunComparison;
 use samples::RunRecord;
 
 use crate::{destination, exit::Exit, global_flags::GlobalFlags, output, run_reference::References};
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
     let show = args.shown.resolved()?;
     let mut references = References::new(shared);
     let (a, b) = (references.load(&args.a)?, references.load(&args.b)?);
-    show.write(&args.history.compare(&references, &a, &b)?, None)?;
+    show.write(&args.history.compare(&references, &a, &b)?)?;
     Ok(Exit::Success)
 }
 
@@ -95,8 +95,8 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) fn write(&self, comparison: &RunComparison, gate: Option<&Gate>) -> anyhow::Result<()> {
-        let text = |options: &Options| ::report::render_comparison(comparison, gate, self.format, options);
+    pub(super) fn write(&self, comparison: &RunComparison) -> anyhow::Result<()> {
+        let text = |options: &Options| ::report::render_comparison(comparison, self.format, options);
         let Some(path) = &self.path else { return Ok(output::coloured(&text(&destination::here()))?) };
         destination::write(path, &text(&destination::in_a_file()))?;
         output::aside(format_args!("report written to {}", path.display()));

@@ -15,61 +15,8 @@ pub(crate) struct ExplainArgs {
     list: bool,
 }
 
-macro_rules! pages {
-    ($($id:literal),* $(,)?) => {
-        &[$(($id, include_str!(concat!("../../../../docs/findings/", $id, ".md")))),*]
-    };
-}
-
-const PAGES: &[(&str, &str)] = pages![
-    "backlog-drops",
-    "below-expected",
-    "bimodal",
-    "buffer-limited",
-    "contamination",
-    "cpu-per-byte",
-    "cpu-unexplained",
-    "cwnd-limited",
-    "datagram-loss",
-    "direction-asymmetry",
-    "disturbed",
-    "emulated",
-    "fragmentation",
-    "generator-limited",
-    "host-freeing",
-    "imported",
-    "level-shift",
-    "link-rate",
-    "machine-change",
-    "mtu-mismatch",
-    "noisy-host",
-    "offload-off",
-    "page-balloon",
-    "probe-cost",
-    "qdisc-drops",
-    "receiver-limited",
-    "retransmits",
-    "single-queue-bound",
-    "slow-congestion-control",
-    "slow-governor",
-    "slow-host",
-    "slow-pair",
-    "small-buffers",
-    "softirq-bound",
-    "stalled",
-    "step-dominates",
-    "tail-latency",
-    "too-many-queues",
-    "too-noisy-to-say",
-    "trend",
-    "unreadable-trials",
-    "unsteady",
-    "vhost-off",
-    "vhost-slower",
-    "vxlan-cost",
-    "wait-mistaken-for-work",
-    "warm-up-too-short",
-];
+/// The name and the text of each page of docs/findings.
+const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     match &args.finding {

@@ -5,9 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::report::{Format, Options, Requirement, Summary, View, section_names};
+use ::report::{Format, Options, Summary, View, section_names};
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
-use findings::{Findings, Objective};
+use findings::{Findings, Objective, Requirement};
 use samples::RunRecord;
 
 use crate::{
@@ -92,14 +92,10 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         (Some(path), None) => Some(Destination::parse(path)?),
         (None, _) => None,
     };
-    let (record, findings) = args.load(shared)?;
+    let (record, mut findings) = args.load(shared)?;
+    findings.trade_offs = analysis::trade_offs(&findings, &args.require);
     args.fit(destination.as_ref().map(|to| to.format).or(args.format).unwrap_or(FormatName::Terminal))?;
-    let with_flags = |options| Options {
-        objective: args.objective,
-        view: args.view(),
-        requirements: args.require.clone(),
-        ..options
-    };
+    let with_flags = |options| Options { objective: args.objective, view: args.view(), ..options };
     match destination {
         Some(destination) => {
             destination.write_as(&findings, &record, &with_flags(destination::in_a_file()))?;
@@ -138,10 +134,10 @@ impl ReportArgs {
     }
 
     fn fit(&self, format: FormatName) -> Result<(), Misuse> {
-        let read = matches!(format, FormatName::Terminal | FormatName::Markdown | FormatName::Html);
-        if !self.require.is_empty() && !read {
-            let message = "--require affects only readable reports";
-            return Err(Misuse::new(message).hint("use terminal, markdown or html"));
+        use FormatName::{Html, Json, Markdown, Terminal};
+        if !self.require.is_empty() && !matches!(format, Terminal | Markdown | Html | Json) {
+            let message = "--require affects only complete reports";
+            return Err(Misuse::new(message).hint("use terminal, markdown, html or json"));
         }
         if !self.at_most.is_empty() && format == FormatName::Raw {
             let message = "--at-most does not apply to the raw format, which always contains the whole run";

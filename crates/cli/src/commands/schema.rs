@@ -1,7 +1,7 @@
 //! `plumb schema`: prints the JSON Schemas of plumb's documents.
 
 use clap::{Args, ValueEnum};
-use findings::{CheckReport, Findings, RunComparison, SingleMeasurement, TraceComparison};
+use findings::{Findings, RunComparison, SingleMeasurement, TraceComparison};
 use samples::{RunRecord, Trace};
 use serde_json::{Value, to_value};
 
@@ -30,10 +30,8 @@ enum Document {
     Findings,
     /// Results of a single trial: `plumb ping --json`, and `plumb` in `plumb client --json`
     Single,
-    /// Comparisons of runs: `plumb compare --json`
+    /// Comparisons of runs: `plumb compare --json` and `plumb check --json`
     Comparison,
-    /// The same with a pass or fail decision: `plumb check --json`
-    Check,
     /// Traces of running programs: `plumb trace --json`
     Trace,
     /// Comparisons of traces: `plumb trace --compare A B --json`
@@ -49,7 +47,6 @@ pub(crate) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         Document::Findings => to_value(schemars::schema_for!(Findings))?,
         Document::Single => to_value(schemars::schema_for!(SingleMeasurement))?,
         Document::Comparison => to_value(schemars::schema_for!(RunComparison))?,
-        Document::Check => to_value(schemars::schema_for!(CheckReport))?,
         Document::Trace => to_value(schemars::schema_for!(Trace))?,
         Document::TraceComparison => to_value(schemars::schema_for!(TraceComparison))?,
     })?;

@@ -151,6 +151,6 @@ impl Documents for Reports {
         let (a, b) = (store.load(a)?, store.load(b)?);
         let others = store.others(&a, &b, |_| true)?;
         let comparison = analysis::comparison(&a, &b, &others);
-        Ok(render_comparison(&comparison, None, format, &destination::in_a_file()))
+        Ok(render_comparison(&comparison, format, &destination::in_a_file()))
     }
 }

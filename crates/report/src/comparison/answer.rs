@@ -1,10 +1,11 @@
-//! States the verdict in one sentence, followed by the result of the gate if one was requested.
+//! Lays out the verdict: one sentence, after the result of the gate if one was requested.
 
-use findings::{Gate, GateOutcome, GuardComparison, ResultComparison, RunComparison, Verdict};
+use findings::{
+    ComparisonConclusion, ComparisonVerdict, Gate, GateOutcome, ResultChange, RunComparison, Verdict,
+    VerdictCount,
+};
 
-use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, section},
     phrases::{self, Confidence},
     text::{Text, Tone},
@@ -12,122 +13,103 @@ use crate::{
 
 const NAMED: usize = 4;
 
-pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let mut blocks = Vec::new();
-    if let Some(gate) = source.gate {
-        blocks.push(Block::Paragraph(passed_or_not(source.comparison, gate)));
-        let violations = gate.violations.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
-        let violations = reasons(source.comparison, violations);
-        blocks.extend((!violations.is_empty()).then_some(Block::List(violations)));
-        if gate.outcome == GateOutcome::Regressed && !gate.undecided.is_empty() {
-            blocks.push(Block::Paragraph("Undecided:".into()));
-        }
-        let open = gate.undecided.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
-        let open = reasons(source.comparison, open);
-        blocks.extend((!open.is_empty()).then_some(Block::List(open)));
-    }
-    blocks.push(Block::Paragraph(sentence(source.comparison)));
-    if source.gate.is_none_or(|gate| gate.outcome == GateOutcome::Passed) {
-        blocks.extend(worse_guards(source.comparison).map(Block::Paragraph));
+pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
+    let verdict = &comparison.verdict;
+    let gate = comparison.gate.as_ref();
+    let mut blocks = gate.map_or_else(Vec::new, |gate| gated(comparison, gate));
+    blocks.push(Block::Paragraph(sentence(verdict)));
+    // The gate lists violations itself.
+    if gate.is_none_or(|gate| gate.outcome == GateOutcome::Passed) {
+        blocks.extend(worse_guards(verdict).map(Block::Paragraph));
     }
     Some(section("Verdict", blocks))
 }
 
-fn sentence(comparison: &RunComparison) -> Text {
-    let of = |verdict| comparison.results.iter().filter(move |result| result.verdict == verdict);
-    let count = |verdict| of(verdict).count();
-    let results = comparison.results.len();
-    let (tone, phrase) = match (count(Verdict::Worse), count(Verdict::Better), count(Verdict::Unknown)) {
-        _ if results == 0 => {
-            (Tone::Doubtful, "no comparison is possible: the runs have no result in common".to_owned())
-        }
-        (0, 0, 0) => (Tone::Good, format!("B is the same as A within noise{}", everywhere(comparison))),
-        (0, 0, unknown) if unknown == results => {
-            (Tone::Doubtful, format!("undecided whether B differs from A{}", everywhere(comparison)))
-        }
-        (worse, 0, _) if worse == results => {
-            (Tone::Bad, format!("B is worse than A{}", everywhere(comparison)))
-        }
-        (0, better, _) if better == results => {
-            (Tone::Good, format!("B is better than A{}", everywhere(comparison)))
-        }
-        (worse, better, _) => (overall(worse, better), counted(comparison)),
-    };
-    Text::of(tone, capital(&phrase)).and(Tone::Plain, extremes(comparison)).and(Tone::Plain, ".")
+fn gated(comparison: &RunComparison, gate: &Gate) -> Vec<Block> {
+    let mut blocks = vec![Block::Paragraph(passed_or_not(comparison, gate))];
+    let violations = gate.violations.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
+    let violations = reasons(comparison, violations);
+    blocks.extend((!violations.is_empty()).then_some(Block::List(violations)));
+    if gate.outcome == GateOutcome::Regressed && !gate.undecided.is_empty() {
+        blocks.push(Block::Paragraph("Undecided:".into()));
+    }
+    let open = gate.undecided.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
+    let open = reasons(comparison, open);
+    blocks.extend((!open.is_empty()).then_some(Block::List(open)));
+    blocks
 }
 
-/// Names the guarded metrics that are worse, because the sentence covers only the metrics that results are judged by.
-fn worse_guards(comparison: &RunComparison) -> Option<Text> {
-    let guards = comparison.results.iter().flat_map(|it| it.guards.iter().map(move |guard| (it, guard)));
-    let worse: Vec<(&ResultComparison, &GuardComparison)> =
-        guards.filter(|(_, guard)| guard.verdict == Verdict::Worse).collect();
-    let (result, guard) = worse.first()?;
-    let more = match worse.len() {
+fn sentence(verdict: &ComparisonVerdict) -> Text {
+    let tone = match verdict.conclusion {
+        ComparisonConclusion::Same | ComparisonConclusion::Better => Tone::Good,
+        ComparisonConclusion::Worse | ComparisonConclusion::Mixed => Tone::Bad,
+        ComparisonConclusion::Nothing | ComparisonConclusion::Undecided | ComparisonConclusion::Repeat => {
+            Tone::Doubtful
+        }
+    };
+    let (phrase, further) = match (verdict.conclusion, &verdict.disturbed) {
+        (ComparisonConclusion::Nothing, _) => {
+            ("No comparison is possible: the runs have no result in common.".to_owned(), String::new())
+        }
+        (ComparisonConclusion::Repeat, Some(disturbed)) => {
+            ("Measure again when the machine is idle.".to_owned(), format!(" {}", disturbed.reason))
+        }
+        _ => (counted(verdict), format!("{}.", changes(&verdict.changes))),
+    };
+    Text::of(tone, phrase).and(Tone::Plain, further)
+}
+
+fn worse_guards(verdict: &ComparisonVerdict) -> Option<Text> {
+    let guard = verdict.worse_guards.first()?;
+    let more = match verdict.worse_guards.len() {
         1 => String::new(),
         all => format!(" {} more got worse.", all - 1),
     };
-    let phrase = format!("{}: {}{more}", labels::comparison(comparison, result), guard.summary);
+    let phrase = format!("{}: {}{more}", guard.label, guard.summary);
     Some(Text::of(Tone::Bad, "A guarded metric got worse. ").and(Tone::Plain, phrase))
 }
 
-fn overall(worse: usize, better: usize) -> Tone {
-    match (worse, better) {
-        (0, 0) => Tone::Doubtful,
-        (0, _) => Tone::Good,
-        _ => Tone::Bad,
-    }
-}
-
-fn everywhere(comparison: &RunComparison) -> String {
-    match comparison.results.len() {
-        1 => " in the only common result".to_owned(),
-        results => format!(" in all {results} common results"),
-    }
-}
-
-fn counted(comparison: &RunComparison) -> String {
+fn counted(verdict: &ComparisonVerdict) -> String {
+    let VerdictCount { better, worse, same, unknown } = verdict.results;
+    let disturbed = verdict.disturbed.as_ref().map(|it| format!(" ({} disturbed)", it.results));
     let words = [
-        (Verdict::Worse, "worse"),
-        (Verdict::Better, "better"),
-        (Verdict::Same, "the same within noise"),
-        (Verdict::Unknown, "undecided"),
+        (worse, "worse", ""),
+        (better, "better", ""),
+        (same, "the same within noise", ""),
+        (unknown, "undecided", disturbed.as_deref().unwrap_or_default()),
     ];
-    let phrase: Vec<String> = words
-        .into_iter()
-        .map(|(verdict, word)| {
-            (comparison.results.iter().filter(|result| result.verdict == verdict).count(), word)
-        })
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{word} in {count}"))
-        .collect();
-    format!("of {} common results, B is {}", comparison.results.len(), listed(&phrase))
-}
-
-fn extremes(comparison: &RunComparison) -> String {
-    let phrase: Vec<String> = [(Verdict::Worse, "the worst"), (Verdict::Better, "the best")]
-        .into_iter()
-        .filter_map(|(verdict, word)| {
-            let (result, share) = furthest(comparison, verdict)?;
-            Some(format!("{word} is {} at {share} of A", labels::comparison(comparison, result)))
-        })
-        .collect();
-    match furthest(comparison, Verdict::Unknown) {
-        Some((result, share)) if phrase.is_empty() => {
-            format!("; {} appears to differ most, at {share} of A", labels::comparison(comparison, result))
-        }
-        _ if phrase.is_empty() => String::new(),
-        _ => format!("; {}", phrase.join(", ")),
+    let counts: Vec<_> = words.into_iter().filter(|(count, ..)| *count > 0).collect();
+    let all = worse + better + same + unknown;
+    if let [(_, word, more)] = counts[..] {
+        let everywhere = match all {
+            1 => "the only common result".to_owned(),
+            all => format!("all {all} common results"),
+        };
+        return match word {
+            "undecided" => format!("Undecided whether B differs from A in {everywhere}{more}"),
+            "the same within noise" => format!("B is the same as A within noise in {everywhere}"),
+            word => format!("B is {word} than A in {everywhere}"),
+        };
     }
+    let counts: Vec<String> =
+        counts.iter().map(|(count, word, more)| format!("{word} in {count}{more}")).collect();
+    format!("Of {all} common results, B is {}", listed(&counts))
 }
 
-fn furthest(comparison: &RunComparison, verdict: Verdict) -> Option<(&ResultComparison, String)> {
-    let compared = comparison.results.iter().filter(|result| result.verdict == verdict);
-    let compared = compared.filter_map(|result| Some((result, result.comparison.as_ref()?)));
-    // Twice as much is as far from equal as half as much.
-    let distance = |ratio: f64| ratio.ln().abs();
-    let (result, comparison) =
-        compared.max_by(|(_, a), (_, b)| distance(a.ratio).total_cmp(&distance(b.ratio)))?;
-    Some((result, phrases::share(comparison, Confidence::Inline)))
+fn changes(changes: &[ResultChange]) -> String {
+    let phrases: Vec<String> = changes.iter().map(change).collect();
+    if phrases.is_empty() { String::new() } else { format!("; {}", phrases.join(", ")) }
+}
+
+fn change(change: &ResultChange) -> String {
+    let label = &change.label;
+    let share = change.change.map(|it| format!("at {} of A", phrases::share(&it, Confidence::Inline)));
+    let share = |run| share.unwrap_or_else(|| format!("because nothing arrived in trials of {run}"));
+    match change.verdict {
+        Verdict::Worse => format!("the worst is {label} {}", share("B")),
+        Verdict::Better => format!("the best is {label} {}", share("A")),
+        Verdict::Same | Verdict::Unknown => format!("{label} appears to differ most, {}", share("one run")),
+    }
 }
 
 fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
@@ -141,7 +123,7 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
                      within their limits."
                 ),
             )
-            .and(Tone::Plain, below(comparison)),
+            .and(Tone::Plain, tolerated(comparison, gate)),
         GateOutcome::Regressed => {
             let lost = names(comparison, &gate.regressions);
             let lost = format!("a regression of more than {most} is established in {lost}");
@@ -166,13 +148,11 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
     }
 }
 
-fn below(comparison: &RunComparison) -> String {
-    let worse = comparison.results.iter().filter(|result| result.verdict == Verdict::Worse);
-    let worse: Vec<String> = worse.map(|result| result.result.clone()).collect();
-    if worse.is_empty() {
+fn tolerated(comparison: &RunComparison, gate: &Gate) -> String {
+    if gate.tolerated.is_empty() {
         return String::new();
     }
-    format!(" Worse, but within that threshold: {}.", names(comparison, &worse))
+    format!(" Worse, but within that threshold: {}.", names(comparison, &gate.tolerated))
 }
 
 fn reasons<'a>(comparison: &RunComparison, questions: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Text> {
@@ -198,7 +178,7 @@ fn names(comparison: &RunComparison, ids: &[String]) -> String {
 
 fn name(comparison: &RunComparison, id: &str) -> String {
     let result = comparison.results.iter().find(|result| result.result == id);
-    result.map_or_else(|| id.to_owned(), |result| labels::comparison(comparison, result))
+    result.map_or_else(|| id.to_owned(), |result| comparison.label(result))
 }
 
 fn listed(items: &[String]) -> String {
@@ -207,9 +187,4 @@ fn listed(items: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

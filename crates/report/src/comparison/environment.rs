@@ -1,15 +1,14 @@
 //! Shows the differences between two runs' environments.
 
-use findings::EnvironmentChange;
+use findings::{EnvironmentChange, RunComparison};
 
-use super::Source;
 use crate::{
     page::{Block, Section, Table, left, section},
     text::{Text, Tone, softened},
 };
 
-pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let changes = &source.comparison.environment_changes;
+pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
+    let changes = &comparison.environment_changes;
     if changes.is_empty() {
         let same = "No recorded difference in machine or scenario.";
         return Some(section("Environment", vec![Block::Paragraph(same.into())]));

@@ -3,9 +3,7 @@
 use findings::{ResultComparison, RunComparison};
 use units::{Share, significant};
 
-use super::Source;
 use crate::{
-    labels,
     page::{Block, Section, Table, detail, left, right},
     phrases,
     text::Text,
@@ -15,8 +13,7 @@ const P: &str = "P is the probability of a difference at least this large if bot
      of the trials and from their means, including the noise between runs if it is known; adjusted for the number \
      of results (Benjamini and Hochberg). Differences smaller than the noise count as none.";
 
-pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let comparison = source.comparison;
+pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let columns = [left("Result"), right("A"), right("B"), right("B − A"), right("Noise"), right("P")];
     let table = Table {
         columns: columns.to_vec(),
@@ -33,7 +30,7 @@ fn row(comparison: &RunComparison, result: &ResultComparison) -> Vec<Text> {
         .comparison
         .map(|comparison| phrases::difference(result.metric, result.b.estimate, &comparison, inline));
     vec![
-        labels::comparison(comparison, result).into(),
+        comparison.label(result).into(),
         phrases::estimate(result.metric, &result.a).into(),
         phrases::estimate(result.metric, &result.b).into(),
         difference.unwrap_or_else(dash).into(),

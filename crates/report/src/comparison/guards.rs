@@ -3,9 +3,8 @@
 use findings::{BoundedValue, GuardComparison, ResultComparison, RunComparison, Verdict};
 use units::significant;
 
-use super::{Source, results::tone};
+use super::results::tone;
 use crate::{
-    labels,
     page::{Block, Section, Table, detail, left, right, section},
     phrases,
     text::{Text, Tone, glued},
@@ -16,19 +15,19 @@ const NUMBERS: [&str; 3] = ["A", "B", "Change"];
 
 type Row<'a> = (&'a ResultComparison, &'a GuardComparison);
 
-pub(super) fn changed(source: &Source<'_>) -> Option<Section> {
-    let all = rows(source.comparison);
+pub(super) fn changed(comparison: &RunComparison) -> Option<Section> {
+    let all = rows(comparison);
     let (same, changed): (Vec<Row<'_>>, Vec<Row<'_>>) =
         all.into_iter().partition(|(_, guard)| guard.verdict == Verdict::Same);
     let others = phrases::count(same.len() as u64, "other has", "others have");
     let caption = (!same.is_empty()).then(|| Text::of(Tone::Faint, format!("{others} no clear change.")));
-    let table = || table(source.comparison, &changed, caption);
+    let table = || table(comparison, &changed, caption);
     (!changed.is_empty()).then(|| section("Guarded metrics", vec![Block::Table(table())]))
 }
 
-pub(super) fn all(source: &Source<'_>) -> Option<Section> {
-    let all = rows(source.comparison);
-    let table = || table(source.comparison, &all, None);
+pub(super) fn all(comparison: &RunComparison) -> Option<Section> {
+    let all = rows(comparison);
+    let table = || table(comparison, &all, None);
     (!all.is_empty()).then(|| detail("Guarded metrics, all", vec![Block::Table(table())]))
 }
 
@@ -43,7 +42,7 @@ fn table(comparison: &RunComparison, rows: &[Row<'_>], caption: Option<Text>) ->
     let row = |(result, guard): &Row<'_>| {
         let show = |value: f64| glued(&guard.metric.show(value));
         vec![
-            labels::comparison(comparison, result).into(),
+            comparison.label(result).into(),
             guard.metric.name().into(),
             with_ends(&guard.a, show).into(),
             with_ends(&guard.b, show).into(),

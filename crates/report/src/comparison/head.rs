@@ -2,7 +2,6 @@
 
 use findings::{BetweenRuns, ResultComparison, RunComparison, RunSummary, Verdict};
 
-use super::Source;
 use crate::{
     page::{Block, Depth, Section},
     phrases,
@@ -13,8 +12,7 @@ use crate::{
 const SAME: &str =
     "the difference is smaller than four times the noise, or than 5 % if that is more (at most 50 %)";
 
-pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let comparison = source.comparison;
+pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let runs = [("A, the reference", &comparison.a), ("B", &comparison.b)];
     let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
     lines.extend(noise(comparison).map(|noise| ("Noise".to_owned(), noise.into())));
@@ -25,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         lines.push(("Same".to_owned(), SAME.into()));
     }
     // Below a gate's verdict, the runs need a heading.
-    let title = source.gate.map(|_| "Runs".into());
+    let title = comparison.gate.as_ref().map(|_| "Runs".into());
     Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
 }
 

@@ -1,16 +1,14 @@
 //! Lists the limitations of the comparison.
 
-use findings::{Basis, ResultComparison};
+use findings::{Basis, ResultComparison, RunComparison};
 
-use super::Source;
 use crate::{
     page::{Block, Section, section},
     phrases,
     text::Text,
 };
 
-pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let comparison = source.comparison;
+pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let marked = comparison.results.iter().any(within_a_trial);
     let mark = marked.then(phrases::what_the_mark_means);
     let items: Vec<Text> = mark

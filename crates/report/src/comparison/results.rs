@@ -2,7 +2,6 @@
 
 use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdict};
 
-use super::Source;
 use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
@@ -11,8 +10,7 @@ use crate::{
     text::{Text, Tone, glued, softened},
 };
 
-pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let comparison = source.comparison;
+pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     if comparison.results.is_empty() {
         let nothing = Text::of(Tone::Doubtful, "The two runs have no result in common.");
         return Some(section("All results", vec![Block::Paragraph(nothing)]));
@@ -21,8 +19,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .into_iter()
         .flat_map(|workload| workload_table(comparison, workload))
         .collect();
-    let unknown: Vec<Text> =
-        reasons(source).iter().map(|(reason, results)| explanation(comparison, reason, results)).collect();
+    let unknown: Vec<Text> = reasons(comparison)
+        .iter()
+        .map(|(reason, results)| explanation(comparison, reason, results))
+        .collect();
     blocks.extend((!unknown.is_empty()).then_some(Block::List(unknown)));
     Some(section("All results", blocks))
 }
@@ -112,14 +112,14 @@ fn row(
     row
 }
 
-fn reasons<'a>(source: &Source<'a>) -> Vec<(&'a str, Vec<&'a ResultComparison>)> {
+fn reasons(comparison: &RunComparison) -> Vec<(&str, Vec<&ResultComparison>)> {
     let phrase = |result: &ResultComparison| {
         let same = |open: &OpenQuestion| {
             open.result == result.result && result.reason.as_ref() == Some(&open.reason)
         };
-        source.gate.is_some_and(|gate| gate.undecided.iter().any(same))
+        comparison.gate.as_ref().is_some_and(|gate| gate.undecided.iter().any(same))
     };
-    let results = source.comparison.results.iter().filter(|result| !phrase(result));
+    let results = comparison.results.iter().filter(|result| !phrase(result));
     let mut reasons: Vec<(&str, Vec<&ResultComparison>)> = Vec::new();
     for (result, reason) in results.filter_map(|result| Some((result, result.reason.as_deref()?))) {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
@@ -131,7 +131,7 @@ fn reasons<'a>(source: &Source<'a>) -> Vec<(&'a str, Vec<&'a ResultComparison>)>
 }
 
 fn explanation(comparison: &RunComparison, reason: &str, results: &[&ResultComparison]) -> Text {
-    let first = results.first().map(|result| labels::comparison(comparison, result)).unwrap_or_default();
+    let first = results.first().map(|result| comparison.label(result)).unwrap_or_default();
     let which = match results.len() {
         0 | 1 => first,
         results => format!("{results} results, e.g. {first}"),

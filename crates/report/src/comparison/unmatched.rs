@@ -1,6 +1,7 @@
 //! Lists results that only one of the runs has.
 
-use super::Source;
+use findings::RunComparison;
+
 use crate::{
     page::{Block, Section, section},
     text::{Text, Tone},
@@ -8,8 +9,7 @@ use crate::{
 
 const NAMED: usize = 6;
 
-pub(super) fn build(source: &Source<'_>) -> Option<Section> {
-    let comparison = source.comparison;
+pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let items: Vec<Text> = [("A", &comparison.only_a), ("B", &comparison.only_b)]
         .into_iter()
         .filter(|(_, results)| !results.is_empty())

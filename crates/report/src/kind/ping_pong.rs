@@ -54,22 +54,18 @@ impl KindReport for LatencySummary {
     }
 
     fn further(&self) -> Vec<Field> {
-        let tail = LatencySummary::judged(self).at(0.99).map(|time| time.to_string());
+        let tail = self.judged().at(0.99).map(|time| time.to_string());
         vec![("99 %", tail), ("Lost", self.lost.map(|_| phrases::lost_messages(self)))]
     }
 
     fn ranked(&self) -> Vec<Field> {
-        let times = LatencySummary::judged(self);
+        let times = self.judged();
         let in_time = |value| phrases::value(Metric::RoundTrip, value);
         vec![
             ("Mean", Some(in_time(times.mean))),
             ("Std dev", Some(in_time(times.deviation))),
             ("Messages/s", self.rate.map(|rate| significant(rate, 3))),
         ]
-    }
-
-    fn judged(&self) -> Option<&Distribution> {
-        Some(LatencySummary::judged(self))
     }
 
     fn caption(&self) -> Option<&'static str> {
@@ -109,6 +105,6 @@ impl ShownAlone for LatencySummary {
         if let Some((name, _)) = all.get_mut(2) {
             "Sender's lateness".clone_into(name);
         }
-        Some((all, LatencySummary::judged(self)))
+        Some((all, self.judged()))
     }
 }

@@ -58,7 +58,7 @@ fn row(result: &ResultComparison) -> Option<Row> {
     let is_unclear = result.verdict == Verdict::Unknown;
     let phrase = phrases::times(comparison, Confidence::InHead);
     Some(Row {
-        label: labels::comparison_in_workload(result),
+        label: findings::label_in_workload(&result.path, &result.levels, &result.workload),
         pieces: vec![Piece { from: 1.0, to: comparison.ratio, paint, is_unclear }],
         interval: ends(comparison.ratio_interval),
         middle: Some(comparison.ratio),

@@ -38,7 +38,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let ranked =
         findings.results.iter().filter(|result| rows.iter().any(|(rank, _)| rank.result == result.id));
     let named: Vec<TitledDistribution<'_>> =
-        ranked.filter_map(|result| Some((result.path.clone(), kind::of(result).judged()?))).collect();
+        ranked.filter_map(|result| Some((result.path.clone(), result.times()?))).collect();
     if !named.is_empty() {
         blocks.push(Block::Heading(format!("{}{settings}, percentiles", ranking.workload).into()));
         let tables = if ranking.metric == Metric::RoundTrip {
@@ -62,7 +62,7 @@ fn table(ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let common = phrases::common(against.filter_map(|comparison| comparison.difference_interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };
     let titles = kind::titles(results.iter().map(|result| further(result)));
-    let has_times = results.iter().any(|result| kind::of(result).judged().is_some());
+    let has_times = results.iter().any(|result| result.times().is_some());
     let value = if has_times { "Value".to_owned() } else { headline::title(&results) };
     let mut columns = vec![right("Place"), left("Path"), right(value), right("Difference")];
     columns.extend(titles.iter().map(|title| right(*title)));

@@ -3,6 +3,7 @@
 
 use std::{env, fs, path::PathBuf};
 
+use findings::Compliance;
 use report::{Format, Options, SingleFormat, View, render, render_comparison, render_single};
 
 use crate::sample;
@@ -52,45 +53,27 @@ fn markdown_is_complete() {
 }
 
 #[test]
-fn recommends_cheapest_configuration_that_meets_requirements() {
-    let required = |bounds: &[&str]| {
-        let requirements = bounds.iter().map(|bound| bound.parse().expect("a bound")).collect();
-        let view = Some(View::Section("trade-offs"));
-        render(
-            &sample::alternatives::alternatives(),
-            None,
-            Format::Terminal,
-            &Options { requirements, view, ..full(100) },
-        )
+fn shows_configurations_that_meet_requirements() {
+    let findings = sample::alternatives::required();
+    let section = |name, findings: &findings::Findings| {
+        let view = Some(View::Section(name));
+        render(findings, None, Format::Terminal, &Options { view, ..full(100) })
     };
-    check("trade-offs.txt", &required(&["throughput>10Gbit/s", "boot<4.25s"]));
-    assert!(required(&["throughput>30Gbit/s"]).contains("4 of 4 miss throughput > 30"));
-    let near = required(&["cpu-time<0.26"]);
-    let words: Vec<&str> = near.split_whitespace().collect();
-    assert!(
-        words.join(" ").contains("(2 of 4 do; 2 undecided)"),
-        "the scatter of CPU time is unknown: {near}"
-    );
-}
-
-#[test]
-fn summary_answers_requirements() {
-    let required = |findings: &findings::Findings, bound: &str| {
-        let requirements = vec![bound.parse().expect("a bound")];
-        let view = Some(View::Section("summary"));
-        render(findings, None, Format::Terminal, &Options { requirements, view, ..full(100) })
-    };
-    let mut findings = sample::alternatives::alternatives();
-    let phrase = required(&findings, "throughput>10Gbit/s");
-    assert!(phrase.contains("Required") && phrase.contains("meets throughput > 10.0 Gbit/s"), "{phrase}");
-    findings.results.truncate(1);
-    for (bound, answer) in [
-        ("throughput>10Gbit/s", "node-to-node meets throughput"),
-        ("throughput>90Gbit/s", "node-to-node misses throughput"),
-        ("boot<1s", "node-to-node has no measurement for boot"),
+    check("trade-offs.txt", &section("trade-offs", &findings));
+    let summary = section("summary", &findings);
+    assert!(summary.contains("Required") && summary.contains("meets throughput > 10.0 Gbit/s"), "{summary}");
+    for (compliance, answer) in [
+        (Compliance::Met, "microvm meets throughput"),
+        (Compliance::Unclear, "microvm may not meet throughput"),
+        (Compliance::Unknown, "microvm has no measurement for throughput"),
+        (Compliance::Missed, "microvm misses throughput"),
     ] {
-        let phrase = required(&findings, bound);
-        assert!(phrase.contains(answer), "{bound}: {phrase}");
+        let mut one = findings.clone();
+        let configurations = &mut one.trade_offs.as_mut().expect("it has them").configurations;
+        configurations.truncate(1);
+        configurations[0].compliance = compliance;
+        let summary = section("summary", &one);
+        assert!(summary.contains(answer), "{summary}");
     }
 }
 
@@ -111,41 +94,6 @@ fn list_of_calls_separates_waiting_from_work() {
     calls.for_each(|call| call.running = Some(units::Nanos(if call.call == "writev" { 3 } else { 1 })));
     let phrase = page(&findings);
     assert!(phrase.contains("50 % of the CPU time in writev"), "{phrase}");
-}
-
-#[test]
-fn unreliable_values_never_meet_a_requirement() {
-    let required = |bound: &str, findings: &findings::Findings| {
-        let requirements = vec![bound.parse().expect("a bound")];
-        let view = Some(View::Section("trade-offs"));
-        render(findings, None, Format::Terminal, &Options { requirements, view, ..full(100) })
-    };
-    let mut doubted = sample::alternatives::alternatives();
-    let results =
-        doubted.results.iter().filter(|result| result.path == "node-to-node").map(|result| result.id.clone());
-    let bimodal = findings::Finding { results: results.collect(), ..serious() };
-    doubted.findings.push(bimodal);
-    let phrase = required("throughput>10Gbit/s", &doubted);
-    assert!(phrase.contains("23.5 Gbit/s, undecided") && phrase.contains("(2 of 4 do; 1"), "{phrase}");
-
-    let mut halved = sample::alternatives::alternatives();
-    for result in halved.results.iter_mut().filter(|result| result.workload == "ping-pong") {
-        result.measured = findings::WorkloadSummary::Reported;
-        result.warnings.push((samples::ValidityWarning::HalfRoundTrips, 1));
-        result.reported = vec![workload::ReportedValue {
-            name: "p99".into(),
-            quantity: workload::Quantity::Time,
-            value: result.value.estimate,
-        }];
-    }
-    let phrase = required("p99<100us", &halved);
-    assert!(phrase.contains("65.7 µs, undecided"), "131 µs, for half round trips: {phrase}");
-    assert!(phrase.contains("2 of 4 miss p99") && phrase.contains("half round trips"), "{phrase}");
-}
-
-fn serious() -> findings::Finding {
-    use findings::{Finding, Role, Severity};
-    Finding::new("bimodal", Role::Measurement, Severity::Serious, "Two levels")
 }
 
 #[test]
@@ -237,39 +185,39 @@ fn shows_known_values_of_imported_run() {
 
 #[test]
 fn compares_two_runs() {
-    use sample::comparison::{inconclusive, lost, nothing_in_common, run_comparison, same};
+    use sample::comparison::{gated, inconclusive, lost, nothing_in_common, run_comparison, same};
     let narrow = Options { width: 80, ..Options::default() };
     let full = Options::default();
-    let gated = |format, options| render_comparison(&run_comparison(), Some(&lost()), format, options);
-    check("comparison.txt", &render_comparison(&run_comparison(), None, Format::Terminal, &full));
-    check("comparison-80.txt", &gated(Format::Terminal, &narrow));
-    check("comparison.md", &gated(Format::Markdown, &full));
-    check("comparison.csv", &gated(Format::Csv, &full));
-    check("comparison-same.txt", &render_comparison(&same(), None, Format::Terminal, &narrow));
-    let apart = render_comparison(&nothing_in_common(), Some(&inconclusive()), Format::Terminal, &narrow);
+    let failed = |format, options| render_comparison(&gated(run_comparison(), lost()), format, options);
+    check("comparison.txt", &render_comparison(&run_comparison(), Format::Terminal, &full));
+    check("comparison-80.txt", &failed(Format::Terminal, &narrow));
+    check("comparison.md", &failed(Format::Markdown, &full));
+    check("comparison.csv", &failed(Format::Csv, &full));
+    check("comparison-same.txt", &render_comparison(&same(), Format::Terminal, &narrow));
+    let apart = render_comparison(&gated(nothing_in_common(), inconclusive()), Format::Terminal, &narrow);
     check("comparison-apart.txt", &apart);
     let passed = findings::Gate { outcome: findings::GateOutcome::Passed, ..inconclusive() };
-    let passed = render_comparison(&run_comparison(), Some(&passed), Format::Terminal, &full);
+    let passed = render_comparison(&gated(run_comparison(), passed), Format::Terminal, &full);
     assert!(passed.contains("A guarded metric got worse."), "{passed}");
 }
 
 #[test]
 fn shows_noise_between_runs_in_header_and_results() {
-    use sample::comparison::{hidden, learned};
+    use sample::comparison::{gated, hidden, learned};
     let narrow = Options { width: 80, ..Options::default() };
-    let gated = |format, options| render_comparison(&learned(), Some(&hidden()), format, options);
-    check("comparison-learned.txt", &gated(Format::Terminal, &narrow));
-    check("comparison-learned.md", &gated(Format::Markdown, &Options::default()));
+    let hidden = |format, options| render_comparison(&gated(learned(), hidden()), format, options);
+    check("comparison-learned.txt", &hidden(Format::Terminal, &narrow));
+    check("comparison-learned.md", &hidden(Format::Markdown, &Options::default()));
 }
 
 #[test]
 fn json_of_a_comparison_is_its_document() {
-    let (comparison, gate) = (sample::comparison::run_comparison(), sample::comparison::lost());
-    let options = Options::default();
-    let bare = render_comparison(&comparison, None, Format::Json, &options);
-    check_document(&bare, &comparison);
-    let gated = render_comparison(&comparison, Some(&gate), Format::Json, &options);
-    check_document(&gated, &findings::CheckReport { gate, comparison });
+    let bare = sample::comparison::run_comparison();
+    let gated = sample::comparison::gated(bare.clone(), sample::comparison::lost());
+    for comparison in [bare, gated] {
+        let text = render_comparison(&comparison, Format::Json, &Options::default());
+        check_document(&text, &comparison);
+    }
 }
 
 #[test]

@@ -9,14 +9,8 @@ use samples::{AttributionSource, RunState, SkippedResult};
 
 use crate::{golden::check_document, sample};
 
-const FULL: Options = Options {
-    colour: false,
-    width: 100,
-    objective: None,
-    view: Some(View::Full),
-    summary: Summary::First,
-    requirements: Vec::new(),
-};
+const FULL: Options =
+    Options { colour: false, width: 100, objective: None, view: Some(View::Full), summary: Summary::First };
 
 const NAMES: [&str; 4] = [
     "네트워크-속도-테스트-게이트웨이",
@@ -109,7 +103,9 @@ fn sweep_and_import_fit_the_terminal() {
 
 #[test]
 fn comparison_fits_the_terminal() {
-    use sample::comparison::{hidden, inconclusive, learned, lost, nothing_in_common, run_comparison, same};
+    use sample::comparison::{
+        gated, hidden, inconclusive, learned, lost, nothing_in_common, run_comparison, same,
+    };
     let comparisons = [
         (run_comparison(), lost()),
         (learned(), hidden()),
@@ -124,7 +120,7 @@ fn comparison_fits_the_terminal() {
             comparison.results.iter_mut().for_each(|result| result.path.insert_str(0, name));
             comparison.environment_changes.iter_mut().for_each(|change| change.a.push_str(name));
             let options = Options { colour: true, width, ..Options::default() };
-            let text = render_comparison(&comparison, Some(gate), Format::Terminal, &options);
+            let text = render_comparison(&gated(comparison, gate.clone()), Format::Terminal, &options);
             for line in text.lines() {
                 assert!(measure_text_width(line) <= width, "{width}: {line}");
             }

@@ -150,7 +150,7 @@ fn texts_neither_overlap_nor_are_cut_off() {
         }
     }
     let comparison = sample::comparison::run_comparison();
-    for svg in inline(&render_comparison(&comparison, None, Format::Html, &Options::default())) {
+    for svg in inline(&render_comparison(&comparison, Format::Html, &Options::default())) {
         check_texts("two runs", svg);
     }
 }
@@ -253,7 +253,7 @@ fn charts_match_report_tables() {
         assert!(compared > 4, "{}: {compared}", findings.run.title);
     }
     let comparison = sample::comparison::run_comparison();
-    let report = rows(&render_comparison(&comparison, None, Format::Csv, &Options::default()));
+    let report = rows(&render_comparison(&comparison, Format::Csv, &Options::default()));
     assert!(
         comparison_pictures(&comparison).iter().map(|picture| check_data(picture, &report)).sum::<usize>()
             > 4

@@ -42,6 +42,7 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         probes: Vec::new(),
         missing_probes: Vec::new(),
         machines: Vec::new(),
+        queue_factors: Vec::new(),
         design: Design { budget: Some(Nanos::from_secs(600)), precision: Some(0.02), ..Design::default() },
         environment: Some(Environment {
             kernel: "6.18.0".into(),

@@ -1,5 +1,6 @@
 //! Tests that disturbed runs give no verdict.
 
+use findings::ComparisonConclusion;
 use samples::Disturber;
 
 use super::*;
@@ -23,7 +24,11 @@ fn disturbed_runs_give_no_verdict() {
         (run(66e9, 0), run(13e9, 1), GateOutcome::Regressed, ""),
     ] {
         let comparison = compare(&a, &b);
-        let gate = gate(&comparison, 0.05);
+        let (verdict, gate) = (&comparison.verdict, gate(&comparison, 0.05));
+        let conclusion =
+            if disturbed.is_empty() { ComparisonConclusion::Worse } else { ComparisonConclusion::Repeat };
+        assert_eq!(verdict.conclusion, conclusion, "{verdict:#?}");
+        assert_eq!(verdict.changes.is_empty(), verdict.disturbed.is_some(), "{verdict:#?}");
         assert_eq!(gate.outcome, outcome, "{gate:#?}");
         for open in &gate.undecided {
             let reason = format!(

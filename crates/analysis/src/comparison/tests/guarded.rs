@@ -1,6 +1,6 @@
 //! Tests that guarded metrics are compared and that a gate fails on them.
 
-use findings::{GuardComparison, GuardedMetric};
+use findings::{ComparisonConclusion, GuardComparison, GuardedMetric};
 use samples::Arm;
 use workload::{PingPongSettings, StreamSettings, Transport, Until, WorkloadSettings};
 
@@ -77,6 +77,11 @@ fn guard(comparison: &RunComparison, metric: GuardedMetric) -> GuardComparison {
 fn longer_tail_with_equal_median_fails() {
     let comparison = compare(&pings(1, 27e3, 1000), &pings(2, 800e3, 1000));
     assert_eq!(comparison.results[0].verdict, Verdict::Same, "the median is equal");
+    let verdict = &comparison.verdict;
+    assert_eq!(
+        (verdict.conclusion, verdict.results.same, verdict.worse_guards[0].metric),
+        (ComparisonConclusion::Worse, 1, GuardedMetric::P99)
+    );
     let tail = guard(&comparison, GuardedMetric::P99);
     assert_eq!(tail.verdict, Verdict::Worse, "{tail:?}");
     assert!(tail.change.low.is_some_and(|low| low > 15.0) && tail.change.value > 20.0, "{tail:?}");
@@ -90,6 +95,7 @@ fn longer_tail_with_equal_median_fails() {
     );
     let back = compare(&pings(1, 800e3, 1000), &pings(2, 27e3, 1000));
     assert_eq!(guard(&back, GuardedMetric::P99).verdict, Verdict::Better);
+    assert_eq!(back.verdict.conclusion, ComparisonConclusion::Same);
 }
 
 #[test]
@@ -156,6 +162,8 @@ fn seven_silent_trials_of_eight_fail_and_one_is_undecided() {
     let comparison = compare(&streams(1, &[]), &streams(2, &[0, 1, 2, 3, 4, 5, 6]));
     let result = &comparison.results[0];
     assert_eq!(result.verdict, Verdict::Worse);
+    assert!(result.comparison.is_some(), "the only trial with traffic has a ratio");
+    assert_eq!(comparison.verdict.changes[0].change, None, "which did not decide");
     assert_eq!(
         result.reason.as_deref(),
         Some("Nothing arrived in 7 of 8 trials of B, compared with 0 of 8 in A.")

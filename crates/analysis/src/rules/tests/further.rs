@@ -53,14 +53,14 @@ fn pairs_directions_by_levels_and_in_bidirectional_traffic() {
 
 #[test]
 fn reports_vhost_factor_with_interval() {
-    let run = made::two("vhost", ("on", 27.4e9), ("off", 16.2e9));
+    let run = made::two("vhost", ("on", 27.4e9), ("off", 16.2e9)).logged();
     check(&run, "vhost-off", Severity::Warning, &["plain/bulk/vhost=off", "0.59"]);
     let reported = only(&run, "vhost-off");
     assert!(
         !reported.limitations.iter().any(|limitation| limitation.contains("single trials")),
         "{reported:#?}"
     );
-    assert_eq!(claims(&made::two("vhost", ("on", 10e9), ("off", 10e9)), "vhost-off"), []);
+    assert_eq!(claims(&made::two("vhost", ("on", 10e9), ("off", 10e9)).logged(), "vhost-off"), []);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn slow_system_call_in_a_vm_suggests_emulation() {
     let engine = samples::Calibration { clock_ns: 200.0, syscall_ns: 3000.0, wake_ns: 60_000.0 };
     run.environment().engine = Some(engine);
     check(&run, "emulated", Severity::Note, &["may have been emulated", "3000 ns"]);
-    let named = made::two("vmm", ("qemu-tcg", 1e9), ("qemu-kvm", 9e9));
+    let named = made::two("vmm", ("qemu-tcg", 1e9), ("qemu-kvm", 9e9)).logged();
     assert_eq!(only(&named, "emulated").results, ["plain/bulk/vmm=qemu-tcg"]);
 }
 

@@ -284,7 +284,7 @@ pub(super) fn steady(rate: f64) -> Fixture {
 }
 
 pub(super) fn reverse(rate: f64) -> Fixture {
-    two("direction", ("forward", 10e9), ("reverse", rate))
+    two("direction", ("forward", 10e9), ("reverse", rate)).logged()
 }
 
 pub(super) fn both_ways(reverse: f64) -> Fixture {

@@ -28,11 +28,11 @@ pub(super) fn text(findings: &Findings, scope: Scope, marked: bool) -> Text {
         TrustReason::Finding(warning) => Some(format!("; {}", statement(warning, false))),
         _ => None,
     });
-    let warning = warning.filter(|_| scope.warnings && !is_unreliable(verdict));
+    let warning = warning.filter(|_| scope.warnings && !shows_serious(verdict));
     Text::from(format!("{grade}: {}", facts.join("; "))).and(Tone::Doubtful, warning.unwrap_or_default())
 }
 
-fn is_unreliable(verdict: &RunVerdict) -> bool {
+fn shows_serious(verdict: &RunVerdict) -> bool {
     matches!(verdict.conclusion, findings::Conclusion::Repeat { .. }) || !verdict.cautions.is_empty()
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    Difference, Findings, MatchedPair, MatchedPairs, ProbedSummary, Rank, Ranking, ResultSummary, RunSummary,
+    Compliance, Configuration, Difference, Findings, Judgement, MatchedPair, MatchedPairs, ProbedSummary,
+    Rank, Ranking, ResultSummary, RunSummary, Statement, TradeOffs, UnclearReason,
 };
 use samples::{BootedMachine, PathRecord, SyscallCount};
 use units::{Bytes, Nanos};
@@ -52,8 +53,62 @@ pub(crate) fn alternatives() -> Findings {
             matched_pairs("stream", Metric::Throughput, 1.375, Difference::Higher),
             matched_pairs("ping-pong", Metric::RoundTrip, 0.742, Difference::Unclear),
         ],
+        trade_offs: Some(TradeOffs {
+            requirements: vec![],
+            configurations: (0..FOUR.len()).map(configuration).collect(),
+        }),
         ..nothing()
     })
+}
+
+/// The same with requirements. The machines of `qemu` start in time, but its throughput is too low.
+pub(crate) fn required() -> Findings {
+    let mut findings = alternatives();
+    let bounds = ["throughput>10Gbit/s", "boot<4.25s"].map(|bound| bound.parse().expect("a bound"));
+    let judged = |compliance, value| Judgement { compliance, value: Some(value), reason: None };
+    let bimodal = Statement { finding: "bimodal".into(), lead: "Two levels".into(), detail: String::new() };
+    let rows = [
+        (1, Compliance::Met, judged(Compliance::Met, 10.6e9), judged(Compliance::Met, 0.9e9)),
+        (
+            0,
+            Compliance::Unknown,
+            judged(Compliance::Met, 23.5e9),
+            Judgement { compliance: Compliance::Unknown, value: None, reason: None },
+        ),
+        (
+            3,
+            Compliance::Missed,
+            Judgement {
+                reason: Some(UnclearReason::Unreliable(bimodal)),
+                ..judged(Compliance::Unclear, 13.2e9)
+            },
+            judged(Compliance::Missed, 4.3e9),
+        ),
+        (2, Compliance::Missed, judged(Compliance::Missed, 9.6e9), judged(Compliance::Met, 4.2e9)),
+    ];
+    let configurations = rows.map(|(at, compliance, throughput, boot)| {
+        let judgements = vec![throughput, boot];
+        Configuration { compliance, judgements, ..configuration(at) }
+    });
+    findings.trade_offs =
+        Some(TradeOffs { requirements: bounds.to_vec(), configurations: configurations.to_vec() });
+    findings
+}
+
+fn configuration(at: usize) -> Configuration {
+    let (path, _, gbits, ..) = FOUR[at];
+    let tenths = [None, Some(9), Some(42), Some(43)][at];
+    Configuration {
+        path: path.into(),
+        levels: BTreeMap::new(),
+        results: ["stream", "ping-pong"].map(|workload| result_id(path, None, workload)).to_vec(),
+        cpu_per_gb: stream(path, None, gbits, None).cpu.and_then(|cpu| Some(cpu.per_work?.seconds)),
+        boot: tenths.map(|tenths| Nanos::from_millis(tenths * 100)),
+        memory: tenths.map(|_| Bytes(240 << 20)),
+        half_round_trips: false,
+        compliance: Compliance::Met,
+        judgements: Vec::new(),
+    }
 }
 
 fn of_machines(name: &str) -> PathRecord {
@@ -67,6 +122,7 @@ fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
         booted: Some(Nanos::from_millis(tenths * 90)),
         ready: Nanos::from_millis(tenths * 100),
         resident: Some(Bytes(120 << 20)),
+        settings: None,
     })
 }
 

@@ -1,9 +1,10 @@
 //! Hand-written comparisons: the egress gateway before and after a kernel update, and a log against a run.
 
 use findings::{
-    Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, Difference, EnvironmentChange, Estimate,
-    Gate, GateOutcome, GuardComparison, GuardLimits, GuardViolation, GuardedMetric, Interval, OpenQuestion,
-    ResultComparison, ResultSummary, RunComparison, RunSummary, Verdict,
+    Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, ComparisonConclusion, ComparisonVerdict,
+    Difference, EnvironmentChange, Estimate, Gate, GateOutcome, GuardChange, GuardComparison, GuardLimits,
+    GuardViolation, GuardedMetric, Interval, OpenQuestion, ResultChange, ResultComparison, ResultSummary,
+    RunComparison, RunSummary, Verdict, VerdictCount,
 };
 use samples::{RunId, UnixMillis};
 
@@ -38,8 +39,10 @@ fn guards() -> Vec<GuardComparison> {
 
 pub(crate) fn run_comparison() -> RunComparison {
     let (a, b) = runs();
-    RunComparison {
+    let mut comparison = RunComparison {
         schema: COMPARISON_SCHEMA,
+        verdict: ComparisonVerdict::default(),
+        gate: None,
         a,
         b,
         environment_changes: vec![
@@ -61,7 +64,36 @@ pub(crate) fn run_comparison() -> RunComparison {
         only_a: vec!["pod-to-target/stream/vxlan-offload=on".into()],
         only_b: vec![],
         limitations: vec!["The two runs were made nine days apart.".into()],
+    };
+    comparison.verdict = mixed(&comparison, VerdictCount { better: 1, worse: 1, same: 1, unknown: 2 });
+    comparison
+}
+
+/// The second result became worse, and the last became better in its median but not in its tail.
+fn mixed(comparison: &RunComparison, results: VerdictCount) -> ComparisonVerdict {
+    let change = |result: &ResultComparison| ResultChange {
+        result: result.result.clone(),
+        label: comparison.label(result),
+        verdict: result.verdict,
+        change: result.comparison,
+    };
+    let last = comparison.results.last().expect("it has results");
+    ComparisonVerdict {
+        conclusion: ComparisonConclusion::Mixed,
+        changes: vec![change(&comparison.results[1]), change(last)],
+        worse_guards: vec![GuardChange {
+            result: last.result.clone(),
+            label: comparison.label(last),
+            metric: GuardedMetric::P99,
+            summary: P99_ROSE.into(),
+        }],
+        results,
+        disturbed: None,
     }
+}
+
+pub(crate) fn gated(comparison: RunComparison, gate: Gate) -> RunComparison {
+    RunComparison { gate: Some(gate), ..comparison }
 }
 
 pub(crate) fn lost() -> Gate {
@@ -69,6 +101,7 @@ pub(crate) fn lost() -> Gate {
         threshold: 0.05,
         outcome: GateOutcome::Regressed,
         regressions: vec![run_comparison().results[1].result.clone()],
+        tolerated: vec![],
         violations: vec![GuardViolation {
             result: run_comparison().results[4].result.clone(),
             metric: GuardedMetric::P99,
@@ -98,6 +131,7 @@ pub(crate) fn learned() -> RunComparison {
         result.floor = Some(floor);
         result.reason = (result.verdict == Verdict::Same).then(|| unsteady.into());
     }
+    comparison.verdict = mixed(&comparison, VerdictCount { better: 1, worse: 1, same: 1, unknown: 0 });
     comparison.history = (6..12).map(|day| RunId(format!("egress-gateway-202611{day:02}-113015"))).collect();
     comparison
 }
@@ -117,6 +151,12 @@ pub(crate) fn same() -> RunComparison {
     let result =
         ResultComparison { a: single(result.a), b: single(result.b), comparison: Some(within), ..result };
     RunComparison {
+        verdict: ComparisonVerdict {
+            conclusion: ComparisonConclusion::Same,
+            results: VerdictCount { same: 1, ..VerdictCount::default() },
+            ..ComparisonVerdict::default()
+        },
+        gate: None,
         environment_changes: vec![],
         results: vec![result],
         history: vec![],
@@ -131,7 +171,14 @@ pub(crate) fn same() -> RunComparison {
 
 pub(crate) fn nothing_in_common() -> RunComparison {
     let only = |of: &str| (1..9).map(|number| format!("{of}{number}/stream")).collect();
-    RunComparison { results: vec![], only_a: only("here"), only_b: only("there"), ..run_comparison() }
+    let verdict = ComparisonVerdict::default();
+    RunComparison {
+        verdict,
+        results: vec![],
+        only_a: only("here"),
+        only_b: only("there"),
+        ..run_comparison()
+    }
 }
 
 pub(crate) fn inconclusive() -> Gate {
@@ -140,6 +187,7 @@ pub(crate) fn inconclusive() -> Gate {
         guard_limits: GuardLimits::default(),
         outcome: GateOutcome::Undecided,
         regressions: vec![],
+        tolerated: vec![],
         violations: vec![],
         undecided: vec![],
     }

@@ -53,6 +53,7 @@ pub(crate) fn findings() -> Findings {
         matrices: vec![],
         matched_pairs: vec![],
         answers: vec![],
+        trade_offs: None,
         probes: RunProbes::default(),
         findings: claims(),
         skipped: vec![SkippedResult {
@@ -86,6 +87,7 @@ pub(crate) fn nothing() -> Findings {
         matrices: vec![],
         matched_pairs: vec![],
         answers: vec![],
+        trade_offs: None,
         probes: RunProbes::default(),
         findings: vec![],
         skipped: vec![],

@@ -41,6 +41,7 @@ fn header() -> RunHeader {
         probes: Vec::new(),
         missing_probes: Vec::new(),
         machines: Vec::new(),
+        queue_factors: Vec::new(),
         design: Design::default(),
         environment: Some(Environment::default()),
         paths: vec![],

@@ -2,17 +2,20 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use units::{BitRate, Bytes, Nanos, significant};
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Requirement {
-    pub(crate) quantity: Quantity,
+    pub quantity: RequiredQuantity,
     /// In base units: nanoseconds, bits per second, bytes, or CPU-seconds per GB.
     limit: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Quantity {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequiredQuantity {
     Percentile(f64),
     Throughput,
     CpuTime,
@@ -21,26 +24,18 @@ pub(crate) enum Quantity {
     Memory,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Compliance {
-    Met,
-    Unclear,
-    Unknown,
-    Missed,
-}
-
-const WORDS: [(&str, Quantity); 11] = [
-    ("p25", Quantity::Percentile(0.25)),
-    ("p50", Quantity::Percentile(0.5)),
-    ("median", Quantity::Percentile(0.5)),
-    ("p75", Quantity::Percentile(0.75)),
-    ("p90", Quantity::Percentile(0.9)),
-    ("p99", Quantity::Percentile(0.99)),
-    ("p99.9", Quantity::Percentile(0.999)),
-    ("throughput", Quantity::Throughput),
-    ("cpu-time", Quantity::CpuTime),
-    ("boot", Quantity::Boot),
-    ("memory", Quantity::Memory),
+const WORDS: [(&str, RequiredQuantity); 11] = [
+    ("p25", RequiredQuantity::Percentile(0.25)),
+    ("p50", RequiredQuantity::Percentile(0.5)),
+    ("median", RequiredQuantity::Percentile(0.5)),
+    ("p75", RequiredQuantity::Percentile(0.75)),
+    ("p90", RequiredQuantity::Percentile(0.9)),
+    ("p99", RequiredQuantity::Percentile(0.99)),
+    ("p99.9", RequiredQuantity::Percentile(0.999)),
+    ("throughput", RequiredQuantity::Throughput),
+    ("cpu-time", RequiredQuantity::CpuTime),
+    ("boot", RequiredQuantity::Boot),
+    ("memory", RequiredQuantity::Memory),
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,50 +83,21 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// An end is `None` if it is unknown because there are too few trials or messages.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ends {
-    pub(crate) low: Option<f64>,
-    pub(crate) high: Option<f64>,
-}
-
-impl Ends {
-    /// For values that do not vary between trials.
-    pub(crate) const fn exact(value: f64) -> Self {
-        Self { low: Some(value), high: Some(value) }
-    }
-
-    /// Adds [`ALLOWANCE`], for values of which the variation between trials is unknown.
-    pub(crate) fn widened(self) -> Self {
-        let by = 1.0 + ALLOWANCE;
-        Self { low: self.low.map(|low| low / by), high: self.high.map(|high| high * by) }
-    }
-}
-
-/// Successive trials at the same setting often differ by up to this much.
-pub(crate) const ALLOWANCE: f64 = 0.25;
-
 impl Requirement {
-    pub(crate) fn judge(&self, ends: Ends) -> Compliance {
-        let Ends { low, high } = ends;
-        let (worst, best) = if self.quantity.more_is_better() { (low, high) } else { (high, low) };
-        if worst.is_some_and(|worst| self.is_within(worst)) {
-            return Compliance::Met;
-        }
-        if best.is_some_and(|best| !self.is_within(best)) { Compliance::Missed } else { Compliance::Unclear }
-    }
-
-    fn is_within(&self, value: f64) -> bool {
+    #[must_use]
+    pub fn is_met_by(&self, value: f64) -> bool {
         if self.quantity.more_is_better() { value > self.limit } else { value < self.limit }
     }
 }
 
-impl Quantity {
-    pub(crate) const fn more_is_better(self) -> bool {
+impl RequiredQuantity {
+    #[must_use]
+    pub const fn more_is_better(self) -> bool {
         matches!(self, Self::Throughput)
     }
 
-    pub(crate) fn word(self) -> &'static str {
+    #[must_use]
+    pub fn word(self) -> &'static str {
         WORDS.iter().find(|(_, quantity)| *quantity == self).map_or("", |(word, _)| word)
     }
 
@@ -158,7 +124,8 @@ impl Quantity {
         quantity.map_err(|error| error.to_string())
     }
 
-    pub(crate) fn phrase(self, value: f64) -> String {
+    #[must_use]
+    pub fn phrase(self, value: f64) -> String {
         match self {
             Self::Percentile(_) | Self::Boot => Nanos(value as u64).to_string(),
             Self::Throughput => BitRate(value).to_string(),
@@ -198,21 +165,5 @@ mod tests {
             let refused = text.parse::<Requirement>().expect_err(text).to_string();
             assert!(refused.contains(named), "{text}: {refused}");
         }
-    }
-
-    #[test]
-    fn interval_across_the_bound_is_undecided() {
-        let least: Requirement = "throughput>10Gbit/s".parse().expect("a bound");
-        let between = |low, high| Ends { low: Some(low), high: Some(high) };
-        assert_eq!(least.judge(between(10.5e9, 12e9)), Compliance::Met);
-        assert_eq!(least.judge(between(9.5e9, 12e9)), Compliance::Unclear);
-        assert_eq!(least.judge(between(8e9, 9.5e9)), Compliance::Missed);
-        assert_eq!(least.judge(Ends::exact(12e9).widened()), Compliance::Unclear);
-        assert_eq!(least.judge(Ends::exact(13e9).widened()), Compliance::Met);
-        let most: Requirement = "p50<50us".parse().expect("a bound");
-        assert_eq!(most.judge(between(48e3, 51e3)), Compliance::Unclear);
-        assert_eq!(most.judge(Ends::exact(50e3)), Compliance::Missed);
-        assert_eq!(most.judge(Ends { low: Some(20e3), high: None }), Compliance::Unclear, "too few messages");
-        assert_eq!(most.judge(Ends { low: Some(60e3), high: None }), Compliance::Missed);
     }
 }
