@@ -87,7 +87,11 @@ impl TrialRunner<'_> {
         let probes = probed.iter().map(|trial| Probe::new(trial.order.path, trial.order.mtu)).collect();
         for (trial, result) in probed.iter_mut().zip(self.probe_paths(probes)?) {
             let mtu = (result.carried && result.larger_refused).then_some(trial.order.mtu);
-            trial.path_check = PathCheck { mtu };
+            trial.path_check.mtu = mtu;
+            let TrialOrder { path, result: planned, .. } = trial.order;
+            if mtu.is_none() || self.sender_mtu(path, planned).is_some_and(|own| own > trial.order.mtu) {
+                trial.path_check.black_hole = self.black_hole(path, planned)?;
+            }
         }
         Ok(())
     }
@@ -124,7 +128,7 @@ impl TrialInProgress<'_> {
             measurement,
             cpu,
             devices: self.devices.clone(),
-            path_check: self.path_check,
+            path_check: self.path_check.clone(),
             syscalls: Vec::new(),
             observed,
             counters: (!path.is_host()).then_some(counters),

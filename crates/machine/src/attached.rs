@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use scenario::Endpoint;
 use sys::{netns::NetNs, process::Process, userns::UserNs};
 
-pub use cpu_limit::{CpuLimit, Throttled};
+pub(crate) use cpu_limit::cpu_hierarchy;
+pub use cpu_limit::{CpuLimit, Throttled, Throttling};
 pub use error::AttachError;
 pub use visible::visible_namespaces;
 
