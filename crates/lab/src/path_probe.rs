@@ -3,7 +3,7 @@
 use machine::HostPolicy;
 use protocol::{MtuHole, MtuProbe, MtuResult, Order, Reply, Token};
 use samples::{BlackHole, DeviceCounters};
-use scenario::{Path, PlannedResult};
+use scenario::{DeviceRef, Path, PlannedResult};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
@@ -100,7 +100,9 @@ impl TrialRunner<'_> {
         };
         let black_hole = match found {
             Some(MtuHole { carried, lost }) => {
-                Some(BlackHole { carried, lost, device: self.device_that_loses(path, carried, lost)? })
+                let device = self.device_that_loses(path, carried, lost)?;
+                let device_mtu = device.as_ref().and_then(|at| self.lab_handle.lab.mtu(at, &result.devices));
+                Some(BlackHole { carried, lost, device: device.map(|at| at.to_string()), device_mtu })
             }
             None => None,
         };
@@ -109,7 +111,12 @@ impl TrialRunner<'_> {
     }
 
     /// Returns the first device of the path that counts small packets, but not large ones.
-    fn device_that_loses(&mut self, path: &Path, small: u32, large: u32) -> Result<Option<String>, RunError> {
+    fn device_that_loses(
+        &mut self,
+        path: &Path,
+        small: u32,
+        large: u32,
+    ) -> Result<Option<DeviceRef>, RunError> {
         let before = self.lab_handle.counters(self.agents, &[&path.devices])?;
         self.ask_client(path, small, send_packets)?;
         let between = self.lab_handle.counters(self.agents, &[&path.devices])?;
@@ -125,7 +132,10 @@ impl TrialRunner<'_> {
             let enough = u64::from(LOCATING_PACKETS);
             passed(before, between) >= enough && passed(between, after) < enough / 2
         });
-        Ok(lost.map(|(_, device)| device.device))
+        let at = |((_, _), device): ((DeviceCounters, DeviceCounters), DeviceCounters)| {
+            path.devices.iter().find(|at| at.to_string() == device.device).cloned()
+        };
+        Ok(lost.and_then(at))
     }
 
     /// Starts a UDP server and gives the client an order for it.

@@ -86,4 +86,6 @@ pub struct BlackHole {
     /// The first device of the path that passed small packets on, but not large ones. `None` if all devices did, or if
     /// their counters did not show it.
     pub device: Option<String>,
+    /// The MTU of this device, if known.
+    pub device_mtu: Option<u32>,
 }
