@@ -93,7 +93,7 @@ pub(crate) fn offload_of_the_nodes_device() {
     let output = node.between(&[&a, &b]);
     let line = output.out.lines().find(|line| line.contains("node:va")).expect("the device is listed");
     assert!(line.contains("off: tx-tcp-segmentation, tx-generic-segmentation"), "{output:?}");
-    reports(&node, &output, "offload-off", "Offloads of node:va are off", "ethtool -K va");
+    reports(&node, &output, "offload-off", "Offloads of node:va are off", "ethtool -k va");
 }
 
 /// The terminal and the stored findings show the same claim and command.

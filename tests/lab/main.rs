@@ -10,6 +10,7 @@ mod chosen;
 mod disturbed;
 mod ends;
 mod evidence;
+mod faults;
 mod hint;
 mod live;
 mod measured;
@@ -74,7 +75,7 @@ const CASES: &[Case] = &[
         test: evidence::ethtool_shows_the_offloads,
     },
     Case {
-        name: "client_names_the_device_without_offloads_and_the_command_to_enable_them",
+        name: "client_names_the_device_without_offloads_and_advises_nothing",
         needs: &[ROOT, ETHTOOL, SETPRIV],
         test: hint::names_a_disabled_offload,
     },
@@ -124,6 +125,21 @@ const CASES: &[Case] = &[
         name: "touches_memory_for_the_first_time_at_hosts_without_a_path",
         needs: &[ROOT],
         test: measured::memory_is_touched_at_hosts,
+    },
+    Case {
+        name: "names_the_cause_device_and_numbers_of_faults_at_a_switch",
+        needs: &[ROOT],
+        test: faults::names_faults_of_a_switch,
+    },
+    Case {
+        name: "names_the_router_with_filtered_icmp_errors",
+        needs: &[ROOT],
+        test: faults::names_filtered_icmp_errors,
+    },
+    Case {
+        name: "path_that_cannot_carry_the_workload_is_the_answer",
+        needs: &[ROOT],
+        test: faults::path_that_cannot_carry_the_workload_is_the_answer,
     },
     Case {
         name: "disabling_vxlan_offloads_costs_throughput_and_the_report_has_the_remedy",

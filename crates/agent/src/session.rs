@@ -162,6 +162,12 @@ impl<'scope> Session<'scope, '_> {
             Order::ProbeMtu(order) => {
                 self.apart(ticket, move || network.at(order.bind, || mtu::probe(self, deadline, &order)));
             }
+            Order::FindHole(order) => {
+                self.apart(ticket, move || network.at(order.bind, || mtu::find_hole(self, deadline, &order)));
+            }
+            Order::SendPackets { probe, count } => self.apart(ticket, move || {
+                network.at(probe.bind, || mtu::send_packets(self, deadline, &probe, count))
+            }),
         }
     }
 

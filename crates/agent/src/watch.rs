@@ -2,9 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
+use machine::Throttled;
 use probe::{CpuReading, SoftnetReading};
 use protocol::{FromAgent, Progress, Token};
-use samples::{MachineCpu, SoftnetCounters};
+use samples::{CpuThrottling, MachineCpu, SoftnetCounters};
 use sys::clock::monotonic;
 use traffic::{Observer, PROGRESS_EVERY};
 use units::Nanos;
@@ -17,6 +18,7 @@ pub(crate) struct Watch<'a> {
     readings: RefCell<Vec<Result<CpuReading, probe::Error>>>,
     softnet: RefCell<Vec<Option<SoftnetReading>>>,
     signs: Cell<(Option<u64>, u64)>,
+    quotas: RefCell<Vec<Throttled>>,
 }
 
 impl<'a> Watch<'a> {
@@ -27,6 +29,7 @@ impl<'a> Watch<'a> {
             readings: RefCell::default(),
             softnet: RefCell::default(),
             signs: Cell::default(),
+            quotas: RefCell::default(),
         }
     }
 
@@ -36,6 +39,25 @@ impl<'a> Watch<'a> {
             [Some(before), Some(after)] => Some(after.since(before)),
             _ => None,
         }
+    }
+
+    /// Returns `None` if no CPU quota slowed this process down.
+    pub(crate) fn throttled(&self) -> Option<CpuThrottling> {
+        match self.quotas.borrow().as_slice() {
+            [before, after] => after.since(before).map(|throttling| CpuThrottling {
+                end: String::new(),
+                group: throttling.group.display().to_string(),
+                limit: throttling.limit,
+                periods: throttling.periods,
+                throttled: throttling.throttled,
+                time: throttling.time.into(),
+            }),
+            _ => None,
+        }
+    }
+
+    fn read_quotas(&self) {
+        self.quotas.borrow_mut().extend(Throttled::here());
     }
 
     pub(crate) fn stalled(&self) -> Nanos {
@@ -66,6 +88,7 @@ impl Observer for Watch<'_> {
     fn started(&self) {
         self.sign();
         self.softnet.borrow_mut().push(SoftnetReading::now());
+        self.read_quotas();
         self.readings.borrow_mut().push(CpuReading::now());
     }
 
@@ -80,5 +103,6 @@ impl Observer for Watch<'_> {
         self.sign();
         self.readings.borrow_mut().push(CpuReading::now());
         self.softnet.borrow_mut().push(SoftnetReading::now());
+        self.read_quotas();
     }
 }

@@ -42,7 +42,13 @@ pub fn analyse(record: &RunRecord) -> Findings {
     findings.rankings = ranking::rankings(&findings, &measured, &fits);
     findings.findings = rule::findings(
         rules::ALL,
-        &Context { header: &record.header, findings: &findings, measured: &measured, fits: &fits },
+        &Context {
+            header: &record.header,
+            findings: &findings,
+            measured: &measured,
+            fits: &fits,
+            ends: &record.ends,
+        },
     );
     recommendation::withhold(&mut findings, &Commands::of(&record.header));
     findings.limitations = limitations::limitations(record, &measured, &fits, &findings);

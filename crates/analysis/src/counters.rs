@@ -1,6 +1,9 @@
 //! Sums device and machine counters over the trials of a result.
 
-use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
+use samples::{
+    DeviceCounters, HostCounters, PathCounters, PolicerCounters, QdiscCounters, QueueCounters,
+    SoftnetCounters,
+};
 use units::Bytes;
 
 use crate::observations::Observations;
@@ -49,6 +52,11 @@ fn add_device(known: &mut DeviceCounters, more: &DeviceCounters) {
         drops: one.drops.saturating_add(other.drops),
         overlimits: one.overlimits.saturating_add(other.overlimits),
         requeues: one.requeues.saturating_add(other.requeues),
+    });
+    known.policer = either(known.policer, more.policer, |one, other| PolicerCounters {
+        dropped: one.dropped.saturating_add(other.dropped),
+        dropped_bytes: Bytes(one.dropped_bytes.0.saturating_add(other.dropped_bytes.0)),
+        ..other
     });
     add_queues(&mut known.rx_queues, &more.rx_queues);
     add_queues(&mut known.tx_queues, &more.tx_queues);

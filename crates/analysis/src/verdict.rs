@@ -9,7 +9,7 @@ pub(crate) use next::suggested;
 
 use findings::{
     Cause, ComparisonCount, Conclusion, FEWEST_TO_ESTABLISH, Finding, Findings, LargestChange, Role,
-    RunVerdict, Statement, WorkloadVerdict,
+    RunVerdict, Severity, Statement, WorkloadVerdict,
 };
 use samples::RunRecord;
 
@@ -108,7 +108,12 @@ fn conclusion<'a>(
     leading: Option<&Difference<'a>>,
     workloads: &[Candidate<'a>],
 ) -> (Conclusion, Vec<&'a str>) {
-    let Some(first) = workloads.first() else { return (Conclusion::Nothing, Vec::new()) };
+    let broken = findings.findings.iter().find(|finding| is_broken(findings, finding));
+    let broken = broken.map(|finding| Conclusion::Broken {
+        reason: finding.into(),
+        action: finding.remedy.as_ref().map(|remedy| remedy.action.clone()),
+    });
+    let Some(first) = workloads.first() else { return (broken.unwrap_or_default(), Vec::new()) };
     let shown: Vec<&str> = match leading {
         Some(change) => change.results.to_vec(),
         None => values::of(findings, first.workload).1.iter().map(|value| value.id.as_str()).collect(),
@@ -120,6 +125,7 @@ fn conclusion<'a>(
     };
     let most = findings.results.iter().map(|result| result.value.trials).max().unwrap_or_default();
     let conclusion = match (findings.distrusting().find(undermines), leading) {
+        _ if broken.is_some() => broken.unwrap_or_default(),
         (Some(finding), _) => Conclusion::Repeat {
             reason: finding.into(),
             action: finding.remedy.as_ref().map(|remedy| remedy.action.clone()),
@@ -132,6 +138,14 @@ fn conclusion<'a>(
         (None, Some(_)) => Conclusion::NoDifference,
     };
     (conclusion, shown)
+}
+
+/// Whether a cause has left a result without any value.
+fn is_broken(findings: &Findings, finding: &Finding) -> bool {
+    let is_skipped = |id: &String| findings.skipped.iter().any(|skipped| skipped.result == *id);
+    finding.role == Role::Cause
+        && finding.severity == Severity::Serious
+        && finding.results.iter().any(is_skipped)
 }
 
 fn cautions(findings: &Findings, shown: &[&str], conclusion: &Conclusion) -> Vec<Statement> {

@@ -10,12 +10,13 @@ use std::{
 use ::workload::{Measurement, Placement, WorkloadSettings};
 use analysis::Single;
 use findings::SingleMeasurement;
+use machine::{Throttled, Throttling};
 use probe::ProcessTimes;
 use protocol::Subject;
 use report::SingleFormat;
 use samples::{
-    Arm, CpuConsumer, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu, UnixMillis,
-    ValidityWarning,
+    Arm, CpuConsumer, CpuThrottling, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu,
+    UnixMillis, ValidityWarning,
 };
 use units::Nanos;
 use watch::now;
@@ -35,12 +36,22 @@ pub(crate) struct Trial {
     environment: Environment,
     devices: Vec<DeviceState>,
     processes: Option<Arc<ProcessTimes>>,
+    quotas: Option<Throttled>,
 }
 
 impl Trial {
     pub(crate) fn begin(peer: String, load: WorkloadSettings, placement: Placement) -> Self {
         let environment = Environment { engine: Some(traffic::calibrate()), ..probe::environment() };
-        Self { started: now(), peer, load, placement, environment, devices: Vec::new(), processes: None }
+        Self {
+            started: now(),
+            peer,
+            load,
+            placement,
+            environment,
+            devices: Vec::new(),
+            processes: None,
+            quotas: None,
+        }
     }
 
     pub(crate) fn towards(self, peer: SocketAddr, from: Option<IpAddr>) -> Self {
@@ -54,7 +65,7 @@ impl Trial {
 
     pub(crate) fn now(&self) -> Self {
         let processes = ProcessTimes::from_now(subjects()).ok().map(Arc::new);
-        Self { started: now(), processes, ..self.clone() }
+        Self { started: now(), processes, quotas: Throttled::here(), ..self.clone() }
     }
 
     pub(crate) const fn started(&self) -> UnixMillis {
@@ -93,7 +104,8 @@ impl Trial {
         interrupted: bool,
     ) -> samples::Trial {
         let processes = self.processes.as_ref().and_then(|times| Some(times.until_now().ok()?.processes));
-        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, ..CpuUsage::default() };
+        let throttled = self.throttled().into_iter().collect();
+        let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, throttled, ..CpuUsage::default() };
         let mut warnings = lab::warnings(&self.load, &measurement, &cpu);
         warnings.extend(lab::disturbed(&cpu));
         // In iperf3's protocol, receivers stop when asked to, without draining the stream.
@@ -138,6 +150,13 @@ impl Trial {
 }
 
 impl Trial {
+    fn throttled(&self) -> Option<CpuThrottling> {
+        let Throttling { group, limit, periods, throttled, time } =
+            Throttled::here()?.since(self.quotas.as_ref()?)?;
+        let (end, group) = ("client".to_owned(), group.display().to_string());
+        Some(CpuThrottling { end, group, limit, periods, throttled, time: time.into() })
+    }
+
     fn interrupted(&self, measurement: &Measurement) -> ValidityWarning {
         let requested = self.load.kind().lasts();
         let measured = measurement.kind().lasted(Nanos(0)).unwrap_or_default();

@@ -38,6 +38,8 @@ pub enum Conclusion {
     Nothing,
     /// There is nothing to compare, so the values are the answer.
     Values,
+    /// A path cannot carry a workload.
+    Broken { reason: Statement, action: Option<String> },
     /// The values are unreliable.
     Repeat {
         reason: Statement,

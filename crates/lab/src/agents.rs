@@ -5,6 +5,7 @@ mod start;
 use std::{
     collections::{BTreeMap, hash_map::RandomState},
     hash::{BuildHasher, Hasher},
+    io::ErrorKind,
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender},
     time::{Duration, Instant},
 };
@@ -12,7 +13,7 @@ use std::{
 use machine::{AgentClient, Machine, Monitor};
 use protocol::{ChannelError, FromAgent, Order, Progress, Reply, Token};
 use samples::BootedMachine;
-use scenario::{HostName, Lab};
+use scenario::{DeviceRef, DeviceSettings, Fault, HostName, Lab};
 use units::Nanos;
 
 use workload::WorkloadSettings;
@@ -79,6 +80,30 @@ impl Agents {
 
     pub(crate) fn pids(&self, host: &HostName) -> Vec<u32> {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
+    }
+
+    /// Applies the CPU limits of the settings to the agents, and removes those of other agents.
+    pub(crate) fn limit_cpus(
+        &mut self,
+        settings: &BTreeMap<DeviceRef, DeviceSettings>,
+    ) -> Result<(), RunError> {
+        for (host, endpoint) in &mut self.endpoints {
+            let faults = settings.iter().filter(|(at, _)| at.host == *host);
+            let limit =
+                faults.filter_map(|(_, settings)| settings.fault.as_ref()?.fault).find_map(
+                    |fault| match fault {
+                        Fault::CpuLimit { millicpus } => Some(millicpus),
+                        _ => None,
+                    },
+                );
+            endpoint.machine.limit_cpu(limit).map_err(|error| RunError::Refused {
+                host: host.to_string(),
+                what: "limit the CPU time of its agent",
+                unsupported: [ErrorKind::Unsupported, ErrorKind::PermissionDenied].contains(&error.kind()),
+                reason: error.to_string(),
+            })?;
+        }
+        Ok(())
     }
 
     /// Returns `None` if there is no monitor or if it was already taken.

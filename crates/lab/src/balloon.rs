@@ -173,7 +173,14 @@ impl TrialRunner<'_> {
             stall,
             intervals: moved.intervals,
         });
-        let client = EndReport { measured, threads: Vec::new(), machine, softnet: None, stalled: Nanos(0) };
+        let client = EndReport {
+            measured,
+            threads: Vec::new(),
+            machine,
+            softnet: None,
+            stalled: Nanos(0),
+            throttled: None,
+        };
         Ok(Reports { client, server: None, seen })
     }
 }

@@ -2,7 +2,10 @@
 
 use std::iter;
 
-use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters};
+use samples::{
+    DeviceCounters, HostCounters, PathCounters, PolicerCounters, QdiscCounters, QueueCounters,
+    SoftnetCounters,
+};
 use units::Bytes;
 
 pub(crate) fn between(
@@ -27,6 +30,7 @@ fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
         tx_dropped: passed(now.tx_dropped, then.tx_dropped),
         tx_errors: passed(now.tx_errors, then.tx_errors),
         qdisc: then.qdisc.as_ref().zip(now.qdisc.as_ref()).map(|(before, after)| qdisc(before, after)),
+        policer: then.policer.zip(now.policer).map(|(before, after)| policer(before, after)),
         rx_queues: queues(&then.rx_queues, &now.rx_queues),
         tx_queues: queues(&then.tx_queues, &now.tx_queues),
     }
@@ -52,6 +56,14 @@ fn qdisc(before: &QdiscCounters, after: &QdiscCounters) -> QdiscCounters {
         drops: passed_around(after.drops, before.drops),
         overlimits: passed_around(after.overlimits, before.overlimits),
         requeues: passed_around(after.requeues, before.requeues),
+    }
+}
+
+fn policer(before: PolicerCounters, after: PolicerCounters) -> PolicerCounters {
+    PolicerCounters {
+        dropped: passed(after.dropped, before.dropped),
+        dropped_bytes: passed_bytes(after.dropped_bytes, before.dropped_bytes),
+        ..after
     }
 }
 

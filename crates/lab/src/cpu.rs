@@ -1,7 +1,7 @@
 //! Combines the CPU times reported by both ends of a trial.
 
 use protocol::{EndReport, HostCpu};
-use samples::{CpuUsage, GuestCpu};
+use samples::{CpuThrottling, CpuUsage, GuestCpu};
 
 /// Combines the reports. Machine-wide CPU time is taken from an end that runs directly on the machine, guest
 /// CPU time from the other ends, and thread times from both. If no end runs on the machine, its time is
@@ -17,7 +17,11 @@ pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [
         is_guest.then(|| GuestCpu { end: name.to_owned(), cpu: end.machine.clone() })
     };
     let guests = ends().filter_map(guest).collect();
-    CpuUsage { machine: machine.unwrap_or_default(), threads, guests, processes: None }
+    let throttled = ends().filter_map(|((name, end), _)| {
+        Some(CpuThrottling { end: name.to_owned(), ..end.throttled.clone()? })
+    });
+    let throttled = throttled.collect();
+    CpuUsage { machine: machine.unwrap_or_default(), threads, guests, processes: None, throttled }
 }
 
 pub(crate) fn with_observed(mut usage: CpuUsage, host: Option<HostCpu>) -> CpuUsage {
@@ -37,7 +41,14 @@ mod tests {
 
     fn end(machine: MachineCpu) -> EndReport {
         let measured = EndMeasurement::Stream(StreamEnd::default());
-        EndReport { measured, threads: Vec::new(), machine, softnet: None, stalled: Nanos(0) }
+        EndReport {
+            measured,
+            threads: Vec::new(),
+            machine,
+            softnet: None,
+            stalled: Nanos(0),
+            throttled: None,
+        }
     }
 
     #[test]

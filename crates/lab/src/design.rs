@@ -311,7 +311,12 @@ impl<'p> Design<'p> {
             Standing::Open if self.spent => EndReason::Budget { reach: self.reach(result) },
             Standing::Open => return None,
         };
-        Some(ResultEnd { result: self.plan.results[result].id.to_string(), reason, trials: trials as u32 })
+        Some(ResultEnd {
+            result: self.plan.results[result].id.to_string(),
+            reason,
+            trials: trials as u32,
+            black_hole: None,
+        })
     }
 
     fn reach(&self, result: usize) -> Option<f64> {

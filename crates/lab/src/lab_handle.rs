@@ -90,6 +90,7 @@ impl<'a> LabHandle<'a> {
             ConfigureError::Unsupported { .. } => Unset::Never(error.to_string()),
             source => Unset::Error(RunError::Configure { result: result.to_owned(), source }),
         })?;
+        agents.limit_cpus(settings)?;
         for host in self.agents_where(agents, |host| self.lab.vm(host).is_some() || self.has_devices_on(host))
         {
             let devices = settings.iter().filter(|(at, _)| self.agent_of(&at.host) == &host);

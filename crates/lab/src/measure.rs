@@ -59,7 +59,9 @@ impl TrialRunner<'_> {
             }
             let attempts = match self.attempt(exchanges, observer) {
                 Ok(attempts) => attempts,
-                Err(RunError::Refused { reason, unsupported: true, .. }) => {
+                Err(RunError::Refused { reason, unsupported, .. })
+                    if unsupported || exchanges.iter().any(|exchange| exchange.is_lossy) =>
+                {
                     match exchanges {
                         [_] => outcomes[0] = Some(TrafficOutcome::Never(reason)),
                         // The trials now run one at a time, to find the one that cannot run.
@@ -155,6 +157,9 @@ fn resolve(
 ) -> Option<TrafficOutcome> {
     if verdict == Verdict::Again {
         return None;
+    }
+    if exchange.is_lossy && void.is_some() {
+        return Some(TrafficOutcome::Never("nothing arrived".to_owned()));
     }
     match void.filter(|_| verdict != Verdict::Over && discarded.len() + 1 < ATTEMPTS) {
         Some(reason) => {

@@ -1,8 +1,9 @@
 //! Checks whether paths carry packets of a given size.
 
 use machine::HostPolicy;
-use protocol::{MtuProbe, MtuResult, Order, Reply, Token};
-use scenario::Path;
+use protocol::{MtuHole, MtuProbe, MtuResult, Order, Reply, Token};
+use samples::{BlackHole, DeviceCounters};
+use scenario::{DeviceRef, Path, PlannedResult};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
@@ -15,6 +16,8 @@ use crate::{
 const PROBE_MTU: &str = "probe the MTU";
 /// Every IPv4 path must support this packet size (RFC 791).
 const SMALLEST_MTU: u32 = 576;
+/// Packets that show which device loses them. The handshake and ARP add a few.
+const LOCATING_PACKETS: u32 = 100;
 /// The lifetime of the server for MTU probes. No policy allows less for a trial.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 
@@ -76,7 +79,92 @@ impl TrialRunner<'_> {
         results
     }
 
+    pub(crate) fn sender_mtu(&self, path: &Path, result: &PlannedResult) -> Option<u32> {
+        self.lab_handle.lab.mtu(&path.from.device, &result.devices)
+    }
+
+    /// Finds out whether packets that the sender's MTU allows are lost without an ICMP error, and at which device. The
+    /// search takes seconds, so each result has one.
+    pub(crate) fn black_hole(
+        &mut self,
+        path: &Path,
+        result: &PlannedResult,
+    ) -> Result<Option<BlackHole>, RunError> {
+        if let Some(known) = self.black_holes.get(&result.id) {
+            return Ok(known.clone());
+        }
+        let Some(mtu) = self.sender_mtu(path, result) else { return Ok(None) };
+        let found = match self.ask_client(path, mtu, Order::FindHole)? {
+            Reply::Hole(hole) => hole,
+            other => return Err(RunError::unexpected(&path.from.host, &other)),
+        };
+        let black_hole = match found {
+            Some(MtuHole { carried, lost }) => {
+                let device = self.device_that_loses(path, carried, lost)?;
+                let device_mtu = device.as_ref().and_then(|at| self.lab_handle.lab.mtu(at, &result.devices));
+                Some(BlackHole { carried, lost, device: device.map(|at| at.to_string()), device_mtu })
+            }
+            None => None,
+        };
+        self.black_holes.insert(result.id.clone(), black_hole.clone());
+        Ok(black_hole)
+    }
+
+    /// Returns the first device of the path that counts small packets, but not large ones.
+    fn device_that_loses(
+        &mut self,
+        path: &Path,
+        small: u32,
+        large: u32,
+    ) -> Result<Option<DeviceRef>, RunError> {
+        let before = self.lab_handle.counters(self.agents, &[&path.devices])?;
+        self.ask_client(path, small, send_packets)?;
+        let between = self.lab_handle.counters(self.agents, &[&path.devices])?;
+        self.ask_client(path, large, send_packets)?;
+        let after = self.lab_handle.counters(self.agents, &[&path.devices])?;
+        let passed = |then: &DeviceCounters, now: &DeviceCounters| {
+            (now.rx_packets + now.tx_packets).saturating_sub(then.rx_packets + then.tx_packets)
+        };
+        let [before, between, after] =
+            [before, between, after].map(|all| all.into_iter().flat_map(|it| it.devices));
+        let mut counts = before.zip(between).zip(after);
+        let lost = counts.find(|((before, between), after)| {
+            let enough = u64::from(LOCATING_PACKETS);
+            passed(before, between) >= enough && passed(between, after) < enough / 2
+        });
+        let at = |((_, _), device): ((DeviceCounters, DeviceCounters), DeviceCounters)| {
+            path.devices.iter().find(|at| at.to_string() == device.device).cloned()
+        };
+        Ok(lost.and_then(at))
+    }
+
+    /// Starts a UDP server and gives the client an order for it.
+    fn ask_client(
+        &mut self,
+        path: &Path,
+        mtu: u32,
+        order: impl Fn(MtuProbe) -> Order,
+    ) -> Result<Reply, RunError> {
+        let probe = Probe::new(path, mtu);
+        let reply = self.send_orders(std::slice::from_ref(&probe), order);
+        self.give_up(probe.token, path);
+        Ok(reply?.remove(0))
+    }
+
     fn send_probes(&mut self, probes: &[Probe<'_>]) -> Result<Vec<MtuResult>, RunError> {
+        let replies = self.send_orders(probes, Order::ProbeMtu)?;
+        let result = |(probe, reply): (&Probe<'_>, Reply)| match reply {
+            Reply::Mtu(result) => Ok(result),
+            other => Err(RunError::unexpected(&probe.path.from.host, &other)),
+        };
+        probes.iter().zip(replies).map(result).collect()
+    }
+
+    fn send_orders(
+        &mut self,
+        probes: &[Probe<'_>],
+        order: impl Fn(MtuProbe) -> Order,
+    ) -> Result<Vec<Reply>, RunError> {
         // A closed loop could exceed a rate limit in the policy of the server's host.
         let schedule = Schedule::Open { period: Nanos::from_secs(1) };
         let echo = WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(LIFE) });
@@ -88,14 +176,13 @@ impl TrialRunner<'_> {
         let mut requests = Vec::new();
         for (&Probe { token, path, mtu }, port) in probes.iter().zip(ports) {
             let (bind, server) = (path.from.address, path.to.address);
-            let order = Order::ProbeMtu(MtuProbe { token, bind, server, port, mtu });
+            let order = order(MtuProbe { token, bind, server, port, mtu });
             requests.push(self.agents.request(&path.from.host, PROBE_MTU, order, SHORT)?);
         }
-        let replies = self.agents.wait(&requests, |_| ())?;
-        let result = |(probe, reply): (&Probe<'_>, Reply)| match reply {
-            Reply::Mtu(result) => Ok(result),
-            other => Err(RunError::unexpected(&probe.path.from.host, &other)),
-        };
-        probes.iter().zip(replies).map(result).collect()
+        self.agents.wait(&requests, |_| ())
     }
+}
+
+fn send_packets(probe: MtuProbe) -> Order {
+    Order::SendPackets { probe, count: LOCATING_PACKETS }
 }

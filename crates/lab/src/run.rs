@@ -1,7 +1,7 @@
 //! A complete run, as a list of steps in order.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     time::Duration,
 };
 
@@ -66,7 +66,9 @@ pub fn run<S: Sink>(
     let booted = agents.booted(lab_handle.lab);
     let (agents, usable_cpus) = (&mut agents, &environment.usable_cpus);
     let balloons = Balloons::new();
-    let mut runner = TrialRunner { lab_handle, agents, watcher, usable_cpus, balloons, set: None, emulated };
+    let black_holes = BTreeMap::new();
+    let mut runner =
+        TrialRunner { lab_handle, agents, watcher, usable_cpus, balloons, set: None, emulated, black_holes };
     check_paths(&watched, &mut runner, &skipped, observer)?;
     header::begin(&watched, &environment, booted, &missing, sink, observer)?;
     let paths = paths_of(&watched);

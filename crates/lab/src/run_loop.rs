@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use samples::{Arm, DiscardedAttempt, Disturber, Sink, SkippedResult, ValidityWarning};
+use samples::{Arm, DiscardedAttempt, Disturber, EndReason, ResultEnd, Sink, SkippedResult, ValidityWarning};
 use scenario::{Path, Plan, PlannedTrial};
 
 use crate::{
@@ -179,15 +179,25 @@ impl<'a, S: Sink> RunLoop<'a, S> {
                     design.saw(&trial);
                     completed += 1;
                 }
-                TrialOutcome::Skipped(skip) => {
-                    self.keep_skip(&skip)?;
-                    design.skip(&skip.result);
-                    self.skipped.insert(skip.result.clone(), skip);
+                TrialOutcome::Skipped(skip) => self.skip(design, skip)?,
+                TrialOutcome::Lost(skip, hole) => {
+                    let reason = EndReason::Unusable { trials: 0 };
+                    let (result, black_hole) = (skip.result.clone(), Some(hole));
+                    let end = ResultEnd { result, reason, trials: 0, black_hole };
+                    self.sink.ended(&self.request.id, &end).map_err(RunError::keep)?;
+                    self.skip(design, skip)?;
                 }
             }
         }
         self.pause();
         Ok(completed)
+    }
+
+    fn skip(&mut self, design: &mut Design<'_>, skip: SkippedResult) -> Result<(), RunError> {
+        self.keep_skip(&skip)?;
+        design.skip(&skip.result);
+        self.skipped.insert(skip.result.clone(), skip);
+        Ok(())
     }
 
     fn orders<'o>(
@@ -288,7 +298,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
 mod tests {
     use std::convert::Infallible;
 
-    use samples::{MachineChange, ResultEnd, RunHeader, RunId, Trial};
+    use samples::{MachineChange, RunHeader, RunId, Trial};
     use scenario::{PlanOptions, Scenario, builtin};
     use units::Nanos;
 

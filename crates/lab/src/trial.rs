@@ -1,7 +1,7 @@
 //! Runs a trial, or several at the same time, in steps: place, read devices, check paths, measure. Traffic is in
 //! measure.rs.
 
-use samples::{Arm, DeviceState, PathCheck, SkippedResult, Trial, ValidityWarning};
+use samples::{Arm, BlackHole, DeviceState, PathCheck, SkippedResult, Trial, ValidityWarning};
 use scenario::{DeviceRef, PlannedResult};
 
 use crate::{
@@ -17,9 +17,13 @@ use crate::{
     warnings,
 };
 
+/// The length of an IPv4 header without options and a UDP header in bytes (RFC 791, RFC 768).
+const HEADERS: u64 = 20 + 8;
+
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
     Skipped(SkippedResult),
+    Lost(SkippedResult, BlackHole),
 }
 
 struct TrialInProgress<'a> {
@@ -87,7 +91,11 @@ impl TrialRunner<'_> {
         let probes = probed.iter().map(|trial| Probe::new(trial.order.path, trial.order.mtu)).collect();
         for (trial, result) in probed.iter_mut().zip(self.probe_paths(probes)?) {
             let mtu = (result.carried && result.larger_refused).then_some(trial.order.mtu);
-            trial.path_check = PathCheck { mtu };
+            trial.path_check.mtu = mtu;
+            let TrialOrder { path, result: planned, .. } = trial.order;
+            if mtu.is_none() || self.sender_mtu(path, planned).is_some_and(|own| own > trial.order.mtu) {
+                trial.path_check.black_hole = self.black_hole(path, planned)?;
+            }
         }
         Ok(())
     }
@@ -97,12 +105,30 @@ impl TrialInProgress<'_> {
     fn exchange(&self) -> Option<Exchange<'_>> {
         let TrialOrder { planned, result, path, .. } = *self.order;
         let cpus = self.cpus.as_ref().ok()?;
-        Some(Exchange { path, result, cpus, probed: planned.arm == Arm::Probed })
+        let probed = planned.arm == Arm::Probed;
+        Some(Exchange { path, result, cpus, probed, is_lossy: self.fatal_hole().is_some() })
+    }
+
+    fn fatal_hole(&self) -> Option<&BlackHole> {
+        let kind = self.order.result.load.kind();
+        let has_larger = |hole: &&BlackHole| {
+            let carried = u64::from(hole.carried);
+            let datagram = kind.datagram().is_some_and(|payload| payload.0 + HEADERS > carried);
+            datagram || kind.fills_packets_of(carried)
+        };
+        self.path_check.black_hole.as_ref().filter(has_larger)
     }
 
     fn skip(&self, reason: &str) -> TrialOutcome {
         let result = self.order.result.id.to_string();
-        TrialOutcome::Skipped(SkippedResult { result, reason: reason.to_owned() })
+        match self.fatal_hole() {
+            Some(hole) => {
+                let place = hole.device.as_deref().map(|device| format!(" at {device}")).unwrap_or_default();
+                let reason = format!("packets above {} bytes are lost{place}: {reason}", hole.carried);
+                TrialOutcome::Lost(SkippedResult { result, reason }, hole.clone())
+            }
+            None => TrialOutcome::Skipped(SkippedResult { result, reason: reason.to_owned() }),
+        }
     }
 
     fn end(&self, cpus: &Cpus, measured: Measurements, is_emulated: bool) -> Trial {
@@ -124,7 +150,7 @@ impl TrialInProgress<'_> {
             measurement,
             cpu,
             devices: self.devices.clone(),
-            path_check: self.path_check,
+            path_check: self.path_check.clone(),
             syscalls: Vec::new(),
             observed,
             counters: (!path.is_host()).then_some(counters),

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, thread, time::Duration};
 
-use samples::{Disturber, ValidityWarning};
-use scenario::{DeviceRef, DeviceSettings, HostName, Path, PlannedResult, PlannedTrial};
+use samples::{BlackHole, Disturber, ValidityWarning};
+use scenario::{DeviceRef, DeviceSettings, HostName, Path, PlannedResult, PlannedTrial, ResultId};
 
 use crate::{
     agents::Agents,
@@ -42,6 +42,7 @@ pub(crate) struct TrialRunner<'a> {
     pub(crate) emulated: Emulation,
     pub(crate) balloons: Balloons,
     pub(crate) set: Option<BTreeMap<DeviceRef, DeviceSettings>>,
+    pub(crate) black_holes: BTreeMap<ResultId, Option<BlackHole>>,
 }
 
 impl TrialRunner<'_> {

@@ -14,7 +14,8 @@ use std::path::PathBuf;
 use scenario::Endpoint;
 use sys::{netns::NetNs, process::Process, userns::UserNs};
 
-pub use cpu_limit::{CpuLimit, Throttled};
+pub(crate) use cpu_limit::cpu_hierarchy;
+pub use cpu_limit::{CpuLimit, Throttled, Throttling};
 pub use error::AttachError;
 pub use firewall::blocking_rules;
 pub use open_vswitch::{SwitchPorts, open_vswitch_bridges};

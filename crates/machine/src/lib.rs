@@ -5,6 +5,7 @@ mod agent;
 mod agent_client;
 mod attached;
 mod channel;
+mod cpu_quota;
 mod error;
 mod firecracker;
 mod guest;
@@ -70,6 +71,19 @@ pub trait Machine: Send {
     /// taken. The monitor accepts only one client.
     fn take_monitor(&mut self) -> Option<Monitor> {
         None
+    }
+
+    /// Limits the CPU time of the agent, in thousandths of a CPU, or removes the limit.
+    ///
+    /// # Errors
+    /// [`Unsupported`](std::io::ErrorKind::Unsupported) if the agent is not a process of this machine or the machine
+    /// has no CPU controller.
+    fn limit_cpu(&mut self, millicpus: Option<u32>) -> std::io::Result<()> {
+        if millicpus.is_none() {
+            return Ok(());
+        }
+        let reason = "only an agent in a namespace of this machine can get a CPU limit";
+        Err(std::io::Error::new(std::io::ErrorKind::Unsupported, reason))
     }
 
     fn condition(&self) -> Condition;

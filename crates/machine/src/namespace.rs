@@ -6,7 +6,8 @@ use scenario::HostName;
 use sys::netns::NetNs;
 
 use crate::{
-    Condition, Machine, agent::AgentProcess, channel::Channel, error::MachineError, host_policy::HostPolicy,
+    Condition, Machine, agent::AgentProcess, channel::Channel, cpu_quota::CpuQuota, error::MachineError,
+    host_policy::HostPolicy,
 };
 
 #[derive(Debug)]
@@ -15,7 +16,9 @@ pub struct Namespace {
     program: PathBuf,
     arguments: Vec<String>,
     cgroups: Vec<PathBuf>,
+    // Dropped before the quota, which needs an empty cgroup.
     agent: AgentProcess,
+    cpu_quota: Option<CpuQuota>,
 }
 
 impl Namespace {
@@ -27,7 +30,8 @@ impl Namespace {
     #[must_use]
     pub fn own(name: HostName, program: PathBuf) -> Self {
         let (arguments, cgroups) = (Vec::new(), Vec::new());
-        Self { namespace: None, program, arguments, cgroups, agent: AgentProcess::new(name) }
+        let agent = AgentProcess::new(name);
+        Self { namespace: None, program, arguments, cgroups, agent, cpu_quota: None }
     }
 
     #[must_use]
@@ -58,6 +62,15 @@ impl Machine for Namespace {
 
     fn stop(&mut self) {
         self.agent.stop();
+        self.cpu_quota = None;
+    }
+
+    fn limit_cpu(&mut self, millicpus: Option<u32>) -> std::io::Result<()> {
+        match (&self.cpu_quota, self.pids()[..].first(), millicpus) {
+            (Some(quota), ..) => quota.set(millicpus),
+            (None, Some(pid), Some(_)) => self.cpu_quota.insert(CpuQuota::around(*pid)?).set(millicpus),
+            (None, ..) => Ok(()),
+        }
     }
 
     fn condition(&self) -> Condition {

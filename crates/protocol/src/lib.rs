@@ -12,8 +12,8 @@ mod token;
 pub use channel::{ChannelError, LineLimit, MAX_LINE, Receiver, Sender};
 pub use memory::{AccessClass, AccessSourceKind, MemoryOrder, MemoryReply, MemoryTelemetry, NodeMemory};
 pub use message::{
-    ClientOrder, EndReport, FromAgent, Hello, MtuProbe, MtuResult, Order, Progress, Reply, ServerOrder,
-    ToAgent, VERSION,
+    ClientOrder, EndReport, FromAgent, Hello, MtuHole, MtuProbe, MtuResult, Order, Progress, Reply,
+    ServerOrder, ToAgent, VERSION,
 };
 pub use nested_run::{Commission, DesignDecision, FromNestedRun, RunEvent, ToNestedRun};
 pub use observe::{BreakdownOrder, HostCpu, Observation, ObserveOrder, Observing, Subject, WatchedDevice};

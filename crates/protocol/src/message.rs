@@ -5,7 +5,9 @@
 
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
-use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu};
+use samples::{
+    CpuThrottling, DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu,
+};
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab, PathEnd};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
@@ -75,6 +77,10 @@ pub enum Order {
     Observed { token: Token },
     /// Send single unfragmented packets to the UDP server. Reply: [`Reply::Mtu`].
     ProbeMtu(MtuProbe),
+    /// Find the size above which packets to the UDP server are lost without an ICMP error. Reply: [`Reply::Hole`].
+    FindHole(MtuProbe),
+    /// Send this many unfragmented packets to the UDP server, whether they arrive or not. Reply: [`Reply::Done`].
+    SendPackets { probe: MtuProbe, count: u32 },
     /// Operate on the guest's memory. Supported only in virtual machines. Reply: [`Reply::Memory`].
     Memory { work: MemoryOrder },
     /// Close the trial and discard its numbers. Reply: [`Reply::Done`].
@@ -167,6 +173,8 @@ pub enum Reply {
     Observed(Observation),
     Report(EndReport),
     Mtu(MtuResult),
+    /// `None` if packets of the probed size arrive, or if an ICMP error reported that they do not fit.
+    Hole(Option<MtuHole>),
     Memory {
         done: MemoryReply,
     },
@@ -182,6 +190,16 @@ pub struct EndReport {
     /// Counters for the same period, or `None` if the kernel does not report them.
     pub softnet: Option<SoftnetCounters>,
     pub stalled: Nanos,
+    /// How a CPU quota slowed this end down. Its `end` is empty.
+    #[serde(default)]
+    pub throttled: Option<CpuThrottling>,
+}
+
+/// Sizes of IP packets in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MtuHole {
+    pub carried: u32,
+    pub lost: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

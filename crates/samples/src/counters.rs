@@ -31,6 +31,9 @@ pub struct DeviceCounters {
     pub tx_errors: u64,
     /// The root queueing discipline; `None` if there is none or it was not read.
     pub qdisc: Option<QdiscCounters>,
+    /// The packet filter's rule that polices the device, if there is one with a counter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<PolicerCounters>,
     /// Receive queues, starting with queue 0. Empty if the driver has no per-queue counters. A veth has them only
     /// while its receive offload is on and its peer's segmentation offload is off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -56,6 +59,15 @@ pub struct QdiscCounters {
     pub overlimits: u64,
     /// Packets requeued by the driver.
     pub requeues: u64,
+}
+
+/// A rule of nftables that drops packets arriving at a device above a rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PolicerCounters {
+    pub bits_per_second: u64,
+    /// Packets dropped. One built by segmentation offload counts as one.
+    pub dropped: u64,
+    pub dropped_bytes: Bytes,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -18,6 +18,9 @@ pub struct CpuUsage {
     /// CPU time by process, read from /proc before and after the trial. `None` if not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<AttributedCpu>,
+    /// Ends that used up the CPU quota of a cgroup.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throttled: Vec<CpuThrottling>,
 }
 
 impl CpuUsage {
@@ -34,6 +37,23 @@ impl CpuUsage {
         let around = self.processes.as_ref().filter(|around| around.elapsed.0 > 0)?;
         Some(around.others().map(|(_, time)| time).sum::<Nanos>().seconds() / around.elapsed.seconds())
     }
+}
+
+/// How often the kernel stopped an end because a cgroup had used up its CPU quota.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuThrottling {
+    /// `client` or `server`.
+    pub end: String,
+    /// The directory of the cgroup, which may be an ancestor of the end's own.
+    pub group: String,
+    /// The quota in CPUs, if it was still set at the end of the trial.
+    pub limit: Option<f64>,
+    /// Periods of the quota, usually of 100 ms, in which the processes ran.
+    pub periods: u64,
+    /// Periods in which they used up the quota.
+    pub throttled: u64,
+    /// Time without a CPU, summed over all CPUs.
+    pub time: Nanos,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

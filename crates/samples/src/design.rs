@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
+use crate::trial::BlackHole;
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Design {
     /// Time budget for all trials; `None` for no limit.
@@ -56,6 +58,9 @@ pub struct ResultEnd {
     pub result: String,
     pub reason: EndReason,
     pub trials: u32,
+    /// The path loses packets that the workload sends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub black_hole: Option<BlackHole>,
 }
 
 /// Why measuring a result stopped.

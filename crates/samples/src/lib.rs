@@ -24,9 +24,10 @@ mod warning;
 
 pub use affinity::{CpuAffinity, Interrupt};
 pub use counters::{
-    DeviceCounters, HostCounters, PathCounters, QdiscCounters, QueueCounters, SoftnetCounters,
+    DeviceCounters, HostCounters, PathCounters, PolicerCounters, QdiscCounters, QueueCounters,
+    SoftnetCounters,
 };
-pub use cpu::{CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
+pub use cpu::{CpuThrottling, CpuTimes, CpuUsage, GuestCpu, MachineCpu, ThreadCpu, ThreadRole};
 pub use cpu_attribution::{AttributedCpu, AttributionSource, ConsumerShare, CpuConsumer};
 pub use design::{Design, EndReason, Objective, ResultEnd};
 pub use device_state::{Coalescing, DeviceSettingFact, DeviceState, RxTx};
@@ -44,7 +45,7 @@ pub use selection::leaves_out_disturbed;
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};
-pub use trial::{Arm, PathCheck, Trial};
+pub use trial::{Arm, BlackHole, PathCheck, Trial};
 pub use vm::{
     NegotiatedFeatures, Unread, VmAccelerator, VmDevice, VmFacts, VmMaster, VmMonitor, VmRole, VmThread,
 };

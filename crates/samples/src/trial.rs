@@ -67,8 +67,25 @@ const fn is_none(count: &u32) -> bool {
 }
 
 /// Checks of a path just before a trial.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathCheck {
     /// The largest IP packet that passes end to end without fragmentation. `None` if not tested.
     pub mtu: Option<u32>,
+    /// Packets that the sender's MTU allows were lost without an ICMP error. Probed before the first trial of a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub black_hole: Option<BlackHole>,
+}
+
+/// The sizes are those of IP packets in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BlackHole {
+    /// The largest packet that passes.
+    pub carried: u32,
+    /// The largest packet that the sender's MTU allows.
+    pub lost: u32,
+    /// The first device of the path that passed small packets on, but not large ones. `None` if all devices did, or if
+    /// their counters did not show it.
+    pub device: Option<String>,
+    /// The MTU of this device, if known.
+    pub device_mtu: Option<u32>,
 }

@@ -5,6 +5,7 @@ mod devices;
 mod ends;
 mod existing_hosts;
 mod factors;
+mod faults;
 mod gateways;
 mod links;
 mod loops;
@@ -27,6 +28,7 @@ use crate::{diagnosis::Problem, document::Document, resolve::Draft};
 
 pub(crate) use existing_hosts::fit as existing_hosts_fit;
 pub(crate) use factors::{device_words, factors, fit as factors_fit, vary_words};
+pub(crate) use faults::{fit as faults_fit, place_faults};
 pub(crate) use monitors::fit as monitors_fit;
 pub(crate) use mtu::{Fits, Misfit, misfits};
 pub(crate) use paths::paths;

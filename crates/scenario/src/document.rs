@@ -1,6 +1,7 @@
 //! The document as written, with source positions.
 
 mod device_table;
+mod fault_table;
 mod lab_tables;
 mod pairs_value;
 mod probe_table;
@@ -19,6 +20,7 @@ use toml::Spanned;
 pub(crate) use crate::link::{BridgeTable, GuestTable, LinkTables};
 use crate::{existing_host::ExistingHost, resolve::existing_host};
 pub(crate) use device_table::DeviceTable;
+pub(crate) use fault_table::{FaultKind, FaultTable};
 pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
 pub(crate) use pairs_value::{PairWay, Pairs};
 pub(crate) use probe_table::{Kinds, ProbesTable};
@@ -63,6 +65,9 @@ pub(crate) struct Document {
     /// Device settings, by `"host:device"`.
     #[schemars(with = "Option<Section<DeviceTable>>")]
     pub(crate) devices: Section<DeviceTable>,
+    /// Faults, by name: what the lab does wrong on purpose.
+    #[schemars(with = "Option<Section<FaultTable>>")]
+    pub(crate) faults: Section<FaultTable>,
     /// Paths, by name.
     pub(crate) paths: Section<PathTable>,
     /// Pairs of existing hosts, each measured in both directions: `"all"`, `"ring"` (each host with the next) or a

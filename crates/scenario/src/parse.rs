@@ -36,10 +36,12 @@ fn resolve_document(
         problems.push(too_many);
         return Err(problems);
     }
-    let draft = resolve::lab(document);
+    let mut draft = resolve::lab(document);
     let paths = traced_paths(document, &draft, &mut problems);
     let workloads = collect_problems(check::workloads(document), &mut problems);
-    let factors = collect_problems(check::factors(document), &mut problems);
+    let mut factors = collect_problems(check::factors(document), &mut problems);
+    let varied = factors.as_deref_mut().unwrap_or_default();
+    check::place_faults(document, &mut draft.lab, varied, &mut problems);
     let probes = collect_problems(check::probes(document), &mut problems);
     let (Some(mut paths), Some(workloads), Some(factors), Some(schedule), Some(probes)) =
         (paths, workloads, factors, schedule, probes)
@@ -58,6 +60,7 @@ fn resolve_document(
         problems.extend(check::vms_fit(document, &scenario));
         problems.extend(check::monitors_fit(document, &scenario));
         problems.extend(check::existing_hosts_fit(document, &scenario));
+        problems.extend(check::faults_fit(document, &scenario));
     }
     if problems.is_empty() { Ok(scenario) } else { Err(problems) }
 }

@@ -15,7 +15,7 @@ use crate::{
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,
 };
-pub(crate) use device::device_settings;
+pub(crate) use device::{device_settings, place};
 pub(crate) use existing_host::existing_host;
 pub(crate) use mtu::Mtus;
 pub(crate) use vm::vm;

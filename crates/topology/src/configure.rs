@@ -2,6 +2,7 @@
 
 mod big_tcp;
 mod coalescing;
+mod fault;
 mod kernel;
 mod mtu;
 mod offloads;
@@ -71,6 +72,7 @@ fn driver(kind: DeviceSettingKind) -> Box<dyn SettingDriver> {
         DeviceSettingKind::Queues => Box::new(SettingStates::<queues::Queues>::default()),
         DeviceSettingKind::Rings => Box::new(SettingStates::<rings::Rings>::default()),
         DeviceSettingKind::Coalescing => Box::new(SettingStates::<coalescing::Interrupts>::default()),
+        DeviceSettingKind::Fault => Box::new(SettingStates::<fault::Placed>::default()),
     }
 }
 

@@ -24,6 +24,7 @@ mod numbering;
 mod offload;
 mod outgoing_device;
 mod path_counters;
+mod policers;
 mod probe;
 mod queue_counts;
 mod read_back;

@@ -14,7 +14,9 @@ use nlink::netlink::{
 use samples::{DeviceCounters, HostCounters, PathCounters, QdiscCounters};
 use scenario::{DeviceRef, Gateway, HostName};
 
-use crate::{devices::Devices, error::ReadError, namespaces::Namespaces, queue_counts, read_back, snat};
+use crate::{
+    devices::Devices, error::ReadError, namespaces::Namespaces, policers, queue_counts, read_back, snat,
+};
 
 const TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
 /// `TC_H_ROOT`.
@@ -33,18 +35,20 @@ pub(crate) fn read(
     for host in hosts {
         let links = read_back::links(namespaces, host, true)?;
         // These are read right after the devices' own counters, because they count the same packets.
-        by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?));
+        let policers = policers::read(namespaces, host);
+        by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?, policers));
     }
     let device = |at: &DeviceRef| {
         let device = devices.find(at).ok_or_else(|| ReadError::Unknown { what: format!("device `{at}`") })?;
         let absent = || ReadError::Absent { host: at.host.clone(), what: format!("device `{}`", at.device) };
-        let (links, queues, qdiscs) = by_host.get(&at.host).ok_or_else(absent)?;
+        let (links, queues, qdiscs, policers) = by_host.get(&at.host).ok_or_else(absent)?;
         let counters = links.get(&device.index).ok_or_else(absent)?.counters.clone();
         let kernel_statistics = queues.get(&device.index).map_or(&[][..], Vec::as_slice);
         let [rx_queues, tx_queues] =
             queue_counts::find(device.kind, &namespaces.statistics(at), kernel_statistics);
         let qdisc = qdiscs.get(&device.index).cloned();
-        Ok(DeviceCounters { device: at.to_string(), qdisc, rx_queues, tx_queues, ..counters })
+        let policer = policers.get(at.device.as_str()).copied();
+        Ok(DeviceCounters { device: at.to_string(), qdisc, policer, rx_queues, tx_queues, ..counters })
     };
     let devices = wanted.iter().map(device).collect::<Result<_, ReadError>>()?;
     Ok(PathCounters { devices, hosts: hosts_of(namespaces, gateways, wanted), softnet: None })

@@ -21,9 +21,13 @@ const HEADERS: u32 = 20 + 8;
 /// The smallest packet that has room for the message number and the token.
 const SMALLEST: u32 = HEADERS + 16;
 const LARGEST: u32 = 65_535;
+/// Every IPv4 path carries packets of this size (RFC 791).
+const LEAST_MTU: u32 = 576;
 
 /// Attempts per probe. A packet that should fit is sent more often, since it may also be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
+/// Routers send at most one ICMP error per second to a host (icmp_ratelimit in ip-sysctl).
+const REPORTED: Tries = Tries { count: 2, wait: Nanos::from_millis(1100) };
 const LARGER: Tries = Tries { count: 2, wait: Nanos::from_millis(150) };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +46,50 @@ pub struct Passage {
 }
 
 pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
+    let socket = open(spec, stop)?;
+    let carried = FITTING.send(&socket, spec, spec.mtu, stop)? == Fate::Answered;
+    let larger_refused = LARGER.send(&socket, spec, spec.mtu + 1, stop)? != Fate::Answered;
+    Ok(Passage { carried, larger_refused })
+}
+
+/// Returns the largest packet that passes if larger ones are lost without an ICMP error. Returns `None` if packets of
+/// the MTU pass, if an error reports that they do not fit, or if even the smallest packets are lost.
+pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<u32>> {
+    let socket = open(spec, stop)?;
+    let fate = |mtu: u32, tries: &Tries| tries.send(&socket, spec, mtu, stop);
+    if spec.mtu <= LEAST_MTU
+        || fate(spec.mtu, &REPORTED)? != Fate::Lost
+        || fate(LEAST_MTU, &FITTING)? != Fate::Answered
+    {
+        return Ok(None);
+    }
+    let (mut passes, mut lost) = (LEAST_MTU, spec.mtu);
+    while passes + 1 < lost {
+        let middle = passes.midpoint(lost);
+        match fate(middle, &LARGER)? {
+            Fate::Answered => passes = middle,
+            Fate::Lost | Fate::TooLong => lost = middle,
+        }
+    }
+    Ok(Some(passes))
+}
+
+/// Sends packets of the MTU without waiting for replies.
+pub fn send_packets(spec: &MtuSpec, count: u32, stop: &Stop) -> Result<()> {
+    let socket = open(spec, stop)?;
+    let mut message = Message::new((spec.mtu - HEADERS) as usize, spec.token);
+    for number in 0..u64::from(count) {
+        match socket.send(message.number(number)) {
+            Err(error) if !is_too_long(&error) && !is_wait(&error) => {
+                return Err(Error::socket("send a packet to", || spec.server.to_string())(error));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn open(spec: &MtuSpec, stop: &Stop) -> Result<UdpSocket> {
     if spec.mtu < SMALLEST || spec.mtu > LARGEST {
         let value = spec.mtu.to_string();
         return Err(Error::Setting { setting: "the MTU to probe", value, allowed: "44 to 65535 bytes" });
@@ -49,10 +97,15 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
     let handshake = Handshake { token: spec.token, purpose: Purpose::Probe, number: 0 };
     let socket = greet(spec.bind, spec.server, handshake, stop)?;
     sys::socket::set_mtu_probe(&socket)?;
-    let carries = |mtu: u32, tries: &Tries| tries.carries(&socket, spec, mtu - HEADERS, stop);
-    let carried = carries(spec.mtu, &FITTING)?;
-    let larger_refused = !carries(spec.mtu + 1, &LARGER)?;
-    Ok(Passage { carried, larger_refused })
+    Ok(socket)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Answered,
+    /// This device or an ICMP error reported that the packet did not fit.
+    TooLong,
+    Lost,
 }
 
 struct Tries {
@@ -61,13 +114,13 @@ struct Tries {
 }
 
 impl Tries {
-    fn carries(&self, socket: &UdpSocket, spec: &MtuSpec, payload: u32, stop: &Stop) -> Result<bool> {
+    fn send(&self, socket: &UdpSocket, spec: &MtuSpec, mtu: u32, stop: &Stop) -> Result<Fate> {
         let object = || spec.server.to_string();
-        let mut message = Message::new(payload as usize, spec.token);
+        let mut message = Message::new((mtu - HEADERS) as usize, spec.token);
         let mut answer = vec![0; LARGEST as usize];
         for number in 0..self.count {
             match socket.send(message.number(number)) {
-                Err(error) if is_too_long(&error) => return Ok(false),
+                Err(error) if is_too_long(&error) => return Ok(Fate::TooLong),
                 Err(error) if !is_wait(&error) => {
                     return Err(Error::socket("send a probe to", object)(error));
                 }
@@ -76,9 +129,9 @@ impl Tries {
             let until = monotonic() + self.wait.0;
             while monotonic() < until {
                 match socket.recv(&mut answer) {
-                    Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(true),
+                    Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(Fate::Answered),
                     // This EMSGSIZE results from an ICMP error, so the probe did not fit.
-                    Err(error) if is_too_long(&error) => return Ok(false),
+                    Err(error) if is_too_long(&error) => return Ok(Fate::TooLong),
                     Err(error) if !is_wait(&error) => {
                         return Err(Error::socket("receive a probe from", object)(error));
                     }
@@ -89,7 +142,7 @@ impl Tries {
                 }
             }
         }
-        Ok(false)
+        Ok(Fate::Lost)
     }
 }
 

@@ -9,6 +9,7 @@ mod governor;
 mod offload_off;
 mod retransmits;
 mod small_buffers;
+mod throttled;
 
 pub use offload_off::offloads_off;
 
@@ -37,6 +38,7 @@ impl Subject for SingleTrial<'_> {
 type Rule = rule::Rule<SingleTrial<'static>>;
 
 pub(crate) const ALL: &[Rule] = &[
+    throttled::RULE,
     retransmits::RULE,
     small_buffers::RULE,
     congestion::RULE,

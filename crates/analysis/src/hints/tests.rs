@@ -1,7 +1,7 @@
 //! Tests every hint with a trial that triggers it and a similar one that does not, and checks its documentation page.
 
 use findings::{Finding, Severity};
-use samples::{DeviceState, Environment, UnixMillis, ValidityWarning};
+use samples::{CpuThrottling, CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
 use units::{Bytes, Nanos};
 use workload::{Measurement, Placement, WorkloadSettings};
 
@@ -17,13 +17,14 @@ struct Trial {
     warnings: Vec<ValidityWarning>,
     environment: Environment,
     devices: Vec<DeviceState>,
+    throttled: u64,
 }
 
 impl Trial {
     fn new(change: impl FnOnce(&mut Self)) -> Self {
         let (load, measurement) = (stream_settings(), stream_at(&[9e9; 20]));
         let (warnings, devices, environment) = (Vec::new(), Vec::new(), environment());
-        let mut trial = Self { load, measurement, warnings, environment, devices };
+        let mut trial = Self { load, measurement, warnings, environment, devices, throttled: 0 };
         change(&mut trial);
         trial
     }
@@ -44,6 +45,15 @@ impl Trial {
     }
 
     fn hints(&self) -> Vec<Finding> {
+        let throttling = CpuThrottling {
+            end: "client".into(),
+            group: "/sys/fs/cgroup/pod".into(),
+            limit: None,
+            periods: 79,
+            throttled: self.throttled,
+            time: Nanos::from_millis(self.throttled * 80),
+        };
+        let cpu = CpuUsage { throttled: vec![throttling], ..cpu() };
         single_measurement(&Single {
             tool: "0.1.0",
             started: UnixMillis(0),
@@ -51,7 +61,7 @@ impl Trial {
             load: &self.load,
             placement: &Placement::CrossCpu,
             measurement: &self.measurement,
-            cpu: &cpu(),
+            cpu: &cpu,
             warnings: &self.warnings,
             environment: Some(&self.environment),
             devices: &self.devices,
@@ -78,6 +88,13 @@ fn limited(end: &str, busy: f64, sends: bool) -> ValidityWarning {
 }
 
 const CASES: &[Case] = &[
+    Case {
+        hint: "cpu-throttled",
+        given: |trial| trial.throttled = 69,
+        spared: |trial| trial.throttled = 1,
+        severity: Severity::Serious,
+        says: &["The client used up its CPU quota in 69 of 79 periods", "/sys/fs/cgroup/pod"],
+    },
     Case {
         hint: "slow-congestion-control",
         given: |trial| trial.congestion("bbr"),
@@ -112,8 +129,8 @@ const CASES: &[Case] = &[
         spared: |trial| {
             trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-gre-segmentation", false)])];
         },
-        severity: Severity::Warning,
-        says: &["Offloads of vxlan are off", "ethtool -K vxlan gro on"],
+        severity: Severity::Note,
+        says: &["Offloads of vxlan are off", "Measure with the offloads on and off", "ethtool -k vxlan"],
     },
     Case {
         hint: "retransmits",

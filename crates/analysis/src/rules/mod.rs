@@ -4,9 +4,11 @@
 mod backlog_drops;
 mod below_expected;
 mod bimodal;
+mod black_hole;
 pub(crate) mod buffer_limited;
 mod contamination;
 mod cpu_per_byte;
+pub(crate) mod cpu_throttled;
 mod cpu_unexplained;
 mod cwnd_limited;
 mod datagram_loss;
@@ -28,11 +30,13 @@ mod noisy_host;
 pub(crate) mod offload_off;
 mod page_balloon;
 mod pair_shares;
+mod policed_port;
 mod probe_cost;
 mod qdisc_drops;
 mod queues;
 mod receiver_limited;
 pub(crate) mod retransmits;
+mod shaped_port;
 pub(crate) mod significance;
 mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
@@ -56,7 +60,7 @@ mod waiting;
 mod warm_up_too_short;
 
 use findings::{Comparison, Findings, ResultSummary};
-use samples::RunHeader;
+use samples::{ResultEnd, RunHeader};
 
 use crate::{
     commands::Commands,
@@ -71,6 +75,7 @@ pub(crate) struct Context<'a> {
     pub(crate) findings: &'a Findings,
     pub(crate) measured: &'a [Observations<'a>],
     pub(crate) fits: &'a Fits,
+    pub(crate) ends: &'a [ResultEnd],
 }
 
 impl<'a> Context<'a> {
@@ -102,6 +107,13 @@ pub(crate) const ALL: &[Rule] = &[
     disturbed::RULE,
     unreadable_trials::RULE,
     machine_change::RULE,
+    // Causes with direct evidence come before those that are inferred.
+    black_hole::RULE,
+    cpu_throttled::RULE,
+    policed_port::RULE,
+    backlog_drops::RULE,
+    qdisc_drops::RULE,
+    shaped_port::RULE,
     offload_off::RULE,
     vhost_off::RULE,
     vhost_slower::RULE,
@@ -135,8 +147,6 @@ pub(crate) const ALL: &[Rule] = &[
     wait_mistaken_for_work::RULE,
     tail_latency::RULE,
     step_dominates::RULE,
-    backlog_drops::RULE,
-    qdisc_drops::RULE,
     below_expected::RULE,
     vxlan_cost::RULE,
     generator_limited::RULE,

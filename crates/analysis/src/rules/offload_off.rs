@@ -17,7 +17,11 @@ pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
     "receiver-limited",
 ]);
 
+const TUNNEL_KINDS: [&str; 2] = ["vxlan", "geneve"];
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
+/// E.g. <https://github.com/projectcalico/calico/issues/11435>.
+const TUNNELS: &str =
+    "Some NICs lose the checksums of tunneled packets, and then checksum offload must stay off.";
 const MUCH: f64 = 0.5;
 /// If the slower side keeps more than this fraction, it is merely a note.
 const LITTLE: f64 = 0.9;
@@ -74,15 +78,21 @@ pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
     let seen = |(device, off): &(&DeviceState, Vec<&str>)| {
         Evidence::new(format!("off on {}", device.device)).text(off.join(", "))
     };
-    let commands = lacking.iter().map(|(device, off)| ethtool::switch_on(&device.device, off)).collect();
-    let finding = Claim::new(Severity::Warning, format!("Offloads of {} are off", list(&names)))
+    let show = |(device, _): &(&DeviceState, Vec<&str>)| {
+        ethtool::typed_at(&device.device, |name| format!("ethtool -k {name}"))
+    };
+    let finding = Claim::new(Severity::Note, format!("Offloads of {} are off", list(&names)))
         .detail("each packet of a stream is processed individually")
+        .factual()
         .with_evidence(lacking.iter().map(seen))
-        .with_limits(["Only a comparison shows the cost, e.g. a scenario with an `offload` factor."])
-        .with_remedy(Remedy::manual(
-            "Turn them on and check with ethtool -k: a driver may refuse one",
-            commands,
-        ));
+        .with_limits(["Nothing was compared, so this may cost nothing, or even avoid a fault of a driver."])
+        .with_remedy(
+            Remedy::manual(
+                "Measure with the offloads on and off before you change them",
+                lacking.iter().map(show).collect(),
+            )
+            .explained(TUNNELS),
+        );
     vec![finding]
 }
 
@@ -138,7 +148,7 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Claim)> {
                 .chain(packets(worst.slower)),
         )
         .with_limits(limitations(worst, looked))
-        .with_remedy(remedy(&off));
+        .with_remedy(remedy(&off, worst.slower));
     Some((worst.keeps, claim))
 }
 
@@ -204,13 +214,15 @@ fn packets(slower: &ResultSummary) -> Option<Evidence> {
     Some(evidence)
 }
 
-fn remedy(off: &Off) -> Remedy {
+fn remedy(off: &Off, slower: &ResultSummary) -> Remedy {
+    let is_tunnel = slower.devices.iter().any(|device| TUNNEL_KINDS.contains(&device.kind.as_str()));
+    let caution = if is_tunnel { format!(" {TUNNELS}") } else { String::new() };
     let commands = off.iter().map(|(device, features)| {
         ethtool::switch_on(device, &features.iter().map(String::as_str).collect::<Vec<_>>())
     });
     Remedy {
         change: Some(Change::OffloadsOn { devices: off.keys().cloned().collect() }),
         ..Remedy::manual("Turn the offloads on, each on its host", commands.collect())
-            .explained("Check with ethtool -k: a driver may refuse one.")
+            .explained(format!("Check with ethtool -k: a driver may refuse one.{caution}"))
     }
 }

@@ -9,7 +9,7 @@ use crate::words::{count, percent};
 pub(crate) const RULE: Rule = Rule::cause("qdisc-drops", look).over(&["retransmits", "datagram-loss"]);
 
 /// Fraction of dropped packets at which it becomes worth acting on.
-const MUCH: f64 = 1e-4;
+pub(super) const MUCH: f64 = 1e-4;
 
 struct Lossy<'a> {
     result: &'a ResultSummary,
@@ -44,15 +44,18 @@ fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
         // drops.
         let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
         let dropped = out.saturating_add(device.rx_dropped.saturating_sub(by_backlog));
-        let handled = device.tx_packets.saturating_add(device.rx_packets).saturating_add(dropped);
-        (dropped > 0).then(|| Lossy {
-            result,
-            device,
-            dropped,
-            share: dropped as f64 / handled.max(1) as f64,
-        })
+        (dropped > 0).then(|| Lossy { result, device, dropped, share: share(device, dropped) })
     });
     lossy.collect()
+}
+
+fn share(device: &DeviceCounters, dropped: u64) -> f64 {
+    let handled = device.tx_packets.saturating_add(device.rx_packets).saturating_add(dropped);
+    dropped as f64 / handled.max(1) as f64
+}
+
+pub(super) fn share_dropped(device: &DeviceCounters) -> f64 {
+    share(device, by_qdisc(device))
 }
 
 fn by_qdisc(device: &DeviceCounters) -> u64 {
@@ -105,7 +108,7 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .text(format!(" out dropped{qdisc}"))
 }
 
-const SHAPERS: [&str; 5] = ["cake", "hfsc", "htb", "netem", "tbf"];
+pub(super) const SHAPERS: [&str; 5] = ["cake", "hfsc", "htb", "netem", "tbf"];
 
 fn remedy(device: &DeviceCounters) -> Remedy {
     let show = typed_at(&device.device, |device| format!("tc -s qdisc show dev {device}"));

@@ -116,7 +116,12 @@ fn header(id: &str) -> FromNestedRun {
 #[test]
 fn stores_records_only_for_requested_run() {
     let hello = || line(&FromNestedRun::Hello(Hello::new("test")));
-    let end = FromNestedRun::End(ResultEnd { result: "a/b".into(), reason: EndReason::Settled, trials: 1 });
+    let end = FromNestedRun::End(ResultEnd {
+        result: "a/b".into(),
+        reason: EndReason::Settled,
+        trials: 1,
+        black_hole: None,
+    });
     for (messages, stored, expected) in [
         (vec![hello(), line(&header("another"))], 0, "started run another"),
         (vec![hello(), line(&header(""))], 0, "started run"),

@@ -71,6 +71,7 @@ fn reports_stall_of_a_tenth_of_the_trial() {
         machine: MachineCpu { elapsed: Nanos::from_millis(millis), ..MachineCpu::default() },
         threads: Vec::new(),
         softnet: None,
+        throttled: None,
         stalled: Nanos::from_millis(stalled),
     };
     for (load, millis, stalled, expected) in [
@@ -102,6 +103,7 @@ fn scheduling_of_many_threads_is_not_a_stall() {
         machine: MachineCpu { elapsed: SECOND, cpus: 2, ..MachineCpu::default() },
         threads: vec![threads(ThreadRole::Send, 1).threads[0].clone(); of_them],
         softnet: None,
+        throttled: None,
         stalled: Nanos::from_millis(stalled),
     };
     for (threads, stalled, expected) in [(1, 900, true), (500, 1900, false), (500, 2100, true)] {

@@ -21,10 +21,29 @@ pub struct CpuLimit {
     pub source: String,
 }
 
-/// The time for which the kernel has throttled a cgroup and its ancestors because of their quotas, summed over all CPUs.
+/// What the kernel has counted for a cgroup and its ancestors because of their quotas.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Throttled {
-    time: Vec<(PathBuf, Duration)>,
+pub struct Throttled(Vec<(PathBuf, Counts)>);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    periods: u64,
+    throttled: u64,
+    time: Duration,
+}
+
+/// How a cgroup's quota slowed its processes down between two readings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Throttling {
+    pub group: PathBuf,
+    /// In CPUs, if the cgroup still has a quota.
+    pub limit: Option<f64>,
+    /// Periods in which the processes ran, usually of 100 ms.
+    pub periods: u64,
+    /// Periods in which they used up the quota.
+    pub throttled: u64,
+    /// Summed over all CPUs.
+    pub time: Duration,
 }
 
 /// A mounted cgroup hierarchy. `root` is the directory of the hierarchy that is mounted at `mount`.
@@ -57,24 +76,49 @@ impl Throttled {
     pub fn now(process: &Process) -> Self {
         let read = |level: PathBuf| {
             let stat = fs::read_to_string(level.join("cpu.stat")).ok()?;
-            Some((level, throttled_time(&stat)?))
+            Some((level, counts(&stat)?))
         };
-        Self { time: levels(process).into_iter().filter_map(read).collect() }
+        Self(levels(process).into_iter().filter_map(read).collect())
+    }
+
+    /// Reads the counters of this process. Returns `None` without /proc.
+    #[must_use]
+    pub fn here() -> Option<Self> {
+        Process::running(std::process::id()).ok().flatten().as_ref().map(Self::now)
     }
 
     /// Returns `None` if no cgroup was throttled.
     #[must_use]
-    pub fn since(&self, before: &Self) -> Option<(PathBuf, Duration)> {
-        let growth = self.time.iter().map(|(level, time)| {
-            let earlier = before.time.iter().find(|(other, _)| other == level);
-            (level.clone(), time.saturating_sub(earlier.map_or(Duration::ZERO, |(_, earlier)| *earlier)))
+    pub fn since(&self, before: &Self) -> Option<Throttling> {
+        let growth = self.0.iter().map(|(level, now)| {
+            let earlier = before.0.iter().find(|(other, _)| other == level);
+            let then = earlier.map_or_else(Counts::default, |(_, earlier)| *earlier);
+            Throttling {
+                group: level.clone(),
+                limit: quota(level).map(|limit| limit.cpus),
+                periods: now.periods.saturating_sub(then.periods),
+                throttled: now.throttled.saturating_sub(then.throttled),
+                time: now.time.saturating_sub(then.time),
+            }
         });
-        growth.filter(|(_, time)| !time.is_zero()).max_by_key(|(_, time)| *time)
+        growth.filter(|growth| !growth.time.is_zero()).max_by_key(|growth| growth.time)
     }
 }
 
 pub(super) fn cgroups(process: &Process) -> Vec<PathBuf> {
     mounted(process).into_iter().map(|(_, directory)| directory).collect()
+}
+
+/// Returns the directory below which a process may get a cgroup with a CPU quota, and whether it is of version 2. There
+/// it is the root, because other cgroups cannot have both processes and children with controllers.
+pub(crate) fn cpu_hierarchy(process: &Process) -> Option<(PathBuf, bool)> {
+    mounted(process).into_iter().find_map(|(mount, directory)| {
+        let controllers = fs::read_to_string(mount.join("cgroup.controllers"));
+        match controllers {
+            Ok(all) => all.split_whitespace().any(|one| one == "cpu").then_some((mount, true)),
+            Err(_) => directory.join("cpu.cfs_quota_us").exists().then_some((directory, false)),
+        }
+    })
 }
 
 /// Returns the directories of the cgroups and of all their ancestors, including the roots.
@@ -146,11 +190,15 @@ fn ratio(text: &str) -> Option<f64> {
 }
 
 /// Version 1 counts nanoseconds, version 2 microseconds.
-fn throttled_time(stat: &str) -> Option<Duration> {
-    stat.lines().find_map(|line| match line.split_once(' ')? {
-        ("throttled_time", time) => time.parse().ok().map(Duration::from_nanos),
-        ("throttled_usec", time) => time.parse().ok().map(Duration::from_micros),
-        _ => None,
+fn counts(stat: &str) -> Option<Counts> {
+    let value = |key: &str| -> Option<u64> {
+        stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+    };
+    let nanos = || value("throttled_time").map(Duration::from_nanos);
+    Some(Counts {
+        periods: value("nr_periods").unwrap_or_default(),
+        throttled: value("nr_throttled").unwrap_or_default(),
+        time: nanos().or_else(|| value("throttled_usec").map(Duration::from_micros))?,
     })
 }
 
@@ -220,12 +268,23 @@ mod tests {
 
     #[test]
     fn reports_growth_of_throttled_time() {
-        let of = |time| Throttled { time: vec![("/a".into(), Duration::from_secs(1)), ("/b".into(), time)] };
-        let (before, after) = (of(Duration::from_secs(2)), of(Duration::from_secs(5)));
-        assert_eq!(after.since(&before), Some(("/b".into(), Duration::from_secs(3))));
+        let of = |throttled, seconds| {
+            let time = Duration::from_secs(seconds);
+            let idle = Counts { time: Duration::from_secs(1), ..Counts::default() };
+            Throttled(vec![
+                ("/a".into(), idle),
+                ("/b".into(), Counts { periods: 2 * throttled, throttled, time }),
+            ])
+        };
+        let (before, after) = (of(20, 2), of(60, 5));
+        let time = Duration::from_secs(3);
+        let expected = Throttling { group: "/b".into(), limit: None, periods: 80, throttled: 40, time };
+        assert_eq!(after.since(&before), Some(expected));
         assert_eq!(before.since(&before), None);
-        assert_eq!(throttled_time("nr_throttled 3\nthrottled_time 5\n"), Some(Duration::from_nanos(5)));
-        assert_eq!(throttled_time("throttled_usec 5\n"), Some(Duration::from_micros(5)));
+        let nanos = Counts { periods: 4, throttled: 3, time: Duration::from_nanos(5) };
+        assert_eq!(counts("nr_periods 4\nnr_throttled 3\nthrottled_time 5\n"), Some(nanos));
+        let micros = Counts { time: Duration::from_micros(5), ..Counts::default() };
+        assert_eq!(counts("usage_usec 9\nthrottled_usec 5\n"), Some(micros));
     }
 
     #[test]

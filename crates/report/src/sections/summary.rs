@@ -122,6 +122,10 @@ fn answer(source: &Source<'_>, brief: bool) -> Option<Row> {
     };
     let text = match &verdict.conclusion {
         Conclusion::Nothing | Conclusion::Values | Conclusion::Setting => return None,
+        Conclusion::Broken { reason, action } => {
+            let action = action.as_ref().map(|action| format!(". {action}")).unwrap_or_default();
+            Text::of(Tone::Bad, format!("{}{action}", statement(reason, brief)))
+        }
         Conclusion::Repeat { reason, action } => {
             let action = action.as_ref().map(|action| format!("{action}. ")).unwrap_or_default();
             Text::of(Tone::Bad, format!("{action}{}", statement(reason, brief)))

@@ -17,7 +17,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
-    let others = ["vms", "gateways", "routes", "devices"];
+    let others = ["vms", "gateways", "routes", "devices", "faults"];
     ["hosts"].into_iter().chain(LinkTables::KEYS.iter().copied()).chain(others)
 }
 
@@ -67,6 +67,7 @@ impl<'t> Reader<'t> {
             gateways: self.section("gateways"),
             routes: self.list("routes"),
             devices: self.section("devices"),
+            faults: self.section("faults"),
             paths: self.section("paths"),
             pairs: self.optional("pairs"),
             workloads,

@@ -2,6 +2,7 @@
 
 mod big_tcp;
 mod coalescing;
+mod fault;
 mod mtu;
 mod offloads;
 mod queues;
@@ -15,6 +16,7 @@ use units::Bytes;
 
 use super::Lab;
 use crate::{
+    fault::PlacedFault,
     names::{DeviceRef, HostName},
     values::Word,
 };
@@ -36,6 +38,8 @@ pub struct DeviceSettings {
     pub rings: RingSizes,
     #[serde(default)]
     pub coalescing: Coalescing,
+    #[serde(default)]
+    pub fault: Option<PlacedFault>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,11 +50,12 @@ pub enum DeviceSettingKind {
     Queues,
     Rings,
     Coalescing,
+    Fault,
 }
 
 impl DeviceSettingKind {
-    pub const ALL: [Self; 6] =
-        [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing];
+    pub const ALL: [Self; 7] =
+        [Self::Mtu, Self::BigTcp, Self::Offloads, Self::Queues, Self::Rings, Self::Coalescing, Self::Fault];
 
     fn setting(self) -> &'static dyn DeviceSetting {
         match self {
@@ -60,6 +65,7 @@ impl DeviceSettingKind {
             Self::Queues => &queues::Queues,
             Self::Rings => &rings::Rings,
             Self::Coalescing => &coalescing::Interrupts,
+            Self::Fault => &fault::Placed,
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) fn device_settings(table: &DeviceTable) -> (DeviceSettings, Vec<Probl
     (settings, problems)
 }
 
-pub(super) fn place(table: &DeviceTable, kind: DeviceSettingKind) -> Option<Range<usize>> {
+pub(crate) fn place(table: &DeviceTable, kind: DeviceSettingKind) -> Option<Range<usize>> {
     let sets = |key: &str| kind.words().iter().any(|word| word.word == key);
     table.settings.iter().rfind(|(key, _)| sets(key.get_ref())).map(|(_, value)| value.span())
 }

@@ -97,7 +97,7 @@ pub(crate) fn trial(index: u32) -> Trial {
             gro_max_size: Some(Bytes(65_536)),
             ..DeviceState::default()
         }],
-        path_check: PathCheck { mtu: Some(1500) },
+        path_check: PathCheck { mtu: Some(1500), black_hole: None },
         syscalls: Vec::new(),
         observed: None,
         counters: None,

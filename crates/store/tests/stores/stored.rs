@@ -19,8 +19,13 @@ pub(crate) fn run_is_read_back_unchanged(place: &Place) {
             SkippedResult { result: "a".into(), reason: String::new() },
         ],
         ends: vec![
-            ResultEnd { result: "b".into(), reason: EndReason::Precise { reach: 0.1 + 0.2 }, trials: 7 },
-            ResultEnd { result: "a".into(), reason: EndReason::Settled, trials: 2 },
+            ResultEnd {
+                result: "b".into(),
+                reason: EndReason::Precise { reach: 0.1 + 0.2 },
+                trials: 7,
+                black_hole: None,
+            },
+            ResultEnd { result: "a".into(), reason: EndReason::Settled, trials: 2, black_hole: None },
         ],
         ..RunRecord::new(header("quick-20261121-113015", 1000), Vec::new())
     };

@@ -3,7 +3,7 @@
 use nlink::{
     Bytes, Rate,
     netlink::{
-        NlMsgType,
+        MessageBuilder, NlMsgType,
         tc::{QdiscConfig, TbfConfig},
         types::tc::{TcMsg, TcaAttr, tc_handle},
     },
@@ -12,10 +12,11 @@ use scenario::link::{LinkEnd, Wire};
 use units::BitRate;
 
 use crate::{
-    devices::Devices,
+    devices::{Device, Devices},
     error::CreateError,
     message::{Request, create},
     missing_capabilities::Element,
+    refusal::Refusal,
     scratch,
     trial::{Attempt, Trial},
 };
@@ -57,21 +58,21 @@ fn limit_end(
 ) -> Result<Request, CreateError> {
     let element = Element::Rate(wire.name.clone());
     let device = devices.get(&end.at, &element)?;
+    let operation = format!("limit `{}` to {rate}", end.at);
+    let message = root_bucket(device, bucket).map_err(|refusal| CreateError::Refused {
+        element: element.clone(),
+        operation: operation.clone(),
+        refusal,
+    })?;
+    Ok(Request { host: end.at.host.clone(), element, needs: vec![end.at.clone()], operation, message })
+}
+
+pub(crate) fn root_bucket(device: &Device, bucket: &TbfConfig) -> Result<MessageBuilder, Refusal> {
     let mut message = create(NlMsgType::RTM_NEWQDISC);
     message.append(&TcMsg::new().with_ifindex(device.index.cast_signed()).with_parent(tc_handle::ROOT));
     message.append_attr_str(TcaAttr::Kind as u16, bucket.kind());
     let options = message.nest_start(TcaAttr::Options as u16);
-    bucket.write_options(&mut message).map_err(|error| CreateError::Refused {
-        element: element.clone(),
-        operation: format!("limit `{}` to {rate}", end.at),
-        refusal: error.into(),
-    })?;
+    bucket.write_options(&mut message)?;
     message.nest_end(options);
-    Ok(Request {
-        host: end.at.host.clone(),
-        element,
-        needs: vec![end.at.clone()],
-        operation: format!("limit `{}` to {rate}", end.at),
-        message,
-    })
+    Ok(message)
 }

@@ -51,7 +51,7 @@ pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
 
 pub(super) fn mtu(carried: u32) -> Fixture {
     let mut run = nested(9e9);
-    run.each(UPPER, |trial| trial.path_check = PathCheck { mtu: Some(carried) });
+    run.each(UPPER, |trial| trial.path_check = PathCheck { mtu: Some(carried), black_hole: None });
     run
 }
 
@@ -152,7 +152,7 @@ pub(super) fn cut_off(reach: f64) -> Fixture {
     run.record.header.design =
         Design { budget: Some(Nanos::from_secs(60)), precision: Some(0.02), ..Design::default() };
     let reason = EndReason::Budget { reach: Some(reach) };
-    run.record.ends.push(ResultEnd { result: UPPER.into(), reason, trials: 6 });
+    run.record.ends.push(ResultEnd { result: UPPER.into(), reason, trials: 6, black_hole: None });
     run
 }
 
@@ -315,7 +315,7 @@ pub(super) fn datagrams(payload: u64) -> Fixture {
         &datagrams_at(&[(1000, 0), (1000, 20), (1000, 20)]),
     );
     run.devices("plain/datagrams", &[("a:eth0", 1500, &[]), ("b:eth0", 1500, &[])]);
-    run.each("plain/datagrams", |trial| trial.path_check = PathCheck { mtu: Some(1500) });
+    run.each("plain/datagrams", |trial| trial.path_check = PathCheck { mtu: Some(1500), black_hole: None });
     run
 }
 

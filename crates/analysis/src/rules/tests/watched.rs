@@ -2,8 +2,9 @@
 
 use findings::Evidence;
 use samples::{
-    AttributedCpu, AttributionSource, ConsumerShare, CpuConsumer, DeviceCounters, HopEvent, HopPoint,
-    HopStep, MessagePath, PathCounters, QdiscCounters, SoftnetCounters,
+    AttributedCpu, AttributionSource, BlackHole, ConsumerShare, CpuConsumer, CpuThrottling, DeviceCounters,
+    EndReason, HopEvent, HopPoint, HopStep, MessagePath, PathCounters, PolicerCounters, QdiscCounters, ResultEnd,
+    SoftnetCounters,
 };
 use units::{Bytes, Nanos};
 use workload::LatencyHistogram;
@@ -136,6 +137,72 @@ pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
         });
     });
     run
+}
+
+pub(super) fn shaped(overlimits: u64) -> Fixture {
+    let mut run = dropping(0, 0);
+    run.each(super::made::UPPER, |trial| {
+        let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
+        devices.filter_map(|device| device.qdisc.as_mut()).for_each(|qdisc| qdisc.overlimits = overlimits);
+    });
+    run
+}
+
+pub(super) fn policed(dropped: u64) -> Fixture {
+    let mut run = dropping(0, 0);
+    let policer = PolicerCounters {
+        bits_per_second: 500_000_000,
+        dropped,
+        dropped_bytes: Bytes(dropped * 50_000),
+    };
+    run.each(super::made::UPPER, |trial| {
+        let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
+        devices.for_each(|device| device.policer = Some(policer));
+    });
+    run
+}
+
+pub(super) fn throttled(periods: u64) -> Fixture {
+    let mut run = nested(9e9);
+    run.each(super::made::UPPER, |trial| {
+        trial.cpu.throttled = vec![CpuThrottling {
+            end: "client".into(),
+            group: "/sys/fs/cgroup/cpu/pod".into(),
+            limit: Some(0.2),
+            periods: 79,
+            throttled: periods,
+            time: Nanos::from_millis(periods * 80),
+        }];
+    });
+    run
+}
+
+/// A result without trials, because the path loses its packets at `device`.
+pub(super) fn black_hole(device: Option<&str>) -> Fixture {
+    let mut run = nested(9e9);
+    run.path("hole", &["wire"]).stream("hole", &[], 1e9);
+    let result = "hole/bulk".to_owned();
+    run.record.trials.retain(|trial| trial.result != result);
+    let skipped = samples::SkippedResult { result: result.clone(), reason: "packets are lost".into() };
+    run.record.skipped.push(skipped);
+    let black_hole = device.map(|device| BlackHole {
+        carried: 1400,
+        lost: 1500,
+        device: Some(device.to_owned()),
+        device_mtu: Some(1400),
+    });
+    let reason = EndReason::Unusable { trials: 0 };
+    run.record.ends.push(ResultEnd { result, reason, trials: 0, black_hole });
+    run
+}
+
+#[test]
+fn path_that_loses_the_packets_of_a_workload_is_the_conclusion() {
+    let conclusion = |run: &Fixture| crate::analyse(&run.record).verdict.conclusion;
+    let broken = conclusion(&black_hole(Some("sw:p2")));
+    let findings::Conclusion::Broken { reason, action: Some(action) } = broken else { panic!("{broken:?}") };
+    assert_eq!((reason.finding.as_str(), action.starts_with("Lower the MTU")), ("black-hole", true));
+    assert!(!matches!(conclusion(&black_hole(None)), findings::Conclusion::Broken { .. }));
 }
 
 #[test]

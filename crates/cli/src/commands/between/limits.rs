@@ -2,7 +2,7 @@
 
 use ::scenario::HostName;
 use lab::Attachments;
-use machine::{Attached, CpuLimit, Throttled};
+use machine::{Attached, CpuLimit, Throttled, Throttling};
 
 use super::ends::End;
 use crate::output;
@@ -38,7 +38,7 @@ impl Limits {
         }
         let after = attachments.endpoints.get(&self.host).and_then(Attached::throttled);
         let throttled = after.zip(self.before.as_ref()).and_then(|(after, before)| after.since(before));
-        if let Some((group, time)) = throttled {
+        if let Some(Throttling { group, time, .. }) = throttled {
             output::prose(&format!(
                 "{endpoint} was throttled for {:.1} s during the run, summed over all CPUs, because {} had used up its CPU quota.",
                 time.as_secs_f64(),

@@ -23,7 +23,7 @@ impl Hints {
         let found = analysis::offloads_off(device)?;
         let mut hinted = self.0.lock();
         let remedy = found.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        hinted.insert(device.device.clone()).then(|| format!("hint: {} Enable them: {remedy}", found.claim()))
+        hinted.insert(device.device.clone()).then(|| format!("hint: {} Compare before you change them: {remedy}", found.claim()))
     }
 }
 
@@ -43,7 +43,7 @@ mod tests {
         };
         assert_eq!(hints.of(&device("vxlan0", true)), None);
         let hinted = hints.of(&device("vxlan0", false)).expect("a hint");
-        assert!(hinted.contains("vxlan0") && hinted.contains("ethtool -K vxlan0"), "{hinted}");
+        assert!(hinted.contains("vxlan0") && hinted.contains("ethtool -k vxlan0"), "{hinted}");
         assert_eq!(hints.of(&device("vxlan0", false)), None);
         assert!(hints.of(&device("vxlan1", false)).is_some());
     }

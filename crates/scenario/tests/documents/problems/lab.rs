@@ -332,3 +332,35 @@ fn reports_invalid_device_settings() {
     let (from, to) = ("[paths.node-to-node]", "[devices.\"node1:eth0\"]\nmtu = 100\n\n[paths.node-to-node]");
     check("quick", (from, to), "mtu = 100", "an MTU of 100 is out of range", "576 to 65535");
 }
+
+#[test]
+fn reports_faults_that_cannot_be_built() {
+    let placed = |fault: &str, device: &str, name: &str| {
+        let at = "[paths.node-to-node]";
+        (at, format!("[faults.slow]\n{fault}\n[devices.\"{device}\"]\nfault = \"{name}\"\n\n{at}"))
+    };
+    for (fault, device, name, line, message, help) in [
+        ("kind = \"mtu-hole\"\nmtu = 1400", "node1:eth0", "slwo", "slwo", "unknown fault `slwo`", "`slow`"),
+        ("kind = \"mtu-hole\"", "node1:eth0", "slow", "mtu-hole", "`mtu` is missing", "add `mtu"),
+        ("kind = \"mtu-hole\"\nmtu = 99", "node1:eth0", "slow", "99", "of 99 is out of range", "576"),
+        ("kind = \"icmp-hole\"\nmtu = 900", "node1:eth0", "slow", "900", "has no `mtu`", "remove `mtu`"),
+        ("kind = \"cpu-limit\"\ncpu = \"0.1%\"", "node1:eth0", "slow", "0.1%", "out of range", "1.00 %"),
+    ] {
+        let (from, to) = placed(fault, device, name);
+        check("quick", (from, &to), line, message, help);
+    }
+}
+
+#[test]
+fn fault_is_found_by_its_name() {
+    let text = changed(
+        "quick",
+        "[paths.node-to-node]",
+        "[faults.slow]\nkind = \"policed-port\"\nrate = \"500Mbit/s\"\n[devices.\"node1:eth0\"]\n\
+         fault = \"slow\"\n\n[paths.node-to-node]",
+    );
+    let scenario = Scenario::parse("test", &text).expect("a valid scenario");
+    let placed = scenario.lab.devices[&"node1:eth0".parse().expect("a device")].fault.clone();
+    let fault = placed.and_then(|placed| placed.fault);
+    assert_eq!(fault, Some(scenario::Fault::PolicedPort { bits_per_second: 500_000_000 }));
+}

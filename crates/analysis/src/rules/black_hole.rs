@@ -1,0 +1,90 @@
+//! `black-hole`: a path loses the client's packets above a size without an ICMP error, so the sender does not learn about it.
+
+use findings::{Evidence, Remedy, Severity, Unit, result_label};
+use samples::{BlackHole, ResultRecord};
+
+use super::{Claim, Context, Rule, ethtool::typed_at};
+
+pub(crate) const RULE: Rule =
+    Rule::cause("black-hole", look).over(&["stalled", "retransmits", "datagram-loss", "mtu-mismatch"]);
+
+struct Lost<'a> {
+    result: &'a ResultRecord,
+    hole: &'a BlackHole,
+    /// Whether the workload has packets of this size, so that no trial could be measured.
+    fatal: bool,
+}
+
+fn look(context: &Context<'_>) -> Vec<Claim> {
+    let record = |id: &str| context.header.results.iter().find(|result| result.id == id);
+    let fatal = context.ends.iter().filter_map(|end| {
+        Some(Lost { result: record(&end.result)?, hole: end.black_hole.as_ref()?, fatal: true })
+    });
+    let measured = context.measured.iter().filter_map(|measured| {
+        let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
+        Some(Lost { result: measured.record, hole, fatal: false })
+    });
+    let mut all: Vec<Lost<'_>> = fatal.chain(measured).collect();
+    all.sort_by_key(|lost| !lost.fatal);
+    all.first().map(|first| finding(first, &all, context)).into_iter().collect()
+}
+
+fn finding(first: &Lost<'_>, all: &[Lost<'_>], context: &Context<'_>) -> Claim {
+    let BlackHole { carried, lost, .. } = first.hole;
+    let place = first.hole.device.as_deref().unwrap_or(&first.result.path);
+    let label = label(first.result);
+    let consequence = match first.fatal {
+        true => format!("{label} sends up to {lost} bytes and cannot be carried"),
+        false => format!("the sender's MTU is {lost}, but {label} has no packets of this size"),
+    };
+    let severity = if first.fatal { Severity::Serious } else { Severity::Warning };
+    Claim::new(severity, format!("{place} loses the client's packets above {carried} bytes without an ICMP error"))
+        .detail(consequence)
+        .further(why_silent(first.hole))
+        .with_results(all.iter().map(|lost| lost.result.id.clone()))
+        .affected()
+        .with_evidence(all.iter().map(evidence))
+        .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
+        .with_remedy(remedy(first, context))
+}
+
+fn label(result: &ResultRecord) -> String {
+    result_label(&result.path, &result.levels, Some(&result.workload))
+}
+
+/// A router with a smaller MTU sends an ICMP error, but a bridge or a tunnel drops the packet silently.
+fn why_silent(hole: &BlackHole) -> String {
+    match (&hole.device, hole.device_mtu) {
+        (Some(device), Some(mtu)) if mtu < hole.lost => format!(
+            "The MTU of {device} is {mtu}, so its host should report \"fragmentation needed\", but these ICMP errors do \
+             not reach the sender."
+        ),
+        _ => String::new(),
+    }
+}
+
+fn evidence(lost: &Lost<'_>) -> Evidence {
+    let BlackHole { carried, lost: size, device, .. } = lost.hole;
+    let counted =
+        device.as_ref().map(|device| format!("; {device} counted packets of the smaller size only"));
+    Evidence::new(format!("packets that arrive, {}", label(lost.result)))
+        .text("up to ")
+        .rounded(f64::from(*carried), Unit::Bytes)
+        .text(" bytes; none of ")
+        .rounded(f64::from(*size), Unit::Bytes)
+        .text(format!(" bytes{}", counted.unwrap_or_default()))
+}
+
+fn remedy(lost: &Lost<'_>, context: &Context<'_>) -> Remedy {
+    let BlackHole { carried, lost: size, device, device_mtu } = lost.hole;
+    let path = context.header.paths.iter().find(|path| path.name == lost.result.path);
+    let lower = |end: &String| typed_at(end, |name| format!("ip link set {name} mtu {carried}"));
+    let ends = path.map(|path| vec![lower(&path.from), lower(&path.to)]).unwrap_or_default();
+    let raise = device.as_ref().filter(|_| device_mtu.is_some_and(|mtu| mtu < *size));
+    let raise = raise.map(|device| typed_at(device, |name| format!("ip link set {name} mtu {size}")));
+    Remedy::manual(
+        format!("Lower the MTU of both ends to {carried}, or raise it at the device that loses the packets"),
+        ends.into_iter().chain(raise).collect(),
+    )
+    .explained("Let ICMP \"fragmentation needed\" (type 3, code 4) pass every firewall on the path.")
+}

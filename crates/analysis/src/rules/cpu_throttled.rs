@@ -1,0 +1,87 @@
+//! `cpu-throttled`: an end used up the CPU quota of its cgroup, so the kernel stopped it for part of each period.
+
+use findings::{Evidence, Remedy, ResultSummary, Severity};
+use samples::CpuThrottling;
+
+use super::{Claim, Context, Observations, Rule, strongest};
+
+pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(EXPLAINED);
+
+pub(crate) const EXPLAINED: &[&str] = &[
+    "slow-congestion-control",
+    "generator-limited",
+    "receiver-limited",
+    "small-buffers",
+    "buffer-limited",
+    "cwnd-limited",
+    "retransmits",
+    "stalled",
+    "tail-latency",
+    "trend",
+    "level-shift",
+];
+
+/// Fraction of the periods in which the quota was used up. A single period may be an accident.
+const WORTH_A_WARNING: f64 = 0.02;
+const SERIOUS: f64 = 0.2;
+
+struct Slowed<'a> {
+    result: &'a ResultSummary,
+    throttling: CpuThrottling,
+}
+
+fn look(context: &Context<'_>) -> Vec<Claim> {
+    let most = |measured: &Observations<'_>| {
+        let all = measured.trials().flat_map(|trial| &trial.cpu.throttled);
+        let most = all.max_by(|one, other| share(one).total_cmp(&share(other)));
+        most.filter(|most| share(most) >= WORTH_A_WARNING).cloned()
+    };
+    let slowed = |(result, measured)| Some(Slowed { result, throttling: most(measured)? });
+    let found = context.results().filter_map(slowed).collect();
+    strongest(found, |it: &Slowed<'_>| share(&it.throttling), finding)
+}
+
+fn finding(worst: &Slowed<'_>, found: &[Slowed<'_>]) -> Claim {
+    claim(&worst.throttling)
+        .further(format!("This is the trial of {} that it slowed down most.", worst.result.label))
+        .about(found, |slowed| slowed.result)
+        .affected()
+        .with_evidence(found.iter().map(|slowed| evidence(&slowed.throttling, &slowed.result.label)))
+}
+
+/// Describes a throttled end, unless it used up its quota only by chance.
+pub(crate) fn of_one(throttling: &CpuThrottling) -> Option<Claim> {
+    let claim = || claim(throttling).with_evidence([evidence(throttling, "this test")]);
+    (share(throttling) >= WORTH_A_WARNING).then(claim)
+}
+
+fn share(throttling: &CpuThrottling) -> f64 {
+    throttling.throttled as f64 / throttling.periods.max(1) as f64
+}
+
+fn claim(throttling: &CpuThrottling) -> Claim {
+    let CpuThrottling { end, group, limit, periods, throttled, .. } = throttling;
+    let severity = if share(throttling) >= SERIOUS { Severity::Serious } else { Severity::Warning };
+    let allows =
+        limit.map_or_else(String::new, |limit| format!(" of {} CPUs", (limit * 100.0).round() / 100.0));
+    Claim::new(severity, format!("The {end} used up its CPU quota in {throttled} of {periods} periods"))
+        .detail(format!("the quota{allows} is that of the cgroup {group}"))
+        .with_limits(["Other processes in the cgroup use the same quota."])
+        .with_remedy(
+            Remedy::manual(
+                "Raise the CPU limit of the container, pod or service, or remove it",
+                vec![format!("cat {group}/cpu.stat  # nr_throttled")],
+            )
+            .explained(
+                "In Kubernetes it is `resources.limits.cpu`, with Docker `--cpus`, in systemd `CPUQuota`.",
+            ),
+        )
+}
+
+fn evidence(throttling: &CpuThrottling, label: &str) -> Evidence {
+    Evidence::new(format!("periods in which the {} was stopped, {label}", throttling.end))
+        .count(throttling.throttled)
+        .text(" of ")
+        .count(throttling.periods)
+        .text(format!(", {} in total", throttling.time))
+}

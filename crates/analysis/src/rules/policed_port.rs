@@ -1,0 +1,68 @@
+//! `policed-port`: a packet filter drops what arrives at a device above a rate.
+
+use findings::{Evidence, Remedy, ResultSummary, Severity};
+use samples::PolicerCounters;
+use units::BitRate;
+
+use super::{Claim, Context, Rule, ethtool::typed_at, strongest};
+use crate::words::count;
+
+pub(crate) const RULE: Rule = Rule::cause("policed-port", look).over(&[
+    "retransmits",
+    "datagram-loss",
+    "stalled",
+    "link-rate",
+    "cwnd-limited",
+    "buffer-limited",
+    "slow-congestion-control",
+]);
+
+struct Policed<'a> {
+    result: &'a ResultSummary,
+    device: &'a str,
+    policer: PolicerCounters,
+}
+
+fn look(context: &Context<'_>) -> Vec<Claim> {
+    let found = context.findings.results.iter().flat_map(|result| {
+        let devices = result.counters.iter().flat_map(|counters| &counters.devices);
+        devices.filter_map(move |device| {
+            let policer = device.policer.filter(|policer| policer.dropped > 0)?;
+            Some(Policed { result, device: device.device.as_str(), policer })
+        })
+    });
+    strongest(found.collect(), |it| it.policer.dropped_bytes.0 as f64, finding)
+}
+
+fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
+    let Policed { result, device, policer } = worst;
+    let dropped = count(usize::try_from(policer.dropped).unwrap_or(usize::MAX), "packet");
+    Claim::new(
+        Severity::Warning,
+        format!("A packet filter at {device} drops what arrives above {}", rate(policer)),
+    )
+    .detail(format!("it dropped {dropped} while measuring {}", result.label))
+    .about(found, |policed| policed.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_limits(["With segmentation offload one dropped packet contains many segments."])
+    .with_remedy(
+        Remedy::manual(
+            "If the limit is not intended, remove the rule or raise its rate; otherwise shape at the sender, which \
+             queues packets instead of dropping them",
+            vec![typed_at(device, |_| "nft list ruleset".to_owned())],
+        )
+        .explained("A policer has no queue, so TCP takes its drops for congestion and stays below the limit."),
+    )
+}
+
+fn rate(policer: &PolicerCounters) -> BitRate {
+    BitRate(policer.bits_per_second as f64)
+}
+
+fn evidence(policed: &Policed<'_>) -> Evidence {
+    let Policed { result, device, policer } = policed;
+    Evidence::new(format!("dropped at {device} during {}", result.label))
+        .count(policer.dropped)
+        .text(format!(" packets, {}; limit {}", policer.dropped_bytes, rate(policer)))
+}

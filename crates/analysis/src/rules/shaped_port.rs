@@ -1,0 +1,65 @@
+//! `shaped-port`: the queueing discipline of a device delays packets to limit their rate, without dropping many.
+
+use findings::{Evidence, Remedy, ResultSummary, Severity};
+use samples::{DeviceCounters, QdiscCounters};
+
+use super::{
+    Claim, Context, Rule,
+    ethtool::typed_at,
+    qdisc_drops::{MUCH, SHAPERS, share_dropped},
+    strongest,
+};
+use crate::words::percent;
+
+pub(crate) const RULE: Rule =
+    Rule::cause("shaped-port", look).over(&["link-rate", "cwnd-limited", "buffer-limited", "tail-latency"]);
+
+/// Fraction of the packets that waited for the rate. A sender that rarely exceeds the rate is not limited by it.
+const WORTH_A_WARNING: f64 = 0.1;
+
+struct Shaped<'a> {
+    result: &'a ResultSummary,
+    device: &'a DeviceCounters,
+    qdisc: &'a QdiscCounters,
+    share: f64,
+}
+
+fn look(context: &Context<'_>) -> Vec<Claim> {
+    let found = context.findings.results.iter().flat_map(|result| {
+        let devices = result.counters.iter().flat_map(|counters| &counters.devices);
+        devices.filter_map(move |device| {
+            let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
+            let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
+            Some(Shaped { result, device, qdisc, share })
+        })
+    });
+    // If it drops many packets, `qdisc-drops` names it.
+    let is_limiting = |it: &Shaped<'_>| it.share >= WORTH_A_WARNING && share_dropped(it.device) < MUCH;
+    strongest(found.filter(is_limiting).collect(), |it| it.share, finding)
+}
+
+fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {
+    let Shaped { result, device, qdisc, share } = worst;
+    let device = device.device.as_str();
+    Claim::new(
+        Severity::Warning,
+        format!("The queueing discipline of {device} ({}) limits the rate", qdisc.kind),
+    )
+    .detail(format!("{} of its packets had to wait while measuring {}", percent(*share), result.label))
+    .about(found, |shaped| shaped.result)
+    .affected()
+    .with_evidence(found.iter().map(evidence))
+    .with_remedy(Remedy::manual(
+        "If the limit is not intended, remove the queueing discipline or raise its rate",
+        vec![typed_at(device, |device| format!("tc -s qdisc show dev {device}"))],
+    ))
+}
+
+fn evidence(shaped: &Shaped<'_>) -> Evidence {
+    let Shaped { result, device, qdisc, .. } = shaped;
+    Evidence::new(format!("over the limit at {} during {}", device.device, result.label))
+        .count(qdisc.overlimits)
+        .text(" times for ")
+        .count(device.tx_packets)
+        .text(" packets")
+}

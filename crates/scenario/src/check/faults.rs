@@ -1,0 +1,165 @@
+//! Checks the faults and where they are placed.
+
+use std::ops::Range;
+
+use units::{BitRate, Bytes, Share};
+
+use crate::{
+    diagnosis::Problem,
+    document::{Document, Entry, FaultKind, FaultTable},
+    factor::{Factor, Setting},
+    fault::{Fault, NONE},
+    lab::{DeviceSettingKind, DeviceSettings, Lab, MTUS},
+    link::Link,
+    names::DeviceRef,
+    nearest, resolve,
+    scenario::Scenario,
+};
+
+/// The range of rates that a token bucket of two large packets can hold (see `link/wire.rs`).
+const RATES: [BitRate; 2] = [BitRate(1e6), BitRate(1e11)];
+/// The kernel's bandwidth control does not accept less than 1 ms in a period of 100 ms (sched-bwc.rst).
+const LEAST_CPU: Share = Share(0.01);
+/// The shortest queue still holds a packet that segmentation offload has built.
+const SHORTEST_QUEUE: Bytes = Bytes(2 * 65_536);
+
+/// Replaces the names of faults in the lab's settings and in the levels of factors.
+pub(crate) fn place_faults(
+    document: &Document,
+    lab: &mut Lab,
+    factors: &mut [Factor],
+    problems: &mut Vec<Problem>,
+) {
+    let faults: Vec<(&str, Option<Fault>)> =
+        document.faults.iter().map(|entry| (entry.name(), fault(entry, problems))).collect();
+    let mut place = |settings: &mut DeviceSettings, place: Range<usize>| {
+        let Some(placed) = settings.fault.as_mut().filter(|placed| placed.name != NONE) else { return };
+        match faults.iter().find(|(name, _)| *name == placed.name) {
+            Some((_, fault)) => placed.fault = *fault,
+            None => {
+                let message = format!("unknown fault `{}`", placed.name);
+                let names = faults.iter().map(|(name, _)| *name).chain([NONE]);
+                let help = nearest::advice(&placed.name, "faults", names);
+                problems.push(Problem::new(place, message, "no such fault").help(help));
+            }
+        }
+    };
+    for entry in document.devices.iter() {
+        let at = entry.name().parse::<DeviceRef>().ok();
+        let settings = at.and_then(|at| lab.devices.get_mut(&at));
+        let written = resolve::place(&entry.table, DeviceSettingKind::Fault);
+        if let Some((settings, written)) = settings.zip(written) {
+            place(settings, written);
+        }
+    }
+    for (entry, factor) in document.factors.iter().zip(factors) {
+        for (level, written) in factor.levels.iter_mut().zip(entry.table.places()) {
+            if let Setting::Devices(settings) = &mut level.setting {
+                place(settings, written);
+            }
+        }
+    }
+}
+
+fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault> {
+    let FaultTable { kind, rate, queue, mtu, cpu } = &entry.table;
+    let before = problems.len();
+    if entry.name() == NONE {
+        let problem = Problem::new(entry.name.span(), "a fault cannot be called `none`", "this name");
+        problems.push(problem.help("use another name; `none` is the level without a fault"));
+    }
+    let mut keys = Keys { kind: *kind.get_ref(), place: kind.span(), problems };
+    use FaultKind::{CpuLimit, IcmpHole, MtuHole, PolicedPort, QueueLimit};
+    let rate = rate.as_ref().map(|rate| (rate.get_ref().0, rate.span()));
+    let rate = keys.value("rate", &[PolicedPort, QueueLimit], rate, &RATES);
+    let queue = queue.as_ref().map(|queue| (queue.get_ref().0, queue.span()));
+    let queue = keys.value("queue", &[QueueLimit], queue, &[SHORTEST_QUEUE, Bytes(1 << 30)]);
+    let mtu = mtu.as_ref().map(|mtu| (*mtu.get_ref(), mtu.span()));
+    let mtu = keys.value("mtu", &[MtuHole], mtu, &[*MTUS.start(), *MTUS.end()]);
+    let cpu = cpu.as_ref().map(|cpu| (cpu.get_ref().0, cpu.span()));
+    let cpu = keys.value("cpu", &[CpuLimit], cpu, &[LEAST_CPU, Share(1.0)]);
+    if problems.len() > before {
+        return None;
+    }
+    // These are far below the limits of the integers, so only fractions are lost.
+    let bits_per_second = || Some(rate?.0 as u64);
+    match kind.get_ref() {
+        PolicedPort => Some(Fault::PolicedPort { bits_per_second: bits_per_second()? }),
+        QueueLimit => Some(Fault::QueueLimit { bits_per_second: bits_per_second()?, queue: queue? }),
+        MtuHole => Some(Fault::MtuHole { mtu: mtu? }),
+        IcmpHole => Some(Fault::IcmpHole),
+        CpuLimit => Some(Fault::CpuLimit { millicpus: (cpu?.0 * 1e3).round() as u32 }),
+    }
+}
+
+struct Keys<'p> {
+    kind: FaultKind,
+    place: Range<usize>,
+    problems: &'p mut Vec<Problem>,
+}
+
+impl Keys<'_> {
+    fn value<T: PartialOrd + std::fmt::Display + Copy>(
+        &mut self,
+        key: &str,
+        kinds: &[FaultKind],
+        value: Option<(T, Range<usize>)>,
+        [least, most]: &[T; 2],
+    ) -> Option<T> {
+        let problem = match (kinds.contains(&self.kind), &value) {
+            (true, None) => {
+                let problem =
+                    Problem::new(self.place.clone(), format!("`{key}` is missing"), "in this table");
+                problem.help(format!("add `{key} = ...`"))
+            }
+            (false, Some((_, place))) => {
+                let message = format!("this kind of fault has no `{key}`");
+                Problem::new(place.clone(), message, "no effect").help(format!("remove `{key}`"))
+            }
+            (true, Some((value, place))) if !(*least..=*most).contains(value) => {
+                let message = format!("a `{key}` of {value} is out of range");
+                Problem::new(place.clone(), message, "out of range").help(format!("use {least} to {most}"))
+            }
+            _ => return value.map(|(value, _)| value),
+        };
+        self.problems.push(problem);
+        None
+    }
+}
+
+/// Checks the faults against the lab's wires and paths.
+pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
+    let placed = document.devices.iter().filter_map(|entry| {
+        let at: DeviceRef = entry.name().parse().ok()?;
+        let fault = scenario.lab.devices.get(&at)?.fault.as_ref()?.fault?;
+        Some((at, fault, entry.name.span()))
+    });
+    let varied = document.factors.iter().zip(&scenario.factors).flat_map(|(entry, factor)| {
+        let faults = factor.device_settings().filter_map(|(at, settings)| {
+            Some((at.clone(), settings.fault.as_ref()?.fault?, entry.table.values_place()))
+        });
+        faults.collect::<Vec<_>>()
+    });
+    placed.chain(varied).filter_map(|(at, fault, place)| misplaced(scenario, &at, fault, place)).collect()
+}
+
+fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usize>) -> Option<Problem> {
+    let has_rate = |link: &Link| match link {
+        Link::Wire(wire) => wire.rate.is_some() && wire.ends.iter().any(|end| end.at == *at),
+        _ => false,
+    };
+    let is_end = |host| scenario.paths.iter().any(|path| [&path.from.host, &path.to.host].contains(&host));
+    match fault {
+        Fault::QueueLimit { .. } | Fault::MtuHole { .. } if scenario.lab.links.iter().any(has_rate) => {
+            let message =
+                format!("the wire of `{at}` already has a rate limit, which this fault would replace");
+            Some(Problem::new(place, message, "this fault").help("remove `rate` from the wire"))
+        }
+        Fault::CpuLimit { .. } if !is_end(&at.host) || scenario.lab.has_own_kernel(&at.host) => {
+            let message = format!("`{}` is not an end of a path in a namespace of this machine", at.host);
+            let help = "place the limit on a device of the client or the server";
+            Some(Problem::new(place, message, "no CPU to limit").help(help))
+        }
+        _ => None,
+    }
+}

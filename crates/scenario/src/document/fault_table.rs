@@ -1,0 +1,44 @@
+//! Faults, as written. Field docs are the descriptions in the JSON schema.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+use units::{BitRate, Bytes, Share};
+
+use super::written::As;
+
+/// A fault that a device setting or a factor places: `fault = "NAME"`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FaultTable {
+    /// What is wrong with the device, or with its host.
+    #[schemars(with = "FaultKind")]
+    pub(crate) kind: Spanned<FaultKind>,
+    /// The rate of a `policed-port` or a `queue-limit`.
+    #[schemars(with = "Option<As<BitRate>>")]
+    pub(crate) rate: Option<Spanned<As<BitRate>>>,
+    /// The size of the queue of a `queue-limit`. A packet with segmentation offload needs up to 64KiB.
+    #[schemars(with = "Option<As<Bytes>>")]
+    pub(crate) queue: Option<Spanned<As<Bytes>>>,
+    /// The largest IP packet in bytes that an `mtu-hole` lets through.
+    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+    /// The CPU time of a `cpu-limit`, as a share of one CPU.
+    #[schemars(with = "Option<As<Share>>")]
+    pub(crate) cpu: Option<Spanned<As<Share>>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FaultKind {
+    /// A policer drops packets that arrive at the device above a rate.
+    PolicedPort,
+    /// A short queue limits the rate at which packets leave the device.
+    QueueLimit,
+    /// Packets above a size are lost when they leave the device, without an ICMP error.
+    MtuHole,
+    /// A firewall on the host drops the ICMP errors that would leave through the device.
+    IcmpHole,
+    /// A cgroup limits the CPU time of this end of the path.
+    CpuLimit,
+}

@@ -1,0 +1,46 @@
+//! Faults that a lab builds on purpose, to see how a workload suffers and whether the run names the cause.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use units::{BitRate, Bytes};
+
+/// What a factor calls the level without a fault.
+pub(crate) const NONE: &str = "none";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// Packets that arrive at the device above this rate are dropped.
+    PolicedPort { bits_per_second: u64 },
+    /// Packets leave the device at this rate, through a queue of this size.
+    QueueLimit { bits_per_second: u64, queue: Bytes },
+    /// IP packets larger than this are lost when they leave the device, without an ICMP error.
+    MtuHole { mtu: u32 },
+    /// The host sends no ICMP errors through the device.
+    IcmpHole,
+    /// The agent on the device's host may use this many thousandths of a CPU.
+    CpuLimit { millicpus: u32 },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rate = |bits: u64| BitRate(bits as f64);
+        match *self {
+            Self::PolicedPort { bits_per_second } => write!(f, "policer at {}", rate(bits_per_second)),
+            Self::QueueLimit { bits_per_second, queue } => {
+                write!(f, "queue of {queue} at {}", rate(bits_per_second))
+            }
+            Self::MtuHole { mtu } => write!(f, "MTU hole above {mtu} bytes"),
+            Self::IcmpHole => f.write_str("ICMP filter"),
+            Self::CpuLimit { millicpus } => write!(f, "limit of {} CPUs", f64::from(millicpus) / 1e3),
+        }
+    }
+}
+
+/// The fault of a device under the name that the scenario gives it. There is none at the level `none`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedFault {
+    pub name: String,
+    pub fault: Option<Fault>,
+}
