@@ -1,5 +1,7 @@
 //! A trial from the point of view of its two ends.
 
+use std::net::IpAddr;
+
 use protocol::{EndReport, Observation};
 use scenario::{Path, PlannedResult};
 
@@ -11,6 +13,16 @@ pub(crate) struct Exchange<'a> {
     pub(crate) result: &'a PlannedResult,
     pub(crate) cpus: &'a Cpus,
     pub(crate) probed: bool,
+}
+
+impl Exchange<'_> {
+    pub(crate) fn client_address(&self) -> IpAddr {
+        self.path.from.address_in(self.result.family)
+    }
+
+    pub(crate) fn server_address(&self) -> IpAddr {
+        self.path.to.address_in(self.result.family)
+    }
 }
 
 pub(crate) struct Reports {

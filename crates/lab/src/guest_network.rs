@@ -1,9 +1,9 @@
 //! Creates a network for a single guest that is not part of a scenario. It consists of the guest's device and
 //! a tap device in a separate namespace.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use machine::{FirecrackerError, MachineError, NamedTap, Nic};
 use samples::DeviceState;
 use scenario::{DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Vm};
@@ -14,7 +14,7 @@ use crate::{agents::Agents, error::RunError, lab_handle::LabHandle};
 const OUTSIDE: &str = "host";
 const DEVICE: &str = "eth0";
 /// An address in the range reserved for benchmarking (RFC 2544).
-const ADDRESS: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 64, 1), 24);
+const ADDRESS: IpNet = IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(198, 18, 64, 1)), 24);
 
 /// The network is removed when this is dropped.
 #[derive(Debug)]

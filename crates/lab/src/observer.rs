@@ -236,7 +236,7 @@ impl Watcher {
         }
         ProbeKind::PacketWay.sees(&exchange.result.load).then(|| BreakdownOrder {
             transport: ping.transport,
-            server: exchange.path.to.address,
+            server: exchange.server_address(),
             port,
             message: ping.message,
             every: TRACE_ONE_IN,
@@ -247,7 +247,7 @@ impl Watcher {
     fn nowhere(&self) -> BreakdownOrder {
         BreakdownOrder {
             transport: Transport::Udp,
-            server: Ipv4Addr::LOCALHOST,
+            server: Ipv4Addr::LOCALHOST.into(),
             port: 9,
             message: Bytes(64),
             every: TRACE_ONE_IN,

@@ -1,8 +1,10 @@
 //! Checks whether paths carry packets of a given size.
 
+use std::net::IpAddr;
+
 use machine::HostPolicy;
 use protocol::{MtuProbe, MtuResult, Order, Reply, Token};
-use scenario::Path;
+use scenario::{Family, Path};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
@@ -13,26 +15,38 @@ use crate::{
 };
 
 const PROBE_MTU: &str = "probe the MTU";
-/// Every IPv4 path must support this packet size (RFC 791).
-const SMALLEST_MTU: u32 = 576;
 /// The lifetime of the server for MTU probes. No policy allows less for a trial.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 
 pub(crate) struct Probe<'a> {
     token: Token,
     path: &'a Path,
+    family: Option<Family>,
     mtu: u32,
 }
 
 impl<'a> Probe<'a> {
-    pub(crate) fn new(path: &'a Path, mtu: u32) -> Self {
-        Self { token: token(), path, mtu }
+    pub(crate) fn new(path: &'a Path, family: Option<Family>, mtu: u32) -> Self {
+        Self { token: token(), path, family, mtu }
+    }
+
+    /// Sends packets of the size that each path must support, once for each family of its addresses.
+    fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
+        let probe = |family| {
+            let address = path.to.address_in(family);
+            Self::new(path, family, Family::of(address).least_mtu())
+        };
+        [Some(None), second.map(Some)].into_iter().flatten().map(probe).collect()
+    }
+
+    fn addresses(&self) -> [IpAddr; 2] {
+        [&self.path.from, &self.path.to].map(|end| end.address_in(self.family))
     }
 }
 
 impl TrialRunner<'_> {
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
-        let reason = match self.probe_paths(vec![Probe::new(path, SMALLEST_MTU)]) {
+        let reason = match self.probe_paths(Probe::smallest(path, self.lab_handle.lab.second_family)) {
             Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
             Ok(_) => String::new(),
             Err(RunError::Refused { what: PROBE_MTU, reason, unsupported: false, .. }) => {
@@ -81,13 +95,14 @@ impl TrialRunner<'_> {
         let schedule = Schedule::Open { period: Nanos::from_secs(1) };
         let echo = WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(LIFE) });
         let mut servers = Vec::new();
-        for Probe { token, path, .. } in probes {
-            servers.push((&path.to.host, self.server_order(path, *token, echo.clone(), None)));
+        for probe in probes {
+            let (host, [_, server]) = (&probe.path.to.host, probe.addresses());
+            servers.push((host, self.server_order((host, server), probe.token, echo.clone(), None)));
         }
         let ports = self.serve(servers)?;
         let mut requests = Vec::new();
-        for (&Probe { token, path, mtu }, port) in probes.iter().zip(ports) {
-            let (bind, server) = (path.from.address, path.to.address);
+        for (probe, port) in probes.iter().zip(ports) {
+            let (&Probe { token, path, mtu, .. }, [bind, server]) = (probe, probe.addresses());
             let order = Order::ProbeMtu(MtuProbe { token, bind, server, port, mtu });
             requests.push(self.agents.request(&path.from.host, PROBE_MTU, order, SHORT)?);
         }

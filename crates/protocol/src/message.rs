@@ -3,7 +3,7 @@
 //! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary
 //! JSON.
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use samples::{DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu};
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab, PathEnd};
@@ -50,7 +50,7 @@ pub enum Order {
     FindInterface {
         host: HostName,
         /// If `None`, the address of the SSH connection or of `interface` is used.
-        address: Option<Ipv4Addr>,
+        address: Option<IpAddr>,
         interface: Option<DeviceName>,
     },
     /// Reserve the interface for this session. Reply: [`Reply::Reserved`] or [`Reply::Occupied`].
@@ -85,7 +85,7 @@ pub enum Order {
 pub struct ServerOrder {
     pub token: Token,
     /// The address to listen on. The kernel chooses the port.
-    pub bind: Ipv4Addr,
+    pub bind: IpAddr,
     pub load: WorkloadSettings,
     /// Thread n is pinned to entry n, modulo the length. If `None`, threads are not pinned.
     pub cpus: Option<Vec<u32>>,
@@ -94,8 +94,8 @@ pub struct ServerOrder {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientOrder {
     pub token: Token,
-    pub bind: Ipv4Addr,
-    pub server: Ipv4Addr,
+    pub bind: IpAddr,
+    pub server: IpAddr,
     pub port: u16,
     pub load: WorkloadSettings,
     pub cpus: Option<Vec<u32>>,
@@ -104,8 +104,8 @@ pub struct ClientOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuProbe {
     pub token: Token,
-    pub bind: Ipv4Addr,
-    pub server: Ipv4Addr,
+    pub bind: IpAddr,
+    pub server: IpAddr,
     pub port: u16,
     pub mtu: u32,
 }

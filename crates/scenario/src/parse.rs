@@ -18,7 +18,10 @@ impl Scenario {
     /// `source_name`.
     pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
         let read =
-            document::read(text).and_then(|(document, problems)| resolve_document(&document, text, problems));
+            document::read(text).and_then(|(mut document, mut problems)| {
+                problems.extend(document.convert_addresses());
+                resolve_document(&document, text, problems)
+            });
         read.map_err(|problems| Diagnosis::new(source_name, text, problems))
     }
 }

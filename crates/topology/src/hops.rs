@@ -6,7 +6,7 @@
 mod segment;
 mod spaces;
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use parking_lot::Mutex;
 use scenario::{DeviceName, DeviceRef, HostName};
@@ -62,7 +62,7 @@ pub struct Hop {
 ///
 /// # Errors
 /// If a namespace cannot be read.
-pub fn hops_between(known: &[NamedNamespace], to: Ipv4Addr) -> Result<Hops, Refusal> {
+pub fn hops_between(known: &[NamedNamespace], to: IpAddr) -> Result<Hops, Refusal> {
     let spaces = Spaces::read(known)?;
     let mut nodes = Vec::new();
     let unseen = walk(&spaces, 0, to, 1, &mut nodes)?;
@@ -113,7 +113,7 @@ impl Hop {
 fn walk(
     spaces: &Spaces<'_>,
     mut space: usize,
-    to: Ipv4Addr,
+    to: IpAddr,
     wanted: usize,
     nodes: &mut Vec<Node>,
 ) -> Result<Option<String>, Refusal> {

@@ -73,7 +73,7 @@ fn order(probes: &[ProbeKind], latency_breakdown: Option<BreakdownOrder>) -> Obs
 fn latency_breakdown() -> BreakdownOrder {
     BreakdownOrder {
         transport: Transport::Udp,
-        server: Ipv4Addr::LOCALHOST,
+        server: Ipv4Addr::LOCALHOST.into(),
         port: 9,
         message: Bytes(64),
         every: 1,

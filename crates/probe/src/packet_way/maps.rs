@@ -1,5 +1,7 @@
 //! The maps of packet_way.bpf.c. The layouts mirror packet.h and trail.h.
 
+use std::net::IpAddr;
+
 use protocol::{BreakdownOrder, Subject};
 use samples::CpuConsumer;
 use workload::{LatencyHistogram, Transport};
@@ -96,8 +98,12 @@ fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
         Transport::Tcp => 6,
         Transport::Udp => 17,
     };
+    let server = match way.server {
+        IpAddr::V4(address) => u64::from(u32::from_ne_bytes(address.octets())),
+        IpAddr::V6(_) => 0,
+    };
     [
-        u64::from(u32::from_ne_bytes(way.server.octets())),
+        server,
         u64::from(way.port.to_be()),
         transport,
         way.message.0,

@@ -117,7 +117,7 @@ impl Lab {
         };
         let latency_breakdown = BreakdownOrder {
             transport: play.transport,
-            server: play.server,
+            server: play.server.into(),
             port: play.port,
             message: Bytes(play.length as u64),
             every: play.every,
