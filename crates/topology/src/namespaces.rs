@@ -45,11 +45,13 @@ const FORWARDING: [(&str, &str); 3] = [
 /// measurements.
 const WITHOUT_IPV6: [(&str, &str); 1] = [("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")];
 
-/// Without link-local addresses and router advertisements, devices have only the addresses of the lab.
-const IPV6: [(&str, &str); 5] = [
+/// Link-local addresses are needed, because a router uses them to resolve the next hop of a packet that it forwards. They
+/// can be used at once only without duplicate address detection.
+const IPV6: [(&str, &str); 6] = [
     ("/proc/sys/net/ipv6/conf/all/disable_ipv6", "0"),
     ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "0"),
-    ("/proc/sys/net/ipv6/conf/default/addr_gen_mode", "1"),
+    ("/proc/sys/net/ipv6/conf/all/accept_dad", "0"),
+    ("/proc/sys/net/ipv6/conf/default/accept_dad", "0"),
     ("/proc/sys/net/ipv6/conf/default/accept_ra", "0"),
     ("/proc/sys/net/ipv6/conf/default/router_solicitations", "0"),
 ];

@@ -16,10 +16,11 @@ use crate::{
     stop::Stop,
 };
 
-/// The length of an IPv4 header without options (RFC 791) plus a UDP header (RFC 768).
-const HEADERS: u32 = 20 + 8;
-/// The smallest packet that has room for the message number and the token.
-const SMALLEST: u32 = HEADERS + 16;
+/// The lengths of an IP header without options or extension headers (RFC 791, RFC 8200) plus a UDP header (RFC 768).
+const HEADERS_IPV4: u32 = 20 + 8;
+const HEADERS_IPV6: u32 = 40 + 8;
+/// The message number and the token.
+const LEAST_PAYLOAD: u32 = 16;
 const LARGEST: u32 = 65_535;
 
 /// Attempts per probe. A packet that should fit is sent more often, since it may also be lost by chance.
@@ -42,14 +43,16 @@ pub struct Passage {
 }
 
 pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
-    if spec.mtu < SMALLEST || spec.mtu > LARGEST {
+    let headers = if spec.server.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 };
+    if spec.mtu < headers + LEAST_PAYLOAD || spec.mtu > LARGEST {
         let value = spec.mtu.to_string();
-        return Err(Error::Setting { setting: "the MTU to probe", value, allowed: "44 to 65535 bytes" });
+        let allowed = if spec.server.is_ipv4() { "44 to 65535 bytes" } else { "64 to 65535 bytes" };
+        return Err(Error::Setting { setting: "the MTU to probe", value, allowed });
     }
     let handshake = Handshake { token: spec.token, purpose: Purpose::Probe, number: 0 };
     let socket = greet(spec.bind, spec.server, handshake, stop)?;
     sys::socket::set_mtu_probe(&socket)?;
-    let carries = |mtu: u32, tries: &Tries| tries.carries(&socket, spec, mtu - HEADERS, stop);
+    let carries = |mtu: u32, tries: &Tries| tries.carries(&socket, spec, mtu - headers, stop);
     let carried = carries(spec.mtu, &FITTING)?;
     let larger_refused = !carries(spec.mtu + 1, &LARGER)?;
     Ok(Passage { carried, larger_refused })

@@ -9,6 +9,7 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, HostTable},
     existing_host::Access,
+    link::Layer,
     resolve::Draft,
     scenario::Scenario,
 };
@@ -152,6 +153,16 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// The lab does not know the counterparts of an existing host's addresses.
+fn families(document: &Document, scenario: &Scenario) -> Option<Problem> {
+    let families = document.family.as_ref()?;
+    let path = scenario.paths.iter().find(|path| path.layers == [Layer::Network])?;
+    let message =
+        format!("`family` concerns networks of the lab, but path `{}` connects existing hosts", path.name);
+    let help = "remove it; the `address` of an existing host decides the family of its traffic";
+    Some(Problem::new(families.span(), message, "not possible here").help(help))
+}
+
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let exists = |path: &&crate::path::Path| scenario.lab.seat(&path.from.host).is_some();
     let placed = scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free);
@@ -166,5 +177,5 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         let place = entry.table.placement.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
         Some(Problem::new(place, message, "placed").help(help))
     };
-    placed.filter_map(problem).collect()
+    placed.filter_map(problem).chain(families(document, scenario)).collect()
 }

@@ -64,8 +64,8 @@ impl Document {
     /// Converts the lab's addresses to the first family. Addresses of existing hosts remain as written.
     pub(crate) fn convert_addresses(&mut self) -> Vec<Problem> {
         let families = self.families();
-        let Some(&first) = families.first() else { return Vec::new() };
-        let mut problems: Vec<Problem> = twice(self).into_iter().collect();
+        let mut problems: Vec<Problem> = invalid(self).into_iter().collect();
+        let Some(&first) = families.first() else { return problems };
         // A second family is derived from the first, so the addresses must have counterparts in all of them.
         for family in families.into_iter().skip(1).chain([first]) {
             let mut converter = Converter { family, problems: Vec::new() };
@@ -85,7 +85,7 @@ impl Document {
     }
 }
 
-fn twice(document: &Document) -> Option<Problem> {
+fn invalid(document: &Document) -> Option<Problem> {
     let all = document.family.as_ref()?;
     let mut seen = Vec::new();
     if all.get_ref().is_empty() {

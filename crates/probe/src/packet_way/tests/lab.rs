@@ -57,7 +57,7 @@ impl Lab {
     pub(super) fn up(&self, name: &str, address: Option<&str>) -> &Self {
         let (host, device) = parts(name);
         if let Some(address) = address {
-            self.ip(host, &format!("addr add {address} dev {device}"));
+            self.ip(host, &format!("addr add {address} dev {device} {}", if address.contains(':') { "nodad" } else { "" }));
         }
         self.ip(host, &format!("link set {device} up"));
         self
@@ -117,7 +117,7 @@ impl Lab {
         };
         let latency_breakdown = BreakdownOrder {
             transport: play.transport,
-            server: play.server.into(),
+            server: play.server,
             port: play.port,
             message: Bytes(play.length as u64),
             every: play.every,
