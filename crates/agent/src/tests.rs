@@ -339,9 +339,8 @@ fn refuses_invalid_orders_with_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
     assert!(unknown.contains("no server for trial 0000000000c0ffee"), "{unknown}");
-    let order = |load: WorkloadSettings| {
-        Order::Serve(ServerOrder { token: TOKEN, bind: HERE, load, cpus: None })
-    };
+    let order =
+        |load: WorkloadSettings| Order::Serve(ServerOrder { token: TOKEN, bind: HERE, load, cpus: None });
     let WorkloadSettings::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
     let socket = SocketSettings { congestion: Some("nonesuch".into()), ..SocketSettings::kernel() };
     let foreign = StreamSettings { socket, ..stream.clone() };

@@ -36,10 +36,8 @@ pub(crate) struct Variants {
     v6: bool,
 }
 
-const FAMILIES: &[Word<Family>] = &[
-    (Family::Ipv4.word(), Family::Ipv4, "IPv4"),
-    (Family::Ipv6.word(), Family::Ipv6, "IPv6"),
-];
+const FAMILIES: &[Word<Family>] =
+    &[(Family::Ipv4.word(), Family::Ipv4, "IPv4"), (Family::Ipv6.word(), Family::Ipv6, "IPv6")];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Guests {
@@ -78,8 +76,8 @@ impl Variants {
         let (mut source_name, mut laid) = (source_name.to_owned(), text.to_owned());
         if !names.is_empty() {
             laid = variant::lay_over(text, &names).map_err(|error| match error {
-            VariantError::Unknown { variant, known } => unknown(&variant, &known, scenario).into(),
-            error @ VariantError::Toml(_) => anyhow::Error::from(error),
+                VariantError::Unknown { variant, known } => unknown(&variant, &known, scenario).into(),
+                error @ VariantError::Toml(_) => anyhow::Error::from(error),
             })?;
             source_name = format!("{source_name} as variant {}", names.join(" and "));
         }

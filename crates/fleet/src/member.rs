@@ -6,7 +6,7 @@ mod carry;
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket},
+    net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket},
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -349,8 +349,7 @@ pub fn address_towards(server: &str) -> Option<IpAddr> {
 }
 
 fn source_towards(place: SocketAddr) -> Option<IpAddr> {
-    let any: IpAddr = if place.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let socket = UdpSocket::bind((any, 0)).ok()?;
+    let socket = UdpSocket::bind(if place.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" }).ok()?;
     socket.connect(place).ok()?;
     Some(socket.local_addr().ok()?.ip())
 }

@@ -5,8 +5,8 @@ use std::{fmt, net::IpAddr, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    family::UNKNOWN as UNKNOWN_ADDRESS,
     endpoint::{Endpoint, EndpointError},
+    family::UNKNOWN as UNKNOWN_ADDRESS,
     names::{DeviceName, DeviceRef, HostName},
     path::PathEnd,
 };

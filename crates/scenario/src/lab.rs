@@ -48,7 +48,8 @@ impl Lab {
 
     /// Returns the addresses in both families.
     pub fn all_addresses(&self) -> impl Iterator<Item = (&DeviceRef, IpNet)> {
-        let second = self.addresses().filter_map(|(at, address)| Some((at, self.second_family?.network(address)?)));
+        let second =
+            self.addresses().filter_map(|(at, address)| Some((at, self.second_family?.network(address)?)));
         self.addresses().chain(second)
     }
 

@@ -140,12 +140,7 @@ impl<'l> World<'l> {
         self.tunnel(from, to, 0)
     }
 
-    fn tunnel(
-        &self,
-        (over, local): (&DeviceRef, IpAddr),
-        to: IpAddr,
-        depth: usize,
-    ) -> Result<Trip, Stop> {
+    fn tunnel(&self, (over, local): (&DeviceRef, IpAddr), to: IpAddr, depth: usize) -> Result<Trip, Stop> {
         let packet = Packet { source: local, destination: to };
         self.walk(&over.host, packet, None, Some(over), depth)
     }
@@ -204,8 +199,7 @@ impl<'l> World<'l> {
     fn lookup(&self, host: &HostName, destination: IpAddr) -> Option<Hop> {
         let connected =
             self.connected(host, destination).map(|(prefix, device)| (prefix, 1, device, destination));
-        let mine =
-            self.routes.iter().filter(|route| route.host == *host && route.to.contains(&destination));
+        let mine = self.routes.iter().filter(|route| route.host == *host && route.to.contains(&destination));
         let statics = mine.filter_map(|route| {
             let (_, device) = self.connected(host, route.via)?;
             Some((route.to.prefix_len(), 0, device, route.via))

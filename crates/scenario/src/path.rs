@@ -1,6 +1,6 @@
 //! A path between two endpoints through named layers, or a single host for workloads with a single end.
 
-use std::{collections::BTreeMap, net::{IpAddr, Ipv4Addr}};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub struct Path {
 impl Path {
     pub(crate) fn at(host: &HostName) -> Self {
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("lo") };
-        let end = PathEnd { host: host.clone(), device, address: Ipv4Addr::LOCALHOST.into() };
+        let end = PathEnd { host: host.clone(), device, address: IpAddr::from([127, 0, 0, 1]) };
         Self {
             name: PathName::new(host.as_str()),
             about: String::new(),

@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, net::IpAddr, ops::Range};
 use ipnet::IpNet;
 
 use crate::{
-    family::{Family, UNKNOWN},
     document::{Document, Entry, GatewayTable, GuestTable},
+    family::{Family, UNKNOWN},
     lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Route},
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,

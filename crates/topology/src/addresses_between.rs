@@ -60,8 +60,9 @@ fn addresses(view: &View) -> Result<Vec<IpNet>, Refusal> {
 }
 
 fn by_common_network(near: &[IpNet], far: &[IpNet]) -> Vec<IpAddr> {
-    let is_common =
-        |net: &&IpNet| near.iter().any(|own| own.contains(&net.addr()) && net.prefix_len() < net.max_prefix_len());
+    let is_common = |net: &&IpNet| {
+        near.iter().any(|own| own.contains(&net.addr()) && net.prefix_len() < net.max_prefix_len())
+    };
     let (common, others): (Vec<&IpNet>, Vec<&IpNet>) = far.iter().partition(is_common);
     common.into_iter().chain(others).map(IpNet::addr).collect()
 }

@@ -145,7 +145,8 @@ impl<'a> Creator<'a> {
     }
 
     fn route(&mut self) -> Result<(), CreateError> {
-        let mut requests: Vec<Request> = self.site.lab.all_routes().map(|route| route::create_route(&route)).collect();
+        let mut requests: Vec<Request> =
+            self.site.lab.all_routes().map(|route| route::create_route(&route)).collect();
         for (number, gateway) in (0..).zip(&self.site.gateways) {
             requests.extend(gateway::divert(gateway, number, &self.site.devices)?);
         }

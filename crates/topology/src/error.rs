@@ -79,7 +79,9 @@ pub enum FindError {
     NoDevice { host: HostName, device: DeviceName, existing: String },
     #[error("host `{host}` does not have the address {address}; its addresses are {existing}")]
     NoAddress { host: HostName, address: IpAddr, existing: String },
-    #[error("the device of host `{host}` has no address besides link-local ones; its addresses are {existing}")]
+    #[error(
+        "the device of host `{host}` has no address besides link-local ones; its addresses are {existing}"
+    )]
     Unaddressed { host: HostName, existing: String },
     #[error(transparent)]
     Create(#[from] CreateError),

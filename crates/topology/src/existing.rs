@@ -80,9 +80,8 @@ fn choose<'l>(
         let existing: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
         return Err(FindError::NoDevice { host, device: name.clone(), existing: existing.join(", ") });
     }
-    let matches = |(link, has): &(&LinkFacts, IpAddr)| {
-        named(link) && address.is_none_or(|requested| requested == *has)
-    };
+    let matches =
+        |(link, has): &(&LinkFacts, IpAddr)| named(link) && address.is_none_or(|requested| requested == *has);
     known().find(matches).ok_or_else(|| {
         let existing: Vec<String> = known().map(|(link, has)| format!("{has} ({})", link.name)).collect();
         let existing = if existing.is_empty() { "none".to_owned() } else { existing.join(", ") };
@@ -126,7 +125,12 @@ mod tests {
     fn error_lists_existing_devices_and_addresses() {
         for (address, interface, message, existing) in [
             (None, Some("eth7"), "no device `eth7`", "lo, eth0, eth1"),
-            (None, Some("eth1"), "has no address besides link-local ones", "198.18.0.1 (eth0), 198.18.0.9 (eth0)"),
+            (
+                None,
+                Some("eth1"),
+                "has no address besides link-local ones",
+                "198.18.0.1 (eth0), 198.18.0.9 (eth0)",
+            ),
             (Some("198.18.0.2"), None, "does not have the address 198.18.0.2", "198.18.0.1 (eth0)"),
             (Some("198.18.0.1"), Some("eth1"), "does not have the address 198.18.0.1", "198.18.0.1 (eth0)"),
         ] {

@@ -97,7 +97,9 @@ impl Namespaces {
         let has_ipv6 = lab.has_ipv6();
         let hosts = on_own_thread(|| {
             let pairs = lab.hosts.iter().zip(created);
-            pairs.map(|(host, namespace)| HostNamespace::open(&runtime, (host, has_ipv6), namespace)).collect()
+            pairs
+                .map(|(host, namespace)| HostNamespace::open(&runtime, (host, has_ipv6), namespace))
+                .collect()
         })?;
         Ok(Self { hosts, runtime, on_existing: None })
     }

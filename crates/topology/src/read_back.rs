@@ -20,15 +20,8 @@ use scenario::{DeviceRef, HostName};
 use units::Bytes;
 
 use crate::{
-    channel::Channel,
-    device_kind::DeviceKind,
-    devices::Devices,
-    error::ReadError,
-    ethtool::Ethtool,
-    message::link_header,
-    namespaces::Namespaces,
-    offload::FeatureSet,
-    refusal::Refusal,
+    channel::Channel, device_kind::DeviceKind, devices::Devices, error::ReadError, ethtool::Ethtool,
+    message::link_header, namespaces::Namespaces, offload::FeatureSet, refusal::Refusal,
     rings::QueuesAndRings,
 };
 

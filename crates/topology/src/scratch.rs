@@ -40,7 +40,7 @@ pub(crate) fn near() -> DeviceRef {
 }
 
 pub(crate) fn gateway() -> Gateway {
-    let elsewhere = |third| IpNet::new_assert(Ipv4Addr::new(198, 18, third, 0).into(), 24);
+    let elsewhere = |third| IpNet::new_assert(IpAddr::from([198, 18, third, 0]), 24);
     Gateway {
         name: "egress".into(),
         node: HostName::new("near"),

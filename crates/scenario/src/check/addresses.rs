@@ -4,9 +4,7 @@ use std::{collections::BTreeMap, net::IpAddr, ops::Range};
 
 use ipnet::IpNet;
 
-use crate::{
-    diagnosis::Problem, document::Document, family::Family, names::DeviceName, resolve::Draft,
-};
+use crate::{diagnosis::Problem, document::Document, family::Family, names::DeviceName, resolve::Draft};
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     for (_, address, place) in &draft.places.addresses {
@@ -22,7 +20,8 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 
 fn outside(address: IpAddr, place: &Range<usize>) -> Option<Problem> {
     if matches!(address, IpAddr::V6(address) if address.is_unicast_link_local()) {
-        let message = format!("{address} is a link-local address, which is only unique together with a device");
+        let message =
+            format!("{address} is a link-local address, which is only unique together with a device");
         let problem = Problem::new(place.clone(), message, "link-local");
         return Some(problem.help("use an address in 2001:2::/48"));
     }
@@ -30,7 +29,9 @@ fn outside(address: IpAddr, place: &Range<usize>) -> Option<Problem> {
     let message = format!("{address} is outside {range}, the range reserved for benchmarks");
     let help = match address {
         IpAddr::V4(_) => "use an address between 198.18.0.1 and 198.19.255.254",
-        IpAddr::V6(_) => "use an address that starts with 2001:2:0:, or 2001:2::198.18.0.1 to 2001:2::198.19.255.254",
+        IpAddr::V6(_) => {
+            "use an address that starts with 2001:2:0:, or 2001:2::198.18.0.1 to 2001:2::198.19.255.254"
+        }
     };
     let problem = Problem::new(place.clone(), message, "outside").help(help);
     (!range.contains(&address)).then_some(problem)

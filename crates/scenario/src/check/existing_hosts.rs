@@ -1,6 +1,6 @@
 //! Checks existing hosts, the devices created on them, and the workloads that run there.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use toml::Spanned;
 use workload::Placement;
@@ -128,11 +128,12 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     if let Some(address) = &table.address {
         let given = address.get_ref().0;
         if matches!(given, IpAddr::V6(given) if given.is_unicast_link_local()) {
-            let message = format!("{given} is a link-local address, which is only unique together with a device");
+            let message =
+                format!("{given} is a link-local address, which is only unique together with a device");
             let help = "use a global address of the host, or a unique local one";
             problems.push(Problem::new(address.span(), message, "link-local").help(help));
         }
-        if given.is_unspecified() || given.is_multicast() || given == IpAddr::from(Ipv4Addr::BROADCAST) {
+        if given.is_unspecified() || given.is_multicast() || given == IpAddr::from([255; 4]) {
             let message = format!("{given} is not the address of a single host");
             problems.push(Problem::new(address.span(), message, "not a host address"));
         }

@@ -16,8 +16,8 @@ pub(crate) use vary::{device_words, vary_words};
 use crate::{
     diagnosis::Problem,
     document::{Document, Entry, FactorTable},
-    family::Family,
     factor::{Factor, Level, Setting},
+    family::Family,
     names::{FactorName, PathName, WorkloadName},
 };
 
@@ -46,7 +46,8 @@ pub(crate) fn factors(document: &Document) -> Result<Vec<Factor>, Vec<Problem>> 
 /// The factor of the key `family`, if it has more than one value.
 fn family(document: &Document) -> Option<Factor> {
     let families = document.families();
-    let level = |family: &Family| Level { label: family.word().to_owned(), setting: Setting::Family(*family) };
+    let level =
+        |family: &Family| Level { label: family.word().to_owned(), setting: Setting::Family(*family) };
     let levels: Vec<Level> = families.iter().map(level).collect();
     let (name, devices) = (FactorName::new(FAMILY), Vec::new());
     (levels.len() > 1).then(|| Factor { name, paths: Vec::new(), workloads: Vec::new(), devices, levels })
@@ -54,7 +55,8 @@ fn family(document: &Document) -> Option<Factor> {
 
 fn named_family(document: &Document, entry: &Entry<FactorTable>) -> Option<Problem> {
     let _key = document.family.as_ref().filter(|_| entry.name() == FAMILY)?;
-    let problem = Problem::new(entry.name.span(), "the key `family` is already a factor of this name", "taken");
+    let problem =
+        Problem::new(entry.name.span(), "the key `family` is already a factor of this name", "taken");
     Some(problem.help("choose another name"))
 }
 

@@ -12,7 +12,8 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
         if Family::of(to.addr()) == Family::of(route.via.get_ref().0) {
             problems.extend(next_hop(draft, host, route.via.get_ref().0, route.via.span()));
         } else {
-            let message = format!("the next hop {} is not in the address family of {to}", route.via.get_ref().0);
+            let message =
+                format!("the next hop {} is not in the address family of {to}", route.via.get_ref().0);
             problems.push(Problem::new(route.via.span(), message, "other family"));
         }
         if !taken.insert((host.as_str(), to)) {

@@ -131,7 +131,10 @@ impl TextValue for IpNet {
         let help = "write address and prefix length, e.g. `198.18.1.1/24`";
         without_scope(text)?;
         text.parse().map_err(|_| match text.split_once('/') {
-            Some((address, length)) if is_number(length) && let Ok(address) = address.parse::<IpAddr>() => {
+            Some((address, length))
+                if is_number(length)
+                    && let Ok(address) = address.parse::<IpAddr>() =>
+            {
                 let most = if address.is_ipv4() { 32 } else { 128 };
                 format!("the prefix length of `{text}` is out of range: use 0 to {most}")
             }

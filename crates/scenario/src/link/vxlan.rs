@@ -11,8 +11,8 @@ use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, Writ
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    family::{Family, UNKNOWN},
     document::{As, Converter, Document, Entry, Section},
+    family::{Family, UNKNOWN},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     packet_walk::World,
@@ -94,7 +94,8 @@ impl Entry<VxlanTable> {
                 let over = member.over();
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
-                let local = local.and_then(|local| self.table.underlay.map_or(Some(local), |it| it.address(local)));
+                let local =
+                    local.and_then(|local| self.table.underlay.map_or(Some(local), |it| it.address(local)));
                 (over, local)
             }
         };
@@ -384,8 +385,7 @@ impl LinkKind for Vxlan {
             member.underlay = existing.end(&member.at.host).device.device;
             // Packets must never be sent to a host without an agent of this run, because other software there
             // may use the port.
-            member.local =
-                existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(UNKNOWN);
+            member.local = existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(UNKNOWN);
         }
         if self.mtu == UNKNOWN_MTU {
             let mtus = self.members.iter().filter_map(|member| lab.existing(&member.at.host)?.mtu);

@@ -7,7 +7,8 @@ use std::{
 };
 
 use crate::support::{
-    bridge_with_guests, can_create_namespaces, converse, egress_gateway, ip, is_whole, macvlans, overlay, wire,
+    bridge_with_guests, can_create_namespaces, converse, egress_gateway, ip, is_whole, macvlans, overlay,
+    wire,
 };
 use scenario::{Family, HostName, Lab, Scenario, link::Forwarding};
 use topology::Topology;
@@ -31,7 +32,10 @@ fn hosts_reach_each_other_in_both_families() {
     ] {
         let Some(topology) = in_both(lab) else { return };
         let peer = converse(&topology, from, to, address);
-        assert_eq!(converse(&topology, from, to, &format!("2001:2::{address}")), ip(&format!("2001:2::{peer}")));
+        assert_eq!(
+            converse(&topology, from, to, &format!("2001:2::{address}")),
+            ip(&format!("2001:2::{peer}"))
+        );
     }
 }
 
@@ -53,7 +57,8 @@ fn computed_overhead_equals_that_of_captured_frames() {
     }
     let capture = |topology: &Topology| {
         let words = ["-i", "eth0", "-nn", "-e", "-l", "-c", "1", "udp port 4789 and greater 1400"];
-        let command = || Command::new("tcpdump").args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let command =
+            || Command::new("tcpdump").args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         topology.namespace(&HostName::new("right")).unwrap().run_in(command).unwrap()
     };
     let ethertypes = ["ethertype IPv4 (0x0800)", "ethertype IPv6 (0x86dd)"];

@@ -3,7 +3,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     time::Duration,
 };
 
@@ -116,7 +116,7 @@ pub(crate) fn vlans() -> Lab {
 }
 
 pub(crate) fn bridge_with_guests(n: u32) -> Lab {
-    let guest = |i: u32| Ipv4Addr::from_bits("198.18.0.10".parse::<Ipv4Addr>().unwrap().to_bits() + i);
+    let guest = |i: u32| format!("198.18.{}.{}", (10 + i) / 256, (10 + i) % 256);
     let mut lab = empty();
     lab.hosts.push(host("hv", false));
     for i in 0..n {

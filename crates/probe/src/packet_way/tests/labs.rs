@@ -17,7 +17,10 @@ pub(super) fn overlay(underlay: &str) -> Option<Lab> {
     lab.wire("hv1:eth0", "hv2:eth0");
     for n in [1, 2] {
         lab.wire(&format!("g{n}:eth0"), &format!("hv{n}:g{n}"));
-        lab.up(&format!("hv{n}:eth0"), Some(&format!("{underlay}{n}/{}", if underlay.contains(':') { 64 } else { 24 })));
+        lab.up(
+            &format!("hv{n}:eth0"),
+            Some(&format!("{underlay}{n}/{}", if underlay.contains(':') { 64 } else { 24 })),
+        );
         let (hv, peer) = (format!("hv{n}"), 3 - n);
         lab.add(&format!("{hv}:vnet0"), "bridge", "");
         let tunnel = format!("id 100 local {underlay}{n} remote {underlay}{peer} dstport 4789 dev eth0");

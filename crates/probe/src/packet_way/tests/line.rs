@@ -2,7 +2,7 @@
 
 use std::{
     io::{ErrorKind, Read, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket},
     time::Duration,
 };
 
@@ -48,11 +48,8 @@ impl Line {
     pub(super) fn to(transport: Transport, server: SocketAddr) -> Self {
         match transport {
             Transport::Udp => {
-                let any: IpAddr = match server {
-                    SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-                    SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-                };
-                let socket = UdpSocket::bind((any, 0)).expect("any port");
+                let any = if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+                let socket = UdpSocket::bind(any).expect("any port");
                 socket.connect(server).expect("a route");
                 Self::Udp(socket)
             }

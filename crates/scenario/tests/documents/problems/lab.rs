@@ -351,8 +351,17 @@ fn reports_mtu_too_small_for_ipv6() {
 fn reports_addresses_of_different_families() {
     let (from, to) = ("destinations = \"198.18.2.0/24\"", "destinations = \"2001:2:0:2::/64\"");
     check("quick", (from, to), to, "are in different address families", "one gateway for each family");
-    let (from, to) = ("[paths.pod-to-pod]", "[[routes]]\nhost = \"app\"\nto = \"2001:2:0:9::/64\"\nvia = \"198.18.64.1\"\n\n[paths.pod-to-pod]");
-    check("quick", (from, to), "via = \"198.18.64.1\"", "is not in the address family of 2001:2:0:9::/64", "");
+    let (from, to) = (
+        "[paths.pod-to-pod]",
+        "[[routes]]\nhost = \"app\"\nto = \"2001:2:0:9::/64\"\nvia = \"198.18.64.1\"\n\n[paths.pod-to-pod]",
+    );
+    check(
+        "quick",
+        (from, to),
+        "via = \"198.18.64.1\"",
+        "is not in the address family of 2001:2:0:9::/64",
+        "",
+    );
 }
 
 #[test]
@@ -378,5 +387,12 @@ fn reports_invalid_families() {
     check_families("quick", "[]", unchanged, "[]", "`family` has no values", "write `family");
     check_families("quick", "[\"ipv6\", \"ipv6\"]", unchanged, "\"ipv6\"]", "duplicate value `ipv6`", "");
     let (from, to) = ("[factors.streams]", "[factors.family]");
-    check_families("bridge-streams", BOTH, (from, to), "family]", "is already a factor of this name", "another name");
+    check_families(
+        "bridge-streams",
+        BOTH,
+        (from, to),
+        "family]",
+        "is already a factor of this name",
+        "another name",
+    );
 }
