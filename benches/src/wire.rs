@@ -136,7 +136,7 @@ fn listens(transport: Transport, port: u16) -> bool {
 
 fn lab() -> Lab {
     let link_end = |end: End| {
-        let address = Ipv4Net::new(end.address(), PREFIX).expect("30 is a valid prefix length");
+        let address = Ipv4Net::new(end.address(), PREFIX).expect("30 is a valid prefix length").into();
         LinkEnd::new(DeviceRef::new(end.host(), DEVICE), Some(address))
     };
     let hosts = End::BOTH.map(|end| Host::new(end.host(), HostKind::Host)).into();

@@ -37,6 +37,11 @@ const CASES: &[Case] = &[
         test: measured::two_namespaces_on_a_bridge,
     },
     Case {
+        name: "measures_namespaces_that_only_have_ipv6",
+        needs: &[ROOT, IP],
+        test: measured::namespaces_with_ipv6,
+    },
+    Case {
         name: "measures_the_node_and_a_named_namespace_with_limited_udp",
         needs: &[ROOT, IP],
         test: measured::the_node_and_a_named_namespace,

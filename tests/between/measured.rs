@@ -38,6 +38,24 @@ pub(crate) fn two_namespaces_on_a_bridge() {
     assert_eq!(node.settings(), settings, "no device, address, route or setting has changed");
 }
 
+pub(crate) fn namespaces_with_ipv6() {
+    let node = Node::with_bridge();
+    for (number, name) in [(1, "a"), (2, "b")] {
+        node.shell_in(
+            name,
+            &format!("ip -4 addr flush dev eth0; ip addr add 2001:2::{number}/64 dev eth0 nodad"),
+        );
+    }
+    let [a, b] = ["a", "b"].map(|name| node.word(name));
+    let output = node.between(&[&a, &b, "--rate", "20M"]);
+    for device in ["node:va", "node:vb"] {
+        assert!(output.out.contains(device), "{device} in {output:?}");
+    }
+    let record = node.sandbox.record();
+    let path = &record["header"]["paths"][0];
+    assert_eq!(trials(&record)[0]["path_check"]["mtu"], 1500, "{path}");
+}
+
 pub(crate) fn the_node_and_a_named_namespace() {
     let node = Node::with_bridge();
     let blue = format!("netns:/proc/{}/ns/net", node.pid("b"));

@@ -12,7 +12,7 @@ pub(crate) fn endpoints() {
     for (from, to, status, message) in [
         (a.as_str(), a.as_str(), 64, "same network namespace"),
         ("local", &host, 64, "same network namespace"),
-        (&a, &alone, 1, "the second endpoint has no IPv4 address"),
+        (&a, &alone, 1, "the second endpoint has no address besides loopback"),
         (&a, &gone, 1, "no process has the PID"),
         (&a, "netns:/run/netns/no-such-name", 1, "/run/netns/no-such-name"),
         (&a, "netns:/proc/self/ns/mnt", 1, "/proc/self/ns/mnt"),

@@ -10,6 +10,7 @@ mod chosen;
 mod disturbed;
 mod ends;
 mod evidence;
+mod families;
 mod faults;
 mod hint;
 mod live;
@@ -53,6 +54,11 @@ const CASES: &[Case] = &[
         name: "prints_a_run_in_plain_lines_on_request_and_on_a_small_terminal",
         needs: &[ROOT, SCRIPT],
         test: live::plain_lines_on_request,
+    },
+    Case {
+        name: "interleaves_ipv4_and_ipv6_and_gives_their_ratio_an_interval",
+        needs: &[ROOT],
+        test: families::interleaves_both,
     },
     Case {
         name: "underlay_carries_vxlan_with_the_vni_and_the_inner_addresses",

@@ -1,6 +1,6 @@
 //! The network devices of the agent's host.
 
-use std::{collections::BTreeMap, io, net::Ipv4Addr, thread};
+use std::{collections::BTreeMap, io, net::IpAddr, thread};
 
 use fleet::{Occupied, Presence, Reservation};
 use parking_lot::Mutex;
@@ -34,7 +34,7 @@ impl Network {
 
     pub(crate) fn at<T: Send>(
         &self,
-        address: Ipv4Addr,
+        address: IpAddr,
         work: impl FnOnce() -> Result<T, Refusal> + Send,
     ) -> Result<T, Refusal> {
         let there = |topology: &Topology| topology.namespace_of(address).map(NetNs::try_clone);
@@ -48,7 +48,7 @@ impl Network {
     pub(crate) fn find(
         &self,
         host: &HostName,
-        address: Option<Ipv4Addr>,
+        address: Option<IpAddr>,
         interface: Option<&DeviceName>,
     ) -> Result<Reply, Refusal> {
         let address = match (address, interface) {
@@ -135,13 +135,12 @@ fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "sshd sets it for its child process")]
-fn ssh_arrived_at() -> Result<Ipv4Addr, Refusal> {
+fn ssh_arrived_at() -> Result<IpAddr, Refusal> {
     let connection = std::env::var(SSH_CONNECTION).unwrap_or_default();
     let address = connection.split_whitespace().nth(2).and_then(|address| address.parse().ok());
+    let address = address.map(|address: IpAddr| address.to_canonical());
     address.ok_or_else(|| {
-        Refusal::new(
-            "it was not reached at one of its IPv4 addresses; set `address` or `interface` of the host",
-        )
+        Refusal::new("it was not reached at one of its addresses; set `address` or `interface` of the host")
     })
 }
 

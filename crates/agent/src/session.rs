@@ -8,7 +8,7 @@ mod serve;
 use std::{
     ffi::CStr,
     io::{Read, Write},
-    net::Ipv4Addr,
+    net::IpAddr,
     thread::{self, Scope},
     time::SystemTime,
 };
@@ -174,7 +174,7 @@ impl<'scope> Session<'scope, '_> {
     fn find(
         self,
         host: &HostName,
-        address: Option<Ipv4Addr>,
+        address: Option<IpAddr>,
         interface: Option<&DeviceName>,
     ) -> Result<Reply, Refusal> {
         let address = address.or(self.policy.address.filter(|_| interface.is_none()));

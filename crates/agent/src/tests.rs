@@ -5,7 +5,7 @@ mod policy;
 
 use std::{
     io::{PipeReader, PipeWriter, Write, pipe},
-    net::Ipv4Addr,
+    net::{IpAddr, Ipv4Addr},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -23,7 +23,7 @@ use workload::{
     Until, WorkloadSettings,
 };
 
-const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const TOKEN: Token = Token(0x00C0_FFEE);
 const SOON: Nanos = Nanos::from_secs(30);
 
@@ -339,9 +339,8 @@ fn refuses_invalid_orders_with_reason() {
     let mut agent = Agent::greeted();
     let unknown = agent.refusal(SOON, Order::Collect { token: TOKEN });
     assert!(unknown.contains("no server for trial 0000000000c0ffee"), "{unknown}");
-    let order = |load: WorkloadSettings| {
-        Order::Serve(ServerOrder { token: TOKEN, bind: Ipv4Addr::LOCALHOST, load, cpus: None })
-    };
+    let order =
+        |load: WorkloadSettings| Order::Serve(ServerOrder { token: TOKEN, bind: HERE, load, cpus: None });
     let WorkloadSettings::Stream(stream) = stream(Direction::Forward, SOON) else { unreachable!() };
     let socket = SocketSettings { congestion: Some("nonesuch".into()), ..SocketSettings::kernel() };
     let foreign = StreamSettings { socket, ..stream.clone() };

@@ -134,12 +134,10 @@ impl Drop for Share {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use super::*;
 
     fn source(number: u32) -> Source {
-        Source::from(std::net::IpAddr::from(Ipv4Addr::from_bits(number)))
+        Source::from(std::net::IpAddr::from(number.to_be_bytes()))
     }
 
     #[test]

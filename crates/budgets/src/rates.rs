@@ -112,14 +112,14 @@ impl Rates {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
+    use std::net::IpAddr;
 
     use super::*;
 
     const RATE: Rate = Rate { per_second: 10, burst: 5 };
 
     fn source(number: u32) -> Source {
-        Source::from(IpAddr::from(Ipv4Addr::from_bits(number)))
+        Source::from(IpAddr::from(number.to_be_bytes()))
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use clap::{Args, ValueEnum};
 use scenario::{
-    HostKind, Scenario,
+    Family, HostKind, Scenario,
     variant::{self, VariantError},
 };
 
-use crate::failure::Misuse;
+use crate::{
+    failure::Misuse,
+    value_parsers::{Word, one_of},
+};
 
 const FULL: &str = "full";
 const VM: &str = "vm";
@@ -22,7 +25,19 @@ pub(crate) struct Variants {
     /// Apply `[variants.NAME]` of the scenario (may be repeated)
     #[arg(long = "variant", value_name = "NAME", requires = "scenario")]
     named: Vec<String>,
+    /// Address families, e.g. ipv4,ipv6 to measure each result in both [default: the scenario's]
+    #[arg(long, value_name = "FAMILIES", value_delimiter = ',', value_parser = one_of(FAMILIES), requires = "scenario")]
+    family: Vec<Family>,
+    /// Use IPv4 only
+    #[arg(short = '4', conflicts_with_all = ["family", "v6"], requires = "scenario")]
+    v4: bool,
+    /// Use IPv6 only
+    #[arg(short = '6', conflicts_with = "family", requires = "scenario")]
+    v6: bool,
 }
+
+const FAMILIES: &[Word<Family>] =
+    &[(Family::Ipv4.word(), Family::Ipv4, "IPv4"), (Family::Ipv6.word(), Family::Ipv6, "IPv6")];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Guests {
@@ -36,7 +51,12 @@ impl Variants {
     }
 
     pub(crate) fn are_none(&self) -> bool {
-        self.names().is_empty()
+        self.names().is_empty() && self.families().is_empty()
+    }
+
+    fn families(&self) -> Vec<Family> {
+        let only = self.v4.then_some(Family::Ipv4).or_else(|| self.v6.then_some(Family::Ipv6));
+        only.map_or_else(|| self.family.clone(), |only| vec![only])
     }
 
     fn names(&self) -> Vec<&str> {
@@ -53,14 +73,19 @@ impl Variants {
         scenario: &Scenario,
     ) -> anyhow::Result<(String, String)> {
         let names = self.names();
-        if names.is_empty() {
-            return Ok((source_name.to_owned(), text.to_owned()));
+        let (mut source_name, mut laid) = (source_name.to_owned(), text.to_owned());
+        if !names.is_empty() {
+            laid = variant::lay_over(text, &names).map_err(|error| match error {
+                VariantError::Unknown { variant, known } => unknown(&variant, &known, scenario).into(),
+                error @ VariantError::Toml(_) => anyhow::Error::from(error),
+            })?;
+            source_name = format!("{source_name} as variant {}", names.join(" and "));
         }
-        let laid = variant::lay_over(text, &names).map_err(|error| match error {
-            VariantError::Unknown { variant, known } => unknown(&variant, &known, scenario).into(),
-            error @ VariantError::Toml(_) => anyhow::Error::from(error),
-        })?;
-        Ok((format!("{source_name} as variant {}", names.join(" and ")), laid))
+        let families = self.families();
+        if !families.is_empty() {
+            laid = variant::with_families(&laid, &families)?;
+        }
+        Ok((source_name, laid))
     }
 }
 

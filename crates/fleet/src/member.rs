@@ -6,7 +6,7 @@ mod carry;
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
-    net::{IpAddr, Ipv4Addr, UdpSocket},
+    net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket},
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -45,7 +45,7 @@ const FARTHEST: Duration = Duration::from_secs(30);
 pub struct MemberPolicy {
     pub access: Arc<ServerAccess>,
     pub controllers: BTreeMap<String, PublicKey>,
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
     pub tool: String,
     pub since: i64,
 }
@@ -340,15 +340,18 @@ impl Member<'_> {
 }
 
 #[must_use]
-pub fn address_towards(server: &str) -> Option<Ipv4Addr> {
+pub fn address_towards(server: &str) -> Option<IpAddr> {
     let (_, place) = server.rsplit_once("://")?;
     let (host, port) = place.rsplit_once(':').unwrap_or((place, ""));
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    socket.connect((host, port.parse().unwrap_or(4222))).ok()?;
-    match socket.local_addr().ok()?.ip() {
-        IpAddr::V4(address) if !address.is_loopback() => Some(address),
-        _ => None,
-    }
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let mut places = (host, port.parse().unwrap_or(4222)).to_socket_addrs().ok()?;
+    places.find_map(source_towards).filter(|address| !address.is_loopback())
+}
+
+fn source_towards(place: SocketAddr) -> Option<IpAddr> {
+    let socket = UdpSocket::bind(if place.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" }).ok()?;
+    socket.connect(place).ok()?;
+    Some(socket.local_addr().ok()?.ip())
 }
 
 fn devices() -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The JSON messages between members and controllers.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct MemberInfo {
     pub since: i64,
     pub devices: Vec<String>,
     #[serde(default)]
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
     pub sessions: usize,
     #[serde(default)]
     pub drained: bool,

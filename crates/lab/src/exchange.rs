@@ -1,5 +1,7 @@
 //! A trial from the point of view of its two ends.
 
+use std::net::IpAddr;
+
 use protocol::{EndReport, Observation};
 use scenario::{Path, PlannedResult};
 
@@ -13,6 +15,16 @@ pub(crate) struct Exchange<'a> {
     pub(crate) probed: bool,
     /// The path loses packets that the workload sends.
     pub(crate) is_lossy: bool,
+}
+
+impl Exchange<'_> {
+    pub(crate) fn client_address(&self) -> IpAddr {
+        self.path.from.address_in(self.result.family)
+    }
+
+    pub(crate) fn server_address(&self) -> IpAddr {
+        self.path.to.address_in(self.result.family)
+    }
 }
 
 pub(crate) struct Reports {

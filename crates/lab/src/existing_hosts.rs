@@ -1,6 +1,6 @@
 //! Finds and reserves the interfaces of existing hosts. A run reserves either all or none.
 
-use std::{collections::BTreeMap, mem, net::Ipv4Addr, thread, time::Duration};
+use std::{collections::BTreeMap, mem, net::IpAddr, thread, time::Duration};
 
 use protocol::{Order, Reply};
 use scenario::{DeviceName, DeviceRef, Host, HostName, Lab, PathEnd, Plan, Scenario};
@@ -87,7 +87,7 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
-    (address, interface): (Option<Ipv4Addr>, Option<DeviceName>),
+    (address, interface): (Option<IpAddr>, Option<DeviceName>),
 ) -> Result<(PathEnd, u32), RunError> {
     let order = Order::FindInterface { host: host.clone(), address, interface };
     match agents.ask(host, "find its interface", order, SHORT)? {

@@ -1,9 +1,9 @@
 //! Creates a network for a single guest that is not part of a scenario. It consists of the guest's device and
 //! a tap device in a separate namespace.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use machine::{FirecrackerError, MachineError, NamedTap, Nic};
 use samples::DeviceState;
 use scenario::{DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Vm};
@@ -13,8 +13,6 @@ use crate::{agents::Agents, error::RunError, lab_handle::LabHandle};
 
 const OUTSIDE: &str = "host";
 const DEVICE: &str = "eth0";
-/// An address in the range reserved for benchmarking (RFC 2544).
-const ADDRESS: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 64, 1), 24);
 
 /// The network is removed when this is dropped.
 #[derive(Debug)]
@@ -71,7 +69,7 @@ fn lab(guest: &HostName, vm: &Vm, mtu: u32) -> Lab {
         name: guest.to_string(),
         at: DeviceRef { host: guest.clone(), device: DeviceName::new(DEVICE) },
         port: DeviceRef::new(OUTSIDE, guest.as_str()),
-        address: ADDRESS,
+        address: IpNet::new_assert(IpAddr::from([198, 18, 64, 1]), 24),
         mtu,
         queues: vm.queues,
     };

@@ -2,7 +2,7 @@
 //! time by owner in every trial, and runs probes in some trials. Its failures are reported once and never end
 //! a run.
 
-use std::{collections::BTreeSet, mem, net::Ipv4Addr, thread, time::Duration};
+use std::{collections::BTreeSet, mem, net::IpAddr, thread, time::Duration};
 
 use machine::{Machine, Namespace};
 use protocol::{BreakdownOrder, Observation, ObserveOrder, Order, Reply, Subject, Token, WatchedDevice};
@@ -236,7 +236,7 @@ impl Watcher {
         }
         ProbeKind::PacketWay.sees(&exchange.result.load).then(|| BreakdownOrder {
             transport: ping.transport,
-            server: exchange.path.to.address,
+            server: exchange.server_address(),
             port,
             message: ping.message,
             every: TRACE_ONE_IN,
@@ -247,7 +247,7 @@ impl Watcher {
     fn nowhere(&self) -> BreakdownOrder {
         BreakdownOrder {
             transport: Transport::Udp,
-            server: Ipv4Addr::LOCALHOST,
+            server: IpAddr::from([127, 0, 0, 1]),
             port: 9,
             message: Bytes(64),
             every: TRACE_ONE_IN,

@@ -1,9 +1,11 @@
 //! Checks whether paths carry packets of a given size.
 
+use std::net::IpAddr;
+
 use machine::HostPolicy;
 use protocol::{MtuHole, MtuProbe, MtuResult, Order, Reply, Token};
 use samples::{BlackHole, DeviceCounters};
-use scenario::{DeviceRef, Path, PlannedResult};
+use scenario::{DeviceRef, Family, Path, PlannedResult};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
@@ -14,9 +16,7 @@ use crate::{
 };
 
 const PROBE_MTU: &str = "probe the MTU";
-/// Every IPv4 path must support this packet size (RFC 791).
-const SMALLEST_MTU: u32 = 576;
-/// Packets that show which device loses them. The handshake and ARP add a few.
+/// Packets that show which device loses them. The handshake and ARP or NDP add a few.
 const LOCATING_PACKETS: u32 = 100;
 /// The lifetime of the server for MTU probes. No policy allows less for a trial.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
@@ -24,18 +24,32 @@ const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 pub(crate) struct Probe<'a> {
     token: Token,
     path: &'a Path,
+    family: Option<Family>,
     mtu: u32,
 }
 
 impl<'a> Probe<'a> {
-    pub(crate) fn new(path: &'a Path, mtu: u32) -> Self {
-        Self { token: token(), path, mtu }
+    pub(crate) fn new(path: &'a Path, family: Option<Family>, mtu: u32) -> Self {
+        Self { token: token(), path, family, mtu }
+    }
+
+    /// Sends packets of the size that each path must support, once for each family of its addresses.
+    fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
+        let probe = |family| {
+            let address = path.to.address_in(family);
+            Self::new(path, family, Family::of(address).least_mtu())
+        };
+        [Some(None), second.map(Some)].into_iter().flatten().map(probe).collect()
+    }
+
+    fn addresses(&self) -> [IpAddr; 2] {
+        [&self.path.from, &self.path.to].map(|end| end.address_in(self.family))
     }
 }
 
 impl TrialRunner<'_> {
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
-        let reason = match self.probe_paths(vec![Probe::new(path, SMALLEST_MTU)]) {
+        let reason = match self.probe_paths(Probe::smallest(path, self.lab_handle.lab.second_family)) {
             Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
             Ok(_) => String::new(),
             Err(RunError::Refused { what: PROBE_MTU, reason, unsupported: false, .. }) => {
@@ -94,13 +108,13 @@ impl TrialRunner<'_> {
             return Ok(known.clone());
         }
         let Some(mtu) = self.sender_mtu(path, result) else { return Ok(None) };
-        let found = match self.ask_client(path, mtu, Order::FindHole)? {
+        let found = match self.ask_client(Probe::new(path, result.family, mtu), Order::FindHole)? {
             Reply::Hole(hole) => hole,
             other => return Err(RunError::unexpected(&path.from.host, &other)),
         };
         let black_hole = match found {
             Some(MtuHole { carried, lost }) => {
-                let device = self.device_that_loses(path, carried, lost)?;
+                let device = self.device_that_loses(path, result.family, carried, lost)?;
                 let device_mtu = device.as_ref().and_then(|at| self.lab_handle.lab.mtu(at, &result.devices));
                 Some(BlackHole { carried, lost, device: device.map(|at| at.to_string()), device_mtu })
             }
@@ -114,13 +128,14 @@ impl TrialRunner<'_> {
     fn device_that_loses(
         &mut self,
         path: &Path,
+        family: Option<Family>,
         small: u32,
         large: u32,
     ) -> Result<Option<DeviceRef>, RunError> {
         let before = self.lab_handle.counters(self.agents, &[&path.devices])?;
-        self.ask_client(path, small, send_packets)?;
+        self.ask_client(Probe::new(path, family, small), send_packets)?;
         let between = self.lab_handle.counters(self.agents, &[&path.devices])?;
-        self.ask_client(path, large, send_packets)?;
+        self.ask_client(Probe::new(path, family, large), send_packets)?;
         let after = self.lab_handle.counters(self.agents, &[&path.devices])?;
         let passed = |then: &DeviceCounters, now: &DeviceCounters| {
             (now.rx_packets + now.tx_packets).saturating_sub(then.rx_packets + then.tx_packets)
@@ -141,13 +156,11 @@ impl TrialRunner<'_> {
     /// Starts a UDP server and gives the client an order for it.
     fn ask_client(
         &mut self,
-        path: &Path,
-        mtu: u32,
+        probe: Probe<'_>,
         order: impl Fn(MtuProbe) -> Order,
     ) -> Result<Reply, RunError> {
-        let probe = Probe::new(path, mtu);
         let reply = self.send_orders(std::slice::from_ref(&probe), order);
-        self.give_up(probe.token, path);
+        self.give_up(probe.token, probe.path);
         Ok(reply?.remove(0))
     }
 
@@ -169,13 +182,14 @@ impl TrialRunner<'_> {
         let schedule = Schedule::Open { period: Nanos::from_secs(1) };
         let echo = WorkloadSettings::PingPong(PingPongSettings { schedule, ..PingPongSettings::new(LIFE) });
         let mut servers = Vec::new();
-        for Probe { token, path, .. } in probes {
-            servers.push((&path.to.host, self.server_order(path, *token, echo.clone(), None)));
+        for probe in probes {
+            let (host, [_, server]) = (&probe.path.to.host, probe.addresses());
+            servers.push((host, self.server_order((host, server), probe.token, echo.clone(), None)));
         }
         let ports = self.serve(servers)?;
         let mut requests = Vec::new();
-        for (&Probe { token, path, mtu }, port) in probes.iter().zip(ports) {
-            let (bind, server) = (path.from.address, path.to.address);
+        for (probe, port) in probes.iter().zip(ports) {
+            let (&Probe { token, path, mtu, .. }, [bind, server]) = (probe, probe.addresses());
             let order = order(MtuProbe { token, bind, server, port, mtu });
             requests.push(self.agents.request(&path.from.host, PROBE_MTU, order, SHORT)?);
         }

@@ -1,7 +1,7 @@
 //! Runs the two ends of a trial, or of several trials at once on different hosts. The orders are serve,
 //! observe, run and collect.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use protocol::{ClientOrder, EndReport, Order, Progress, Reply, ServerOrder, Subject, Token};
 use samples::CpuConsumer;
@@ -92,8 +92,8 @@ impl TrialRunner<'_> {
             let (token, Exchange { path, result, cpus, .. }) = (*token, **exchange);
             let order = Order::Run(ClientOrder {
                 token,
-                bind: path.from.address,
-                server: path.to.address,
+                bind: exchange.client_address(),
+                server: exchange.server_address(),
                 port,
                 load: result.load.clone(),
                 cpus: cpus.client.clone(),
@@ -115,9 +115,11 @@ impl TrialRunner<'_> {
 
     fn serve_all(&mut self, begun: &[(Token, &Exchange<'_>)]) -> Result<Vec<u16>, RunError> {
         let mut servers = Vec::new();
-        for (token, Exchange { path, result, cpus, .. }) in begun {
+        for (token, exchange) in begun {
+            let Exchange { path, result, cpus, .. } = exchange;
             if result.load.kind().has_peer() {
-                let order = self.server_order(path, *token, result.load.clone(), cpus.server.clone());
+                let to = (&path.to.host, exchange.server_address());
+                let order = self.server_order(to, *token, result.load.clone(), cpus.server.clone());
                 servers.push((&path.to.host, order));
             }
         }
@@ -167,16 +169,16 @@ impl TrialRunner<'_> {
 
     pub(crate) fn server_order(
         &self,
-        path: &Path,
+        (host, bind): (&HostName, IpAddr),
         token: Token,
         mut load: WorkloadSettings,
         cpus: Option<Vec<u32>>,
     ) -> Order {
-        let port = self.lab_handle.lab.existing(&path.to.host).and_then(|existing| existing.port);
+        let port = self.lab_handle.lab.existing(host).and_then(|existing| existing.port);
         if let (Some(port), Some(socket)) = (port, load.kind_mut().socket_mut()) {
             socket.server_port = Some(port);
         }
-        Order::Serve(ServerOrder { token, bind: path.to.address, load, cpus })
+        Order::Serve(ServerOrder { token, bind, load, cpus })
     }
 }
 

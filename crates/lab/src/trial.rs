@@ -88,7 +88,10 @@ impl TrialRunner<'_> {
     fn check_paths(&mut self, trials: &mut [TrialInProgress<'_>]) -> Result<(), RunError> {
         let has_path = |trial: &&mut TrialInProgress<'_>| trial.cpus.is_ok() && !trial.order.path.is_host();
         let mut probed: Vec<_> = trials.iter_mut().filter(has_path).collect();
-        let probes = probed.iter().map(|trial| Probe::new(trial.order.path, trial.order.mtu)).collect();
+        let probes = probed
+            .iter()
+            .map(|trial| Probe::new(trial.order.path, trial.order.result.family, trial.order.mtu))
+            .collect();
         for (trial, result) in probed.iter_mut().zip(self.probe_paths(probes)?) {
             let mtu = (result.carried && result.larger_refused).then_some(trial.order.mtu);
             trial.path_check.mtu = mtu;

@@ -1,6 +1,6 @@
 //! The restrictions that a host sets on measurements. They apply to all controllers.
 
-use std::{fmt, net::Ipv4Addr, ops::RangeInclusive, str::FromStr};
+use std::{fmt, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
 use scenario::DeviceName;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -21,7 +21,7 @@ pub struct HostPolicy {
     pub interfaces: Option<Vec<DeviceName>>,
     pub ports: Option<Ports>,
     pub hours: Option<Hours>,
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
 }
 
 impl HostPolicy {

@@ -3,7 +3,7 @@
 //! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary
 //! JSON.
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use samples::{
     CpuThrottling, DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu,
@@ -52,7 +52,7 @@ pub enum Order {
     FindInterface {
         host: HostName,
         /// If `None`, the address of the SSH connection or of `interface` is used.
-        address: Option<Ipv4Addr>,
+        address: Option<IpAddr>,
         interface: Option<DeviceName>,
     },
     /// Reserve the interface for this session. Reply: [`Reply::Reserved`] or [`Reply::Occupied`].
@@ -91,7 +91,7 @@ pub enum Order {
 pub struct ServerOrder {
     pub token: Token,
     /// The address to listen on. The kernel chooses the port.
-    pub bind: Ipv4Addr,
+    pub bind: IpAddr,
     pub load: WorkloadSettings,
     /// Thread n is pinned to entry n, modulo the length. If `None`, threads are not pinned.
     pub cpus: Option<Vec<u32>>,
@@ -100,8 +100,8 @@ pub struct ServerOrder {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientOrder {
     pub token: Token,
-    pub bind: Ipv4Addr,
-    pub server: Ipv4Addr,
+    pub bind: IpAddr,
+    pub server: IpAddr,
     pub port: u16,
     pub load: WorkloadSettings,
     pub cpus: Option<Vec<u32>>,
@@ -110,8 +110,8 @@ pub struct ClientOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuProbe {
     pub token: Token,
-    pub bind: Ipv4Addr,
-    pub server: Ipv4Addr,
+    pub bind: IpAddr,
+    pub server: IpAddr,
     pub port: u16,
     pub mtu: u32,
 }

@@ -1,6 +1,6 @@
 //! Requests to observe a trial with probes in the kernel, and the results.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use samples::{AttributedCpu, CpuConsumer, MachineCpu, MissingProbe, ProbeKind, ProbeResults};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Subject {
 pub struct BreakdownOrder {
     pub transport: Transport,
     /// The server's address. No hop may change it or the port.
-    pub server: Ipv4Addr,
+    pub server: IpAddr,
     pub port: u16,
     pub message: Bytes,
     /// Follow only one in this many messages.

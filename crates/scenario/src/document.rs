@@ -1,6 +1,7 @@
 //! The document as written, with source positions.
 
 mod device_table;
+mod families;
 mod fault_table;
 mod lab_tables;
 mod pairs_value;
@@ -18,8 +19,9 @@ use schemars::JsonSchema;
 use toml::Spanned;
 
 pub(crate) use crate::link::{BridgeTable, GuestTable, LinkTables};
-use crate::{existing_host::ExistingHost, resolve::existing_host};
+use crate::{existing_host::ExistingHost, family::Family, resolve::existing_host};
 pub(crate) use device_table::DeviceTable;
+pub(crate) use families::Converter;
 pub(crate) use fault_table::{FaultKind, FaultTable};
 pub(crate) use lab_tables::{GatewayTable, HostTable, RouteTable, Switch, VmTable};
 pub(crate) use pairs_value::{PairWay, Pairs};
@@ -48,6 +50,10 @@ pub(crate) struct Document {
     /// What the scenario is for and how to read its results.
     #[schemars(with = "Option<String>")]
     pub(crate) about: String,
+    /// The address families of the lab: `["ipv4", "ipv6"]` gives each device an address in both, and measures each result
+    /// in both. The counterpart of 198.18.1.1 is 2001:2::198.18.1.1. Default: that of the written addresses.
+    #[schemars(with = "Option<Vec<Family>>", length(min = 1, max = 2))]
+    pub(crate) family: Option<Spanned<Vec<Spanned<Family>>>>,
     /// Hosts, by name. Each is a network namespace.
     pub(crate) hosts: Section<HostTable>,
     /// The links between hosts.

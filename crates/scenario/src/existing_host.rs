@@ -1,11 +1,12 @@
 //! How to reach an existing host, and where to send its traffic.
 
-use std::{fmt, net::Ipv4Addr, str::FromStr};
+use std::{fmt, net::IpAddr, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     endpoint::{Endpoint, EndpointError},
+    family::UNKNOWN as UNKNOWN_ADDRESS,
     names::{DeviceName, DeviceRef, HostName},
     path::PathEnd,
 };
@@ -17,7 +18,7 @@ const UNKNOWN: &str = "auto";
 pub struct ExistingHost {
     pub access: Access,
     /// The address for test traffic, or `None` until the host has reported it.
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
     pub interface: Option<DeviceName>,
     /// The port on which this host's servers listen, overriding the workload's.
     pub port: Option<u16>,
@@ -85,7 +86,7 @@ impl ExistingHost {
     #[must_use]
     pub fn end(&self, host: &HostName) -> PathEnd {
         let device = self.interface.clone().unwrap_or_else(|| DeviceName::new(UNKNOWN));
-        let address = self.address.unwrap_or(Ipv4Addr::UNSPECIFIED);
+        let address = self.address.unwrap_or(UNKNOWN_ADDRESS);
         PathEnd { host: host.clone(), device: DeviceRef { host: host.clone(), device }, address }
     }
 }

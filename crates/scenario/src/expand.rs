@@ -158,11 +158,14 @@ fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Optio
     let mut varied = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
     let mut levels = BTreeMap::new();
-    let mut words = Vec::new();
+    let (mut words, mut family) = (Vec::new(), None);
     for (factor, chosen) in scenario.factors.iter().zip(choice) {
         factor.set(chosen.unwrap_or(0), &mut devices);
         let Some(level) = chosen.map(|level| &factor.levels[level]) else { continue };
         words.push(format!("{}={}", factor.name, level.label));
+        if let Setting::Family(level) = level.setting {
+            family = Some(level);
+        }
         levels.insert(factor.name.clone(), apply_level(scenario, choice, level, &mut varied));
     }
     varied.size_writes();
@@ -183,6 +186,7 @@ fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Optio
         placement: varied.placement,
         devices,
         baseline,
+        family,
     }
 }
 
@@ -194,7 +198,7 @@ fn apply_level(
 ) -> String {
     let label = level.label.clone();
     match &level.setting {
-        Setting::Devices(_) => label,
+        Setting::Devices(_) | Setting::Family(_) => label,
         Setting::Workload(WorkloadSetting::StreamsPer { of, times, most }) => {
             let mut factors = scenario.factors.iter().zip(choice);
             let other = factors.find(|(factor, _)| factor.name == *of);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    family::Family,
     lab::{DeviceSettingKind, DeviceSettings},
     names::{DeviceRef, FactorName, PathName, WorkloadName},
     path::Path,
@@ -34,6 +35,7 @@ impl Factor {
         let changes = |level: &Level| match &level.setting {
             Setting::Devices(_) => passes(),
             Setting::Workload(setting) => setting.put(&mut workload.clone()),
+            Setting::Family(_) => workload.load.kind().has_peer(),
         };
         selected && self.levels.first().is_some_and(changes)
     }
@@ -73,13 +75,14 @@ pub struct Level {
 pub enum Setting {
     Devices(DeviceSettings),
     Workload(WorkloadSetting),
+    Family(Family),
 }
 
 impl Setting {
     fn device_settings_of_level(&self) -> Option<&DeviceSettings> {
         match self {
             Self::Devices(settings) => Some(settings),
-            Self::Workload(_) => None,
+            Self::Workload(_) | Self::Family(_) => None,
         }
     }
 }

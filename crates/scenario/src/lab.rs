@@ -2,9 +2,9 @@
 
 mod settings;
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::IpAddr};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use settings::settings_of_host;
@@ -14,6 +14,7 @@ pub(crate) use settings::{MTUS, make_room};
 use crate::{
     check::misfits,
     existing_host::ExistingHost,
+    family::Family,
     link::{Link, LinkDevice},
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,
@@ -30,6 +31,9 @@ pub struct Lab {
     pub routes: Vec<Route>,
     /// Device settings. Devices without an entry keep the kernel's defaults.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
+    /// If set, each address, route and gateway also exists in this family, as the counterpart of the one listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_family: Option<Family>,
 }
 
 impl Lab {
@@ -38,8 +42,31 @@ impl Lab {
         self.hosts.iter().find(|host| host.name == *name)
     }
 
-    pub fn addresses(&self) -> impl Iterator<Item = (&DeviceRef, Ipv4Net)> {
+    pub fn addresses(&self) -> impl Iterator<Item = (&DeviceRef, IpNet)> {
         self.link_devices().filter_map(|device| Some((device.at, device.address?)))
+    }
+
+    /// Returns the addresses in both families.
+    pub fn all_addresses(&self) -> impl Iterator<Item = (&DeviceRef, IpNet)> {
+        let second =
+            self.addresses().filter_map(|(at, address)| Some((at, self.second_family?.network(address)?)));
+        self.addresses().chain(second)
+    }
+
+    pub fn all_routes(&self) -> impl Iterator<Item = Route> {
+        let second = self.routes.iter().filter_map(|route| route.in_family(self.second_family?));
+        self.routes.iter().cloned().chain(second)
+    }
+
+    pub fn all_gateways(&self) -> impl Iterator<Item = Gateway> {
+        let second = self.gateways.iter().filter_map(|gateway| gateway.in_family(self.second_family?));
+        self.gateways.iter().cloned().chain(second)
+    }
+
+    /// Returns whether any device of the lab has an IPv6 address.
+    #[must_use]
+    pub fn has_ipv6(&self) -> bool {
+        self.all_addresses().any(|(_, address)| address.addr().is_ipv6())
     }
 
     pub fn link_devices(&self) -> impl Iterator<Item = LinkDevice<'_>> {
@@ -108,6 +135,7 @@ impl Lab {
                     .into_iter()
                     .filter(|(at, _)| self.is_made_on(at, host))
                     .collect(),
+                second_family: self.second_family,
             };
         }
         Self {
@@ -116,6 +144,7 @@ impl Lab {
             gateways: Vec::new(),
             routes: self.routes.iter().filter(|route| route.host == *host).cloned().collect(),
             devices: settings_of_host(&self.devices, host),
+            second_family: self.second_family,
         }
     }
 
@@ -186,19 +215,38 @@ impl Host {
 pub struct Gateway {
     pub name: String,
     pub node: HostName,
-    pub sources: Ipv4Net,
-    pub destinations: Ipv4Net,
+    pub sources: IpNet,
+    pub destinations: IpNet,
     pub tunnel: DeviceName,
-    pub next_hop: Ipv4Addr,
+    pub next_hop: IpAddr,
     pub table: u32,
     pub egress: HostName,
     pub egress_device: DeviceName,
-    pub egress_address: Ipv4Addr,
+    pub egress_address: IpAddr,
+}
+
+impl Gateway {
+    fn in_family(&self, family: Family) -> Option<Self> {
+        Some(Self {
+            sources: family.network(self.sources)?,
+            destinations: family.network(self.destinations)?,
+            next_hop: family.address(self.next_hop)?,
+            egress_address: family.address(self.egress_address)?,
+            ..self.clone()
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
     pub host: HostName,
-    pub to: Ipv4Net,
-    pub via: Ipv4Addr,
+    pub to: IpNet,
+    pub via: IpAddr,
+}
+
+impl Route {
+    fn in_family(&self, family: Family) -> Option<Self> {
+        let (to, via) = (family.network(self.to)?, family.address(self.via)?);
+        Some(Self { host: self.host.clone(), to, via })
+    }
 }

@@ -15,7 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::{document::Section, lab::Lab, names::HostName};
+use crate::{
+    document::{Converter, Section},
+    lab::Lab,
+    names::HostName,
+};
 
 pub use attachment::Attachment;
 pub(crate) use attachment::GuestTable;
@@ -110,6 +114,10 @@ macro_rules! sections {
                 let mut all: Vec<&dyn LinkTable> = Vec::new();
                 $(all.extend(self.$section.iter().map(|entry| -> &dyn LinkTable { entry }));)*
                 all.into_iter()
+            }
+
+            pub(crate) fn convert(&mut self, converter: &mut Converter) {
+                $(self.$section.0.iter_mut().for_each(|entry| entry.convert(converter));)*
             }
         }
     };

@@ -5,13 +5,13 @@ mod segment;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    net::Ipv4Addr,
+    net::IpAddr,
 };
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 
 use crate::{
-    lab::{Gateway, Lab},
+    lab::{Gateway, Lab, Route},
     link::Layer,
     names::{DeviceRef, HostName},
     path::PathEnd,
@@ -42,8 +42,8 @@ impl Trip {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Translation {
     host: HostName,
-    inner: Ipv4Addr,
-    outer: Ipv4Addr,
+    inner: IpAddr,
+    outer: IpAddr,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +54,9 @@ pub(crate) struct Stop {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    NoRoute(Ipv4Addr),
+    NoRoute(IpAddr),
     NotARouter,
-    NoSuchAddress(DeviceRef, Ipv4Addr),
+    NoSuchAddress(DeviceRef, IpAddr),
     Loop,
     TunnelDepth,
     /// The route to the tunnel's remote endpoint uses a different device than the tunnel does.
@@ -91,31 +91,34 @@ impl fmt::Display for Stop {
 
 pub(crate) struct World<'l> {
     lab: &'l Lab,
+    gateways: Vec<Gateway>,
+    routes: Vec<Route>,
     segments: Segments<'l>,
-    addresses: BTreeMap<&'l HostName, Vec<(&'l DeviceRef, Ipv4Net)>>,
+    addresses: BTreeMap<&'l HostName, Vec<(&'l DeviceRef, IpNet)>>,
     routers: BTreeSet<&'l HostName>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Packet {
-    source: Ipv4Addr,
-    destination: Ipv4Addr,
+    source: IpAddr,
+    destination: IpAddr,
 }
 
-struct Hop<'l> {
+struct Hop {
     device: DeviceRef,
-    next: Ipv4Addr,
-    diverted: Option<&'l Gateway>,
+    next: IpAddr,
+    is_diverted: bool,
 }
 
 impl<'l> World<'l> {
     pub(crate) fn new(lab: &'l Lab) -> Self {
         let mut addresses: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (at, address) in lab.addresses() {
+        for (at, address) in lab.all_addresses() {
             addresses.entry(&at.host).or_default().push((at, address));
         }
         let routers = lab.hosts.iter().filter(|host| host.forwards).map(|host| &host.name).collect();
-        Self { lab, segments: Segments::new(lab), addresses, routers }
+        let (gateways, routes) = (lab.all_gateways().collect(), lab.all_routes().collect());
+        Self { lab, gateways, routes, segments: Segments::new(lab), addresses, routers }
     }
 
     pub(crate) fn is_one_segment(&self, out: &DeviceRef, to: &DeviceRef) -> bool {
@@ -133,16 +136,11 @@ impl<'l> World<'l> {
         self.walk(&to.host, Packet { source: to.address, destination }, translation, None, 0)
     }
 
-    pub(crate) fn under(&self, from: (&DeviceRef, Ipv4Addr), to: Ipv4Addr) -> Result<Trip, Stop> {
+    pub(crate) fn under(&self, from: (&DeviceRef, IpAddr), to: IpAddr) -> Result<Trip, Stop> {
         self.tunnel(from, to, 0)
     }
 
-    fn tunnel(
-        &self,
-        (over, local): (&DeviceRef, Ipv4Addr),
-        to: Ipv4Addr,
-        depth: usize,
-    ) -> Result<Trip, Stop> {
+    fn tunnel(&self, (over, local): (&DeviceRef, IpAddr), to: IpAddr, depth: usize) -> Result<Trip, Stop> {
         let packet = Packet { source: local, destination: to };
         self.walk(&over.host, packet, None, Some(over), depth)
     }
@@ -173,7 +171,7 @@ impl<'l> World<'l> {
             if let Some(over) = over.filter(|over| host == *start && **over != hop.device) {
                 return Err(Stop { host, reason: StopReason::OtherUnderlay(over.clone(), hop.device) });
             }
-            if hop.diverted.is_some() {
+            if hop.is_diverted {
                 trip.add_layer(Layer::Gateway);
             }
             if reply_to.is_none() {
@@ -183,46 +181,45 @@ impl<'l> World<'l> {
         }
     }
 
-    fn route(&self, host: &HostName, packet: Packet) -> Result<Hop<'l>, Stop> {
+    fn route(&self, host: &HostName, packet: Packet) -> Result<Hop, Stop> {
         let diverting = |gateway: &&Gateway| {
             gateway.node == *host
                 && gateway.sources.contains(&packet.source)
                 && gateway.destinations.contains(&packet.destination)
         };
-        if let Some(gateway) = self.lab.gateways.iter().find(diverting) {
+        if let Some(gateway) = self.gateways.iter().find(diverting) {
             let device = DeviceRef { host: host.clone(), device: gateway.tunnel.clone() };
-            return Ok(Hop { device, next: gateway.next_hop, diverted: Some(gateway) });
+            return Ok(Hop { device, next: gateway.next_hop, is_diverted: true });
         }
         let stop = || Stop { host: host.clone(), reason: StopReason::NoRoute(packet.destination) };
         self.lookup(host, packet.destination).ok_or_else(stop)
     }
 
     /// Finds a route by longest prefix match. Of equally long prefixes, a connected route wins.
-    fn lookup(&self, host: &HostName, destination: Ipv4Addr) -> Option<Hop<'l>> {
+    fn lookup(&self, host: &HostName, destination: IpAddr) -> Option<Hop> {
         let connected =
             self.connected(host, destination).map(|(prefix, device)| (prefix, 1, device, destination));
-        let mine =
-            self.lab.routes.iter().filter(|route| route.host == *host && route.to.contains(&destination));
+        let mine = self.routes.iter().filter(|route| route.host == *host && route.to.contains(&destination));
         let statics = mine.filter_map(|route| {
             let (_, device) = self.connected(host, route.via)?;
             Some((route.to.prefix_len(), 0, device, route.via))
         });
         let best = connected.into_iter().chain(statics).max_by_key(|(prefix, direct, ..)| (*prefix, *direct));
-        best.map(|(_, _, device, next)| Hop { device: device.clone(), next, diverted: None })
+        best.map(|(_, _, device, next)| Hop { device: device.clone(), next, is_diverted: false })
     }
 
-    fn connected(&self, host: &HostName, address: Ipv4Addr) -> Option<(u8, &'l DeviceRef)> {
+    fn connected(&self, host: &HostName, address: IpAddr) -> Option<(u8, &'l DeviceRef)> {
         let networks = self.addresses.get(host)?.iter().filter(|(_, network)| network.contains(&address));
         networks.map(|(at, network)| (network.prefix_len(), *at)).max_by_key(|(prefix, _)| *prefix)
     }
 
-    fn owns(&self, host: &HostName, address: Ipv4Addr) -> bool {
+    fn owns(&self, host: &HostName, address: IpAddr) -> bool {
         let mut assigned = self.addresses.get(host).into_iter().flatten();
         assigned.any(|(_, has)| has.addr() == address)
-            || self.lab.gateways.iter().any(|g| g.egress == *host && g.egress_address == address)
+            || self.gateways.iter().any(|g| g.egress == *host && g.egress_address == address)
     }
 
-    fn answers_arp(&self, device: &DeviceRef, address: Ipv4Addr) -> bool {
+    fn answers_arp(&self, device: &DeviceRef, address: IpAddr) -> bool {
         let mut assigned = self.addresses.get(&device.host).into_iter().flatten();
         let assigned = assigned.any(|(at, has)| *at == device && has.addr() == address);
         let egress = |gateway: &Gateway| {
@@ -230,7 +227,7 @@ impl<'l> World<'l> {
                 && gateway.egress_device == device.device
                 && gateway.egress_address == address
         };
-        assigned || self.lab.gateways.iter().any(egress)
+        assigned || self.gateways.iter().any(egress)
     }
 
     fn translate(&self, out: &DeviceRef, packet: &mut Packet, trip: &mut Trip) {
@@ -240,14 +237,14 @@ impl<'l> World<'l> {
                 && gateway.sources.contains(&packet.source)
                 && gateway.destinations.contains(&packet.destination)
         };
-        let Some(gateway) = self.lab.gateways.iter().find(leaving) else { return };
+        let Some(gateway) = self.gateways.iter().find(leaving) else { return };
         let (inner, outer) = (packet.source, gateway.egress_address);
         trip.translation = Some(Translation { host: out.host.clone(), inner, outer });
         trip.add_layer(Layer::Gateway);
         packet.source = outer;
     }
 
-    fn cross(&self, hop: &Hop<'_>, trip: &mut Trip, depth: usize) -> Result<HostName, Stop> {
+    fn cross(&self, hop: &Hop, trip: &mut Trip, depth: usize) -> Result<HostName, Stop> {
         let no_such_address = || Stop {
             host: hop.device.host.clone(),
             reason: StopReason::NoSuchAddress(hop.device.clone(), hop.next),

@@ -17,8 +17,10 @@ impl Scenario {
     /// Parses a scenario. The error lists all problems in the document, and its messages contain
     /// `source_name`.
     pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
-        let read =
-            document::read(text).and_then(|(document, problems)| resolve_document(&document, text, problems));
+        let read = document::read(text).and_then(|(mut document, mut problems)| {
+            problems.extend(document.convert_addresses());
+            resolve_document(&document, text, problems)
+        });
         read.map_err(|problems| Diagnosis::new(source_name, text, problems))
     }
 }

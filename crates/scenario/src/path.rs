@@ -1,10 +1,11 @@
 //! A path between two endpoints through named layers, or a single host for workloads with a single end.
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    family::Family,
     lab::{DeviceSettings, Lab},
     link::Layer,
     names::{DeviceName, DeviceRef, HostName, PathName},
@@ -14,7 +15,15 @@ use crate::{
 pub struct PathEnd {
     pub host: HostName,
     pub device: DeviceRef,
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
+}
+
+impl PathEnd {
+    /// Returns its address in `family`, if it is not the one listed.
+    #[must_use]
+    pub fn address_in(&self, family: Option<Family>) -> IpAddr {
+        family.and_then(|family| family.address(self.address)).unwrap_or(self.address)
+    }
 }
 
 /// A path. The client runs at `from`, which sends the `forward` traffic.
@@ -33,7 +42,7 @@ pub struct Path {
 impl Path {
     pub(crate) fn at(host: &HostName) -> Self {
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("lo") };
-        let end = PathEnd { host: host.clone(), device, address: Ipv4Addr::LOCALHOST };
+        let end = PathEnd { host: host.clone(), device, address: IpAddr::from([127, 0, 0, 1]) };
         Self {
             name: PathName::new(host.as_str()),
             about: String::new(),

@@ -8,6 +8,7 @@ use units::Nanos;
 use workload::{Placement, WorkloadSettings};
 
 use crate::{
+    family::Family,
     lab::DeviceSettings,
     names::{DeviceRef, FactorName, PathName, ResultId, WorkloadName},
 };
@@ -22,6 +23,9 @@ pub struct PlannedResult {
     pub placement: Placement,
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
     pub baseline: bool,
+    /// The family of the traffic's addresses, if the scenario varies it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

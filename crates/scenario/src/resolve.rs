@@ -5,12 +5,13 @@ mod existing_host;
 mod mtu;
 mod vm;
 
-use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
+use std::{collections::BTreeMap, net::IpAddr, ops::Range};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 
 use crate::{
     document::{Document, Entry, GatewayTable, GuestTable},
+    family::{Family, UNKNOWN},
     lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Route},
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,
@@ -32,7 +33,7 @@ pub(crate) struct Draft {
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     pub(crate) devices: Vec<(DeviceRef, Range<usize>)>,
-    pub(crate) addresses: Vec<(DeviceRef, Ipv4Net, Range<usize>)>,
+    pub(crate) addresses: Vec<(DeviceRef, IpNet, Range<usize>)>,
     pub(crate) mtus: BTreeMap<DeviceRef, Range<usize>>,
     pub(crate) segments: BTreeMap<DeviceRef, Range<usize>>,
 }
@@ -78,11 +79,18 @@ pub(crate) fn lab(document: &Document) -> Draft {
     let resolver = Resolver { document, mtus, places };
     let links = document.links.all().filter_map(|table| table.link(&resolver)).collect();
     let (hosts, routes, devices) = (hosts(document), routes(document), devices(document));
-    let mut lab = Lab { hosts, links, gateways: Vec::new(), routes, devices };
+    let second_family = second_family(document);
+    let mut lab = Lab { hosts, links, gateways: Vec::new(), routes, devices, second_family };
     lab.gateways = gateways(document, &lab);
     route_back(&mut lab);
     set_forwarding(&mut lab);
     Draft { lab, places: resolver.places }
+}
+
+fn second_family(document: &Document) -> Option<Family> {
+    let families = document.families();
+    let underlays = document.links.vxlans.iter().filter_map(|vxlan| vxlan.table.underlay);
+    families.iter().copied().chain(underlays).find(|family| Some(family) != families.first())
 }
 
 pub(crate) struct Resolver<'d> {
@@ -96,7 +104,7 @@ impl Resolver<'_> {
         self.mtus.at_creation(device)
     }
 
-    pub(crate) fn address(&self, device: &DeviceRef) -> Option<Ipv4Addr> {
+    pub(crate) fn address(&self, device: &DeviceRef) -> Option<IpAddr> {
         let mut addresses = self.places.addresses.iter();
         addresses.find(|(at, ..)| at == device).map(|(_, address, _)| address.addr())
     }
@@ -142,7 +150,7 @@ fn routes(document: &Document) -> Vec<Route> {
     });
     let defaults = document.attached().filter_map(|guest| {
         let via = guest.table.gateway.as_ref()?.get_ref().0;
-        Some(Route { host: HostName::new(guest.name()), to: Ipv4Net::default(), via })
+        Some(Route { host: HostName::new(guest.name()), to: Family::of(via).default_route(), via })
     });
     written.chain(defaults).collect()
 }
@@ -155,7 +163,7 @@ fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
     let written = &entry.table;
     let egress = HostName::new(written.egress.get_ref());
     let tunnel = DeviceName::new(written.tunnel.get_ref());
-    let next_hop = inside(lab, &tunnel, &egress).unwrap_or(Ipv4Addr::UNSPECIFIED);
+    let next_hop = inside(lab, &tunnel, &egress).unwrap_or(UNKNOWN);
     Gateway {
         name: entry.name().to_owned(),
         node: HostName::new(written.node.get_ref()),
@@ -170,7 +178,7 @@ fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
     }
 }
 
-fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<Ipv4Addr> {
+fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<IpAddr> {
     let mut addresses = lab.addresses();
     addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())
 }
@@ -190,7 +198,7 @@ fn route_back(lab: &mut Lab) {
 }
 
 fn set_forwarding(lab: &mut Lab) {
-    let owners: BTreeMap<Ipv4Addr, HostName> =
+    let owners: BTreeMap<IpAddr, HostName> =
         lab.addresses().map(|(at, address)| (address.addr(), at.host.clone())).collect();
     let hops = lab.routes.iter().filter_map(|route| owners.get(&route.via));
     let ends = lab.gateways.iter().flat_map(|gateway| [&gateway.node, &gateway.egress]);

@@ -1,15 +1,15 @@
 //! Warns about different prefix lengths on a network segment, which are rarely intended.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 
 use crate::{lab::Lab, names::DeviceRef, packet_walk::World};
 
 #[must_use]
 pub fn uneven_networks(lab: &Lab) -> Vec<String> {
     let world = World::new(lab);
-    let all: Vec<(&DeviceRef, Ipv4Net)> = lab.addresses().collect();
-    let warning = |(at, (device, network)): (usize, &(&DeviceRef, Ipv4Net))| {
-        let is_uneven = |(other, theirs): &&(&DeviceRef, Ipv4Net)| {
+    let all: Vec<(&DeviceRef, IpNet)> = lab.addresses().collect();
+    let warning = |(at, (device, network)): (usize, &(&DeviceRef, IpNet))| {
+        let is_uneven = |(other, theirs): &&(&DeviceRef, IpNet)| {
             theirs.prefix_len() != network.prefix_len()
                 && (theirs.contains(network) || network.contains(theirs))
                 && world.is_one_segment(other, device)

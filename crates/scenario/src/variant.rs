@@ -1,7 +1,9 @@
 //! Merges a variant's tables into its document.
 
 use thiserror::Error;
-use toml_edit::{DocumentMut, Item, TableLike, TomlError, value};
+use toml_edit::{Array, DocumentMut, Item, TableLike, TomlError, value};
+
+use crate::family::Family;
 
 pub(crate) const KEY: &str = "variants";
 
@@ -44,6 +46,15 @@ pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     }
     let many = if variants.len() == 1 { "variant" } else { "variants" };
     Ok(format!("# The {many} {} of the scenario `{name}`.\n{document}", quoted(variants)))
+}
+
+/// Sets the scenario's `family`, in the same way. Fails if the text is not valid TOML.
+pub fn with_families(text: &str, families: &[Family]) -> Result<String, VariantError> {
+    let mut document: DocumentMut = text.parse()?;
+    let words: Vec<&str> = families.iter().map(|family| family.word()).collect();
+    rename(&mut document, &words.join("-"));
+    document["family"] = value(Array::from_iter(words));
+    Ok(document.to_string())
 }
 
 fn known(tables: Option<&Item>) -> Vec<String> {
@@ -171,6 +182,15 @@ vcpus = 1
     fn without_variants_returns_text_unchanged() {
         assert_eq!(merged(&[]), TEXT);
         assert_eq!(names(TEXT), ["vm", "full"]);
+    }
+
+    #[test]
+    fn sets_families_and_renames_the_scenario() {
+        let text = with_families(TEXT, &[Family::Ipv4, Family::Ipv6]).expect("valid");
+        for line in ["name = \"wire-ipv4-ipv6\"", "family = [\"ipv4\", \"ipv6\"]"] {
+            assert!(text.lines().any(|actual| actual == line), "{line} is not in\n{text}");
+        }
+        assert_eq!(names(&text), ["vm", "full"], "the variants remain");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
     thread,
     time::Duration,
 };
@@ -20,7 +20,7 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{Measurement, PingPongData, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const HERE: &str = "127.0.0.1";
 const SIZE: usize = 64;
 /// The numbers of the altered messages: one in the warm-up and one in the measurement. Flipping a bit never
 /// turns one number into the other.
@@ -113,8 +113,13 @@ fn measured(load: &PingPongSettings, altering: Altering) -> PingPongData {
     match altering.protocol {
         Protocol::Native => {
             let load = WorkloadSettings::PingPong(load);
-            let spec =
-                traffic::ClientSpec { token: 0xFEED_0000_0000_0042, bind: HERE, server, load, cpus: None };
+            let spec = traffic::ClientSpec {
+                token: 0xFEED_0000_0000_0042,
+                bind: server.ip(),
+                server,
+                load,
+                cpus: None,
+            };
             let outcome = run_client(&spec, &stop, &()).expect("the test completes");
             let Measurement::PingPong(data) = outcome.measured.alone() else { panic!("a ping-pong") };
             data

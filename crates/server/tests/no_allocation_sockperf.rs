@@ -2,12 +2,7 @@
 
 mod counting;
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::OnceLock,
-    thread,
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::OnceLock, thread, time::Duration};
 
 use server::{
     Config, Event, Watcher, serve,
@@ -17,7 +12,6 @@ use traffic::Stop;
 use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Schedule, Transport};
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Tolerance for the server's periodic work, which is done ten times per second.
 const CHANCE: u64 = 60;
 
@@ -35,7 +29,7 @@ impl Watcher for Place {
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
     let load = PingPongSettings { duration, ..load.clone() };
     let (stop, place) = (Stop::new(), Place::default());
-    let config = Config::new(vec![SocketAddr::new(HERE, 0)]);
+    let config = Config::new(vec![SocketAddr::from(([127, 0, 0, 1], 0))]);
     thread::scope(|scope| {
         let server = scope.spawn(|| serve(&config, &stop, &place));
         let server_at = loop {

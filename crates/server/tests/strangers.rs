@@ -4,7 +4,7 @@
 use std::{
     collections::VecDeque,
     io::{Read, Write},
-    net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket},
+    net::{SocketAddr, TcpStream, UdpSocket},
     process::Command,
     sync::{
         Mutex, PoisonError,
@@ -169,7 +169,7 @@ fn with_running_server(work: impl FnOnce(SocketAddr, &Counter) + Send) {
         bring_loopback_up();
         let (listening, address) = mpsc::channel();
         let counter = Counter { refused: AtomicU64::new(0), listening: Mutex::new(listening) };
-        let (config, stop) = (Config::new(vec![(Ipv4Addr::LOCALHOST, 0).into()]), Stop::new());
+        let (config, stop) = (Config::new(vec![SocketAddr::from(([127, 0, 0, 1], 0))]), Stop::new());
         thread::scope(|scope| {
             let serving = scope.spawn(|| serve(&config, &stop, &counter));
             let ends = Ends(stop.clone());
@@ -248,9 +248,7 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
     socket.set_linger(Some(Duration::ZERO)).expect("a socket");
     let [_, a, b, c] = (number as u32 % 0xFF_FFF0 + 2).to_be_bytes();
-    socket
-        .bind(&SocketAddr::from((Ipv4Addr::new(127, a, b, c), 0)).into())
-        .expect("loopback has 2^24 addresses");
+    socket.bind(&SocketAddr::from(([127, a, b, c], 0)).into()).expect("loopback has 2^24 addresses");
     socket.connect(&address.into()).expect("the server listens");
     let mut socket = TcpStream::from(socket);
     let cookie = [b'q'; 36].iter().copied().chain([0]).collect::<Vec<_>>();

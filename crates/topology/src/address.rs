@@ -1,6 +1,6 @@
 //! Addresses of devices (linux/if_addr.h).
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use nlink::netlink::{
     NlMsgType,
     types::addr::{IfAddrMsg, IfaAttr},
@@ -8,14 +8,19 @@ use nlink::netlink::{
 
 use crate::{
     devices::Device,
-    message::{INET, Request, append_address, create},
+    message::{Request, append_address, create, family},
     missing_capabilities::Element,
 };
 
-pub(crate) fn add(device: &Device, address: Ipv4Net, element: &Element) -> Request {
+/// `IFA_F_NODAD`. Otherwise the address could not be used for a second, while the kernel looks for duplicates.
+const NODAD: u8 = 0x02;
+
+pub(crate) fn add(device: &Device, address: IpNet, element: &Element) -> Request {
     let mut message = create(NlMsgType::RTM_NEWADDR);
     let header = IfAddrMsg {
-        ifa_family: INET,
+        ifa_family: family(address.addr()),
+        // Only IPv6 has the flag.
+        ifa_flags: if address.addr().is_ipv6() { NODAD } else { 0 },
         ifa_prefixlen: address.prefix_len(),
         ifa_index: device.index,
         ..IfAddrMsg::default()
@@ -23,7 +28,7 @@ pub(crate) fn add(device: &Device, address: Ipv4Net, element: &Element) -> Reque
     message.append(&header);
     append_address(&mut message, IfaAttr::Local as u16, address.addr());
     append_address(&mut message, IfaAttr::Address as u16, address.addr());
-    if address.prefix_len() < 31 {
+    if address.addr().is_ipv4() && address.prefix_len() < 31 {
         append_address(&mut message, IfaAttr::Broadcast as u16, address.broadcast());
     }
     Request {

@@ -1,16 +1,16 @@
 //! Chooses the addresses for traffic between two running namespaces.
 
-use std::{collections::BTreeSet, net::Ipv4Addr, sync::Arc};
+use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use sys::netns::NetNs;
 use thiserror::Error;
 
-use crate::{namespaces, refusal::Refusal, view::View};
+use crate::{namespaces, read_back, refusal::Refusal, view::View};
 
 #[derive(Debug, Error)]
 pub enum AddressError {
-    #[error("{0} has no IPv4 address besides loopback; plumb measures IPv4 only")]
+    #[error("{0} has no address besides loopback and link-local ones")]
     Unaddressed(&'static str),
     #[error(
         "there is no route between them: the first endpoint has {from}, the second has {to}; \
@@ -28,7 +28,7 @@ impl From<Refusal> for AddressError {
 }
 
 /// Returns one address of each namespace, with routes in both directions. A common network is preferred.
-pub fn addresses_between(from: &NetNs, to: &NetNs) -> Result<[Ipv4Addr; 2], AddressError> {
+pub fn addresses_between(from: &NetNs, to: &NetNs) -> Result<[IpAddr; 2], AddressError> {
     let runtime = Arc::new(namespaces::runtime()?);
     let [from, to] = [View::open(&runtime, from)?, View::open(&runtime, to)?];
     let [near, far] = [addresses(&from)?, addresses(&to)?];
@@ -51,19 +51,23 @@ pub fn addresses_between(from: &NetNs, to: &NetNs) -> Result<[Ipv4Addr; 2], Addr
     Err(AddressError::NoRoute { from: list(&near), to: list(&far) })
 }
 
-fn addresses(view: &View) -> Result<Vec<Ipv4Net>, Refusal> {
-    let all: BTreeSet<(u32, Ipv4Net)> = view.addresses()?;
-    Ok(all.into_iter().map(|(_, net)| net).filter(|net| !net.addr().is_loopback()).collect())
+fn addresses(view: &View) -> Result<Vec<IpNet>, Refusal> {
+    let all: BTreeSet<(u32, IpNet)> = view.addresses()?;
+    let mut nets: Vec<IpNet> =
+        all.into_iter().map(|(_, net)| net).filter(|net| read_back::is_global(net.addr())).collect();
+    nets.sort_by_key(|net| net.addr().is_ipv6());
+    Ok(nets)
 }
 
-fn by_common_network(near: &[Ipv4Net], far: &[Ipv4Net]) -> Vec<Ipv4Addr> {
-    let is_common =
-        |net: &&Ipv4Net| near.iter().any(|own| own.contains(&net.addr()) && net.prefix_len() < 32);
-    let (common, others): (Vec<&Ipv4Net>, Vec<&Ipv4Net>) = far.iter().partition(is_common);
-    common.into_iter().chain(others).map(Ipv4Net::addr).collect()
+fn by_common_network(near: &[IpNet], far: &[IpNet]) -> Vec<IpAddr> {
+    let is_common = |net: &&IpNet| {
+        near.iter().any(|own| own.contains(&net.addr()) && net.prefix_len() < net.max_prefix_len())
+    };
+    let (common, others): (Vec<&IpNet>, Vec<&IpNet>) = far.iter().partition(is_common);
+    common.into_iter().chain(others).map(IpNet::addr).collect()
 }
 
-fn list(nets: &[Ipv4Net]) -> String {
+fn list(nets: &[IpNet]) -> String {
     nets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -73,10 +77,10 @@ mod tests {
 
     #[test]
     fn prefers_address_in_common_network() {
-        let nets = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Ipv4Net>>();
+        let nets = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<IpNet>>();
         let near = nets(&["198.18.1.2/24"]);
         let far = nets(&["198.19.0.1/16", "198.18.1.1/24"]);
-        let order: Vec<String> = by_common_network(&near, &far).iter().map(Ipv4Addr::to_string).collect();
+        let order: Vec<String> = by_common_network(&near, &far).iter().map(IpAddr::to_string).collect();
         assert_eq!(order, ["198.18.1.1", "198.19.0.1"]);
     }
 }

@@ -68,7 +68,8 @@ impl<'a> Creator<'a> {
     }
 
     fn at(lab: &'a Lab, devices: Devices, namespaces: Namespaces) -> Self {
-        let site = Site { lab, devices, namespaces, taps: Taps::new(), by_name: BTreeSet::new() };
+        let gateways = lab.all_gateways().collect();
+        let site = Site { lab, gateways, devices, namespaces, taps: Taps::new(), by_name: BTreeSet::new() };
         Self { site, missing: Vec::new() }
     }
 
@@ -119,12 +120,12 @@ impl<'a> Creator<'a> {
         for link in self.links() {
             requests.extend(link::kind(link).connect(&link::element(link), &self.site)?);
         }
-        for (at, address) in self.site.lab.addresses() {
+        for (at, address) in self.site.lab.all_addresses() {
             // The address of a guest is assigned by the guest's kernel.
             let Some(device) = self.site.devices.find(at) else { continue };
             requests.push(address::add(device, address, &device.element));
         }
-        for gateway in &self.site.lab.gateways {
+        for gateway in &self.site.gateways {
             requests.extend(gateway::address(gateway, self.site.lab, &self.site.devices)?);
         }
         requests.extend(self.site.lab.hosts.iter().map(|host| loopback_up(&host.name)));
@@ -144,8 +145,9 @@ impl<'a> Creator<'a> {
     }
 
     fn route(&mut self) -> Result<(), CreateError> {
-        let mut requests: Vec<Request> = self.site.lab.routes.iter().map(route::create_route).collect();
-        for (number, gateway) in (0..).zip(&self.site.lab.gateways) {
+        let mut requests: Vec<Request> =
+            self.site.lab.all_routes().map(|route| route::create_route(&route)).collect();
+        for (number, gateway) in (0..).zip(&self.site.gateways) {
             requests.extend(gateway::divert(gateway, number, &self.site.devices)?);
         }
         self.carry_out(requests)
@@ -153,8 +155,8 @@ impl<'a> Creator<'a> {
 
     fn translate(&mut self) -> Result<(), CreateError> {
         let mut by_egress: BTreeMap<&HostName, Vec<&Gateway>> = BTreeMap::new();
-        let lab = self.site.lab;
-        for gateway in &lab.gateways {
+        let gateways = self.site.gateways.clone();
+        for gateway in &gateways {
             if !self.is_missing(&Element::Gateway(gateway.name.clone())) {
                 by_egress.entry(&gateway.egress).or_default().push(gateway);
             }
@@ -187,7 +189,7 @@ impl<'a> Creator<'a> {
         Ok(Topology {
             namespaces: self.site.namespaces,
             devices: self.site.devices,
-            gateways: self.site.lab.gateways.clone(),
+            gateways: self.site.gateways,
             links: self.site.lab.links.clone(),
             taps: self.site.taps,
             missing: self.missing,

@@ -1,6 +1,6 @@
 //! Errors of a topology. Each operation has its own enum, and messages name the part of the lab and contain a hint.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use scenario::{DeviceName, DeviceRef, HostName};
 use thiserror::Error;
@@ -78,8 +78,10 @@ pub enum FindError {
     #[error("host `{host}` has no device `{device}`; its devices are {existing}")]
     NoDevice { host: HostName, device: DeviceName, existing: String },
     #[error("host `{host}` does not have the address {address}; its addresses are {existing}")]
-    NoAddress { host: HostName, address: Ipv4Addr, existing: String },
-    #[error("the device of host `{host}` has no IPv4 address; its addresses are {existing}")]
+    NoAddress { host: HostName, address: IpAddr, existing: String },
+    #[error(
+        "the device of host `{host}` has no address besides link-local ones; its addresses are {existing}"
+    )]
     Unaddressed { host: HostName, existing: String },
     #[error(transparent)]
     Create(#[from] CreateError),

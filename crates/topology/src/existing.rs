@@ -2,10 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::Ipv4Addr,
+    net::IpAddr,
 };
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use parking_lot::Mutex;
 use scenario::{DeviceName, DeviceRef, HostName, PathEnd};
 
@@ -30,7 +30,7 @@ pub struct FoundInterface {
 impl Topology {
     pub fn existing(
         host: &HostName,
-        address: Option<Ipv4Addr>,
+        address: Option<IpAddr>,
         interface: Option<&DeviceName>,
     ) -> Result<(Self, FoundInterface), FindError> {
         let namespaces = Namespaces::existing(host)?;
@@ -66,23 +66,22 @@ impl Topology {
 fn choose<'l>(
     host: &HostName,
     links: &'l BTreeMap<u32, LinkFacts>,
-    addresses: &BTreeSet<(u32, Ipv4Net)>,
-    address: Option<Ipv4Addr>,
+    addresses: &BTreeSet<(u32, IpNet)>,
+    address: Option<IpAddr>,
     interface: Option<&DeviceName>,
-) -> Result<(&'l LinkFacts, Ipv4Addr), FindError> {
+) -> Result<(&'l LinkFacts, IpAddr), FindError> {
     let host = host.clone();
     let known = || {
         let known = addresses.iter().filter_map(|(index, has)| Some((links.get(index)?, has.addr())));
-        known.filter(|(_, has)| !has.is_loopback())
+        known.filter(|(_, has)| read_back::is_global(*has))
     };
     let named = |link: &LinkFacts| interface.is_none_or(|name| link.name == name.as_str());
     if let Some(name) = interface.filter(|name| !links.values().any(|link| link.name == name.as_str())) {
         let existing: Vec<&str> = links.values().map(|link| link.name.as_str()).collect();
         return Err(FindError::NoDevice { host, device: name.clone(), existing: existing.join(", ") });
     }
-    let matches = |(link, has): &(&LinkFacts, Ipv4Addr)| {
-        named(link) && address.is_none_or(|requested| requested == *has)
-    };
+    let matches =
+        |(link, has): &(&LinkFacts, IpAddr)| named(link) && address.is_none_or(|requested| requested == *has);
     known().find(matches).ok_or_else(|| {
         let existing: Vec<String> = known().map(|(link, has)| format!("{has} ({})", link.name)).collect();
         let existing = if existing.is_empty() { "none".to_owned() } else { existing.join(", ") };
@@ -126,7 +125,12 @@ mod tests {
     fn error_lists_existing_devices_and_addresses() {
         for (address, interface, message, existing) in [
             (None, Some("eth7"), "no device `eth7`", "lo, eth0, eth1"),
-            (None, Some("eth1"), "has no IPv4 address", "198.18.0.1 (eth0), 198.18.0.9 (eth0)"),
+            (
+                None,
+                Some("eth1"),
+                "has no address besides link-local ones",
+                "198.18.0.1 (eth0), 198.18.0.9 (eth0)",
+            ),
             (Some("198.18.0.2"), None, "does not have the address 198.18.0.2", "198.18.0.1 (eth0)"),
             (Some("198.18.0.1"), Some("eth1"), "does not have the address 198.18.0.1", "198.18.0.1 (eth0)"),
         ] {

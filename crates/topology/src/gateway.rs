@@ -1,6 +1,6 @@
 //! The policy route of an egress gateway, and the address on its egress host. Attributes: linux/fib_rules.h.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use nlink::netlink::{MessageBuilder, rule::RuleBuilder};
 use scenario::{DeviceRef, Gateway, Lab};
 
@@ -71,11 +71,11 @@ pub(crate) fn address(gateway: &Gateway, lab: &Lab, devices: &Devices) -> Result
     let element = Element::Gateway(gateway.name.clone());
     let device = devices.get_in(&gateway.egress, &gateway.egress_device, &element)?;
     let is_assigned =
-        |(at, address): (&DeviceRef, Ipv4Net)| *at == device.at && address.addr() == gateway.egress_address;
-    if lab.addresses().any(is_assigned) {
+        |(at, address): (&DeviceRef, IpNet)| *at == device.at && address.addr() == gateway.egress_address;
+    if lab.all_addresses().any(is_assigned) {
         return Ok(vec![]);
     }
-    Ok(vec![address::add(device, Ipv4Net::from(gateway.egress_address), &element)])
+    Ok(vec![address::add(device, IpNet::from(gateway.egress_address), &element)])
 }
 
 /// `number` is the gateway's index.
@@ -106,10 +106,11 @@ pub(crate) fn divert(gateway: &Gateway, number: u32, devices: &Devices) -> Resul
 
 fn rule(gateway: &Gateway, number: u32) -> Result<MessageBuilder, Refusal> {
     let Gateway { sources, destinations, table, .. } = gateway;
-    let rule = RuleBuilder::v4()
+    let family = if sources.addr().is_ipv4() { RuleBuilder::v4() } else { RuleBuilder::v6() };
+    let rule = family
         .priority(FIRST_PRIORITY + number)
-        .from_v4(sources.network(), sources.prefix_len())
-        .to_v4(destinations.network(), destinations.prefix_len())
+        .from_addr(sources.network(), sources.prefix_len())
+        .to_addr(destinations.network(), destinations.prefix_len())
         .table(*table);
     Ok(rule.build()?)
 }

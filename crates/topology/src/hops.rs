@@ -7,7 +7,7 @@
 mod segment;
 mod spaces;
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use parking_lot::Mutex;
 use scenario::{DeviceName, DeviceRef, HostName};
@@ -68,7 +68,7 @@ pub struct Hop {
 /// If a namespace cannot be read.
 pub fn hops_between(
     known: &[NamedNamespace],
-    to: Ipv4Addr,
+    to: IpAddr,
     switches: &BTreeMap<String, Vec<(u32, String)>>,
 ) -> Result<Hops, Refusal> {
     let spaces = Spaces::read(known, switches)?;
@@ -121,7 +121,7 @@ impl Hop {
 fn walk(
     spaces: &Spaces<'_>,
     mut space: usize,
-    to: Ipv4Addr,
+    to: IpAddr,
     wanted: usize,
     nodes: &mut Vec<Node>,
 ) -> Result<Option<String>, Refusal> {

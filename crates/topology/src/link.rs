@@ -13,7 +13,7 @@ mod wire;
 use std::collections::BTreeSet;
 
 use nlink::netlink::MessageBuilder;
-use scenario::{DeviceName, DeviceRef, HostName, Lab, Layer, Link};
+use scenario::{DeviceName, DeviceRef, Gateway, HostName, Lab, Layer, Link};
 
 use crate::{
     device_kind::DeviceKind,
@@ -36,6 +36,8 @@ pub(crate) use wire::element as element_of_wire;
 
 pub(crate) struct Site<'a> {
     pub(crate) lab: &'a Lab,
+    /// The lab's gateways in both families.
+    pub(crate) gateways: Vec<Gateway>,
     pub(crate) devices: Devices,
     pub(crate) namespaces: Namespaces,
     pub(crate) taps: Taps,

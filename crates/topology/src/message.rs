@@ -1,6 +1,6 @@
 //! Requests to the kernel, and the headers of rtnetlink messages (rtnetlink(7)).
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use nlink::netlink::{
     MessageBuilder, NlMsgType,
@@ -15,6 +15,11 @@ use crate::{devices::Device, missing_capabilities::Element};
 pub(crate) const INET: u8 = 2;
 /// `AF_INET6`.
 pub(crate) const INET6: u8 = 10;
+
+pub(crate) fn family(address: IpAddr) -> u8 {
+    if address.is_ipv4() { INET } else { INET6 }
+}
+
 /// `IFF_UP`.
 const UP: u32 = 1;
 
@@ -57,6 +62,9 @@ pub(crate) fn link_header(index: u32) -> IfInfoMsg {
     IfInfoMsg::new().with_index(index.cast_signed())
 }
 
-pub(crate) fn append_address(message: &mut MessageBuilder, attribute: u16, address: Ipv4Addr) {
-    message.append_attr(attribute, &address.octets());
+pub(crate) fn append_address(message: &mut MessageBuilder, attribute: u16, address: IpAddr) {
+    match address {
+        IpAddr::V4(address) => message.append_attr(attribute, &address.octets()),
+        IpAddr::V6(address) => message.append_attr(attribute, &address.octets()),
+    }
 }

@@ -41,8 +41,22 @@ const FORWARDING: [(&str, &str); 3] = [
     ("/proc/sys/net/ipv4/conf/default/rp_filter", "0"),
 ];
 
-/// Disables IPv6, because duplicate address detection and multicast reports would disturb measurements.
-const WITHOUT_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+/// Disables IPv6 in labs that do not use it, because duplicate address detection and multicast reports would disturb
+/// measurements.
+const WITHOUT_IPV6: [(&str, &str); 1] = [("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")];
+
+/// Link-local addresses are needed, because a router uses them to resolve the next hop of a packet that it forwards. They
+/// can be used at once only without duplicate address detection.
+const IPV6: [(&str, &str); 6] = [
+    ("/proc/sys/net/ipv6/conf/all/disable_ipv6", "0"),
+    ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "0"),
+    ("/proc/sys/net/ipv6/conf/all/accept_dad", "0"),
+    ("/proc/sys/net/ipv6/conf/default/accept_dad", "0"),
+    ("/proc/sys/net/ipv6/conf/default/accept_ra", "0"),
+    ("/proc/sys/net/ipv6/conf/default/router_solicitations", "0"),
+];
+
+const FORWARD_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/all/forwarding", "1");
 
 /// Only the device that has an address replies to ARP requests for it. Otherwise two devices of a host on the same
 /// segment would both reply.
@@ -80,11 +94,11 @@ impl Namespaces {
         let runtime = Arc::new(runtime);
         let created = NetNs::create_many(lab.hosts.len())
             .map_err(|source| CreateError::Namespaces { hosts: lab.hosts.len(), source })?;
+        let has_ipv6 = lab.has_ipv6();
         let hosts = on_own_thread(|| {
-            lab.hosts
-                .iter()
-                .zip(created)
-                .map(|(host, namespace)| HostNamespace::open(&runtime, host, namespace))
+            let pairs = lab.hosts.iter().zip(created);
+            pairs
+                .map(|(host, namespace)| HostNamespace::open(&runtime, (host, has_ipv6), namespace))
                 .collect()
         })?;
         Ok(Self { hosts, runtime, on_existing: None })
@@ -109,7 +123,7 @@ impl Namespaces {
         let hosts = lab
             .hosts
             .iter()
-            .map(|host| HostNamespace::open(&runtime, host, own()?))
+            .map(|host| HostNamespace::open(&runtime, (host, lab.has_ipv6()), own()?))
             .collect::<Result<_, _>>()?;
         Ok(Self { hosts, runtime, on_existing: None })
     }
@@ -229,19 +243,26 @@ impl Namespaces {
 }
 
 impl HostNamespace {
-    fn open(runtime: &Arc<Runtime>, host: &Host, namespace: NetNs) -> Result<(HostName, Self), CreateError> {
+    fn open(
+        runtime: &Arc<Runtime>,
+        (host, has_ipv6): (&Host, bool),
+        namespace: NetNs,
+    ) -> Result<(HostName, Self), CreateError> {
         namespace.enter().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(runtime)
             .map_err(|refusal| CreateError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
-        // This file does not exist in a kernel without IPv6.
-        let _ = write_setting(WITHOUT_IPV6.0, WITHOUT_IPV6.1);
+        // These files do not exist in a kernel without IPv6, which then refuses the addresses.
+        for (file, value) in if has_ipv6 { &IPV6[..] } else { &WITHOUT_IPV6 } {
+            let _ = write_setting(file, value);
+        }
         for (file, value) in REUSE_PORTS {
             // If this fails, clients retry until the old connection is gone.
             let _ = write_setting(file, value);
         }
         write_here(host, OWN_ADDRESSES)?;
         if host.forwards {
-            FORWARDING.into_iter().try_for_each(|setting| write_here(host, setting))?;
+            let ipv6 = has_ipv6.then_some(FORWARD_IPV6);
+            FORWARDING.into_iter().chain(ipv6).try_for_each(|setting| write_here(host, setting))?;
         } else {
             // Ignore errors, because no routes lead through this host.
             let _ = write_setting(FORWARD, "0");

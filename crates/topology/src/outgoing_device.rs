@@ -1,7 +1,7 @@
 //! Finds the device that this process uses to reach an address, and reads its state. This needs no privileges.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     sync::Arc,
 };
 
@@ -15,7 +15,7 @@ use samples::DeviceState;
 use crate::{
     channel::Channel,
     device_kind::DeviceKind,
-    message::{INET, INET6},
+    message::{append_address, family},
     namespaces,
     offload::FeatureSet,
     read_back,
@@ -41,14 +41,14 @@ fn route_request(to: SocketAddr, from: Option<IpAddr>) -> MessageBuilder {
     let address = to.ip().to_canonical();
     let from = from.map(|from| from.to_canonical()).filter(|from| !from.is_unspecified());
     message.append(&RtMsg {
-        rtm_family: if address.is_ipv4() { INET } else { INET6 },
+        rtm_family: family(address),
         rtm_dst_len: bits(address),
         rtm_src_len: from.map_or(0, bits),
         ..RtMsg::default()
     });
-    append(&mut message, RtaAttr::Dst, address);
+    append_address(&mut message, RtaAttr::Dst as u16, address);
     if let Some(from) = from {
-        append(&mut message, RtaAttr::Src, from);
+        append_address(&mut message, RtaAttr::Src as u16, from);
     }
     match to {
         // The scope ID of a link-local address is the index of its device.
@@ -64,38 +64,34 @@ fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-fn append(message: &mut MessageBuilder, attribute: RtaAttr, address: IpAddr) {
-    match address {
-        IpAddr::V4(address) => message.append_attr(attribute as u16, &address.octets()),
-        IpAddr::V6(address) => message.append_attr(attribute as u16, &address.octets()),
-    }
-}
-
 /// Returns `None` for a local address, because its route has another type.
 fn device_of(route: &[u8]) -> Option<u32> {
     const TYPE: usize = 7;
     if *route.get(TYPE)? != UNICAST {
         return None;
     }
-    Some(u32::from_ne_bytes(attribute(route, RtaAttr::Oif)?))
+    read_back::u32_at(attribute(route, RtaAttr::Oif)?)
 }
 
-fn attribute<const N: usize>(route: &[u8], wanted: RtaAttr) -> Option<[u8; N]> {
+fn attribute(route: &[u8], wanted: RtaAttr) -> Option<&[u8]> {
     let mut attributes = AttrIter::new(route.get(RtMsg::SIZE..)?);
-    let (_, value) = attributes.find(|(attribute, _)| *attribute == wanted as u16)?;
-    value.try_into().ok()
+    attributes.find(|(attribute, _)| *attribute == wanted as u16).map(|(_, value)| value)
+}
+
+fn address(route: &[u8], wanted: RtaAttr) -> Option<IpAddr> {
+    read_back::ip(attribute(route, wanted)?)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NextHop {
     pub(crate) device: u32,
     /// `None` if the address is in the device's own network.
-    pub(crate) gateway: Option<Ipv4Addr>,
-    pub(crate) source: Option<Ipv4Addr>,
+    pub(crate) gateway: Option<IpAddr>,
+    pub(crate) source: Option<IpAddr>,
 }
 
 /// Returns `None` if there is no route, or if the address is local.
-pub(crate) fn next_hop(channel: &Channel, to: Ipv4Addr) -> Result<Option<NextHop>, Refusal> {
+pub(crate) fn next_hop(channel: &Channel, to: IpAddr) -> Result<Option<NextHop>, Refusal> {
     let route = match channel.request_one(route_request(SocketAddr::new(to.into(), 0), None)) {
         Err(refusal) if refusal.is_unreachable() => return Ok(None),
         route => route?,
@@ -103,8 +99,8 @@ pub(crate) fn next_hop(channel: &Channel, to: Ipv4Addr) -> Result<Option<NextHop
     let hop = |route: &[u8]| {
         Some(NextHop {
             device: device_of(route)?,
-            gateway: attribute(route, RtaAttr::Gateway).map(Ipv4Addr::from),
-            source: attribute(route, RtaAttr::Prefsrc).map(Ipv4Addr::from),
+            gateway: address(route, RtaAttr::Gateway),
+            source: address(route, RtaAttr::Prefsrc),
         })
     };
     Ok(route.as_deref().and_then(hop))

@@ -2,10 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::Ipv4Addr,
+    net::IpAddr,
 };
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use nlink::netlink::{
     AttrIter, MessageBuilder, NlMsgType,
     genl::ethtool::Coalesce,
@@ -20,15 +20,8 @@ use scenario::{DeviceRef, HostName};
 use units::Bytes;
 
 use crate::{
-    channel::Channel,
-    device_kind::DeviceKind,
-    devices::Devices,
-    error::ReadError,
-    ethtool::Ethtool,
-    message::{INET, link_header},
-    namespaces::Namespaces,
-    offload::FeatureSet,
-    refusal::Refusal,
+    channel::Channel, device_kind::DeviceKind, devices::Devices, error::ReadError, ethtool::Ethtool,
+    message::link_header, namespaces::Namespaces, offload::FeatureSet, refusal::Refusal,
     rings::QueuesAndRings,
 };
 
@@ -100,13 +93,13 @@ pub(crate) fn link_requests(indexes: &[u32]) -> Vec<MessageBuilder> {
 pub(crate) fn addresses(
     namespaces: &Namespaces,
     host: &HostName,
-) -> Result<BTreeSet<(u32, Ipv4Net)>, ReadError> {
+) -> Result<BTreeSet<(u32, IpNet)>, ReadError> {
     addresses_of(namespaces.channel(host)).map_err(|refusal| unread(host, "its addresses", refusal))
 }
 
-pub(crate) fn addresses_of(channel: &Channel) -> Result<BTreeSet<(u32, Ipv4Net)>, Refusal> {
+pub(crate) fn addresses_of(channel: &Channel) -> Result<BTreeSet<(u32, IpNet)>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETADDR, NLM_F_REQUEST);
-    request.append(&IfAddrMsg { ifa_family: INET, ..IfAddrMsg::default() });
+    request.append(&IfAddrMsg::default());
     let payloads = channel.dump(request)?;
     Ok(payloads.iter().filter_map(|payload| address(payload)).collect())
 }
@@ -268,13 +261,25 @@ fn counters(value: &[u8]) -> Option<DeviceCounters> {
     })
 }
 
-fn address(payload: &[u8]) -> Option<(u32, Ipv4Net)> {
+fn address(payload: &[u8]) -> Option<(u32, IpNet)> {
     let prefix = *payload.get(1)?;
     let index = u32_at(payload.get(4..)?)?;
-    let mut attributes = AttrIter::new(payload.get(IfAddrMsg::SIZE..)?);
-    let (_, local) = attributes.find(|(attribute, _)| *attribute == IfaAttr::Local as u16)?;
-    let local = Ipv4Addr::from(<[u8; 4]>::try_from(local).ok()?);
-    Some((index, Ipv4Net::new(local, prefix).ok()?))
+    let attributes = payload.get(IfAddrMsg::SIZE..)?;
+    let find = |wanted: IfaAttr| AttrIter::new(attributes).find(|(attribute, _)| *attribute == wanted as u16);
+    // IPv6 addresses have this attribute only if they are point-to-point.
+    let (_, local) = find(IfaAttr::Local).or_else(|| find(IfaAttr::Address))?;
+    Some((index, IpNet::new(ip(local)?, prefix).ok()?))
+}
+
+/// Returns whether an address can be reached from another host without naming a device.
+pub(crate) fn is_global(address: IpAddr) -> bool {
+    let is_link_local = matches!(address, IpAddr::V6(address) if address.is_unicast_link_local());
+    !address.is_loopback() && !is_link_local
+}
+
+pub(crate) fn ip(bytes: &[u8]) -> Option<IpAddr> {
+    let ipv4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from).ok();
+    ipv4.or_else(|| <[u8; 16]>::try_from(bytes).map(IpAddr::from).ok())
 }
 
 pub(crate) fn u32_at(bytes: &[u8]) -> Option<u32> {

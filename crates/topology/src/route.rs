@@ -1,8 +1,8 @@
 //! Static routes (linux/rtnetlink.h).
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use nlink::netlink::{
     MessageBuilder, NlMsgType,
     types::route::{RtMsg, RtaAttr},
@@ -10,7 +10,7 @@ use nlink::netlink::{
 use scenario::Route;
 
 use crate::{
-    message::{INET, Request, append_address, create},
+    message::{Request, append_address, create, family},
     missing_capabilities::Element,
 };
 
@@ -35,10 +35,10 @@ pub(crate) fn element(route: &Route) -> Element {
     Element::Route(route.host.clone(), format!("{} via {}", route.to, route.via))
 }
 
-pub(crate) fn message(to: Ipv4Net, via: Ipv4Addr, table: u32, device: Option<u32>) -> MessageBuilder {
+pub(crate) fn message(to: IpNet, via: IpAddr, table: u32, device: Option<u32>) -> MessageBuilder {
     let mut message = create(NlMsgType::RTM_NEWROUTE);
     let header = RtMsg {
-        rtm_family: INET,
+        rtm_family: family(via),
         rtm_dst_len: to.prefix_len(),
         // Table numbers that do not fit are set by the attribute below.
         rtm_table: u8::try_from(table).unwrap_or(0),

@@ -1,16 +1,16 @@
 //! Minimal labs for testing capabilities.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use scenario::{
     DeviceName, DeviceRef, DeviceSettings, Gateway, Host, HostKind, HostName, Lab,
     link::{LinkEnd, Wire},
 };
 
 pub(crate) const MTU: u32 = 1500;
-pub(crate) const NEAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
-pub(crate) const FAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+pub(crate) const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 0, 1));
+pub(crate) const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 0, 2));
 
 pub(crate) fn host() -> Lab {
     Lab { hosts: vec![named("near")], ..Lab::default() }
@@ -40,7 +40,7 @@ pub(crate) fn near() -> DeviceRef {
 }
 
 pub(crate) fn gateway() -> Gateway {
-    let elsewhere = |third| Ipv4Net::new_assert(Ipv4Addr::new(198, 18, third, 0), 24);
+    let elsewhere = |third| IpNet::new_assert(IpAddr::from([198, 18, third, 0]), 24);
     Gateway {
         name: "egress".into(),
         node: HostName::new("near"),
@@ -59,8 +59,8 @@ pub(crate) fn named(name: &str) -> Host {
     Host::new(name, HostKind::Host)
 }
 
-fn in_net(address: Ipv4Addr) -> Ipv4Net {
-    Ipv4Net::new_assert(address, 24)
+fn in_net(address: IpAddr) -> IpNet {
+    IpNet::new_assert(address, 24)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Source NAT on a gateway's egress host, using nftables with a counter per rule.
 
+use std::net::IpAddr;
+
 use nlink::netlink::{
     Connection, Nftables,
     nftables::{BaseChain, Chain, Family, NatHook, Priority, Rule, RuleExpr, parse_expressions},
@@ -12,33 +14,42 @@ const TABLE: &str = "plumb";
 const CHAIN: &str = "egress";
 
 pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Result<(), Refusal> {
-    let Some(first) = gateways.first() else { return Ok(()) };
-    let connection = namespaces.nftables(&first.egress)?;
-    let chain = Chain::new(TABLE, CHAIN)?
-        .family(Family::Ip)
-        .base(BaseChain::nat(NatHook::Postrouting, Priority::SrcNat));
-    let table = connection.transaction().add_table(TABLE, Family::Ip).add_chain(chain);
-    let rules = gateways.iter().fold(table, |table, gateway| table.add_rule(rule(gateway)));
-    Ok(namespaces.wait(rules.commit(&connection))?)
+    for same_family in gateways.chunk_by(|one, other| family(one) == family(other)) {
+        let family = family(same_family[0]);
+        let connection = namespaces.nftables(&same_family[0].egress)?;
+        let base = BaseChain::nat(NatHook::Postrouting, Priority::SrcNat);
+        let chain = Chain::new(TABLE, CHAIN)?.family(family).base(base);
+        let table = connection.transaction().add_table(TABLE, family).add_chain(chain);
+        let rules = same_family.iter().fold(table, |table, gateway| table.add_rule(rule(gateway)));
+        namespaces.wait(rules.commit(&connection))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64> {
     let connection: Connection<Nftables> = namespaces.nftables(&gateway.egress).ok()?;
-    let rules = namespaces.wait(connection.list_rules(TABLE, Family::Ip)).ok()?;
+    let rules = namespaces.wait(connection.list_rules(TABLE, family(gateway))).ok()?;
     let own = rules.iter().find(|rule| rule.comment_text.as_deref() == Some(&gateway.name))?;
     counter(&parse_expressions(&own.expression_bytes))
 }
 
 fn rule(gateway: &Gateway) -> Rule {
     let Gateway { sources, destinations, .. } = gateway;
-    Rule::new(TABLE, CHAIN)
-        .family(Family::Ip)
-        .match_saddr_v4(sources.network(), sources.prefix_len())
-        .match_daddr_v4(destinations.network(), destinations.prefix_len())
+    let rule = Rule::new(TABLE, CHAIN)
+        .family(family(gateway))
+        .match_saddr(sources.network(), sources.prefix_len())
+        .match_daddr(destinations.network(), destinations.prefix_len())
         .match_oif(gateway.egress_device.as_str())
-        .counter()
-        .snat(gateway.egress_address, None)
-        .comment(&gateway.name)
+        .counter();
+    let rule = match gateway.egress_address {
+        IpAddr::V4(address) => rule.snat(address, None),
+        IpAddr::V6(address) => rule.snat_v6(address, None),
+    };
+    rule.comment(&gateway.name)
+}
+
+fn family(gateway: &Gateway) -> Family {
+    if gateway.egress_address.is_ipv4() { Family::Ip } else { Family::Ip6 }
 }
 
 fn counter(expressions: &[RuleExpr]) -> Option<u64> {

@@ -2,11 +2,11 @@
 //!
 //! Calls block. They may come from any thread, but not from an async runtime.
 
-use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
+use std::{collections::BTreeMap, fmt, net::IpAddr};
 
 use parking_lot::Mutex;
 use samples::{DeviceState, PathCounters};
-use scenario::{DeviceRef, DeviceSettings, Gateway, HostName, Link};
+use scenario::{DeviceRef, DeviceSettings, Family, Gateway, HostName, Link};
 use sys::netns::NetNs;
 
 use crate::{
@@ -68,10 +68,11 @@ impl Topology {
     }
 
     #[must_use]
-    pub fn namespace_of(&self, address: Ipv4Addr) -> Option<&NetNs> {
+    pub fn namespace_of(&self, address: IpAddr) -> Option<&NetNs> {
+        let family = Family::of(address);
         let mut devices = self.links.iter().flat_map(Link::devices);
         let device = devices.find(|device| {
-            device.address.is_some_and(|has| has.addr() == address)
+            device.address.is_some_and(|has| family.address(has.addr()) == Some(address))
                 && self.namespaces.get(&device.at.host).is_some()
         })?;
         self.namespaces.get(&device.at.host)

@@ -2,12 +2,12 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::Ipv4Addr,
+    net::IpAddr,
     os::fd::{AsFd, AsRawFd},
     sync::Arc,
 };
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use nlink::netlink::{
     AttrIter, MessageBuilder, NlMsgType,
     message::NLM_F_REQUEST,
@@ -53,11 +53,11 @@ impl View {
         read_back::links_of(&self.channel, true)
     }
 
-    pub(crate) fn addresses(&self) -> Result<BTreeSet<(u32, Ipv4Net)>, Refusal> {
+    pub(crate) fn addresses(&self) -> Result<BTreeSet<(u32, IpNet)>, Refusal> {
         read_back::addresses_of(&self.channel)
     }
 
-    pub(crate) fn next_hop(&self, to: Ipv4Addr) -> Result<Option<NextHop>, Refusal> {
+    pub(crate) fn next_hop(&self, to: IpAddr) -> Result<Option<NextHop>, Refusal> {
         outgoing_device::next_hop(&self.channel, to)
     }
 }

@@ -16,13 +16,15 @@ use crate::{
     stop::Stop,
 };
 
-/// The length of an IPv4 header without options (RFC 791) plus a UDP header (RFC 768).
-const HEADERS: u32 = 20 + 8;
-/// The smallest packet that has room for the message number and the token.
-const SMALLEST: u32 = HEADERS + 16;
+/// The lengths of an IP header without options or extension headers (RFC 791, RFC 8200) plus a UDP header (RFC 768).
+const HEADERS_IPV4: u32 = 20 + 8;
+const HEADERS_IPV6: u32 = 40 + 8;
+/// The message number and the token.
+const LEAST_PAYLOAD: u32 = 16;
 const LARGEST: u32 = 65_535;
-/// Every IPv4 path carries packets of this size (RFC 791).
-const LEAST_MTU: u32 = 576;
+/// The packet sizes that every path must carry (RFC 791, RFC 8200).
+const LEAST_MTU_IPV4: u32 = 576;
+const LEAST_MTU_IPV6: u32 = 1280;
 
 /// Attempts per probe. A packet that should fit is sent more often, since it may also be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
@@ -37,6 +39,12 @@ pub struct MtuSpec {
     pub server: SocketAddr,
     /// The expected MTU in bytes. An IP packet of this size should pass, and a larger one should not.
     pub mtu: u32,
+}
+
+impl MtuSpec {
+    fn headers(&self) -> u32 {
+        if self.server.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,14 +64,15 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
 /// the MTU pass, if an error reports that they do not fit, or if even the smallest packets are lost.
 pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<u32>> {
     let socket = open(spec, stop)?;
+    let least = if spec.server.is_ipv4() { LEAST_MTU_IPV4 } else { LEAST_MTU_IPV6 };
     let fate = |mtu: u32, tries: &Tries| tries.send(&socket, spec, mtu, stop);
-    if spec.mtu <= LEAST_MTU
+    if spec.mtu <= least
         || fate(spec.mtu, &REPORTED)? != Fate::Lost
-        || fate(LEAST_MTU, &FITTING)? != Fate::Answered
+        || fate(least, &FITTING)? != Fate::Answered
     {
         return Ok(None);
     }
-    let (mut passes, mut lost) = (LEAST_MTU, spec.mtu);
+    let (mut passes, mut lost) = (least, spec.mtu);
     while passes + 1 < lost {
         let middle = passes.midpoint(lost);
         match fate(middle, &LARGER)? {
@@ -77,7 +86,7 @@ pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<u32>> {
 /// Sends packets of the MTU without waiting for replies.
 pub fn send_packets(spec: &MtuSpec, count: u32, stop: &Stop) -> Result<()> {
     let socket = open(spec, stop)?;
-    let mut message = Message::new((spec.mtu - HEADERS) as usize, spec.token);
+    let mut message = Message::new((spec.mtu - spec.headers()) as usize, spec.token);
     for number in 0..u64::from(count) {
         match socket.send(message.number(number)) {
             Err(error) if !is_too_long(&error) && !is_wait(&error) => {
@@ -90,9 +99,10 @@ pub fn send_packets(spec: &MtuSpec, count: u32, stop: &Stop) -> Result<()> {
 }
 
 fn open(spec: &MtuSpec, stop: &Stop) -> Result<UdpSocket> {
-    if spec.mtu < SMALLEST || spec.mtu > LARGEST {
+    if spec.mtu < spec.headers() + LEAST_PAYLOAD || spec.mtu > LARGEST {
         let value = spec.mtu.to_string();
-        return Err(Error::Setting { setting: "the MTU to probe", value, allowed: "44 to 65535 bytes" });
+        let allowed = if spec.server.is_ipv4() { "44 to 65535 bytes" } else { "64 to 65535 bytes" };
+        return Err(Error::Setting { setting: "the MTU to probe", value, allowed });
     }
     let handshake = Handshake { token: spec.token, purpose: Purpose::Probe, number: 0 };
     let socket = greet(spec.bind, spec.server, handshake, stop)?;
@@ -116,7 +126,7 @@ struct Tries {
 impl Tries {
     fn send(&self, socket: &UdpSocket, spec: &MtuSpec, mtu: u32, stop: &Stop) -> Result<Fate> {
         let object = || spec.server.to_string();
-        let mut message = Message::new((mtu - HEADERS) as usize, spec.token);
+        let mut message = Message::new((mtu - spec.headers()) as usize, spec.token);
         let mut answer = vec![0; LARGEST as usize];
         for number in 0..self.count {
             match socket.send(message.number(number)) {

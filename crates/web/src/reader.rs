@@ -1,6 +1,6 @@
 //! Recognizes readers by their token or session cookie.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use axum::{
     extract::Request,
@@ -56,7 +56,7 @@ pub(crate) fn check_token(
 }
 
 pub(crate) fn source(extensions: &Extensions) -> Source {
-    extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)))
+    extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from([0, 0, 0, 0])))
 }
 
 pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {

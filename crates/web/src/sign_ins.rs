@@ -68,14 +68,14 @@ impl SignIns {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
+    use std::net::IpAddr;
 
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
 
     fn source(number: u32) -> Source {
-        Source::from(IpAddr::from(Ipv4Addr::from_bits(number)))
+        Source::from(IpAddr::from(number.to_be_bytes()))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tests with fake probes when probes are created, started, read and stopped.
 
-use std::{cell::RefCell, net::Ipv4Addr};
+use std::{cell::RefCell, net::IpAddr};
 
 use protocol::{BreakdownOrder, Subject};
 use samples::CpuConsumer;
@@ -73,7 +73,7 @@ fn order(probes: &[ProbeKind], latency_breakdown: Option<BreakdownOrder>) -> Obs
 fn latency_breakdown() -> BreakdownOrder {
     BreakdownOrder {
         transport: Transport::Udp,
-        server: Ipv4Addr::LOCALHOST,
+        server: IpAddr::from([127, 0, 0, 1]),
         port: 9,
         message: Bytes(64),
         every: 1,

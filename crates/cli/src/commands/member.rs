@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     path::PathBuf,
     sync::{
         Arc,
@@ -62,7 +62,7 @@ pub(crate) struct MemberArgs {
     name: Option<String>,
     /// Default address for traffic, overriding the file's `address`
     #[arg(long)]
-    address: Option<Ipv4Addr>,
+    address: Option<IpAddr>,
     /// Serve Prometheus `/metrics` over unencrypted HTTP at this address
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,

@@ -1,5 +1,7 @@
 //! The maps of packet_way.bpf.c. The layouts mirror packet.h and trail.h.
 
+use std::net::IpAddr;
+
 use protocol::{BreakdownOrder, Subject};
 use samples::CpuConsumer;
 use workload::{LatencyHistogram, Transport};
@@ -19,7 +21,7 @@ const WAYS_SEEN: u32 = 2;
 /// These mirror `struct trail`, `struct way` and `struct settings`, in 8-byte words.
 const TRAIL: usize = 13 + 4 * POINTS;
 const WAY: usize = 2 + 3 * POINTS;
-const SETTINGS: usize = 6;
+const SETTINGS: usize = 7;
 /// These mirror `enum role` of packet_way.bpf.c.
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
@@ -96,8 +98,16 @@ fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
         Transport::Tcp => 6,
         Transport::Udp => 17,
     };
+    let [first, second] = match way.server {
+        IpAddr::V4(address) => [u32::from_ne_bytes(address.octets()).into(), 0],
+        IpAddr::V6(address) => {
+            let bits = address.to_bits();
+            [((bits >> 64) as u64).to_be(), (bits as u64).to_be()]
+        }
+    };
     [
-        u64::from(u32::from_ne_bytes(way.server.octets())),
+        first,
+        second,
         u64::from(way.port.to_be()),
         transport,
         way.message.0,

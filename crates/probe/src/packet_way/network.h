@@ -16,8 +16,13 @@ struct net_device {
 	possible_net_t nd_net;
 };
 
+struct in6_addr {
+	__u64 words[2];
+};
+
 struct sock_common {
 	__u32 skc_daddr;
+	struct in6_addr skc_v6_daddr;
 	__u16 skc_dport;
 	__u16 skc_num;
 };

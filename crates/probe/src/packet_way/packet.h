@@ -8,13 +8,21 @@
 
 #define TCP 6
 #define UDP 17
-/* VXLAN encapsulation: the outer IP, UDP and VXLAN headers, and the inner Ethernet header. */
-#define ENCAPSULATION (20 + 8 + 8 + 14)
+/* The UDP and VXLAN headers of a tunnel, and the inner Ethernet header. */
+#define ENCAPSULATION (8 + 8 + 14)
 #define FRAGMENT_OFFSET 0x1fff
+/* IPv6 extension headers (RFC 8200, section 4). */
+#define HOP_BY_HOP 0
+#define ROUTING 43
+#define FRAGMENT 44
+#define DESTINATION 60
+#define FRAGMENT_OFFSET_IPV6 0xfff8
+#define MOST_EXTENSIONS 4
 
-/* The message to follow, which user space sets (maps.rs). Addresses are in network byte order. */
+/* The message to follow, which user space sets (maps.rs). Addresses are in network byte order. An IPv4 address is in
+ * the first 4 bytes. */
 struct settings {
-	__u64 server;
+	__u64 server[2];
 	__u64 port;
 	__u64 transport;
 	__u64 message;
@@ -36,8 +44,8 @@ static __always_inline struct settings *the_settings(void)
 	return bpf_map_lookup_elem(&wanted, &only);
 }
 
-/* An IPv4 header without options (RFC 791), then UDP (RFC 768) or the start of TCP (RFC 9293). */
-struct headers {
+/* A header without options (RFC 791). */
+struct ipv4 {
 	__u8 version;
 	__u8 service;
 	__be16 length;
@@ -48,6 +56,19 @@ struct headers {
 	__be16 checksum;
 	__be32 source;
 	__be32 destination;
+};
+
+struct ipv6 {
+	__be32 version;
+	__be16 length;
+	__u8 next;
+	__u8 hops;
+	__u64 source[2];
+	__u64 destination[2];
+};
+
+/* UDP (RFC 768) or the start of TCP (RFC 9293). */
+struct segment {
 	__be16 source_port;
 	__be16 destination_port;
 	union {
@@ -69,6 +90,17 @@ struct headers {
 	};
 };
 
+struct packet {
+	__u64 source[2];
+	__u64 destination[2];
+	/* The length of the IP headers. */
+	__u32 head;
+	/* The length of the segment, or 0 if it is larger than the IP header can express (BIG TCP). */
+	__u32 length;
+	__u32 transport;
+	struct segment segment;
+};
+
 struct message {
 	/* Whether the message comes from the server. */
 	int back;
@@ -78,64 +110,120 @@ struct message {
 	__u64 id;
 };
 
+static __always_inline int skip_extensions(struct packet *at, const unsigned char *start)
+{
+	for (int i = 0; i < MOST_EXTENSIONS; i++) {
+		struct {
+			__u8 next;
+			__u8 length;
+			__be16 offset;
+		} extension;
+		int is_fragment = at->transport == FRAGMENT;
+		if (!is_fragment && at->transport != HOP_BY_HOP && at->transport != ROUTING && at->transport != DESTINATION)
+			return 1;
+		if (bpf_probe_read_kernel(&extension, sizeof(extension), start + at->head))
+			return 0;
+		if (is_fragment && (extension.offset & bpf_htons(FRAGMENT_OFFSET_IPV6)))
+			return 0;
+		__u32 length = is_fragment ? 8 : (extension.length + 1) * 8;
+		at->transport = extension.next;
+		at->head += length;
+		at->length = at->length > length ? at->length - length : 0;
+	}
+	return 0;
+}
+
+/* Reads the headers. If a packet is fragmented, only its first fragment has all of them. */
+static __always_inline int read_packet(const unsigned char *start, struct packet *at)
+{
+	union {
+		struct ipv4 v4;
+		struct ipv6 v6;
+	} ip;
+	if (bpf_probe_read_kernel(&ip, sizeof(ip), start))
+		return 0;
+	if (ip.v4.version == 0x45) {
+		if (ip.v4.fragment & bpf_htons(FRAGMENT_OFFSET))
+			return 0;
+		at->source[0] = ip.v4.source;
+		at->destination[0] = ip.v4.destination;
+		at->source[1] = at->destination[1] = 0;
+		at->head = sizeof(ip.v4);
+		at->length = ip.v4.length ? bpf_ntohs(ip.v4.length) - sizeof(ip.v4) : 0;
+		at->transport = ip.v4.transport;
+	} else if (ip.v4.version >> 4 == 6) {
+		at->source[0] = ip.v6.source[0];
+		at->source[1] = ip.v6.source[1];
+		at->destination[0] = ip.v6.destination[0];
+		at->destination[1] = ip.v6.destination[1];
+		at->head = sizeof(ip.v6);
+		at->length = bpf_ntohs(ip.v6.length);
+		at->transport = ip.v6.next;
+		if (!skip_extensions(at, start))
+			return 0;
+	} else {
+		return 0;
+	}
+	return !bpf_probe_read_kernel(&at->segment, sizeof(at->segment), start + at->head);
+}
+
 /* Returns whether the packet carries bytes of the message. */
-static __always_inline int carries(const struct headers *at, const struct settings *settings)
+static __always_inline int carries(const struct packet *at, const struct settings *settings)
 {
 	if (settings->transport == UDP)
-		return bpf_ntohs(at->udp.length) == settings->message + 8;
-	/* A packet without a length is larger than IPv4 can express (BIG TCP). */
+		return bpf_ntohs(at->segment.udp.length) == settings->message + 8;
 	if (!at->length)
 		return 1;
-	__u32 head = sizeof(struct headers) - 20 + ((at->tcp.offset >> 4) << 2);
-	__u32 length = bpf_ntohs(at->length);
-	return length > head && length - head <= settings->message;
+	__u32 head = (at->segment.tcp.offset >> 4) << 2;
+	return at->length > head && at->length - head <= settings->message;
 }
 
-static __always_inline __u64 id_of(const struct headers *at, const struct settings *settings)
+static __always_inline __u64 id_of(const struct packet *at, const struct settings *settings)
 {
 	if (settings->transport == TCP)
-		return at->tcp.sequence;
+		return at->segment.tcp.sequence;
 	/* A message starts with an 8-byte counter, followed by the sender's token. */
 	if (settings->message >= 12)
-		return (__u64)at->udp.payload[1] << 32 | at->udp.payload[2];
+		return (__u64)at->segment.udp.payload[1] << 32 | at->segment.udp.payload[2];
 	if (settings->message >= 8)
-		return (__u64)at->udp.payload[0] << 32 | at->udp.payload[1];
+		return (__u64)at->segment.udp.payload[0] << 32 | at->segment.udp.payload[1];
 	__u32 absent = settings->message < 4 ? 32 - 8 * settings->message : 0;
-	return at->udp.payload[0] << (absent & 31);
+	return at->segment.udp.payload[0] << (absent & 31);
 }
 
-static __always_inline int is_message(const struct headers *at, const struct settings *settings, struct message *message)
+static __always_inline int is_server(const __u64 *address, __be16 port, const struct settings *settings)
 {
-	if (at->version != 0x45 || at->transport != settings->transport)
+	return address[0] == settings->server[0] && address[1] == settings->server[1] && port == settings->port;
+}
+
+static __always_inline int is_message(const struct packet *at, const struct settings *settings, struct message *message)
+{
+	if (at->transport != settings->transport)
 		return 0;
-	int there = at->destination == settings->server && at->destination_port == settings->port;
-	int back = at->source == settings->server && at->source_port == settings->port;
-	if (!there && !back)
-		return 0;
-	/* If the message is fragmented, this follows the first fragment, which contains the header. */
-	if ((at->fragment & bpf_htons(FRAGMENT_OFFSET)) || !carries(at, settings))
+	int there = is_server(at->destination, at->segment.destination_port, settings);
+	if ((!there && !is_server(at->source, at->segment.source_port, settings)) || !carries(at, settings))
 		return 0;
 	message->back = !there;
-	message->client_port = there ? at->source_port : at->destination_port;
+	message->client_port = there ? at->segment.source_port : at->segment.destination_port;
 	message->id = id_of(at, settings);
 	return 1;
 }
 
-static __always_inline int is_tunnel(const struct headers *at)
+static __always_inline int is_tunnel(const struct packet *at)
 {
-	return at->version == 0x45 && at->transport == UDP && at->udp.payload[0] == bpf_htonl(0x08000000) &&
-	       !(at->udp.payload[1] & bpf_htonl(0xff));
+	return at->transport == UDP && at->segment.udp.payload[0] == bpf_htonl(0x08000000) &&
+	       !(at->segment.udp.payload[1] & bpf_htonl(0xff));
 }
 
 /* Returns whether the packet with its IP header at `start` carries the message, possibly encapsulated. */
 static __always_inline int find_message(const unsigned char *start, const struct settings *settings, struct message *message)
 {
-	struct headers at;
-	if (bpf_probe_read_kernel(&at, sizeof(at), start))
+	struct packet at;
+	if (!read_packet(start, &at))
 		return 0;
 	if (is_message(&at, settings, message))
 		return 1;
-	if (!is_tunnel(&at) || bpf_probe_read_kernel(&at, sizeof(at), start + ENCAPSULATION))
+	if (!is_tunnel(&at) || !read_packet(start + at.head + ENCAPSULATION, &at))
 		return 0;
 	return is_message(&at, settings, message);
 }

@@ -49,6 +49,17 @@ static __always_inline struct sock *socket_of(__u32 descriptor)
 	return BPF_CORE_READ(socket, sk);
 }
 
+static __always_inline int is_connected(struct sock *socket, const struct settings *settings)
+{
+	if (!settings->server[1])
+		return BPF_CORE_READ(socket, __sk_common.skc_daddr) == settings->server[0];
+	__u64 address[2] = {};
+	/* A kernel without IPv6 does not have the field. */
+	if (bpf_core_field_exists(socket->__sk_common.skc_v6_daddr))
+		bpf_core_read(address, sizeof(address), &socket->__sk_common.skc_v6_daddr);
+	return address[0] == settings->server[0] && address[1] == settings->server[1];
+}
+
 /* Returns whether the socket is connected to the observed server, or is an unconnected socket of the client.
  * */
 static __always_inline int is_clients(struct sock *socket, const struct settings *settings)
@@ -56,7 +67,7 @@ static __always_inline int is_clients(struct sock *socket, const struct settings
 	if (BPF_CORE_READ(socket, sk_protocol) != settings->transport)
 		return 0;
 	__u16 port = BPF_CORE_READ(socket, __sk_common.skc_dport);
-	return !port || (port == settings->port && BPF_CORE_READ(socket, __sk_common.skc_daddr) == settings->server);
+	return !port || (port == settings->port && is_connected(socket, settings));
 }
 
 /* Returns whether the socket is the server's end of the connection that the message uses. */

@@ -1,13 +1,10 @@
 //! Checks that addresses are valid, unique and in the benchmark range.
 
-use std::{collections::BTreeMap, net::Ipv4Addr, ops::Range};
+use std::{collections::BTreeMap, net::IpAddr, ops::Range};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 
-use crate::{diagnosis::Problem, document::Document, names::DeviceName, resolve::Draft};
-
-/// The range reserved for benchmarks of network devices (RFC 2544, appendix C.2.2).
-const BENCHMARK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 0, 0), 15);
+use crate::{diagnosis::Problem, document::Document, family::Family, names::DeviceName, resolve::Draft};
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     for (_, address, place) in &draft.places.addresses {
@@ -21,21 +18,38 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     overlaps(draft, problems);
 }
 
-fn outside(address: Ipv4Addr, place: &Range<usize>) -> Option<Problem> {
-    let message = format!("{address} is outside {BENCHMARK}, the range reserved for benchmarks");
-    let help = "use an address between 198.18.0.1 and 198.19.255.254";
+fn outside(address: IpAddr, place: &Range<usize>) -> Option<Problem> {
+    if matches!(address, IpAddr::V6(address) if address.is_unicast_link_local()) {
+        let message =
+            format!("{address} is a link-local address, which is only unique together with a device");
+        let problem = Problem::new(place.clone(), message, "link-local");
+        return Some(problem.help("use an address in 2001:2::/48"));
+    }
+    let range = Family::of(address).benchmark();
+    let message = format!("{address} is outside {range}, the range reserved for benchmarks");
+    let help = match address {
+        IpAddr::V4(_) => "use an address between 198.18.0.1 and 198.19.255.254",
+        IpAddr::V6(_) => {
+            "use an address that starts with 2001:2:0:, or 2001:2::198.18.0.1 to 2001:2::198.19.255.254"
+        }
+    };
     let problem = Problem::new(place.clone(), message, "outside").help(help);
-    (!BENCHMARK.contains(&address)).then_some(problem)
+    (!range.contains(&address)).then_some(problem)
 }
 
-fn unusable(address: Ipv4Net, place: &Range<usize>) -> Option<Problem> {
+fn unusable(address: IpNet, place: &Range<usize>) -> Option<Problem> {
     if let Some(problem) = outside(address.addr(), place) {
         return Some(problem);
     }
-    let ends = address.prefix_len() <= 30
-        && (address.addr() == address.network() || address.addr() == address.broadcast());
-    let message = match (address.prefix_len() < BENCHMARK.prefix_len(), ends) {
-        (true, _) => format!("the network {} is larger than {BENCHMARK}", address.trunc()),
+    let range = Family::of(address.addr()).benchmark();
+    let has_ends = address.prefix_len() <= address.max_prefix_len() - 2;
+    let is_last = address.addr().is_ipv4() && address.addr() == address.broadcast();
+    let ends = has_ends && (address.addr() == address.network() || is_last);
+    let message = match (address.prefix_len() < range.prefix_len(), ends) {
+        (true, _) => format!("the network {} is larger than {range}", address.trunc()),
+        (_, true) if address.addr().is_ipv6() => {
+            format!("{} is the anycast address of the network's routers", address.addr())
+        }
         (_, true) => format!("{} is a network or broadcast address", address.addr()),
         _ => return None,
     };
@@ -49,7 +63,7 @@ fn clashes(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
         let address = &gateway.table.address;
         (address.get_ref().0, format!("the gateway `{}`", gateway.name()), address.span())
     });
-    let mut first: BTreeMap<Ipv4Addr, String> = BTreeMap::new();
+    let mut first: BTreeMap<IpAddr, String> = BTreeMap::new();
     for (address, owner, place) in assigned.chain(egress) {
         if let Some(before) = first.get(&address) {
             let message = format!("{address} is already used by {before}");
@@ -63,7 +77,7 @@ fn clashes(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
 }
 
 fn overlaps(draft: &Draft, problems: &mut Vec<Problem>) {
-    let mut hosts: BTreeMap<_, Vec<(&DeviceName, Ipv4Net)>> = BTreeMap::new();
+    let mut hosts: BTreeMap<_, Vec<(&DeviceName, IpNet)>> = BTreeMap::new();
     for (at, address, place) in &draft.places.addresses {
         let others = hosts.entry(&at.host).or_default();
         let network = address.trunc();

@@ -28,7 +28,7 @@ pub(super) fn resolve(written: &Spanned<String>, lab: &Lab) -> Result<PathEnd, P
             _ => Ok(existing.end(&host)),
         };
     }
-    let addressed: Vec<(&DeviceRef, std::net::Ipv4Addr)> =
+    let addressed: Vec<(&DeviceRef, std::net::IpAddr)> =
         lab.addresses().filter(|(at, _)| at.host == host).map(|(at, address)| (at, address.addr())).collect();
     let chosen: Vec<_> =
         addressed.iter().filter(|(at, _)| device.is_none_or(|device| at.device.as_str() == device)).collect();
@@ -51,7 +51,7 @@ fn not_one(
     written: &Spanned<String>,
     host: &HostName,
     device: Option<&str>,
-    addressed: &[(&DeviceRef, std::net::Ipv4Addr)],
+    addressed: &[(&DeviceRef, std::net::IpAddr)],
 ) -> Problem {
     let names: Vec<&str> = addressed.iter().map(|(at, _)| at.device.as_str()).collect();
     let (message, label) = match device {

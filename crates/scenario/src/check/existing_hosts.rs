@@ -1,6 +1,6 @@
 //! Checks existing hosts, the devices created on them, and the workloads that run there.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use toml::Spanned;
 use workload::Placement;
@@ -9,6 +9,7 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, HostTable},
     existing_host::Access,
+    link::Layer,
     resolve::Draft,
     scenario::Scenario,
 };
@@ -126,7 +127,13 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
     if let Some(address) = &table.address {
         let given = address.get_ref().0;
-        if given.is_unspecified() || given.is_multicast() || given == Ipv4Addr::BROADCAST {
+        if matches!(given, IpAddr::V6(given) if given.is_unicast_link_local()) {
+            let message =
+                format!("{given} is a link-local address, which is only unique together with a device");
+            let help = "use a global address of the host, or a unique local one";
+            problems.push(Problem::new(address.span(), message, "link-local").help(help));
+        }
+        if given.is_unspecified() || given.is_multicast() || given == IpAddr::from([255; 4]) {
             let message = format!("{given} is not the address of a single host");
             problems.push(Problem::new(address.span(), message, "not a host address"));
         }
@@ -147,6 +154,16 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// The lab does not know the counterparts of an existing host's addresses.
+fn families(document: &Document, scenario: &Scenario) -> Option<Problem> {
+    let families = document.family.as_ref()?;
+    let path = scenario.paths.iter().find(|path| path.layers == [Layer::Network])?;
+    let message =
+        format!("`family` concerns networks of the lab, but path `{}` connects existing hosts", path.name);
+    let help = "remove it; the `address` of an existing host decides the family of its traffic";
+    Some(Problem::new(families.span(), message, "not possible here").help(help))
+}
+
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let exists = |path: &&crate::path::Path| scenario.lab.seat(&path.from.host).is_some();
     let placed = scenario.workloads.iter().filter(|workload| workload.placement != Placement::Free);
@@ -161,5 +178,5 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         let place = entry.table.placement.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
         Some(Problem::new(place, message, "placed").help(help))
     };
-    placed.filter_map(problem).collect()
+    placed.filter_map(problem).chain(families(document, scenario)).collect()
 }

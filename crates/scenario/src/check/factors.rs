@@ -17,8 +17,12 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, FactorTable},
     factor::{Factor, Level, Setting},
+    family::Family,
     names::{FactorName, PathName, WorkloadName},
 };
+
+/// The name of the factor that the key `family` adds.
+const FAMILY: &str = "family";
 
 struct WrittenFactor<'d> {
     entry: &'d Entry<FactorTable>,
@@ -32,7 +36,28 @@ pub(crate) fn factors(document: &Document) -> Result<Vec<Factor>, Vec<Problem>> 
     let factors: Vec<WrittenFactor<'_>> = document.factors.iter().filter_map(read).collect();
     rivals(&factors, &mut problems);
     problems.extend(multiples::unknown(document, &factors));
-    if problems.is_empty() { Ok(factors.into_iter().map(|one| one.factor).collect()) } else { Err(problems) }
+    problems.extend(factors.iter().filter_map(|one| named_family(document, one.entry)));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(factors.into_iter().map(|one| one.factor).chain(family(document)).collect())
+}
+
+/// The factor of the key `family`, if it has more than one value.
+fn family(document: &Document) -> Option<Factor> {
+    let families = document.families();
+    let level =
+        |family: &Family| Level { label: family.word().to_owned(), setting: Setting::Family(*family) };
+    let levels: Vec<Level> = families.iter().map(level).collect();
+    let (name, devices) = (FactorName::new(FAMILY), Vec::new());
+    (levels.len() > 1).then(|| Factor { name, paths: Vec::new(), workloads: Vec::new(), devices, levels })
+}
+
+fn named_family(document: &Document, entry: &Entry<FactorTable>) -> Option<Problem> {
+    let _key = document.family.as_ref().filter(|_| entry.name() == FAMILY)?;
+    let problem =
+        Problem::new(entry.name.span(), "the key `family` is already a factor of this name", "taken");
+    Some(problem.help("choose another name"))
 }
 
 fn written<'d>(entry: &'d Entry<FactorTable>, problems: &mut Vec<Problem>) -> Option<WrittenFactor<'d>> {

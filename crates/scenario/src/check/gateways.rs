@@ -1,11 +1,12 @@
 //! Checks the egress addresses and traffic selectors of gateways.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use toml::Spanned;
 
 use crate::{
     diagnosis::Problem,
     document::{As, Document, Entry, GatewayTable},
+    family::Family,
     names::DeviceRef,
     resolve::Draft,
 };
@@ -15,16 +16,25 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
         for prefix in [&entry.table.pods, &entry.table.destinations] {
             problems.extend(host_bits(prefix));
         }
+        problems.extend(different_families(&entry.table));
         problems.extend(egress_address(entry, draft));
         problems.extend(same_traffic(document, index, entry));
     }
 }
 
-pub(super) fn host_bits(prefix: &Spanned<As<Ipv4Net>>) -> Option<Problem> {
+pub(super) fn host_bits(prefix: &Spanned<As<IpNet>>) -> Option<Problem> {
     let written = prefix.get_ref().0;
     let message = format!("{written} has host bits set");
     let problem = Problem::new(prefix.span(), message, "not a network");
     (written != written.trunc()).then(|| problem.help(format!("write {}", written.trunc())))
+}
+
+fn different_families(table: &GatewayTable) -> Option<Problem> {
+    let family = |network: &IpNet| Family::of(network.addr());
+    let (pods, destinations) = (table.pods.get_ref().0, table.destinations.get_ref().0);
+    let message = format!("{destinations} and the pods' network {pods} are in different address families");
+    let problem = Problem::new(table.destinations.span(), message, "other family");
+    (family(&pods) != family(&destinations)).then(|| problem.help("use one gateway for each family"))
 }
 
 fn egress_address(entry: &Entry<GatewayTable>, draft: &Draft) -> Option<Problem> {
@@ -43,7 +53,7 @@ fn egress_address(entry: &Entry<GatewayTable>, draft: &Draft) -> Option<Problem>
 }
 
 fn same_traffic(document: &Document, index: usize, entry: &Entry<GatewayTable>) -> Option<Problem> {
-    let overlap = |one: Ipv4Net, other: Ipv4Net| one.contains(&other) || other.contains(&one);
+    let overlap = |one: IpNet, other: IpNet| one.contains(&other) || other.contains(&one);
     let mine = &entry.table;
     let rival = document.gateways.iter().take(index).find(|other| {
         other.table.node.get_ref() == mine.node.get_ref()

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use ipnet::IpNet;
 use toml::Spanned;
 
 use crate::{
     diagnosis::Problem,
     document::Document,
+    family::Family,
     lab::{DeviceSettings, Lab, MTUS, UNKNOWN_MTU},
     link::LinkTable,
     names::DeviceRef,
@@ -51,7 +53,16 @@ pub(crate) fn misfits(lab: &Lab, settings: &BTreeMap<DeviceRef, DeviceSettings>)
         Some((existing.end(&host.name).device, existing.mtu?))
     });
     let mtus = Fits(created.chain(exist).filter(|(_, mtu)| *mtu != UNKNOWN_MTU).collect());
-    lab.links.iter().flat_map(|link| link.kind().misfits(&mtus)).collect()
+    let too_small = lab.all_addresses().filter_map(|(at, address)| too_small(at, address, mtus.of(at)?));
+    too_small.chain(lab.links.iter().flat_map(|link| link.kind().misfits(&mtus))).collect()
+}
+
+fn too_small(at: &DeviceRef, address: IpNet, mtu: u32) -> Option<Misfit> {
+    let family = Family::of(address.addr());
+    let (least, name) = (family.least_mtu(), family.word());
+    let message = format!("MTU {mtu} of `{at}` is too small for {address}: {name} needs {least}");
+    let help = format!("use {least} or more; below this, the kernel removes the device's addresses");
+    (family == Family::Ipv6 && mtu < least).then(|| Misfit { blamed: at.clone(), message, help })
 }
 
 pub(crate) struct Fits(BTreeMap<DeviceRef, u32>);

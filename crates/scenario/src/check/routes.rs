@@ -1,15 +1,21 @@
 //! Checks that static routes have valid, distinct destinations and reachable next hops.
 
-use std::{collections::BTreeSet, net::Ipv4Addr, ops::Range};
+use std::{collections::BTreeSet, net::IpAddr, ops::Range};
 
-use crate::{diagnosis::Problem, document::Document, resolve::Draft};
+use crate::{diagnosis::Problem, document::Document, family::Family, resolve::Draft};
 
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     let mut taken = BTreeSet::new();
     for route in &document.routes {
         let (host, to) = (route.host.get_ref(), route.to.get_ref().0);
         problems.extend(super::gateways::host_bits(&route.to));
-        problems.extend(next_hop(draft, host, route.via.get_ref().0, route.via.span()));
+        if Family::of(to.addr()) == Family::of(route.via.get_ref().0) {
+            problems.extend(next_hop(draft, host, route.via.get_ref().0, route.via.span()));
+        } else {
+            let message =
+                format!("the next hop {} is not in the address family of {to}", route.via.get_ref().0);
+            problems.push(Problem::new(route.via.span(), message, "other family"));
+        }
         if !taken.insert((host.as_str(), to)) {
             let message = format!("duplicate route on `{host}` to {to}");
             problems.push(Problem::new(route.to.span(), message, "repeated here"));
@@ -18,7 +24,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     for guest in document.attached() {
         if let Some(gateway) = &guest.table.gateway {
             problems.extend(next_hop(draft, guest.name(), gateway.get_ref().0, gateway.span()));
-            if taken.contains(&(guest.name(), ipnet::Ipv4Net::default())) {
+            if taken.contains(&(guest.name(), Family::of(gateway.get_ref().0).default_route())) {
                 let message = format!("`{}` has a gateway and a default route", guest.name());
                 problems.push(Problem::new(gateway.span(), message, "conflicts"));
             }
@@ -26,7 +32,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     }
 }
 
-fn next_hop(draft: &Draft, host: &str, via: Ipv4Addr, place: Range<usize>) -> Option<Problem> {
+fn next_hop(draft: &Draft, host: &str, via: IpAddr, place: Range<usize>) -> Option<Problem> {
     let mut mine = draft.lab.addresses().filter(|(at, _)| at.host.as_str() == host);
     if !mine.any(|(_, network)| network.contains(&via)) {
         let message = format!("`{host}` cannot reach the next hop {via} directly");

@@ -1,8 +1,8 @@
 //! The tables that describe the lab, except links. Field docs are the descriptions in the JSON schema.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -23,8 +23,8 @@ pub(crate) struct HostTable {
     #[schemars(with = "Option<String>", example = &"ssh:user@host", example = &"container:web")]
     pub(crate) at: Option<Spanned<String>>,
     /// Address for test traffic. Default: the address of `interface`, or the one that SSH connects to.
-    #[schemars(with = "Option<As<Ipv4Addr>>")]
-    pub(crate) address: Option<Spanned<As<Ipv4Addr>>>,
+    #[schemars(with = "Option<As<IpAddr>>")]
+    pub(crate) address: Option<Spanned<As<IpAddr>>>,
     /// Device for test traffic. Default: the device with the address.
     #[schemars(with = "Option<String>", example = &"eth1")]
     pub(crate) interface: Option<Spanned<String>>,
@@ -105,11 +105,11 @@ pub(crate) struct GatewayTable {
     #[schemars(with = "String")]
     pub(crate) node: Spanned<String>,
     /// Source prefix of the traffic.
-    #[schemars(with = "As<Ipv4Net>")]
-    pub(crate) pods: Spanned<As<Ipv4Net>>,
+    #[schemars(with = "As<IpNet>")]
+    pub(crate) pods: Spanned<As<IpNet>>,
     /// Destination prefix of the traffic.
-    #[schemars(with = "As<Ipv4Net>")]
-    pub(crate) destinations: Spanned<As<Ipv4Net>>,
+    #[schemars(with = "As<IpNet>")]
+    pub(crate) destinations: Spanned<As<IpNet>>,
     /// The VXLAN overlay to the egress host. The node and the egress host are members with an address.
     #[schemars(with = "String")]
     pub(crate) tunnel: Spanned<String>,
@@ -120,8 +120,8 @@ pub(crate) struct GatewayTable {
     #[schemars(with = "String")]
     pub(crate) device: Spanned<String>,
     /// The source address of the traffic: an additional address of that device, in its network.
-    #[schemars(with = "As<Ipv4Addr>")]
-    pub(crate) address: Spanned<As<Ipv4Addr>>,
+    #[schemars(with = "As<IpAddr>")]
+    pub(crate) address: Spanned<As<IpAddr>>,
 }
 
 /// A static route.
@@ -132,11 +132,11 @@ pub(crate) struct RouteTable {
     #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
     /// The destination prefix; `0.0.0.0/0` is the default route.
-    #[schemars(with = "As<Ipv4Net>")]
-    pub(crate) to: Spanned<As<Ipv4Net>>,
+    #[schemars(with = "As<IpNet>")]
+    pub(crate) to: Spanned<As<IpNet>>,
     /// The next hop: an address in one of the host's networks.
-    #[schemars(with = "As<Ipv4Addr>")]
-    pub(crate) via: Spanned<As<Ipv4Addr>>,
+    #[schemars(with = "As<IpAddr>")]
+    pub(crate) via: Spanned<As<IpAddr>>,
 }
 
 /// On or off.

@@ -13,7 +13,7 @@ use crate::{diagnosis::Problem, nearest, variant};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> + Clone {
     let others = ["paths", "pairs", "workloads", "factors", "schedule", "probes", variant::KEY];
-    ["schema", "name", "title", "about"].into_iter().chain(lab_keys()).chain(others)
+    ["schema", "name", "title", "about", "family"].into_iter().chain(lab_keys()).chain(others)
 }
 
 pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
@@ -61,6 +61,7 @@ impl<'t> Reader<'t> {
             name: self.required("name").unwrap_or_else(|| Spanned::new(0..0, "unnamed".to_owned())),
             title: self.required("title").unwrap_or_default(),
             about: self.optional("about").unwrap_or_default(),
+            family: self.optional("family"),
             hosts,
             links: LinkTables::read(self),
             vms: self.section("vms"),

@@ -1,8 +1,8 @@
 //! Quantities and addresses as written.
 
-use std::{borrow::Cow, fmt, marker::PhantomData, net::Ipv4Addr};
+use std::{borrow::Cow, fmt, marker::PhantomData, net::IpAddr};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use units::{BitRate, Bytes, Nanos, Share};
@@ -112,28 +112,43 @@ impl TextValue for DeviceRef {
     }
 }
 
-impl TextValue for Ipv4Addr {
-    const WHAT: &'static str = "an IPv4 address";
-    const EXAMPLES: &'static [&'static str] = &["198.18.1.1"];
+impl TextValue for IpAddr {
+    const WHAT: &'static str = "an IP address";
+    const EXAMPLES: &'static [&'static str] = &["198.18.1.1", "2001:2::1"];
 
     fn from_text(text: &str) -> Result<Self, String> {
+        without_scope(text)?;
         text.parse()
-            .map_err(|_| format!("`{text}` is not an IPv4 address; write four numbers, e.g. `198.18.1.1`"))
+            .map_err(|_| format!("`{text}` is not an IP address; write e.g. `198.18.1.1` or `2001:2::1`"))
     }
 }
 
-impl TextValue for Ipv4Net {
-    const WHAT: &'static str = "an IPv4 address with its prefix length";
-    const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24"];
+impl TextValue for IpNet {
+    const WHAT: &'static str = "an IP address with its prefix length";
+    const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24", "2001:2::1/64"];
 
     fn from_text(text: &str) -> Result<Self, String> {
         let help = "write address and prefix length, e.g. `198.18.1.1/24`";
+        without_scope(text)?;
         text.parse().map_err(|_| match text.split_once('/') {
-            Some((address, length)) if address.parse::<Ipv4Addr>().is_ok() && is_number(length) => {
-                format!("the prefix length of `{text}` is out of range: use 0 to 32")
+            Some((address, length))
+                if is_number(length)
+                    && let Ok(address) = address.parse::<IpAddr>() =>
+            {
+                let most = if address.is_ipv4() { 32 } else { 128 };
+                format!("the prefix length of `{text}` is out of range: use 0 to {most}")
             }
-            _ => format!("`{text}` is not an IPv4 address with its prefix length; {help}"),
+            _ => format!("`{text}` is not an IP address with its prefix length; {help}"),
         })
+    }
+}
+
+fn without_scope(text: &str) -> Result<(), String> {
+    match text.split_once('%') {
+        Some((address, _)) => Err(format!(
+            "`{text}` is a link-local address; use an address that is not, instead of `{address}` with a device"
+        )),
+        None => Ok(()),
     }
 }
 
@@ -141,12 +156,12 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-impl TextValue for Option<Ipv4Net> {
-    const WHAT: &'static str = "an IPv4 address with its prefix length, or none";
-    const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24", "none"];
+impl TextValue for Option<IpNet> {
+    const WHAT: &'static str = "an IP address with its prefix length, or none";
+    const EXAMPLES: &'static [&'static str] = &["198.18.1.1/24", "2001:2::1/64", "none"];
 
     fn from_text(text: &str) -> Result<Self, String> {
-        if text == "none" { Ok(None) } else { Ipv4Net::from_text(text).map(Some) }
+        if text == "none" { Ok(None) } else { IpNet::from_text(text).map(Some) }
     }
 }
 

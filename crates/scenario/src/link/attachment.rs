@@ -1,8 +1,8 @@
 //! The veth pair of a guest or pod in a namespace. Virtual machines have a `Nic` instead.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
-    document::{As, Document, Entry},
+    document::{As, Converter, Document, Entry},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Mtus, Resolver, vm_of},
@@ -26,14 +26,14 @@ pub(crate) struct GuestTable {
     #[schemars(with = "String")]
     pub(crate) bridge: Spanned<String>,
     /// Address of the guest's `eth0`.
-    #[schemars(with = "As<Ipv4Net>")]
-    pub(crate) address: Spanned<As<Ipv4Net>>,
+    #[schemars(with = "As<IpNet>")]
+    pub(crate) address: Spanned<As<IpNet>>,
     /// The kind of virtual machine, one of `vms`. Default: none, a network namespace.
     #[schemars(with = "Option<String>")]
     pub(crate) vm: Option<Spanned<String>>,
     /// Next hop of the default route. Default: no default route.
-    #[schemars(with = "Option<As<Ipv4Addr>>")]
-    pub(crate) gateway: Option<Spanned<As<Ipv4Addr>>>,
+    #[schemars(with = "Option<As<IpAddr>>")]
+    pub(crate) gateway: Option<Spanned<As<IpAddr>>>,
     /// MTU of `eth0` and of the bridge port. Default: the bridge's.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
@@ -65,6 +65,11 @@ impl LinkTable for Entry<GuestTable> {
         let address = Some((address.get_ref().0, address.span()));
         let device = |at| WrittenDevice::new(at, self.name.span());
         vec![device(self.device()).with_address(address), device(port)]
+    }
+
+    fn convert(&mut self, converter: &mut Converter) {
+        converter.put(&mut self.table.address);
+        self.table.gateway.iter_mut().for_each(|gateway| converter.put(gateway));
     }
 
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
@@ -109,7 +114,7 @@ pub struct Attachment {
     pub name: String,
     pub at: DeviceRef,
     pub port: DeviceRef,
-    pub address: Ipv4Net,
+    pub address: IpNet,
     pub mtu: u32,
 }
 

@@ -1,6 +1,6 @@
 //! Bridges.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -9,7 +9,7 @@ use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Document, Entry},
+    document::{As, Converter, Document, Entry},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Draft, Mtus, Resolver},
@@ -26,8 +26,8 @@ pub(crate) struct BridgeTable {
     #[schemars(with = "Option<String>", length(max = 15))]
     pub(crate) device: Option<Spanned<String>>,
     /// The host's address on the bridge. Default: none.
-    #[schemars(with = "Option<As<Ipv4Net>>")]
-    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    #[schemars(with = "Option<As<IpNet>>")]
+    pub(crate) address: Option<Spanned<As<IpNet>>>,
     /// Additional ports: devices of the same host, e.g. ends of wires. Default: none.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
@@ -70,6 +70,10 @@ impl LinkTable for Entry<BridgeTable> {
 
     fn fits_existing(&self) -> bool {
         true
+    }
+
+    fn convert(&mut self, converter: &mut Converter) {
+        self.table.address.iter_mut().for_each(|address| converter.put(address));
     }
 
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
@@ -123,7 +127,7 @@ pub struct Bridge {
     pub at: DeviceRef,
     /// Devices of the same host, created by other links.
     pub ports: Vec<DeviceName>,
-    pub address: Option<Ipv4Net>,
+    pub address: Option<IpNet>,
     pub mtu: u32,
 }
 

@@ -1,15 +1,15 @@
 //! The traits of written and resolved links, for code that handles all kinds.
 
-use std::{net::Ipv4Addr, ops::Range};
+use std::{net::IpAddr, ops::Range};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use toml::Spanned;
 
 use super::{Layer, Link};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{BridgeTable, Document, Entry},
+    document::{BridgeTable, Converter, Document, Entry},
     lab::Lab,
     names::{DeviceName, DeviceRef, HostName},
     packet_walk::World,
@@ -27,6 +27,7 @@ pub(crate) trait LinkTable {
         None
     }
     fn devices(&self, document: &Document) -> Vec<WrittenDevice>;
+    fn convert(&mut self, converter: &mut Converter);
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32>;
     fn follows_bridge(&self) -> bool {
         false
@@ -52,7 +53,7 @@ pub(crate) struct WrittenDevice {
     pub(crate) at: DeviceRef,
     pub(crate) place: Range<usize>,
     pub(crate) segment: Range<usize>,
-    pub(crate) address: Option<(Ipv4Net, Range<usize>)>,
+    pub(crate) address: Option<(IpNet, Range<usize>)>,
 }
 
 impl WrittenDevice {
@@ -60,7 +61,7 @@ impl WrittenDevice {
         Self { at, segment: place.clone(), place, address: None }
     }
 
-    pub(crate) fn with_address(self, address: Option<(Ipv4Net, Range<usize>)>) -> Self {
+    pub(crate) fn with_address(self, address: Option<(IpNet, Range<usize>)>) -> Self {
         Self { address, ..self }
     }
 }
@@ -92,7 +93,7 @@ pub(crate) trait LinkKind {
 pub struct LinkDevice<'l> {
     pub at: &'l DeviceRef,
     pub mtu: u32,
-    pub address: Option<Ipv4Net>,
+    pub address: Option<IpNet>,
     pub over: Option<&'l DeviceName>,
 }
 
@@ -106,5 +107,5 @@ impl LinkDevice<'_> {
 pub(crate) enum Way<'l> {
     In(&'l DeviceRef),
     Out(DeviceRef),
-    Tunnel { over: DeviceRef, local: Ipv4Addr, remote: Ipv4Addr, far: DeviceRef, to: &'l DeviceRef },
+    Tunnel { over: DeviceRef, local: IpAddr, remote: IpAddr, far: DeviceRef, to: &'l DeviceRef },
 }

@@ -1,6 +1,6 @@
 //! Macvlans in bridge mode on the end of a wire.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
-    document::{As, Document, Entry},
+    document::{As, Converter, Document, Entry},
     names::{DeviceName, DeviceRef},
     resolve::{Mtus, Resolver},
 };
@@ -24,8 +24,8 @@ pub(crate) struct MacvlanTable {
     #[schemars(with = "String")]
     pub(crate) over: Spanned<String>,
     /// Address of the device.
-    #[schemars(with = "As<Ipv4Net>")]
-    pub(crate) address: Spanned<As<Ipv4Net>>,
+    #[schemars(with = "As<IpNet>")]
+    pub(crate) address: Spanned<As<IpNet>>,
 }
 
 impl Entry<MacvlanTable> {
@@ -51,6 +51,10 @@ impl LinkTable for Entry<MacvlanTable> {
 
     /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
     /// exist.
+    fn convert(&mut self, converter: &mut Converter) {
+        converter.put(&mut self.table.address);
+    }
+
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }
@@ -73,7 +77,7 @@ pub struct Macvlan {
     pub name: String,
     pub at: DeviceRef,
     pub over: DeviceName,
-    pub address: Ipv4Net,
+    pub address: IpNet,
     pub mtu: u32,
 }
 

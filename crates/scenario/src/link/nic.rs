@@ -1,6 +1,6 @@
 //! Network devices of virtual machines: virtio in the guest, backed by a tap device on the host.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use super::{Layer, Link, LinkDevice, LinkKind, Way};
@@ -19,7 +19,7 @@ pub struct Nic {
     pub at: DeviceRef,
     /// The tap device, which is the bridge port.
     pub port: DeviceRef,
-    pub address: Ipv4Net,
+    pub address: IpNet,
     pub mtu: u32,
     pub queues: u32,
 }

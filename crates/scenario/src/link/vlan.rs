@@ -1,6 +1,6 @@
 //! VLANs (IEEE 802.1Q): devices that send tagged frames over the end of a wire.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -9,7 +9,7 @@ use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, Writ
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Document, Entry},
+    document::{As, Converter, Document, Entry},
     names::{DeviceName, DeviceRef},
     resolve::{Draft, Mtus, Resolver},
 };
@@ -29,8 +29,8 @@ pub(crate) struct VlanTable {
     #[schemars(with = "u16", range(min = 1, max = 4094))]
     pub(crate) id: Spanned<u16>,
     /// Address of the device, for routing packets into the VLAN.
-    #[schemars(with = "Option<As<Ipv4Net>>")]
-    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    #[schemars(with = "Option<As<IpNet>>")]
+    pub(crate) address: Option<Spanned<As<IpNet>>>,
     /// The bridge to join, for bridging frames into the VLAN.
     #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
@@ -58,6 +58,10 @@ impl LinkTable for Entry<VlanTable> {
 
     /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
     /// exist.
+    fn convert(&mut self, converter: &mut Converter) {
+        self.table.address.iter_mut().for_each(|address| converter.put(address));
+    }
+
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }
@@ -112,7 +116,7 @@ pub struct Vlan {
     pub at: DeviceRef,
     pub over: DeviceName,
     pub id: u16,
-    pub address: Option<Ipv4Net>,
+    pub address: Option<IpNet>,
     pub mtu: u32,
 }
 

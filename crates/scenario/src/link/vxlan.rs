@@ -1,8 +1,8 @@
 //! VXLAN overlays (RFC 7348).
 
-use std::{net::Ipv4Addr, ops::Range};
+use std::{net::IpAddr, ops::Range};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -11,15 +11,19 @@ use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, Writ
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Document, Entry, Section},
+    document::{As, Converter, Document, Entry, Section},
+    family::{Family, UNKNOWN},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     packet_walk::World,
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// VXLAN overhead over IPv4 (RFC 7348, section 5): IPv4 20, UDP 8, VXLAN 8, Ethernet 14.
-const ENCAPSULATION: u32 = 50;
+/// The overhead of VXLAN in bytes: IP, UDP 8, VXLAN 8, Ethernet 14 (RFC 7348, section 5).
+fn encapsulation(underlay: Family) -> u32 {
+    underlay.header() + 30
+}
+
 /// The port assigned by IANA.
 const PORT: u16 = 4789;
 
@@ -36,7 +40,10 @@ pub(crate) struct VxlanTable {
     /// How members find a MAC address: `unicast` (static entries for all members, no learning) or `learning` (flood
     /// and learn). Default: `unicast`.
     pub(crate) fdb: Option<Forwarding>,
-    /// MTU of its devices. Default: the smallest MTU of the underlying devices, minus 50 bytes of encapsulation.
+    /// Address family of the tunnel's packets. Default: that of the underlying device's address.
+    pub(crate) underlay: Option<Family>,
+    /// MTU of its devices. Default: the smallest MTU of the underlying devices, minus the encapsulation: 50 bytes over
+    /// IPv4, 70 over IPv6.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
     pub(crate) mtu: Option<Spanned<u32>>,
     /// Members, by host: `[vxlans.vx0.members.node1]`. At least two.
@@ -52,8 +59,8 @@ pub(crate) struct MemberTable {
     #[schemars(with = "Option<String>")]
     pub(crate) over: Option<Spanned<String>>,
     /// Address of the VXLAN device, for routing packets into the tunnel.
-    #[schemars(with = "Option<As<Ipv4Net>>")]
-    pub(crate) address: Option<Spanned<As<Ipv4Net>>>,
+    #[schemars(with = "Option<As<IpNet>>")]
+    pub(crate) address: Option<Spanned<As<IpNet>>>,
     /// The bridge that the VXLAN device joins, for bridging packets into the tunnel.
     #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
@@ -62,6 +69,17 @@ pub(crate) struct MemberTable {
 impl Entry<VxlanTable> {
     fn port(&self) -> u16 {
         self.table.port.as_ref().map_or(PORT, |port| *port.get_ref())
+    }
+
+    /// Returns the family of the tunnel's packets.
+    fn underlay(&self, document: &Document) -> Family {
+        let over = self.table.members.iter().next().map(Entry::<MemberTable>::over);
+        let address = || {
+            let devices = document.links.all().flat_map(|table| table.devices(document));
+            devices.filter(|device| Some(&device.at) == over.as_ref()).find_map(|device| device.address)
+        };
+        let written = self.table.underlay.or_else(|| document.families().first().copied());
+        written.or_else(|| Some(Family::of(address()?.0.addr()))).unwrap_or(Family::Ipv4)
     }
 
     fn device_in(&self, host: &str) -> DeviceRef {
@@ -76,13 +94,15 @@ impl Entry<VxlanTable> {
                 let over = member.over();
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
+                let local =
+                    local.and_then(|local| self.table.underlay.map_or(Some(local), |it| it.address(local)));
                 (over, local)
             }
         };
         VxlanMember {
             at,
             underlay: over.device,
-            local: local.unwrap_or(Ipv4Addr::UNSPECIFIED),
+            local: local.unwrap_or(UNKNOWN),
             address: member.table.address.as_ref().map(|address| address.get_ref().0),
             existing: existing.is_some(),
         }
@@ -140,7 +160,7 @@ impl Entry<VxlanTable> {
     }
 
     fn networks(&self, problems: &mut Vec<Problem>) {
-        let mut first: Option<Ipv4Net> = None;
+        let mut first: Option<IpNet> = None;
         for address in self.table.members.iter().filter_map(|member| member.table.address.as_ref()) {
             let network = address.get_ref().0.trunc();
             if *first.get_or_insert(network) != network {
@@ -186,6 +206,11 @@ impl LinkTable for Entry<VxlanTable> {
         self.table.members.iter().map(device).collect()
     }
 
+    fn convert(&mut self, converter: &mut Converter) {
+        let members = self.table.members.0.iter_mut();
+        members.filter_map(|member| member.table.address.as_mut()).for_each(|address| converter.put(address));
+    }
+
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
         if let Some(mtu) = &self.table.mtu {
             return Some(*mtu.get_ref());
@@ -199,7 +224,7 @@ impl LinkTable for Entry<VxlanTable> {
         under
             .filter_map(|over| Some(mtus.effective(&over)?.min(mtus.at_creation(&over))))
             .min()
-            .map(|least| least.saturating_sub(ENCAPSULATION))
+            .map(|least| least.saturating_sub(encapsulation(self.underlay(document))))
     }
 
     fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
@@ -214,7 +239,7 @@ impl LinkTable for Entry<VxlanTable> {
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
         let members: Vec<_> = self.table.members.iter().map(|member| self.member(member, resolver)).collect();
-        let mtu = members.last().map_or(Mtus::DEFAULT - ENCAPSULATION, |member| resolver.mtu(&member.at));
+        let mtu = members.last().map_or(Mtus::DEFAULT, |member| resolver.mtu(&member.at));
         Some(Link::Vxlan(Vxlan {
             name: self.name().to_owned(),
             vni: *self.table.vni.get_ref(),
@@ -303,8 +328,8 @@ pub struct Vxlan {
 pub struct VxlanMember {
     pub at: DeviceRef,
     pub underlay: DeviceName,
-    pub local: Ipv4Addr,
-    pub address: Option<Ipv4Net>,
+    pub local: IpAddr,
+    pub address: Option<IpNet>,
     /// Whether the device is in a separate namespace on an existing host.
     #[serde(default)]
     pub existing: bool,
@@ -360,30 +385,38 @@ impl LinkKind for Vxlan {
             member.underlay = existing.end(&member.at.host).device.device;
             // Packets must never be sent to a host without an agent of this run, because other software there
             // may use the port.
-            member.local =
-                existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(Ipv4Addr::UNSPECIFIED);
+            member.local = existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(UNKNOWN);
         }
         if self.mtu == UNKNOWN_MTU {
             let mtus = self.members.iter().filter_map(|member| lab.existing(&member.at.host)?.mtu);
-            self.mtu = mtus.min().map_or(UNKNOWN_MTU, |least| least.saturating_sub(ENCAPSULATION));
+            let encapsulation = encapsulation(self.underlay());
+            self.mtu = mtus.min().map_or(UNKNOWN_MTU, |least| least.saturating_sub(encapsulation));
         }
     }
 
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         let Some(first) = self.members.first().map(|member| &member.at) else { return Vec::new() };
         let of_member = |member: &VxlanMember| {
-            [mtus.differ(first, &member.at, "other member"), too_big_for(mtus, &member.at, &member.over())]
+            [mtus.differ(first, &member.at, "other member"), self.too_big_for(mtus, member)]
         };
         self.members.iter().flat_map(of_member).flatten().collect()
     }
 }
 
-fn too_big_for(mtus: &Fits, tunnel: &DeviceRef, under: &DeviceRef) -> Option<Misfit> {
-    let (inner, outer) = (mtus.of(tunnel)?, mtus.of(under)?);
-    let most = outer.saturating_sub(ENCAPSULATION);
-    let message = format!(
-        "MTU {inner} of `{tunnel}` is too large: `{under}` has MTU {outer}, and encapsulation adds {ENCAPSULATION} bytes"
-    );
-    let help = format!("use {most} or less for the overlay, or a larger MTU for the wire under it");
-    (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
+impl Vxlan {
+    fn underlay(&self) -> Family {
+        let known = self.members.iter().find(|member| !member.local.is_unspecified());
+        known.map_or(Family::Ipv4, |member| Family::of(member.local))
+    }
+
+    fn too_big_for(&self, mtus: &Fits, member: &VxlanMember) -> Option<Misfit> {
+        let (tunnel, under, encapsulation) = (&member.at, member.over(), encapsulation(self.underlay()));
+        let (inner, outer) = (mtus.of(tunnel)?, mtus.of(&under)?);
+        let most = outer.saturating_sub(encapsulation);
+        let message = format!(
+            "MTU {inner} of `{tunnel}` is too large: `{under}` has MTU {outer}, and encapsulation adds {encapsulation} bytes"
+        );
+        let help = format!("use {most} or less for the overlay, or a larger MTU for the wire under it");
+        (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
+    }
 }

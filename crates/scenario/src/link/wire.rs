@@ -1,6 +1,6 @@
 //! Wires: veth pairs between two hosts.
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -10,7 +10,7 @@ use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Document, Entry},
+    document::{As, Converter, Document, Entry},
     names::DeviceRef,
     resolve::{Draft, Mtus, Resolver},
 };
@@ -23,8 +23,8 @@ pub(crate) struct WireTable {
     #[schemars(with = "[As<DeviceRef>; 2]")]
     pub(crate) between: [Spanned<As<DeviceRef>>; 2],
     /// Addresses of both ends, in the same order; `none` for a bridge port. Default: none.
-    #[schemars(with = "Option<[As<Option<Ipv4Net>>; 2]>")]
-    pub(crate) addresses: Option<[Spanned<As<Option<Ipv4Net>>>; 2]>,
+    #[schemars(with = "Option<[As<Option<IpNet>>; 2]>")]
+    pub(crate) addresses: Option<[Spanned<As<Option<IpNet>>>; 2]>,
     /// MTU of both ends, in bytes of IP packet. Default: 1500.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
@@ -54,6 +54,10 @@ impl LinkTable for Entry<WireTable> {
             WrittenDevice::new(end.get_ref().0.clone(), end.span()).with_address(address)
         };
         vec![device(0), device(1)]
+    }
+
+    fn convert(&mut self, converter: &mut Converter) {
+        self.table.addresses.iter_mut().flatten().for_each(|address| converter.put_optional(address));
     }
 
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
@@ -125,12 +129,12 @@ pub struct Wire {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnd {
     pub at: DeviceRef,
-    pub address: Option<Ipv4Net>,
+    pub address: Option<IpNet>,
 }
 
 impl LinkEnd {
     #[must_use]
-    pub fn new(at: DeviceRef, address: Option<Ipv4Net>) -> Self {
+    pub fn new(at: DeviceRef, address: Option<IpNet>) -> Self {
         Self { at, address }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::Ipv4Addr,
+    net::IpAddr,
 };
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 pub(super) enum Step<'l> {
     Device(&'l DeviceRef),
     Layer(Layer),
-    Tunnel { over: DeviceRef, local: Ipv4Addr, remote: Ipv4Addr, far: DeviceRef },
+    Tunnel { over: DeviceRef, local: IpAddr, remote: IpAddr, far: DeviceRef },
 }
 
 pub(super) struct Segments<'l> {

@@ -1,7 +1,7 @@
 //! Tests the built-in scenarios.
 
 use samples::Arm;
-use scenario::{HostKind, Layer, Link, Plan, PlanOptions, PlannedResult, Scenario, builtin, variant};
+use scenario::{Family, HostKind, Layer, Link, Plan, PlanOptions, PlannedResult, Scenario, builtin, variant};
 use workload::WorkloadSettings;
 
 const SEED: u64 = 7;
@@ -22,6 +22,25 @@ fn parses_and_plans_each_builtin() {
     for builtin_scenario in builtin::all() {
         let plan = plan(builtin_scenario.name);
         assert!(!plan.trials.is_empty(), "{}", builtin_scenario.name);
+    }
+}
+
+#[test]
+fn builtins_can_be_measured_in_each_family() {
+    for name in ["quick", "proxmox-vxlan", "egress-gateway", "bridge-streams"] {
+        let original = plan(name);
+        let text = builtin::find(name).expect("built in").text;
+        for families in [&[Family::Ipv6][..], &[Family::Ipv4, Family::Ipv6]] {
+            let text = variant::with_families(text, families).expect("valid");
+            let scenario = Scenario::parse(name, &text).unwrap_or_else(|diagnosis| {
+                panic!("{name}: {:#?}", diagnosis.problems().collect::<Vec<_>>());
+            });
+            let plan = Plan::expand(&scenario, SEED, &PlanOptions::default());
+            assert_eq!(plan.results.len(), original.results.len() * families.len(), "{name}");
+            assert!(scenario.paths.iter().all(|path| Family::of(path.to.address) == families[0]), "{name}");
+            let baseline = plan.results.iter().find(|result| result.baseline).expect("a baseline");
+            assert_eq!(baseline.family, (families.len() > 1).then_some(Family::Ipv4), "{name}");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     io::{ErrorKind, Read, Write},
-    net::{Ipv4Addr, SocketAddr, TcpStream},
+    net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU8, Ordering},
     time::Duration,
 };
@@ -21,7 +21,7 @@ use crate::{Config, Refusal};
 
 fn from(server: &TestServer, last: u8) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a descriptor");
-    socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 1, last), 0)).into()).expect("loopback is a /8");
+    socket.bind(&SocketAddr::from(([127, 0, 1, last], 0)).into()).expect("loopback is a /8");
     socket.connect(&server.address.into()).expect("the server listens");
     let socket = TcpStream::from(socket);
     socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");

@@ -8,10 +8,13 @@ use units::{Bytes, Nanos};
 use workload::{ConnectSettings, Measurement, PingPongSettings, Schedule, Transport, WorkloadSettings};
 
 use super::{config, with_server};
-use crate::{ServedProtocol, Work, session::DATAGRAM_IDLE, testing::Moves};
+use crate::{
+    ServedProtocol, Work,
+    session::DATAGRAM_IDLE,
+    testing::{HERE, Moves},
+};
 
 const SHORT: Nanos = Nanos::from_millis(300);
-const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
 fn ping(transport: Transport, message: u64) -> WorkloadSettings {
     WorkloadSettings::PingPong(PingPongSettings {

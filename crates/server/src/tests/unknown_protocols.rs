@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{IpAddr, TcpStream, UdpSocket},
+    net::{TcpStream, UdpSocket},
     time::{Duration, Instant},
 };
 
@@ -26,9 +26,9 @@ use crate::{
     Auth, Config, Refusal, ServedProtocol, Work,
     ledger::{REPLIES, Rate},
     sockperf::cost,
+    testing::HERE,
 };
 
-const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 const ASKS: Greeting = Greeting::asking(Handshake { token: 7, purpose: Purpose::PingPong, number: 0 });
 const PING: [u8; 14] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 0, 0, 14];
 

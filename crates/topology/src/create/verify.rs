@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use scenario::{DeviceRef, HostName};
 
 use super::Creator;
@@ -90,8 +90,8 @@ impl Creator<'_> {
     }
 
     fn verify_addresses(&self, host: &HostName) -> Result<(), CreateError> {
-        let wanted: Vec<(&DeviceRef, Ipv4Net)> =
-            self.site.lab.addresses().filter(|(at, _)| at.host == *host && !self.is_absent(at)).collect();
+        let wanted: Vec<(&DeviceRef, IpNet)> =
+            self.site.lab.all_addresses().filter(|(at, _)| at.host == *host && !self.is_absent(at)).collect();
         if wanted.is_empty() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    net::Ipv4Addr,
+    net::IpAddr,
 };
 
 use super::spaces::{Node, Spaces};
@@ -10,7 +10,7 @@ use crate::device_kind::Connection;
 
 /// Returns the devices from `egress` to the device with the address `next`. If no device has this address, the peer of
 /// `egress` is the router and answers ARP requests by proxy, e.g. with Calico.
-pub(super) fn find(spaces: &Spaces<'_>, egress: Node, next: Ipv4Addr) -> Option<Vec<Node>> {
+pub(super) fn find(spaces: &Spaces<'_>, egress: Node, next: IpAddr) -> Option<Vec<Node>> {
     let by_address = spaces.with_address(next).find_map(|owner| shortest(spaces, egress, owner));
     by_address.or_else(|| {
         let peer = spaces.lower(egress).filter(|_| spaces.connection(egress) == Connection::Pair)?;

@@ -2,11 +2,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    net::Ipv4Addr,
+    net::IpAddr,
     sync::Arc,
 };
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use nlink::netlink::AttrIter;
 use scenario::HostName;
 
@@ -15,13 +15,17 @@ use crate::{
     device_kind::{Connection, DeviceKind},
     namespaces,
     outgoing_device::NextHop,
-    read_back::LinkFacts,
+    read_back::{self, LinkFacts},
     refusal::Refusal,
     view::View,
 };
 
-/// `IFLA_VXLAN_ID`, `IFLA_VXLAN_GROUP` and `IFLA_VXLAN_LOCAL`.
-const VXLAN: [u16; 3] = [1, 2, 4];
+/// `IFLA_VXLAN_ID`.
+const ID: u16 = 1;
+/// `IFLA_VXLAN_GROUP` and `IFLA_VXLAN_GROUP6`.
+const REMOTE: [u16; 2] = [2, 16];
+/// `IFLA_VXLAN_LOCAL` and `IFLA_VXLAN_LOCAL6`.
+const LOCAL: [u16; 2] = [4, 17];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Node {
@@ -39,7 +43,7 @@ struct Space<'k> {
     name: &'k HostName,
     view: View,
     links: BTreeMap<u32, LinkFacts>,
-    addresses: BTreeSet<(u32, Ipv4Net)>,
+    addresses: BTreeSet<(u32, IpNet)>,
     /// Indexes of namespaces by their ID in this namespace.
     ids: BTreeMap<i32, usize>,
 }
@@ -85,11 +89,11 @@ impl<'k> Spaces<'k> {
         self.all[space].name
     }
 
-    pub(super) fn has_address(&self, space: usize, address: Ipv4Addr) -> bool {
+    pub(super) fn has_address(&self, space: usize, address: IpAddr) -> bool {
         self.all[space].addresses.iter().any(|(_, net)| net.addr() == address)
     }
 
-    pub(super) fn next_hop(&self, space: usize, to: Ipv4Addr) -> Result<Option<NextHop>, Refusal> {
+    pub(super) fn next_hop(&self, space: usize, to: IpAddr) -> Result<Option<NextHop>, Refusal> {
         self.all[space].view.next_hop(to)
     }
 
@@ -103,7 +107,7 @@ impl<'k> Spaces<'k> {
         self.all[node.space].links.get(&node.index)
     }
 
-    pub(super) fn with_address(&self, address: Ipv4Addr) -> impl Iterator<Item = Node> {
+    pub(super) fn with_address(&self, address: IpAddr) -> impl Iterator<Item = Node> {
         let in_space = move |(space, it): (usize, &Space<'_>)| {
             let found = it.addresses.iter().filter(|(_, net)| net.addr() == address);
             found.map(|(index, _)| Node { space, index: *index }).collect::<Vec<_>>()
@@ -133,24 +137,24 @@ impl<'k> Spaces<'k> {
 
     /// Returns the outer destination of packets from one end of a tunnel to the other. Returns `None` if the two are not
     /// the ends of a tunnel.
-    pub(super) fn tunnel_between(&self, near: Node, far: Node) -> Option<Ipv4Addr> {
+    pub(super) fn tunnel_between(&self, near: Node, far: Node) -> Option<IpAddr> {
         if near.space == far.space || !self.is_same_tunnel(near, far) {
             return None;
         }
-        let local = vxlan(self.link(far), VXLAN[2]);
-        local.or_else(|| vxlan(self.link(near), VXLAN[1])).map(Ipv4Addr::from)
+        let local = vxlan(self.link(far), &LOCAL);
+        local.or_else(|| vxlan(self.link(near), &REMOTE)).and_then(read_back::ip)
     }
 
     pub(super) fn is_same_tunnel(&self, near: Node, far: Node) -> bool {
-        let [near, far] = [near, far].map(|node| vxlan(self.link(node), VXLAN[0]));
+        let [near, far] = [near, far].map(|node| vxlan(self.link(node), &[ID]));
         near.is_some() && near == far
     }
 }
 
-fn vxlan(link: &LinkFacts, attribute: u16) -> Option<[u8; 4]> {
+fn vxlan<'l>(link: &'l LinkFacts, attributes: &[u16]) -> Option<&'l [u8]> {
     if DeviceKind::of_word(&link.kind).connection() != Connection::Tunnel {
         return None;
     }
-    let (_, value) = AttrIter::new(&link.data).find(|(found, _)| *found == attribute)?;
-    value.get(..4)?.try_into().ok()
+    let found = AttrIter::new(&link.data).find(|(found, _)| attributes.contains(found));
+    found.map(|(_, value)| value)
 }

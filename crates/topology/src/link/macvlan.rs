@@ -1,8 +1,8 @@
 //! Macvlans in bridge mode (linux/if_link.h).
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use nlink::netlink::{
     AttrIter,
     link::{LinkConfig, MacvlanLink, MacvlanMode},
@@ -34,7 +34,7 @@ pub(super) const TRIAL: Trial = Trial {
 
 fn smallest() -> Lab {
     let (at, over) = (DeviceRef::new("near", "mv0"), DeviceName::new("eth0"));
-    let address = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 1, 1), 24);
+    let address = IpNet::new_assert(IpAddr::from([198, 18, 1, 1]), 24);
     let mut lab = scratch::wire();
     lab.links.push(Macvlan { name: "mv0".into(), at, over, address, mtu: scratch::MTU }.into());
     lab

@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::{File, OpenOptions},
-    net::Ipv4Addr,
+    net::IpAddr,
 };
 
 use nlink::netlink::types::link::IflaAttr;
@@ -37,8 +37,11 @@ pub struct Tap {
 }
 
 /// Derives a locally administered unicast address (IEEE 802, section 8.2) that differs from all generated ones.
-pub(crate) fn mac(address: Ipv4Addr) -> [u8; 6] {
-    let [a, b, c, d] = address.octets();
+pub(crate) fn mac(address: IpAddr) -> [u8; 6] {
+    let [a, b, c, d] = match address {
+        IpAddr::V4(address) => address.octets(),
+        IpAddr::V6(address) => (address.to_bits() as u32).to_be_bytes(),
+    };
     [0x02, 0x56, a, b, c, d]
 }
 

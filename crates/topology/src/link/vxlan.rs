@@ -2,7 +2,7 @@
 //! linux/neighbour.h.
 
 use std::{
-    net::Ipv4Addr,
+    net::IpAddr,
     os::fd::{AsFd, AsRawFd},
 };
 
@@ -27,7 +27,7 @@ use crate::{
     error::CreateError,
     message::{Request, append_address, create_link},
     missing_capabilities::Element,
-    read_back::u32_at,
+    read_back::{self, u32_at},
     scratch,
     trial::{Attempt, Trial},
 };
@@ -155,25 +155,28 @@ impl LinkKind for Vxlan {
 
 fn tunnel(overlay: &Vxlan, member: &VxlanMember, device: &Device, underlay: Option<u32>) -> MessageBuilder {
     let mut message = create_link(device);
-    VxlanLink::new(member.at.device.as_str(), overlay.vni)
-        .mtu(overlay.mtu)
+    let link = VxlanLink::new(member.at.device.as_str(), overlay.vni);
+    let link = match member.local {
+        IpAddr::V4(local) => link.local(local),
+        IpAddr::V6(local) => link.local6(local),
+    };
+    link.mtu(overlay.mtu)
         .address(device.mac)
-        .local(member.local)
         .port(overlay.port)
         .learning(overlay.forwarding == Forwarding::Learning)
         .write_to(&mut message, underlay);
     message
 }
 
-fn described(vni: u32, port: u16, local: Ipv4Addr, learning: bool) -> String {
+fn described(vni: u32, port: u16, local: IpAddr, learning: bool) -> String {
     let learning = if learning { "learning" } else { "not learning" };
     format!("VNI {vni} on port {port} from {local}, {learning}")
 }
 
 fn reported(data: &[u8]) -> Option<String> {
-    // These are IFLA_VXLAN_ID, _LOCAL, _LEARNING and _PORT.
+    // These are IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT and _LOCAL6.
     let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
-    let local = Ipv4Addr::from(<[u8; 4]>::try_from(find(4)?).ok()?);
+    let local = read_back::ip(find(4).or_else(|| find(17))?)?;
     let port = u16::from_be_bytes(find(15)?.try_into().ok()?);
     Some(described(u32_at(find(1)?)?, port, local, *find(7)?.first()? != 0))
 }

@@ -3,6 +3,7 @@
 mod configure;
 mod create;
 mod existing_hosts;
+mod families;
 mod outgoing_device;
 mod path_counters;
 mod queues;

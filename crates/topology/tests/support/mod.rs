@@ -3,11 +3,11 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     time::Duration,
 };
 
-use ipnet::Ipv4Net;
+use ipnet::IpNet;
 use scenario::{
     DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
     link::{Bridge, Forwarding, LinkEnd, Macvlan, Vlan, Vxlan, VxlanMember, Wire},
@@ -36,11 +36,11 @@ pub(crate) fn device(text: &str) -> DeviceRef {
     text.parse().expect("the test's device name is valid")
 }
 
-pub(crate) fn net(text: &str) -> Ipv4Net {
+pub(crate) fn net(text: &str) -> IpNet {
     text.parse().expect("the test's address is valid")
 }
 
-pub(crate) fn ip(text: &str) -> Ipv4Addr {
+pub(crate) fn ip(text: &str) -> IpAddr {
     text.parse().expect("the test's address is valid")
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn vlans() -> Lab {
 }
 
 pub(crate) fn bridge_with_guests(n: u32) -> Lab {
-    let guest = |i: u32| Ipv4Addr::from_bits(ip("198.18.0.10").to_bits() + i);
+    let guest = |i: u32| format!("198.18.{}.{}", (10 + i) / 256, (10 + i) % 256);
     let mut lab = empty();
     lab.hosts.push(host("hv", false));
     for i in 0..n {

@@ -165,14 +165,14 @@ fn outcome(parts: Vec<Part>, times: Times, ended: u64) -> Outcome<FirstTouchData
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, SocketAddr};
+    use std::net::{IpAddr, SocketAddr};
 
     use super::*;
 
     const MIB: u64 = 1 << 20;
 
     fn outcome_of(load: FirstTouchSettings) -> Result<Outcome<FirstTouchData>> {
-        let nowhere = Ipv4Addr::LOCALHOST.into();
+        let nowhere = IpAddr::from([127, 0, 0, 1]);
         let server = SocketAddr::new(nowhere, 0);
         run(&ClientSpec { token: 1, bind: nowhere, server, load, cpus: None }, &Stop::new(), &())
     }

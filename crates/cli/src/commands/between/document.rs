@@ -1,6 +1,6 @@
 //! The scenario that `plumb between` measures.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use toml::Value;
 use units::BitRate;
@@ -9,7 +9,7 @@ use super::ends::Ends;
 
 pub(super) const THROUGHPUT: &str = "throughput";
 
-pub(super) fn text(ends: &Ends, addresses: [Ipv4Addr; 2], udp: bool, rate: Option<BitRate>) -> String {
+pub(super) fn text(ends: &Ends, addresses: [IpAddr; 2], udp: bool, rate: Option<BitRate>) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     let host = |end: &super::ends::End, address| {
         format!("[hosts.{:?}]\nat = {}\naddress = \"{address}\"\n\n", end.host, quoted(&end.text))
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn writes_valid_scenario_within_the_traffic_budget() {
         let ends = Ends::parse("container:web", "netns:/run/net\"ns").expect("valid");
-        let addresses = [Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)];
+        let addresses = ["198.18.0.1", "2001:2::2"].map(|text| text.parse().unwrap());
         for (udp, rate) in [(false, None), (true, Some(BitRate(1.5e9)))] {
             let text = text(&ends, addresses, udp, rate);
             let scenario =

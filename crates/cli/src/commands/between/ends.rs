@@ -1,6 +1,6 @@
 //! The two endpoints on the command line.
 
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use ::scenario::{Access, Endpoint, HostName};
 use anyhow::Context;
@@ -29,7 +29,7 @@ pub(super) struct End {
 pub(super) struct Opened {
     pub(super) from: Attached,
     pub(super) to: Attached,
-    pub(super) addresses: [Ipv4Addr; 2],
+    pub(super) addresses: [IpAddr; 2],
 }
 
 impl Opened {

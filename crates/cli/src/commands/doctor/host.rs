@@ -1,6 +1,6 @@
 //! `plumb doctor --host`: checks whether paths can end at a host that is reached over SSH.
 
-use std::{net::Ipv4Addr, path::Path, sync::Arc};
+use std::{net::IpAddr, path::Path, sync::Arc};
 
 use lab::Stop;
 use machine::{ProgramCopy, Ssh};
@@ -32,7 +32,7 @@ struct Document<'a> {
 #[derive(Debug, Serialize)]
 struct Interface {
     device: String,
-    address: Ipv4Addr,
+    address: IpAddr,
     mtu: u32,
 }
 
@@ -143,7 +143,7 @@ mod tests {
     fn shows_traffic_address_or_missing_setting() {
         let host = HostName::new("root@h");
         let device = DeviceRef { host: host.clone(), device: DeviceName::new("eth0") };
-        let end = PathEnd { host, device, address: Ipv4Addr::new(198, 18, 0, 1) };
+        let end = PathEnd { host, device, address: IpAddr::from([198, 18, 0, 1]) };
         let text = shown(&Ok((end, 9000)), &["reno", "cubic"]);
         assert!(
             text.contains("traffic uses 198.18.0.1 on eth0, MTU 9000") && text.contains("other work"),

@@ -6,26 +6,32 @@ pub(super) fn wire() -> Option<Lab> {
     let mut lab = Lab::new(&["a", "b"])?;
     lab.wire("a:eth0", "b:eth0");
     lab.up("a:eth0", Some("198.18.1.1/24")).up("b:eth0", Some("198.18.1.2/24"));
+    lab.up("a:eth0", Some("2001:2:0:1::1/64")).up("b:eth0", Some("2001:2:0:1::2/64"));
     Some(lab)
 }
 
-/// Two guests (198.18.64.1 and 198.18.64.2), each on the bridge of its own hypervisor.
-pub(super) fn overlay() -> Option<Lab> {
+/// Two guests (198.18.64.1 and 198.18.64.2, and 2001:2:0:40::1 and 2001:2:0:40::2), each on the bridge of its own
+/// hypervisor. `underlay` is the prefix of the hypervisors' addresses.
+pub(super) fn overlay(underlay: &str) -> Option<Lab> {
     let mut lab = Lab::new(&["g1", "hv1", "hv2", "g2"])?;
     lab.wire("hv1:eth0", "hv2:eth0");
     for n in [1, 2] {
         lab.wire(&format!("g{n}:eth0"), &format!("hv{n}:g{n}"));
-        lab.up(&format!("hv{n}:eth0"), Some(&format!("198.18.1.{n}/24")));
+        lab.up(
+            &format!("hv{n}:eth0"),
+            Some(&format!("{underlay}{n}/{}", if underlay.contains(':') { 64 } else { 24 })),
+        );
         let (hv, peer) = (format!("hv{n}"), 3 - n);
         lab.add(&format!("{hv}:vnet0"), "bridge", "");
-        let tunnel = format!("id 100 local 198.18.1.{n} remote 198.18.1.{peer} dstport 4789 dev eth0");
+        let tunnel = format!("id 100 local {underlay}{n} remote {underlay}{peer} dstport 4789 dev eth0");
         lab.add(&format!("{hv}:vx100"), "vxlan", &tunnel);
         lab.ip(&hv, &format!("link set vx100 master vnet0\nlink set g{n} master vnet0"));
         for device in ["vx100", "vnet0", &format!("g{n}")] {
             lab.up(&format!("{hv}:{device}"), None);
         }
-        lab.ip(&format!("g{n}"), "link set eth0 mtu 1450");
+        lab.ip(&format!("g{n}"), "link set eth0 mtu 1430");
         lab.up(&format!("g{n}:eth0"), Some(&format!("198.18.64.{n}/24")));
+        lab.up(&format!("g{n}:eth0"), Some(&format!("2001:2:0:40::{n}/64")));
     }
     Some(lab)
 }

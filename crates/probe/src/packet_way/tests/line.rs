@@ -2,7 +2,7 @@
 
 use std::{
     io::{ErrorKind, Read, Write},
-    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket},
     time::Duration,
 };
 
@@ -21,8 +21,8 @@ pub(super) enum Listener {
 }
 
 impl Listener {
-    pub(super) fn open(transport: Transport, port: u16) -> Self {
-        let here = (Ipv4Addr::UNSPECIFIED, port);
+    pub(super) fn open(transport: Transport, server: IpAddr, port: u16) -> Self {
+        let here = (server, port);
         match transport {
             Transport::Udp => Self::Udp(UdpSocket::bind(here).expect("a free port")),
             Transport::Tcp => Self::Tcp(TcpListener::bind(here).expect("a free port")),
@@ -48,7 +48,8 @@ impl Line {
     pub(super) fn to(transport: Transport, server: SocketAddr) -> Self {
         match transport {
             Transport::Udp => {
-                let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("any port");
+                let any = if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+                let socket = UdpSocket::bind(any).expect("any port");
                 socket.connect(server).expect("a route");
                 Self::Udp(socket)
             }

@@ -1,5 +1,7 @@
 //! Tests the order of points on a route.
 
+use std::net::IpAddr;
+
 use workload::Transport::{Tcp, Udp};
 
 use super::*;
@@ -102,11 +104,31 @@ fn messages_of_any_size_pass_a_veth_pair_in_order() {
 
 #[test]
 fn follows_message_inside_a_tunnel() {
-    let (Some(mut probe), Some(lab)) = (probe_here(), labs::overlay()) else { return };
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::overlay("198.18.1.")) else { return };
     for transport in [Udp, Tcp] {
         for length in [64, 10_000] {
             check(&mut probe, &lab, ["g1", "g2"], &Play::new(transport, length, [198, 18, 64, 2]), &OVERLAY);
         }
+    }
+}
+
+#[test]
+fn follows_ipv6_messages() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::wire()) else { return };
+    let server: IpAddr = "2001:2:0:1::2".parse().unwrap();
+    for transport in [Udp, Tcp] {
+        for length in [1, 64, 4000, 40_000] {
+            check(&mut probe, &lab, ["a", "b"], &Play::new(transport, length, server), &WIRE);
+        }
+    }
+}
+
+#[test]
+fn follows_message_inside_a_tunnel_over_ipv6() {
+    let (Some(mut probe), Some(lab)) = (probe_here(), labs::overlay("2001:2:0:1::")) else { return };
+    for server in ["198.18.64.2", "2001:2:0:40::2"] {
+        let server: IpAddr = server.parse().unwrap();
+        check(&mut probe, &lab, ["g1", "g2"], &Play::new(Tcp, 10_000, server), &OVERLAY);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Exchanges messages through a lab.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     sync::{
         atomic::{AtomicBool, AtomicU16, Ordering},
         mpsc,
@@ -24,7 +24,7 @@ const OVERDUE: Duration = Duration::from_millis(250);
 pub(super) struct Play {
     pub(super) transport: Transport,
     pub(super) length: usize,
-    pub(super) server: Ipv4Addr,
+    pub(super) server: IpAddr,
     pub(super) port: u16,
     pub(super) messages: u32,
     pub(super) every: u32,
@@ -37,7 +37,7 @@ pub(super) struct Play {
 impl Play {
     /// Every instance has its own port. Short messages have no token, so concurrent tests on the same port
     /// would confuse them.
-    pub(super) fn new(transport: Transport, length: usize, server: [u8; 4]) -> Self {
+    pub(super) fn new(transport: Transport, length: usize, server: impl Into<IpAddr>) -> Self {
         static NEXT: AtomicU16 = AtomicU16::new(PORT);
         Self {
             transport,
@@ -60,7 +60,7 @@ impl Play {
             let server = scope.spawn(move || {
                 lab.inside(ends[1], || {
                     pin(cpu[1]);
-                    let listener = Listener::open(self.transport, self.port);
+                    let listener = Listener::open(self.transport, self.server, self.port);
                     ready.send(()).expect("the client waits");
                     self.serve(&listener);
                 });

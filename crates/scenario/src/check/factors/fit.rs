@@ -77,7 +77,7 @@ fn messages(entry: &Entry<FactorTable>, factor: &Factor, scenario: &Scenario) ->
     let written = entry.table.places().into_iter().zip(&factor.levels);
     let problems = written.filter_map(|(place, level)| match level.setting {
         Setting::Workload(WorkloadSetting::Message(size)) => workloads::message_out_of(&range, size, place),
-        Setting::Workload(_) | Setting::Devices(_) => None,
+        Setting::Workload(_) | Setting::Devices(_) | Setting::Family(_) => None,
     });
     problems.collect()
 }

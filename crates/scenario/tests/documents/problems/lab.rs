@@ -84,7 +84,7 @@ fn reports_address_outside_benchmark_range() {
 #[test]
 fn reports_address_without_prefix_length() {
     let (from, to) = ("address = \"198.18.64.10/24\"", "address = \"198.18.64.10\"");
-    check("quick", (from, to), to, "is not an IPv4 address with its prefix length", "");
+    check("quick", (from, to), to, "is not an IP address with its prefix length", "");
 }
 
 #[test]
@@ -363,4 +363,68 @@ fn fault_is_found_by_its_name() {
     let placed = scenario.lab.devices[&"node1:eth0".parse().expect("a device")].fault.clone();
     let fault = placed.and_then(|placed| placed.fault);
     assert_eq!(fault, Some(scenario::Fault::PolicedPort { bits_per_second: 500_000_000 }));
+}
+
+fn check_families(name: &str, families: &str, (from, to): (&str, &str), at: &str, message: &str, help: &str) {
+    let text = changed(name, from, to).replacen("[hosts", &format!("family = {families}\n\n[hosts"), 1);
+    check_text(&text, at, message, help);
+}
+
+const BOTH: &str = "[\"ipv4\", \"ipv6\"]";
+
+#[test]
+fn reports_mtu_too_small_for_ipv6() {
+    let (from, to) = ("between = [\"egress:eth1\"", "mtu = 1279\nbetween = [\"egress:eth1\"");
+    let message = "MTU 1279 of `egress:eth1` is too small for 2001:2::c612:201/120: ipv6 needs 1280";
+    check_families("quick", BOTH, (from, to), "1279", message, "removes the device's addresses");
+}
+
+#[test]
+fn reports_addresses_of_different_families() {
+    let (from, to) = ("destinations = \"198.18.2.0/24\"", "destinations = \"2001:2:0:2::/64\"");
+    check("quick", (from, to), to, "are in different address families", "one gateway for each family");
+    let (from, to) = (
+        "[paths.pod-to-pod]",
+        "[[routes]]\nhost = \"app\"\nto = \"2001:2:0:9::/64\"\nvia = \"198.18.64.1\"\n\n[paths.pod-to-pod]",
+    );
+    check(
+        "quick",
+        (from, to),
+        "via = \"198.18.64.1\"",
+        "is not in the address family of 2001:2:0:9::/64",
+        "",
+    );
+}
+
+#[test]
+fn reports_link_local_addresses() {
+    for (to, message) in [
+        ("address = \"fe80::1/64\"", "fe80::1 is a link-local address"),
+        ("address = \"fe80::1%eth0/64\"", "`fe80::1%eth0/64` is a link-local address"),
+    ] {
+        check("quick", ("address = \"198.18.64.11/24\"", to), to, message, "");
+    }
+}
+
+#[test]
+fn reports_ipv6_addresses_without_counterpart() {
+    let (from, to) = ("address = \"198.18.64.11/24\"", "address = \"2001:2:0:1::11/64\"");
+    let message = "but 2001:2:0:1::11/64 has no ipv4 counterpart";
+    check_families("quick", BOTH, (from, to), to, message, "2001:2::198.18.1.1");
+}
+
+#[test]
+fn reports_invalid_families() {
+    let unchanged = ("[hosts.node1]", "[hosts.node1]");
+    check_families("quick", "[]", unchanged, "[]", "`family` has no values", "write `family");
+    check_families("quick", "[\"ipv6\", \"ipv6\"]", unchanged, "\"ipv6\"]", "duplicate value `ipv6`", "");
+    let (from, to) = ("[factors.streams]", "[factors.family]");
+    check_families(
+        "bridge-streams",
+        BOTH,
+        (from, to),
+        "family]",
+        "is already a factor of this name",
+        "another name",
+    );
 }

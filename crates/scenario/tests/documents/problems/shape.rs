@@ -81,7 +81,7 @@ fn reports_wrong_type_in_plain_words() {
         (
             "address = \"198.18.64.10/24\"",
             "address = 5",
-            "expected an IPv4 address with its prefix length, e.g.",
+            "expected an IP address with its prefix length, e.g.",
         ),
     ] {
         check("quick", (from, to), to, message, "");

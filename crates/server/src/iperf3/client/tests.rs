@@ -10,7 +10,7 @@ mod settings;
 
 use std::{
     fs,
-    net::{Ipv4Addr, SocketAddr},
+    net::SocketAddr,
     process::{Child, Command, Output as Printed, Stdio},
     sync::Mutex,
     thread,
@@ -86,7 +86,7 @@ impl Drop for Stock {
 }
 
 fn spec(load: StreamSettings) -> ClientSpec {
-    let server = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PORT);
+    let server = SocketAddr::from(([127, 0, 0, 1], PORT));
     let load = StreamSettings { interval: Nanos::from_millis(100), ..load };
     ClientSpec { server, bind: None, load, cpus: None, options: Options::default() }
 }

@@ -129,7 +129,7 @@ impl Server {
                     sys::socket::set_linger_zero(&stream).expect("TCP");
                 }
                 self.resources = Resources::default();
-                self.datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
+                self.datagrams = UdpSocket::bind("127.0.0.1:0").expect("loopback");
             }
             Stops::Silent => {}
             Stops::Dripping => {
@@ -161,7 +161,7 @@ impl Server {
 
 fn ports() -> (TcpListener, UdpSocket) {
     let both = || {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let datagrams = UdpSocket::bind(listener.local_addr().expect("bound"));
         datagrams.ok().map(|datagrams| (listener, datagrams))
     };

@@ -18,7 +18,7 @@ impl Watcher for Ear {
 
 fn run(load: StreamSettings, options: Options) -> Option<Report> {
     on_loopback(|| {
-        let config = Config::new(vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)]);
+        let config = Config::new(vec![SocketAddr::from(([127, 0, 0, 1], 0))]);
         let (sender, addresses) = mpsc::channel();
         let (ear, stop) = (Ear(Mutex::new(sender)), Stop::new());
         thread::scope(|scope| {
