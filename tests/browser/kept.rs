@@ -20,7 +20,17 @@ pub(crate) const PLAIN: Kept<'static> =
     Kept { id: "egress-1", title: "What an egress gateway costs", day: 0, share: 1.0, kernel: "6.1.0" };
 
 pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
-    let mut run: Value = serde_json::from_str(RECORDED).expect("JSON");
+    keep_run(sandbox, kept, serde_json::from_str(RECORDED).expect("JSON"));
+}
+
+/// Stores the run with other names for its paths.
+pub(crate) fn keep_with_paths(sandbox: &Sandbox, kept: &Kept<'_>, name: &str) {
+    let quoted = json!(name).to_string();
+    let recorded = RECORDED.replace("-to-", &quoted[1..quoted.len() - 1]);
+    keep_run(sandbox, kept, serde_json::from_str(&recorded).expect("JSON"));
+}
+
+fn keep_run(sandbox: &Sandbox, kept: &Kept<'_>, mut run: Value) {
     let header = &mut run["header"];
     header["id"] = json!(kept.id);
     header["scenario"]["name"] = json!("egress-gateway");

@@ -3,6 +3,7 @@
 
 mod access;
 mod kept;
+mod layout;
 mod live;
 mod pages;
 mod script;
@@ -30,6 +31,8 @@ const CASES: &[Case] = &[
         needs: &[CHROMIUM, AXE],
         test: pages::accessible,
     },
+    Case { name: "pages_fit_screens_of_every_width", needs: &[CHROMIUM], test: layout::every_width },
+    Case { name: "pages_fit_a4_paper_and_omit_controls", needs: &[CHROMIUM], test: layout::on_paper },
     Case { name: "opens_report_from_disk_without_scripts", needs: &[CHROMIUM], test: pages::from_disk },
     Case {
         name: "shows_the_value_of_every_mark_by_pointer_and_keyboard",

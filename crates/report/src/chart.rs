@@ -16,11 +16,12 @@ pub(crate) use self::{
     data::{Data, Field},
     heat_map::{HeatMap, Tile},
     legend::Key,
+    lettering::{Weight, ems},
     palette::Paint,
     plot::{Line, LineKind, Mark, Plot, Spot, Stretch},
     rows::{Piece, Row, Rows},
     scale::Scale,
-    svg::{NARROW, WIDE, file, inline, style},
+    svg::{NARROW, PAGE, file, inline, style},
 };
 
 pub use self::palette::Theme;

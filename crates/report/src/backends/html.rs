@@ -2,13 +2,15 @@
 
 mod anchors;
 mod figure;
+mod lead;
 mod script;
+mod table;
 
-use self::{anchors::Anchors, figure::Figures};
+use self::{anchors::Anchors, figure::Figures, table::Tables};
 use super::escape::html;
 use crate::{
     chart::{self, Theme},
-    page::{Align, Block, Depth, Page, Section, Table},
+    page::{Block, Depth, Page, Section},
     text::{Span, Text, Tone},
 };
 
@@ -18,29 +20,31 @@ const STYLE: &str = include_str!("html/page.css");
 struct Before {
     anchors: Anchors,
     figures: Figures,
+    tables: Tables,
 }
 
 pub(crate) fn page(page: &Page) -> String {
     let mut before = Before::default();
+    let page = &lead::with_chart(page);
     let sections: Vec<(String, &Section)> = page
         .sections
         .iter()
         .map(|section| (before.anchors.of(section.title.as_deref().unwrap_or("summary")), section))
         .collect();
+    let body: String =
+        sections.iter().map(|(anchor, section)| self::section(section, anchor, &mut before)).collect();
     let title = html(&page.title);
-    let mut text = format!(
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"{}\">\n<title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
+         content=\"{}\">\n<title>{title}</title>\n<style>\n{STYLE}{}{}</style>\n</head>\n<body>\n\
+         {}<main>\n<h1>{title}</h1>\n{body}</main>\n{}</body>\n</html>\n",
         policy(),
-        chart::style(Theme::Auto)
-    );
-    text.push_str(&contents(&sections));
-    text.push_str(&format!("<main>\n<h1>{title}</h1>\n"));
-    for (anchor, section) in &sections {
-        text.push_str(&self::section(section, anchor, &mut before));
-    }
-    text + &format!("</main>\n{}</body>\n</html>\n", script::element())
+        before.tables.style(),
+        chart::style(Theme::Auto),
+        contents(&sections),
+        script::element()
+    )
 }
 
 /// Allows only the page's own script and forbids any fetch, regardless of the page's content.
@@ -76,11 +80,11 @@ fn block(block: &Block, before: &mut Before) -> String {
         Block::Heading(text) => heading(text, &before.anchors.of(&text.characters())),
         Block::Claim { id, text } => heading(text, &before.anchors.of(&format!("finding {id}"))),
         Block::Paragraph(text) => format!("<p>{}</p>\n", inline(text)),
-        Block::Table(table) => self::table(table, &[]),
+        Block::Table(table) => before.tables.table(table, &[]),
         Block::Results { table, ids } => {
             let anchors: Vec<String> =
                 ids.iter().map(|id| before.anchors.of(&format!("result {id}"))).collect();
-            self::table(table, &anchors)
+            before.tables.table(table, &anchors)
         }
         Block::Chart(chart) => before.figures.figure(chart),
         Block::Commands(commands) => {
@@ -105,38 +109,6 @@ fn block(block: &Block, before: &mut Before) -> String {
 
 fn heading(text: &Text, anchor: &str) -> String {
     format!("<h3 id=\"{anchor}\"><a href=\"#{anchor}\">{}</a></h3>\n", inline(text))
-}
-
-/// If there are anchors, each row gets one, and its first cell links to it.
-fn table(table: &Table, anchors: &[String]) -> String {
-    let class = |align: Align| if align == Align::Right { " class=\"number\"" } else { "" };
-    let heads: String = table
-        .columns
-        .iter()
-        .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(column.align), html(&column.title)))
-        .collect();
-    let row = |(number, row): (usize, &Vec<Text>)| {
-        let anchor = anchors.get(number);
-        let phrase = |place: usize, cell: &Text| match anchor.filter(|_| place == 0) {
-            Some(anchor) => format!("<a href=\"#{anchor}\">{}</a>", inline(cell)),
-            None => inline(cell),
-        };
-        let cells: String = (0..)
-            .zip(row.iter().zip(&table.columns))
-            .map(|(place, (cell, column))| format!("<td{}>{}</td>", class(column.align), phrase(place, cell)))
-            .collect();
-        let id = anchor.map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
-        format!("<tr{id}>{cells}</tr>\n")
-    };
-    let rows: String = table.rows.iter().enumerate().map(row).collect();
-    let caption =
-        table.caption.as_ref().map(|caption| format!("<p class=\"caption\">{}</p>\n", inline(caption)));
-    // Wide tables scroll on their own, including with the keyboard.
-    format!(
-        "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n\
-         </div>\n{}",
-        caption.unwrap_or_default()
-    )
 }
 
 fn inline(text: &Text) -> String {
@@ -171,7 +143,7 @@ const fn class(tone: Tone) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{detail, left, right};
+    use crate::page::{Table, detail, left, right};
 
     const HOSTILE: &str = "</title><script>alert(1)</script>\" onload=\"x ]]> &amp;";
 
@@ -216,11 +188,31 @@ mod tests {
         for anchor in [
             "<h3 id=\"finding-offload-off\"><a href=\"#finding-offload-off\">Warning: off",
             "id=\"finding-offload-off-2\"",
-            "<tr id=\"result-a-tcp\"><td><a href=\"#result-a-tcp\">a</a></td><td class=\"number\">1</td></tr>",
+            "<tr id=\"result-a-tcp\"><td class=\"short\"><a href=\"#result-a-tcp\">a</a></td><td class=\"number\">1</td></tr>",
             "<tr id=\"result-b-tcp-mtu-1500\">",
         ] {
             assert!(shown.contains(anchor), "no {anchor} in {shown}");
         }
+    }
+
+    #[test]
+    fn chart_of_a_table_follows_the_summary() {
+        let chart = || Block::Chart(Box::new(chart::sample("rates")));
+        let table = || Block::Table(Table { columns: vec![left("Path")], rows: Vec::new(), caption: None });
+        let of = |blocks: Vec<Block>| {
+            let sections = vec![
+                crate::page::section("Summary", vec![Block::Paragraph("answer".into())]),
+                crate::page::section("Ranking", vec![table()]),
+                crate::page::section("Results", blocks),
+            ];
+            page(&Page { title: "t".into(), sections })
+        };
+        let shown = of(vec![chart(), table()]);
+        let place = |text: &str| shown.find(text).expect(text);
+        assert!(place("<figure") < place("id=\"ranking\"") && place("answer") < place("<figure"), "{shown}");
+        assert_eq!(shown.matches("<figure").count(), 1, "it is moved: {shown}");
+        let shown = of(vec![chart()]);
+        assert!(shown.find("<figure") > shown.find("id=\"results\""), "a section keeps its only block");
     }
 
     #[test]

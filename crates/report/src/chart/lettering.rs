@@ -11,7 +11,7 @@ const WIDTHS: [u8; 95] = [
 ];
 const OTHER: f64 = 0.84;
 const FULL: f64 = 1.1;
-const BOLD: f64 = 1.1;
+const BOLD: f64 = 1.17;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
@@ -41,8 +41,18 @@ impl Style {
 }
 
 pub(super) fn width(text: &str, style: Style) -> f64 {
-    let ems: f64 = text.chars().map(em).sum();
-    ems * style.size() * if style == Style::Strong { BOLD } else { 1.0 }
+    ems(text, if style == Style::Strong { Weight::Bold } else { Weight::Regular }) * style.size()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Regular,
+    Bold,
+}
+
+/// Returns the width as a multiple of the font size.
+pub(crate) fn ems(text: &str, weight: Weight) -> f64 {
+    text.chars().map(em).sum::<f64>() * if weight == Weight::Bold { BOLD } else { 1.0 }
 }
 
 fn em(sign: char) -> f64 {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{
     axis::Axis,
     legend::{self, Key, line_class, line_key},
-    lettering::{Style, fitted, plain},
+    lettering::{Style, fitted, plain, width},
     palette::{COLOURS, Paint},
     svg::{Anchor, Canvas, MARGIN},
 };
@@ -195,7 +195,8 @@ impl Field<'_> {
         }
     }
 
-    /// Draws labels, starting with the chosen points. Labels that would overlap are left to the table.
+    /// Draws labels in the order of the points, starting with the chosen ones. Labels that would overlap are left to
+    /// the table.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);
@@ -241,8 +242,17 @@ impl Field<'_> {
             (x, y + 21.0, Anchor::Middle),
             (x, y - 13.0, Anchor::Middle),
             (x - 11.0, y + 4.0, Anchor::End),
+            (self.right, y - 13.0, Anchor::End),
         ];
-        let fits = |(_, y, _): &&(f64, f64, Anchor)| *y - 10.0 > self.top && *y < self.bottom - 2.0;
+        let wide = width(&text, style);
+        let fits = |(x, y, anchor): &&(f64, f64, Anchor)| {
+            let left = match anchor {
+                Anchor::Start => *x,
+                Anchor::Middle => x - wide / 2.0,
+                Anchor::End => x - wide,
+            };
+            *y - 10.0 > self.top && *y < self.bottom - 2.0 && left > self.left
+        };
         for (x, y, anchor) in positions.iter().filter(fits) {
             if canvas.text_if_free((*x, *y), *anchor, style, &text) {
                 return;

@@ -15,8 +15,9 @@ use crate::{
 
 pub(crate) use super::palette::style;
 
-/// Widths in CSS pixels: in files and on screens, and on phones.
-pub(crate) const WIDE: f64 = 720.0;
+/// Widths in CSS pixels: in files, on pages, and on phones.
+const WIDE: f64 = 720.0;
+pub(crate) const PAGE: f64 = 860.0;
 pub(crate) const NARROW: f64 = 336.0;
 pub(super) const MARGIN: f64 = 6.0;
 const MOST_SPOKEN: usize = 2_000;
@@ -169,10 +170,11 @@ impl<'a> Canvas<'a> {
             Anchor::Middle => x - wide / 2.0,
             Anchor::End => x - wide,
         };
-        let moved = left.min(self.width - 1.0 - wide).max(1.0);
+        let moved = left.min(self.width - 2.0 - wide).max(1.0);
         (x + moved - left, Extent(moved, y - style.size() * 0.8, moved + wide, y + style.size() * 0.22))
     }
 
+    /// Preserves spaces, because resvg otherwise drops those at the beginning of a span.
     fn write(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, markup: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
@@ -181,8 +183,9 @@ impl<'a> Canvas<'a> {
         };
         let _ = writeln!(
             self.drawn,
-            "<text class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\"{anchor}>{markup}</text>",
-            style.class()
+            "<text class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\"{anchor}{}>{markup}</text>",
+            style.class(),
+            if markup.contains("<tspan") { " xml:space=\"preserve\"" } else { "" }
         );
     }
 

@@ -61,10 +61,11 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     let largest = values().fold(0.0, f64::max);
     let plot = Plot {
         x: sweep::cpu_axis(answer, Scale::from_zero(cpus())),
-        y: Axis::of_metric(answer.metric, Scale::from_zero(values()), largest),
+        // Leaves room for the label of the best point.
+        y: Axis::of_metric(answer.metric, Scale::from_zero([largest * 1.1]), largest),
         marks: Vec::new(),
         stretches: Vec::new(),
-        spots: answer.frontier.iter().map(spot).collect(),
+        spots: answer.frontier.iter().rev().map(spot).collect(),
         keys: vec![
             Key::Line(0, "Pareto front: no setting is better for less CPU".to_owned()),
             Key::Line(6, "other settings".to_owned()),

@@ -54,14 +54,13 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
 
 fn row(result: &ResultSummary) -> Row {
     let value = result.value.estimate;
-    let several = result.values.len() > 1;
     let text = Text::of(Tone::Plain, phrases::value(result.metric, value));
     Row {
         label: labels::result_in_workload(result),
         pieces: vec![Piece { from: 0.0, to: value, paint: Paint::Value, is_unclear: false }],
         interval: ends(result.value.interval),
         middle: result.value.interval.map(|_| value),
-        points: if several { result.values.clone() } else { Vec::new() },
+        points: result.values.clone(),
         text,
         ..Row::default()
     }

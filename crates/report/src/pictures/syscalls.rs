@@ -1,6 +1,8 @@
 //! A result's system calls: one bar per call, split into running, waiting and guest time, or its count if times are
 //! unknown.
 
+use std::collections::BTreeMap;
+
 use findings::ResultSummary;
 use samples::SyscallCount;
 use units::Nanos;
@@ -17,6 +19,8 @@ use crate::{
 pub(super) const KIND: &str = "system-calls";
 
 const MOST: usize = 12;
+/// Threads that use less than this fraction of the busiest thread's CPU time are idle, e.g. those that wait for orders.
+const IDLE: f64 = 0.01;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(chart).collect()
@@ -34,7 +38,9 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
     calls.sort_by_key(|(_, call)| {
         std::cmp::Reverse(if is_timed { call.total.map_or(0, |time| time.0) } else { call.calls })
     });
-    let rows: Vec<Row> = calls.iter().take(MOST).map(|(_, call)| row(call, is_timed)).collect();
+    let threads = BusyThreads::of(result);
+    let shown = calls.iter().filter(|(_, call)| threads.contain(call)).take(MOST);
+    let rows: Vec<Row> = shown.map(|(_, call)| row(call, is_timed)).collect();
     let largest = rows.iter().flat_map(Row::reach).fold(0.0, f64::max);
     let scale = Scale::from_zero([largest]);
     let axis = if is_timed {
@@ -83,6 +89,31 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
         data,
         plain: None,
     })
+}
+
+type Thread<'a> = (Option<&'a str>, Option<u32>, Option<&'a str>, Option<u32>);
+
+/// The CPU time of each thread in system calls and in a guest; empty if it is unknown.
+struct BusyThreads<'a>(BTreeMap<Thread<'a>, u64>);
+
+impl<'a> BusyThreads<'a> {
+    fn of(result: &'a ResultSummary) -> Self {
+        let mut times = BTreeMap::new();
+        for call in result.syscalls.iter().filter(|call| call.thread.is_some()) {
+            let Some(running) = call.running else { continue };
+            *times.entry(thread(call)).or_default() += running.0 + call.guest.map_or(0, |guest| guest.0);
+        }
+        Self(times)
+    }
+
+    fn contain(&self, call: &SyscallCount) -> bool {
+        let most = self.0.values().max().copied().unwrap_or_default();
+        self.0.get(&thread(call)).is_none_or(|time| *time as f64 >= most as f64 * IDLE)
+    }
+}
+
+fn thread(call: &SyscallCount) -> Thread<'_> {
+    (call.end.as_deref(), call.pid, call.thread.as_deref(), call.tid)
 }
 
 fn row(call: &SyscallCount, is_timed: bool) -> Row {

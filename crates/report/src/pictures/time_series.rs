@@ -189,7 +189,7 @@ mod tests {
         let series = TimeSeries { what: "throughput", metric: workload::Metric::Throughput, samples };
         let (label, shifts, disturbed) = ("a".to_owned(), Vec::new(), None);
         let chart = of_series(&series, &Shown { result: "a", trial: 0, label, shifts, disturbed });
-        let shown = chart::inline(&chart, chart::WIDE, "c1") + &chart::inline(&chart, chart::NARROW, "n1");
+        let shown = chart::inline(&chart, chart::PAGE, "c1") + &chart::inline(&chart, chart::NARROW, "n1");
         for drawn in [chart::file(&chart, chart::Theme::Auto), shown] {
             assert!(drawn.len() < 200 << 10 && drawn.len() > 10 << 10, "{} bytes", drawn.len());
         }

@@ -1,13 +1,13 @@
 //! Charts of whole runs: for any names, no text is cut off or overlaps other text, no name becomes markup, and the
 //! values agree with the CSV report.
 
-use std::{collections::BTreeMap, env, fs, path::PathBuf};
+use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::LazyLock};
 
-use console::measure_text_width;
 use findings::Findings;
 use report::{
     Format, Options, Picture, Theme, comparison_pictures, picture_kinds, pictures, render, render_comparison,
 };
+use resvg::usvg;
 use samples::{Arm, RunRecord};
 use workload::{Measurement, StreamData};
 
@@ -60,80 +60,98 @@ fn drawn(findings: &Findings) -> Vec<Picture> {
     pictures(findings, Some(&sample::record::record()), &Options::default())
 }
 
-#[derive(Debug)]
-struct Shown(f64, f64, f64, f64, String);
+/// The widest of the fonts that browsers and `plumb plot` use.
+static WITH_FONTS: LazyLock<usvg::Options<'_>> = LazyLock::new(|| {
+    let mut options = usvg::Options::default();
+    let fonts = options.fontdb_mut();
+    for font in [dejavu::sans::regular(), dejavu::sans::bold()] {
+        fonts.load_font_data(font.to_vec());
+    }
+    fonts.set_sans_serif_family("DejaVu Sans");
+    "DejaVu Sans".clone_into(&mut options.font_family);
+    options
+});
 
-fn texts(svg: &str) -> Vec<Shown> {
-    let sizes: BTreeMap<&str, f64> = [("t", 13.0), ("l", 13.0), ("n", 12.0), ("k", 11.0)].into();
-    let parts = svg.split("<text ").skip(1);
-    parts
-        .map(|part| {
-            let (attributes, rest) = part.split_once('>').expect("a tag ends");
-            let (content, _) = rest.split_once("</text>").expect("an element ends");
-            let attribute = |name: &str| {
-                attributes.split(&format!("{name}=\"")).nth(1).and_then(|it| it.split('"').next())
-            };
-            let number =
-                |name: &str| attribute(name).and_then(|it| it.parse::<f64>().ok()).expect("a number");
-            let class = attribute("class").and_then(|it| it.split(' ').next()).expect("a class");
-            let text = unescaped(&without_tags(content));
-            let wide = measure_text_width(&text) as f64 * sizes[class] * 0.48;
-            let (x, y) = (number(" x"), number(" y"));
-            let left = match attribute("text-anchor") {
-                Some("middle") => x - wide / 2.0,
-                Some("end") => x - wide,
-                _ => x,
-            };
-            Shown(left, y - sizes[class] * 0.75, left + wide, y + sizes[class] * 0.2, text)
-        })
-        .collect()
-}
-
-fn without_tags(content: &str) -> String {
-    let mut inside = false;
-    let keep = |sign: &char| {
-        let shown = !inside && *sign != '<';
-        inside = match sign {
-            '<' => true,
-            '>' => false,
-            _ => inside,
-        };
-        shown
+/// Returns the texts of a drawing with the boxes of their glyphs.
+fn texts(group: &usvg::Group) -> Vec<(String, usvg::Rect)> {
+    let of_node = |node: &usvg::Node| match node {
+        usvg::Node::Group(group) => texts(group),
+        usvg::Node::Text(text) => {
+            let words = text.chunks().iter().map(usvg::TextChunk::text).collect();
+            vec![(words, text.flattened().abs_bounding_box())]
+        }
+        _ => Vec::new(),
     };
-    content.chars().filter(keep).collect::<String>()
+    group.children().iter().flat_map(of_node).collect()
 }
 
-fn unescaped(text: &str) -> String {
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
-}
-
-fn view_box(svg: &str) -> (f64, f64) {
-    let numbers = svg.split("viewBox=\"0 0 ").nth(1).and_then(|it| it.split('"').next()).expect("a view box");
-    let (width, height) = numbers.split_once(' ').expect("two numbers");
-    (width.parse().expect("a width"), height.parse().expect("a height"))
-}
-
-fn check_texts(what: &str, svg: &str) {
-    let (width, height) = view_box(svg);
-    let texts = texts(svg);
-    for (index, text) in texts.iter().enumerate() {
-        let Shown(left, top, right, bottom, phrase) = text;
+/// Returns the number of texts.
+fn check_texts(what: &str, svg: &str) -> usize {
+    let tree = usvg::Tree::from_str(svg, &WITH_FONTS).expect("it is SVG");
+    let (width, height) = (tree.size().width(), tree.size().height());
+    let texts = texts(tree.root());
+    for (index, (text, extent)) in texts.iter().enumerate() {
         assert!(
-            *left >= -1.0 && *top >= 0.0 && *right <= width + 1.0 && *bottom <= height,
-            "{what}: `{phrase}` is cut: {text:?}"
+            extent.left() >= 0.0
+                && extent.top() >= 0.0
+                && extent.right() <= width
+                && extent.bottom() <= height,
+            "{what}: `{text}` is cut: {extent:?} of {width} x {height}"
         );
-        for other in &texts[index + 1..] {
-            let apart = left >= &other.2 || &other.0 >= right || top >= &other.3 || &other.1 >= bottom;
+        for (other, its_extent) in &texts[index + 1..] {
             assert!(
-                apart || phrase.trim().is_empty() || other.4.trim().is_empty(),
-                "{what}: {text:?} overlaps {other:?}"
+                !intersect(extent, its_extent),
+                "{what}: `{text}` overlaps `{other}`: {extent:?} {its_extent:?}"
             );
         }
     }
+    texts.len()
 }
 
-fn inline(page: &str) -> impl Iterator<Item = &str> {
-    page.split("<svg ").skip(1).map(|part| part.split("</svg>").next().unwrap_or_default())
+fn intersect(one: &usvg::Rect, other: &usvg::Rect) -> bool {
+    one.left() < other.right()
+        && other.left() < one.right()
+        && one.top() < other.bottom()
+        && other.top() < one.bottom()
+}
+
+/// Returns the drawings in a page with the style of drawings in files.
+fn inline(page: &str) -> impl Iterator<Item = String> {
+    let file = drawn(&sample::findings()).remove(0).svg(Theme::Light);
+    let style = file.split_inclusive("</style>").next().and_then(|part| part.split("<style>").nth(1));
+    let style = format!("<style>{}", style.expect("it has a style"));
+    page.split("<svg ").skip(1).map(move |part| {
+        let drawing = part.split("</svg>").next().unwrap_or_default();
+        format!("<svg {}</svg>", drawing.replacen("</desc>", &format!("</desc>{style}"), 1))
+    })
+}
+
+/// Gives every value of a run another size, and every distribution another width.
+fn scattered(findings: &Findings, seed: u64) -> Findings {
+    let mut findings = findings.clone();
+    let mut state = seed;
+    let mut factor = || {
+        // <https://en.wikipedia.org/wiki/Linear_congruential_generator>, with Knuth's constants.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        10_f64.powf((state >> 40) as f64 / f64::from(1 << 22) - 2.0)
+    };
+    for result in &mut findings.results {
+        result.value.estimate *= factor();
+        for value in &mut result.values {
+            *value = result.value.estimate * factor();
+        }
+        if let Some(interval) = &mut result.value.interval {
+            (interval.low, interval.high) =
+                (result.value.estimate * 0.9, result.value.estimate * factor().max(1.0));
+        }
+    }
+    for step in findings.cost_breakdowns.iter_mut().flat_map(|it| &mut it.steps) {
+        step.value *= factor();
+    }
+    for point in findings.answers.iter_mut().flat_map(|it| &mut it.frontier) {
+        (point.cpu, point.value) = (point.cpu * factor(), point.value * factor());
+    }
+    findings
 }
 
 #[test]
@@ -146,12 +164,24 @@ fn texts_neither_overlap_nor_are_cut_off() {
         }
         let page = render(&findings, Some(&record), Format::Html, &Options::default());
         for svg in inline(&page) {
-            check_texts(&format!("in a page, {name:?}"), svg);
+            check_texts(&format!("in a page, {name:?}"), &svg);
         }
     }
     let comparison = sample::comparison::run_comparison();
     for svg in inline(&render_comparison(&comparison, Format::Html, &Options::default())) {
-        check_texts("two runs", svg);
+        check_texts("two runs", &svg);
+    }
+}
+
+#[test]
+fn texts_of_random_data_neither_overlap_nor_are_cut_off() {
+    for (seed, findings) in (0..4).flat_map(|seed| runs().into_iter().map(move |run| (seed, run))) {
+        let findings = scattered(&findings, seed);
+        let pictures = drawn(&findings);
+        let texts = pictures.iter().map(|picture| {
+            check_texts(&format!("{} with seed {seed}", picture.kind()), &picture.svg(Theme::Auto))
+        });
+        assert!(texts.sum::<usize>() > 0, "{} has no text", findings.run.title);
     }
 }
 

@@ -3,7 +3,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::super::escape::html;
-use crate::chart::{self, Chart, NARROW, Theme, WIDE};
+use crate::chart::{self, Chart, NARROW, PAGE, Theme};
 
 /// The maximum size of a page's charts in bytes. Beyond it, the page shows the command that draws the chart.
 const MOST: usize = 600 << 10;
@@ -44,7 +44,7 @@ fn drawn(chart: &Chart, number: usize) -> String {
     };
     format!(
         "<figure id=\"{name}\">\n{}{}<figcaption>{}{}</figcaption>\n</figure>\n",
-        on("on-screens", WIDE, format!("c{number}")),
+        on("on-screens", PAGE, format!("c{number}")),
         on("on-phones", NARROW, format!("n{number}")),
         link("csv", "text/csv", &chart.csv()),
         link("svg", "image/svg+xml", &chart::file(chart, Theme::Auto)),

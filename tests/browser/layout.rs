@@ -1,0 +1,116 @@
+//! Tests that the pages fit screens of every width: nothing scrolls sideways, and no text is cut or covers other text.
+
+use plumb_tests::{Chrome, Sandbox, WebServer};
+use serde_json::json;
+
+use crate::{
+    kept::{self, Kept, PLAIN},
+    sandbox,
+};
+
+const WIDTHS: [u32; 4] = [390, 768, 1280, 1920];
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/data");
+const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cli/records");
+const LOGS: [&str; 6] = [
+    "flent-rrul.flent.gz",
+    "queues-and-channels.md",
+    "vhost-net.md",
+    "vmm-comparison.md",
+    "strace-elapsed.txt",
+    "netperf-cpu.txt",
+];
+const NAMES: [&str; 3] = [
+    "a-very-long-name-without-any-space-in-it-that-goes-on-and-on-and-on",
+    "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
+    "<b>\u{202e}שלום\u{1b}[2J네트워크속도테스트게이트웨이네트워크속도테스트게이트웨이",
+];
+
+/// Lists what does not fit, with all folded parts open.
+const MISFITS: &str = r#"(() => {
+    document.querySelectorAll("details").forEach((it) => { it.open = !it.matches(".plumb-menu"); });
+    const misfits = [], page = document.documentElement;
+    if (page.scrollWidth > page.clientWidth) misfits.push(`the page is ${page.scrollWidth} wide`);
+    for (const it of document.querySelectorAll("main *:not(.unseen, .sort, svg, svg *)")) {
+        if (it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).display !== "inline")
+            misfits.push(`${it.tagName}.${it.className} is ${it.scrollWidth} wide, has ${it.clientWidth}: ${it.textContent.trim().slice(0, 60)}`);
+    }
+    for (const svg of document.querySelectorAll("svg.pc, svg.chart")) {
+        const around = svg.getBoundingClientRect();
+        const texts = [...svg.querySelectorAll("text")].filter((it) => it.textContent.trim())
+            .map((it) => [it.textContent, it.getBoundingClientRect()]).filter(([, it]) => it.width > 0);
+        texts.forEach(([text, it], place) => {
+            if (it.left < around.left - 1 || it.right > around.right + 1) misfits.push(`cut: ${text}`);
+            // Boxes include the space above and below the letters.
+            for (const [other, its] of texts.slice(place + 1)) {
+                const wide = Math.min(it.right, its.right) - Math.max(it.left, its.left);
+                const high = Math.min(it.bottom, its.bottom) - Math.max(it.top, its.top);
+                if (wide > 1 && high > it.height * 0.35) misfits.push(`${text} covers ${other}`);
+            }
+        });
+    }
+    return misfits.slice(0, 8);
+})()"#;
+
+fn check(chrome: &mut Chrome, page: &str) {
+    for scheme in ["light", "dark"] {
+        chrome.shown("screen", scheme);
+        for width in WIDTHS {
+            chrome.sized([width, 900], width == WIDTHS[0]);
+            chrome.open(page);
+            assert_eq!(chrome.evaluate(MISFITS), json!([]), "{page} at {width} px, {scheme}");
+        }
+    }
+}
+
+fn fill(sandbox: &Sandbox) {
+    for log in LOGS {
+        let _ = sandbox.succeed(&["import", "--quiet", &format!("{DATA}/{log}")]);
+    }
+    for record in ["kinds", "directions"] {
+        let _ = sandbox.succeed(&["runs", "import", &format!("{RECORDS}/{record}.run.json.gz")]);
+    }
+    kept::keep_days(sandbox, &[1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72]);
+    for (day, name) in (20..).zip(NAMES) {
+        let title = name.repeat(3);
+        let kept = Kept { id: &format!("named-{day}"), title: &title, day, ..PLAIN };
+        kept::keep_with_paths(sandbox, &kept, name);
+    }
+}
+
+pub(crate) fn every_width() {
+    let sandbox = sandbox();
+    fill(&sandbox);
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
+    chrome.open(&server.origin);
+    let runs = chrome.evaluate("[...document.querySelectorAll('.runs .name a')].map((it) => it.pathname)");
+    let runs: Vec<String> = serde_json::from_value(runs).expect("the paths of the runs");
+    assert_eq!(runs.len(), 23, "{runs:?}");
+    // The days of one run differ only in their values.
+    let is_shown = |run: &&String| !run.contains("egress-") || run.ends_with("egress-11");
+    for run in runs.iter().filter(is_shown) {
+        check(&mut chrome, &format!("{}{run}", server.origin));
+    }
+    for page in
+        ["/", "/runs/egress-11/history", "/compare?a=egress-6&b=egress-7", "/compare?a=named-20&b=named-21"]
+    {
+        check(&mut chrome, &format!("{}{page}", server.origin));
+    }
+    server.end();
+}
+
+/// A browser scales a page that is too wide for the paper, so that its letters are small.
+pub(crate) fn on_paper() {
+    let sandbox = sandbox();
+    fill(&sandbox);
+    let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
+    // A4 without its margins of 1 cm, in CSS pixels.
+    chrome.sized([718, 1000], false);
+    chrome.shown("print", "light");
+    for run in ["egress-11", "named-20", "named-21"] {
+        chrome.open(&format!("{}/runs/{run}", server.origin));
+        assert_eq!(chrome.evaluate(MISFITS), json!([]), "{run}");
+        let hidden = "['nav', '.plumb-bar', 'figcaption'].every((it) => document.querySelector(it).offsetParent === null)";
+        assert_eq!(chrome.evaluate(hidden), json!(true), "{run} prints controls");
+    }
+    server.end();
+}
