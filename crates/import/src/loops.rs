@@ -6,6 +6,8 @@ use crate::shell;
 /// The variable of a `while` loop, which no command uses.
 const NO_VARIABLE: &str = "\0";
 
+const KEYWORDS: [&str; 5] = ["for", "while ", "until ", "do", "}"];
+
 /// The usual placeholder of `seq 3 | xargs -I{}`.
 const ARGUMENT: &str = "{}";
 
@@ -26,9 +28,9 @@ impl Loops {
         if std::mem::take(&mut self.ends) {
             self.variable = None;
         }
-        // Most lines contain none of these.
-        if !["do", "for", "For", "while", "until", "| %", "xargs", "}"].iter().any(|word| text.contains(word))
-        {
+        // Most lines start with another word, and contain no prompt or other command.
+        let begins = |word: &&str| text.trim_start().starts_with(*word);
+        if !KEYWORDS.iter().any(begins) && !text.contains(['$', '#', '>', '|']) {
             return false;
         }
         let start = shell::after_prompt(text).trim();
