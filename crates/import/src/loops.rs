@@ -29,7 +29,8 @@ impl Loops {
             self.variable = None;
         }
         // Most lines start with another word, and contain no prompt or other command.
-        let begins = |word: &&str| text.trim_start().starts_with(*word);
+        let unmarked = text.trim_start_matches(['+', '-', '*', '`', ' ']);
+        let begins = |word: &&str| unmarked.starts_with(*word);
         if !KEYWORDS.iter().any(begins) && !text.contains(['$', '#', '>', '|']) {
             return false;
         }
@@ -128,6 +129,8 @@ mod tests {
             ("C:\\> for /L %i in (1,1,3) do", Some("%i")),
             ("PS> 1..3 | % { x }", Some("$_")),
             ("PS> foreach ($n in 1..3) {", Some("$n")),
+            ("+ for i in 1 2 3", Some("$i")),
+            ("- `for i in 1 2 3; do x", Some("$i")),
             ("$ seq 3 | xargs -I{} x", Some("{}")),
             ("for i in 1 2 3; do\n  x\ndone", None),
             ("for i in 1 2 3; do x; done\nnext", None),
