@@ -10,7 +10,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("codecs", 18317, "numbers of iperf3 without buffering"),
     ("findings", 12071, "the verdict as data, guarded metrics, intervals of percentiles"),
     ("fleet", 20344, "log lines; connections and members in two files each, none over 400 lines"),
-    ("import", 100698, "loops over several lines, interleaved clients, units in the line above a table"),
+    ("import", 100714, "loops over several lines, interleaved clients, units in the line above a table"),
     ("lab", 52154, "endpoints of this machine and the devices between them; trials in named steps"),
     ("machine", 38180, "containers, pods and processes as endpoints, with their CPU limits"),
     ("memory", 25694, "sampling, rebalancing rounds, recordings and replay, which were in cli"),

@@ -80,7 +80,7 @@ impl Faults {
         for column in self.words {
             out.note_on_table(format!("Skipped column `{column}` of {table}: it has text next to numbers."));
         }
-        for (places, what) in [
+        for (places, problem) in [
             (&self.ragged, "skipped rows whose number of cells differs from the heading:"),
             (&self.summaries, "skipped averages and other statistics of the trials:"),
             (
@@ -90,7 +90,7 @@ impl Faults {
             (&self.approximate, "numbers are marked as approximate:"),
         ] {
             if !places.is_empty() {
-                out.note_on_table(format!("In {table}, {what} {places}."));
+                out.note_on_table(format!("In {table}, {problem} {places}."));
             }
         }
         for (column, places) in &self.unnamed {

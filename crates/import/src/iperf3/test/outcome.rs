@@ -68,7 +68,7 @@ impl Test {
         }
         if self.streams.iter().any(|it| it.late_report) {
             notes.push(format!(
-                "{place}: the server's datagram count does not match what was sent, so received bytes are unknown"
+                "{place}: the server's datagram count does not match the number sent, so received bytes are unknown"
             ));
         }
         if self.streams.iter().any(|it| it.overflowed) {
