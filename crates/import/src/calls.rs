@@ -28,10 +28,6 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    pub(crate) const fn new() -> Self {
-        Self { all: Vec::new(), places: BTreeMap::new() }
-    }
-
     /// Adds a call. Returns `false` if there are too many kinds or if a sum overflows.
     #[must_use]
     pub(crate) fn add(&mut self, call: Call) -> bool {

@@ -84,7 +84,7 @@ pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {
     ]
 }
 
-pub(crate) fn of_documents(_options: &Options) -> Vec<Box<dyn document::Document>> {
+pub(crate) fn of_documents() -> Vec<Box<dyn document::Document>> {
     vec![Box::new(iperf3::Json::default()), Box::new(Flent)]
 }
 

@@ -6,6 +6,8 @@ use crate::shell;
 /// The variable of a `while` loop, which no command uses.
 const NO_VARIABLE: &str = "\0";
 
+const KEYWORDS: [&str; 5] = ["for", "while ", "until ", "do", "}"];
+
 /// The usual placeholder of `seq 3 | xargs -I{}`.
 const ARGUMENT: &str = "{}";
 
@@ -26,9 +28,10 @@ impl Loops {
         if std::mem::take(&mut self.ends) {
             self.variable = None;
         }
-        // Most lines contain none of these.
-        if !["do", "for", "For", "while", "until", "| %", "xargs", "}"].iter().any(|word| text.contains(word))
-        {
+        // Most lines start with another word, and contain no prompt or other command.
+        let unmarked = text.trim_start_matches(['+', '-', '*', '`', ' ']);
+        let begins = |word: &&str| unmarked.starts_with(*word);
+        if !KEYWORDS.iter().any(begins) && !text.contains(['$', '#', '>', '|']) {
             return false;
         }
         let start = shell::after_prompt(text).trim();
@@ -126,6 +129,8 @@ mod tests {
             ("C:\\> for /L %i in (1,1,3) do", Some("%i")),
             ("PS> 1..3 | % { x }", Some("$_")),
             ("PS> foreach ($n in 1..3) {", Some("$n")),
+            ("+ for i in 1 2 3", Some("$i")),
+            ("- `for i in 1 2 3; do x", Some("$i")),
             ("$ seq 3 | xargs -I{} x", Some("{}")),
             ("for i in 1 2 3; do\n  x\ndone", None),
             ("for i in 1 2 3; do x; done\nnext", None),

@@ -20,7 +20,7 @@ pub(crate) struct PerfTrace {
     open: Option<Summary>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Summary {
     first: u64,
     last: u64,
@@ -73,16 +73,7 @@ impl Format for PerfTrace {
 
 impl Summary {
     fn new(line: u64) -> Self {
-        Self {
-            first: line,
-            last: line,
-            calls: Calls::new(),
-            thread: None,
-            heads: HashSet::new(),
-            columns: Vec::new(),
-            milliseconds: false,
-            wrong: Places::NONE,
-        }
+        Self { first: line, last: line, ..Self::default() }
     }
 
     fn takes(&mut self, text: &str, line: &Line<'_>) -> bool {

@@ -105,7 +105,7 @@ impl<'a, E> Reader<'a, E> {
     fn new(options: &Options, each: &'a mut dyn FnMut(ImportedTest) -> Result<(), E>) -> Self {
         Self {
             formats: format::of_lines(options),
-            documents: format::of_documents(options),
+            documents: format::of_documents(),
             outline: Outline::default(),
             parts: Parts::default(),
             collector: Collector::default(),

@@ -154,11 +154,7 @@ impl TrialRunner<'_> {
     }
 
     /// Starts a UDP server and gives the client an order for it.
-    fn ask_client(
-        &mut self,
-        probe: Probe<'_>,
-        order: impl Fn(MtuProbe) -> Order,
-    ) -> Result<Reply, RunError> {
+    fn ask_client(&mut self, probe: Probe<'_>, order: impl Fn(MtuProbe) -> Order) -> Result<Reply, RunError> {
         let reply = self.send_orders(std::slice::from_ref(&probe), order);
         self.give_up(probe.token, probe.path);
         Ok(reply?.remove(0))

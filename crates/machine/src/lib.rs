@@ -26,8 +26,8 @@ mod subprocess;
 
 pub use agent_client::AgentClient;
 pub use attached::{
-    AttachError, Attached, CpuLimit, SwitchPorts, Throttled, blocking_rules, open_vswitch_bridges,
-    visible_namespaces,
+    AttachError, Attached, CpuLimit, SwitchPorts, Throttled, Throttling, blocking_rules,
+    open_vswitch_bridges, visible_namespaces,
 };
 pub use channel::Channel;
 pub use error::MachineError;

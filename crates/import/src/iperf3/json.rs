@@ -14,10 +14,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use self::reading::Reading;
-use super::test::place;
 use crate::{
     document::Document,
     format::{Claim, Out},
+    places,
 };
 
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ impl Json {
     fn event(&mut self, event: &str, data: &RawValue, lines: &RangeInclusive<u64>, out: &mut Out) -> Claim {
         if event == "start" {
             self.finish(out);
-            let Some(start) = part::<Start>("start", data) else { return Claim::Declined };
+            let Some(start) = start(data) else { return Claim::Declined };
             let (first, last) = (*lines.start(), *lines.end());
             self.events = Some(Events { first, last, reading: Reading::new(start), end: None });
             return Claim::Claimed;
@@ -89,7 +89,7 @@ impl Json {
                 Some(interval) => events.reading.interval(&interval),
                 None => out.note(format!("line {}: cannot parse this interval", lines.start())),
             },
-            "end" => events.end = part::<Summary>("end", data),
+            "end" => events.end = end(data),
             "error" => {
                 let error = data.get().trim_matches('"').chars().take(200).collect::<String>();
                 out.note(format!("line {}: iperf3 reported \"{error}\"", lines.start()));
@@ -119,9 +119,8 @@ fn document(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
 }
 
 fn test(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
-    let place = place(*lines.start(), *lines.end());
-    let start = parts.start.and_then(|start| part::<Start>("start", start));
-    let Some(start) = start else {
+    let place = places::lines(lines);
+    let Some(start) = parts.start.and_then(start) else {
         return out.note(format!("{place}: skipped this JSON document: cannot parse `start`"));
     };
     if let Some(error) = &parts.error {
@@ -142,12 +141,11 @@ fn test(parts: &Parts<'_>, lines: &RangeInclusive<u64>, out: &mut Out) {
     if unread > 0 {
         out.note(format!("{place}: skipped {unread} unreadable intervals of this document"));
     }
-    let end = parts.end.and_then(|end| part::<Summary>("end", end));
-    hand_on(reading, end, lines, out);
+    hand_on(reading, parts.end.and_then(end), lines, out);
 }
 
 fn hand_on(reading: Reading, end: Option<Summary>, lines: &RangeInclusive<u64>, out: &mut Out) {
-    let place = place(*lines.start(), *lines.end());
+    let place = places::lines(lines);
     let outcome = reading.finish(&end.unwrap_or_default(), lines.clone());
     outcome.notes.iter().for_each(|note| out.note(format!("{place}: {note}")));
     if let Some(found) = outcome.found {
@@ -156,25 +154,17 @@ fn hand_on(reading: Reading, end: Option<Summary>, lines: &RangeInclusive<u64>, 
 }
 
 fn interval(raw: &RawValue) -> Option<Interval> {
-    let output = Output::parse(&format!("{{\"intervals\":[{}]}}", raw.get())).ok()?;
-    output.intervals.into_iter().next()
+    part("intervals", &format!("[{}]", raw.get()))?.intervals.into_iter().next()
 }
 
-fn part<T: From<Part>>(key: &str, raw: &RawValue) -> Option<T> {
-    let output = Output::parse(&format!("{{\"{key}\":{}}}", raw.get())).ok()?;
-    Some(T::from(Part(output)))
+fn start(raw: &RawValue) -> Option<Start> {
+    Some(part("start", raw.get())?.start)
 }
 
-struct Part(Output);
-
-impl From<Part> for Start {
-    fn from(part: Part) -> Self {
-        part.0.start
-    }
+fn end(raw: &RawValue) -> Option<Summary> {
+    Some(part("end", raw.get())?.end)
 }
 
-impl From<Part> for Summary {
-    fn from(part: Part) -> Self {
-        part.0.end
-    }
+fn part(key: &str, value: &str) -> Option<Output> {
+    Output::parse(&format!("{{\"{key}\":{value}}}")).ok()
 }

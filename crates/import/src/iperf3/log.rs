@@ -30,7 +30,6 @@ pub(super) struct Log {
     pub(super) rate: Option<BitRate>,
     pub(super) options: BTreeMap<String, String>,
     pub(super) observed: BTreeMap<&'static str, String>,
-    pub(super) hosts: Option<(String, String)>,
     pub(super) peer: Option<String>,
     pub(super) cpu: Option<Cpu>,
     pub(super) started: Option<UnixMillis>,
@@ -73,6 +72,7 @@ impl Log {
     pub(super) fn into_found(self) -> ImportedTest {
         let end = self.end.unwrap_or(End::Client);
         let (settings, threads, warnings) = (self.settings(end), self.threads(end), self.warnings(end));
+        let hosts = self.streams.first().and_then(|stream| stream.hosts(end));
         let connections = self.streams.iter().filter_map(|stream| stream.connection(end)).collect();
         let mut flows: Vec<Flow> = Vec::with_capacity(self.streams.len());
         for stream in self.streams {
@@ -84,7 +84,7 @@ impl Log {
         let measurement = Measurement::Stream(StreamData { flows });
         ImportedTest {
             end: self.end,
-            hosts: self.hosts,
+            hosts,
             peer: self.peer,
             connections,
             started: self.started,
@@ -172,9 +172,20 @@ impl Stream {
         if self.sends == (end == End::Client) { Direction::Forward } else { Direction::Reverse }
     }
 
+    /// Returns the addresses with ports, the client's first.
+    fn ends(&self, end: End) -> Option<(&str, &str)> {
+        let (local, remote) = (self.local.as_deref()?, self.remote.as_deref()?);
+        Some(if end == End::Client { (local, remote) } else { (remote, local) })
+    }
+
     fn connection(&self, end: End) -> Option<String> {
-        let (local, remote) = (self.local.as_ref()?, self.remote.as_ref()?);
-        Some(if end == End::Client { format!("{local} {remote}") } else { format!("{remote} {local}") })
+        self.ends(end).map(|(client, server)| format!("{client} {server}"))
+    }
+
+    fn hosts(&self, end: End) -> Option<(String, String)> {
+        let address = |with_port: &str| Some(with_port.rsplit_once(':')?.0.to_owned());
+        let (client, server) = self.ends(end)?;
+        address(client).zip(address(server))
     }
 
     fn into_flow(self, id: u32, direction: Direction) -> Flow {

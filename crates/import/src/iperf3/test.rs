@@ -4,11 +4,13 @@
 mod connection;
 mod outcome;
 
+use std::ops::RangeInclusive;
+
 use units::Nanos;
 use workload::Interval;
 
 use self::connection::{Connection, bytes_per_datagram, interval, received, since_zero, size};
-pub(super) use self::outcome::{Outcome, place};
+pub(super) use self::outcome::Outcome;
 use super::{
     command::CommandSettings,
     cpu::Cpu,
@@ -20,7 +22,7 @@ use crate::{imported_test::End, series::MOST};
 const MOST_STREAMS: usize = 256;
 
 /// The possible sizes of a UDP datagram in bytes. iperf3's header has 12 bytes.
-const SIZES: std::ops::RangeInclusive<f64> = 11.5..=66_000.0;
+const SIZES: RangeInclusive<f64> = 11.5..=66_000.0;
 
 /// If a sum is below this fraction of a connection, the sum does not include that connection.
 const LESS: f64 = 0.97;
@@ -107,8 +109,8 @@ impl Test {
         self.kept > 0 && !self.has_sides && self.failure.is_none() && self.end == Some(End::Client)
     }
 
-    pub(super) const fn lines(&self) -> (u64, u64) {
-        (self.first, self.last)
+    pub(super) const fn lines(&self) -> RangeInclusive<u64> {
+        self.first..=self.last
     }
 
     pub(super) fn has_rows(&self) -> bool {

@@ -6,13 +6,13 @@ use super::{
     bracket::{BracketLine, bracketed},
     command::CommandSettings,
     messages::{Message, message},
-    test::{Belongs, Outcome, Test, place},
+    test::{Belongs, Outcome, Test},
 };
 use crate::{
     format::{Claim, Format, Line, Out},
     imported_test::End,
     loops::Loops,
-    unread,
+    places, unread,
 };
 
 const OLDER: &str = "output of iperf 2, which is not supported";
@@ -198,7 +198,7 @@ impl Text {
         match self.test.take_if(|test| follows && test.is_abandoned()) {
             Some(test) => {
                 if self.abandoned.1.is_empty() {
-                    self.abandoned.0 = test.lines().0;
+                    self.abandoned.0 = *test.lines().start();
                 }
                 self.abandoned.1.push(test.finish());
             }
@@ -252,13 +252,13 @@ impl Text {
     fn finish(&mut self, out: &mut Out) {
         let (before, mut outcomes) = mem::take(&mut self.abandoned);
         if let Some(test) = self.test.take() {
-            let ((first, last), has_begun) = (test.lines(), test.end.is_some());
-            let (first, is_alone) = if outcomes.is_empty() { (first, true) } else { (before, false) };
+            let (lines, has_begun, is_alone) = (test.lines(), test.end.is_some(), outcomes.is_empty());
+            let first = if is_alone { *lines.start() } else { before };
             outcomes.push(test.finish());
             let is_complete = outcomes.last().is_some_and(|outcome| outcome.is_complete);
             self.is_interleaved = if is_alone { self.is_interleaved && !has_begun } else { !is_complete };
             if self.is_interleaved {
-                let place = place(first, last);
+                let place = places::lines(&(first..=*lines.end()));
                 return out.note(format!(
                     "{place}: skipped interleaved rows of several iperf3 clients; log each client to its own file"
                 ));

@@ -6,31 +6,17 @@ use super::{column::heading_unit, levels};
 use crate::{statistic, unit::unit};
 
 /// Longer lines are prose.
-const LONGEST: usize = 120;
+pub(super) const LONGEST: usize = 120;
 
-/// Returns the unit at the end of a line.
+/// Returns the unit at the end of a line, in brackets or after `in` or a colon.
 pub(super) fn unit_at_end(text: &str) -> Option<&str> {
-    let text = text
-        .trim()
-        .trim_matches(['*', '_', '#', ' '])
-        .trim_end_matches([':', '：', '.'])
-        .trim_end_matches('*');
-    if text.len() > LONGEST {
-        return None;
-    }
-    let bracketed = || text.strip_suffix([')', ']'])?.rsplit_once(['(', '[']).map(|(_, inner)| inner);
-    let after = |words: &str| text.rsplit_once(words).map(|(_, last)| last);
-    let candidates = [
-        bracketed(),
-        bracketed().and_then(|inner| inner.rsplit(' ').next()),
-        after(" in "),
-        after(": "),
-        after("："),
-    ];
-    candidates.into_iter().flatten().map(str::trim).find(|last| {
-        let known = unit(last).map(|unit| unit.quantity);
-        matches!(known, Some(Quantity::BitRate | Quantity::Time | Quantity::PerSecond))
-    })
+    let text = text.trim_matches(['*', '_', '#', ' ', ':', '：', '.']);
+    let inner = text.trim_end_matches([')', ']']);
+    let last = inner.rsplit([' ', '(', '[', '：']).next()?;
+    let before = inner[..inner.len() - last.len()].trim_end();
+    let ends_caption = inner.len() < text.len() || before.ends_with(" in") || before.ends_with([':', '：']);
+    let quantity = if ends_caption { unit(last)?.quantity } else { return None };
+    matches!(quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond).then_some(last)
 }
 
 /// Adds the unit to the headings that it fits, unless a heading has a unit of its own.

@@ -7,7 +7,7 @@ use crate::{format::Out, places::Places};
 
 const SHOWN: usize = 40;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Faults {
     heading: u64,
     ragged: Places,
@@ -22,19 +22,8 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    pub(super) const fn new(heading: u64) -> Self {
-        Self {
-            heading,
-            ragged: Places::NONE,
-            unnamed: BTreeMap::new(),
-            wrong: BTreeMap::new(),
-            approximate: Places::NONE,
-            halves: Places::NONE,
-            summaries: Places::NONE,
-            without_values: false,
-            without_factors: false,
-            words: Vec::new(),
-        }
+    pub(super) fn new(heading: u64) -> Self {
+        Self { heading, ..Self::default() }
     }
 
     pub(super) fn columns(&mut self, columns: &[Column]) {
@@ -91,11 +80,18 @@ impl Faults {
         for column in self.words {
             out.note_on_table(format!("Skipped column `{column}` of {table}: it has text next to numbers."));
         }
-        if !self.ragged.is_empty() {
-            let places = &self.ragged;
-            out.note_on_table(format!(
-                "In {table}, skipped rows whose number of cells differs from the heading: {places}."
-            ));
+        for (places, problem) in [
+            (&self.ragged, "skipped rows whose number of cells differs from the heading:"),
+            (&self.summaries, "skipped averages and other statistics of the trials:"),
+            (
+                &self.halves,
+                "times appear to be half round trips, because at these rates a round trip takes twice as long:",
+            ),
+            (&self.approximate, "numbers are marked as approximate:"),
+        ] {
+            if !places.is_empty() {
+                out.note_on_table(format!("In {table}, {problem} {places}."));
+            }
         }
         for (column, places) in &self.unnamed {
             out.note_on_table(format!("In {table}, skipped rows with an empty `{column}`: {places}."));
@@ -103,24 +99,6 @@ impl Faults {
         for (column, (shown, places)) in &self.wrong {
             out.note_on_table(format!(
                 "In {table}, `{column}` is not a valid number at {places} (`{shown}`); treated as unknown."
-            ));
-        }
-        if !self.summaries.is_empty() {
-            out.note_on_table(format!(
-                "In {table}, skipped averages and other statistics of the trials: {}.",
-                self.summaries
-            ));
-        }
-        if !self.halves.is_empty() {
-            out.note_on_table(format!(
-                "In {table}, times at {} appear to be half round trips: at these rates a round trip takes twice as long.",
-                self.halves
-            ));
-        }
-        if !self.approximate.is_empty() {
-            out.note_on_table(format!(
-                "In {table}, numbers at {} are marked as approximate.",
-                self.approximate
             ));
         }
     }

@@ -34,8 +34,8 @@ pub(crate) struct Markdown {
     known: KnownSettings,
     before: Option<(u64, Row)>,
     above: (u64, String),
-    /// The unit in the line above, which applies to the next table.
-    caption: Option<String>,
+    /// The latest line of text. If it ends with a unit, the unit applies to the next table.
+    caption: String,
     framed: Option<Frame>,
     table: Option<Table>,
     layout: Layout,
@@ -190,10 +190,12 @@ impl Markdown {
 
     fn begin(&mut self, at: u64, mut heading: Row, layout: Layout, out: &mut Out) {
         self.list.end(&self.known, out);
-        let title = || out.title.last().and_then(|title| caption::unit_at_end(title)).map(str::to_owned);
-        if let Some(unit) = self.caption.take().or_else(title) {
-            caption::add_unit(&mut heading.cells, &unit);
+        let titles = out.title.last().into_iter();
+        let unit = [&self.caption].into_iter().chain(titles).find_map(|text| caption::unit_at_end(text));
+        if let Some(unit) = unit {
+            caption::add_unit(&mut heading.cells, unit);
         }
+        self.caption.clear();
         if let Some(tool) = unread::output(&heading.cells.join(" ")) {
             out.unread(tool, at);
             self.framed = None;
@@ -250,8 +252,10 @@ impl Format for Markdown {
         {
             return Claim::Claimed;
         }
-        if !line.text.trim().is_empty() && !line.text.contains('|') {
-            self.caption = caption::unit_at_end(line.text).map(str::to_owned);
+        let text = line.text.trim();
+        if !text.is_empty() && !text.contains('|') {
+            self.caption.clear();
+            self.caption.push_str(if text.len() <= caption::LONGEST { text } else { "" });
         }
         self.list.line(line, &self.known, out)
     }
@@ -260,7 +264,8 @@ impl Format for Markdown {
         self.end_table(out);
         self.list.end(&self.known, out);
         self.list.forget();
-        (self.before, self.framed, self.caption) = (None, None, None);
+        (self.before, self.framed) = (None, None);
+        self.caption.clear();
         self.above = (0, String::new());
         self.under = false;
     }

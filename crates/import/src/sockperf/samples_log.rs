@@ -84,7 +84,7 @@ impl SamplesLog {
             out.note(format!("sockperf's log at line {} is truncated after line {}.", self.first, self.last));
         }
         let Some((first, last)) = self.times else { return };
-        let summary = self.summary.unwrap_or(Summary::new(self.first));
+        let summary = self.summary.unwrap_or_else(|| Summary::new(self.first));
         if summary.lost().is_none() {
             out.note(format!(
                 "sockperf's log at line {} does not give the number of lost messages; treated as unknown.",

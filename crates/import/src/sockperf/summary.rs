@@ -25,7 +25,7 @@ pub(super) enum LineOutcome {
     All,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Summary {
     first: u64,
     last: u64,
@@ -46,25 +46,8 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) const fn new(line: u64) -> Self {
-        Self {
-            first: line,
-            last: line,
-            version: None,
-            transport: None,
-            peer: None,
-            message: None,
-            requested: None,
-            of_log: false,
-            server: false,
-            whole: None,
-            times: Vec::new(),
-            valid: None,
-            dropped: None,
-            rate: None,
-            bandwidth: None,
-            unread: None,
-        }
+    pub(super) fn new(line: u64) -> Self {
+        Self { first: line, last: line, ..Self::default() }
     }
 
     /// Returns whether a test starts at this line. Statistics start a test only if none is in progress.

@@ -175,7 +175,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
          [  4]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.010 ms  0/3 (0%)\n\
          [  4] Sent 3 datagrams\n",
         &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
-        &["does not match what was sent", "received bytes are unknown, so the rate"],
+        &["does not match the number sent", "received bytes are unknown, so the rate"],
     ),
     // More lost datagrams than there were.
     (
@@ -184,7 +184,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
          [  4]   0.00-10.00  sec  60.0 MBytes  50.3 Mbits/sec  0.060 ms  8000/7360 (1.1e+02%)\n\
          [  4] Sent 7360 datagrams\n",
         &["udp x1 forward sent 50.3 Mbit/s retransmits 0 lost 0"],
-        &["does not match what was sent", "received bytes are unknown, so the rate"],
+        &["does not match the number sent", "received bytes are unknown, so the rate"],
     ),
     // All datagrams were lost.
     (

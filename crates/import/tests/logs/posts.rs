@@ -19,6 +19,15 @@ const POSTS: &[Post] = &[
         results: 1,
     },
     Post {
+        file: "loop-traced.txt",
+        trials: &[
+            "tcp x1 reverse sent 4.88 Gbit/s received 4.88 Gbit/s retransmits 0 lost 0",
+            "tcp x1 reverse sent 5.78 Gbit/s received 5.78 Gbit/s retransmits 0 lost 0",
+            "tcp x1 reverse sent 6.29 Gbit/s received 6.29 Gbit/s retransmits 0 lost 0",
+        ],
+        results: 1,
+    },
+    Post {
         file: "loop-in-powershell.txt",
         trials: &[
             "tcp x1 reverse sent 3.14 Gbit/s received 2.96 Gbit/s retransmits 0 lost 0",

@@ -312,11 +312,6 @@ impl Reading {
             _ => None,
         });
         let rate = test.and_then(|test| test.target_bitrate).or(self.start.target_bitrate);
-        let address = |with_port: &Option<String>| Some(with_port.as_deref()?.rsplit_once(':')?.0.to_owned());
-        let own = streams.first().and_then(|stream| address(&stream.local));
-        let hosts = own.zip(streams.first().and_then(|stream| address(&stream.remote)));
-        let hosts =
-            hosts.map(|(own, peer)| if self.end == Some(End::Server) { (peer, own) } else { (own, peer) });
         let started = self.start.timestamp.as_ref();
         let cpu = summary.cpu_utilization_percent;
         Log {
@@ -336,7 +331,6 @@ impl Reading {
             rate: rate.filter(|rate| *rate > 0).map(|rate| BitRate(rate as f64)),
             options: facts::options(&self.start),
             observed: facts::observed(&self.start),
-            hosts,
             peer: None,
             cpu: cpu.and_then(|cpu| Cpu::of(cpu.host_total, cpu.remote_total)),
             started: started.and_then(|it| time::of_seconds(it.timesecs, it.timemillisecs)),

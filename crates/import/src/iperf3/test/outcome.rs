@@ -6,6 +6,7 @@ use super::{Gaps, ROUNDED, Test, connection::Connection};
 use crate::{
     imported_test::{End, ImportedTest},
     iperf3::{agreement::Agreement, command::Protocol, log::Log, time},
+    places,
 };
 
 /// If a sum exceeds its connections by more than this fraction, rounding cannot explain the difference.
@@ -22,7 +23,7 @@ pub(in crate::iperf3) struct Outcome {
 impl Test {
     pub(in crate::iperf3) fn finish(mut self) -> Outcome {
         let mut notes = Vec::new();
-        let place = place(self.first, self.last);
+        let place = places::lines(&self.lines());
         if !self.has_sides {
             self.trim();
         }
@@ -67,7 +68,7 @@ impl Test {
         }
         if self.streams.iter().any(|it| it.late_report) {
             notes.push(format!(
-                "{place}: the server's datagram count does not match what was sent, so received bytes are unknown"
+                "{place}: the server's datagram count does not match the number sent, so received bytes are unknown"
             ));
         }
         if self.streams.iter().any(|it| it.overflowed) {
@@ -122,11 +123,6 @@ impl Test {
     fn into_log(mut self) -> (Log, Vec<Agreement>) {
         let end = self.writer();
         let observed = [("port", self.port.take()), ("mss", self.segment_size.take())];
-        let local = |connection: &Connection| connection.local.as_deref().map(address);
-        let own = self.streams.first().and_then(local).flatten();
-        let peer = self.streams.first().and_then(|it| it.remote.as_deref().map(address)).flatten();
-        let hosts = own.zip(peer);
-        let hosts = hosts.map(|(own, peer)| if end == Some(End::Server) { (peer, own) } else { (own, peer) });
         // SCTP has the same columns as TCP.
         let known = self.asked.transport != Some(Protocol::Other);
         let transport = known.then(|| if self.is_udp() { Transport::Udp } else { Transport::Tcp });
@@ -168,7 +164,6 @@ impl Test {
             rate: self.asked.rate,
             options: self.asked.options,
             observed: observed.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
-            hosts,
             peer: self.peer,
             cpu: self.cpu,
             started: self.time.as_deref().and_then(time::of_version_line),
@@ -232,12 +227,4 @@ impl Test {
         let began = self.peer.is_some() || self.asked.client;
         if self.reverse || self.asked.reverse || from_other_end { Some(false) } else { began.then_some(true) }
     }
-}
-
-pub(in crate::iperf3) fn place(first: u64, last: u64) -> String {
-    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
-}
-
-fn address(with_port: &str) -> Option<String> {
-    with_port.rsplit_once(':').map(|(address, _)| address.to_owned())
 }
