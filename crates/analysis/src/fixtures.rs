@@ -47,6 +47,7 @@ impl Fixture {
             probes: Vec::new(),
             missing_probes: Vec::new(),
             machines: Vec::new(),
+            workload_limits: Vec::new(),
             design: Design::default(),
             environment: Some(environment()),
             paths: Vec::new(),

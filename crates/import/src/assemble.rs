@@ -191,6 +191,7 @@ impl Assembler {
             remedy_trials: None,
             probes: Vec::new(),
             missing_probes: Vec::new(),
+            workload_limits: Vec::new(),
             machines: Vec::new(),
             design: Design::default(),
             environment: None,

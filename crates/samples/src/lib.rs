@@ -38,7 +38,7 @@ pub use origin::{ImportRecord, ImportedFile, Origin};
 pub use read::ReadError;
 pub use run::{
     BootedMachine, MachineChange, PathRecord, RemedyTrial, RemedyTrials, ResultRecord, RunHeader, RunId,
-    RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedResult, UnreadablePart,
+    RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedResult, UnreadablePart, WorkloadLimit,
 };
 pub use selection::leaves_out_disturbed;
 pub use syscalls::{CallTimes, SyscallCount};

@@ -76,6 +76,9 @@ pub struct RunHeader {
     pub environment: Option<Environment>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
+    /// CPU limits of workloads that already ran, at the start of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workload_limits: Vec<WorkloadLimit>,
     pub paths: Vec<PathRecord>,
     /// The results, in scenario order.
     pub results: Vec<ResultRecord>,
@@ -102,6 +105,20 @@ pub struct BootedMachine {
     pub ready: Nanos,
     /// Resident memory of its monitor at the start of the run, including guest memory.
     pub resident: Option<Bytes>,
+}
+
+/// The CPU limit of a workload at the end of a path, e.g. of a container.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadLimit {
+    pub host: String,
+    /// The endpoint as the user wrote it, e.g. `container:web`.
+    pub endpoint: String,
+    /// In CPUs, e.g. 0.5.
+    pub cpus: f64,
+    /// The file of the quota, or another origin.
+    pub source: String,
+    /// Whether the traffic was subject to the limit, too.
+    pub shared: bool,
 }
 
 impl ScenarioRecord {

@@ -54,6 +54,7 @@ mod vxlan_cost;
 mod wait_mistaken_for_work;
 mod waiting;
 mod warm_up_too_short;
+mod workload_limit;
 
 use findings::{Comparison, Findings, ResultSummary};
 use samples::RunHeader;
@@ -102,6 +103,7 @@ pub(crate) const ALL: &[Rule] = &[
     disturbed::RULE,
     unreadable_trials::RULE,
     machine_change::RULE,
+    workload_limit::RULE,
     offload_off::RULE,
     vhost_off::RULE,
     vhost_slower::RULE,

@@ -69,6 +69,7 @@ const PAGES: &[(&str, &str)] = pages![
     "vxlan-cost",
     "wait-mistaken-for-work",
     "warm-up-too-short",
+    "workload-limit",
 ];
 
 pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
