@@ -20,7 +20,7 @@ fn claim(limit: &WorkloadLimit, context: &Context<'_>) -> Claim {
         context.results().filter_map(|(result, it)| Some((result, least_used(limit, it)?))).collect();
     let exceeded: Vec<&(&ResultSummary, f64)> =
         used.iter().filter(|(_, cpus)| !limit.shared && *cpus > limit.cpus).collect();
-    let most = round(used.iter().map(|(_, cpus)| *cpus).fold(0.0, f64::max));
+    let most = cpus(used.iter().map(|(_, used)| *used).fold(0.0, f64::max));
     let (severity, detail) = match (limit.shared, exceeded.is_empty()) {
         (true, _) => (Severity::Note, "the measurement shared this limit".to_owned()),
         (false, true) => (
@@ -30,21 +30,21 @@ fn claim(limit: &WorkloadLimit, context: &Context<'_>) -> Claim {
         (false, false) => (
             Severity::Warning,
             format!(
-                "the measurement used {most} CPUs at this end, so the workload cannot reach the measured speed"
+                "the measurement used {most} at this end, so the workload may not reach the measured speed"
             ),
         ),
     };
-    Claim::new(severity, format!("{} may use {} CPUs", limit.endpoint, round(limit.cpus)))
+    Claim::new(severity, format!("{} may use {}", limit.endpoint, cpus(limit.cpus)))
         .detail(detail)
         .factual()
         .with_results(exceeded.iter().map(|(result, _)| result.id.clone()))
         .with_evidence([Evidence::new("CPU limit").text(&limit.source)])
-        .with_evidence(used.iter().map(|(result, cpus)| {
-            Evidence::new(format!("CPUs used in every trial of {}", result.label)).text(round(*cpus))
+        .with_evidence(used.iter().map(|(result, used)| {
+            Evidence::new(format!("used in every trial of {}", result.label)).text(cpus(*used))
         }))
         .with_limits(["The kernel processes packets in soft interrupts, which are not subject to the limit."])
         .with_remedy(Remedy::manual(
-            "If the workload is throttled, raise its CPU limit. The network is not the bottleneck",
+            "If the workload is throttled, raise its CPU limit",
             statistics(&limit.source).into_iter().collect(),
         ))
 }
@@ -63,8 +63,10 @@ fn end(limit: &WorkloadLimit, path: &PathRecord) -> Option<&'static str> {
         .map(|(name, _)| name)
 }
 
-fn round(cpus: f64) -> String {
-    ((cpus * 100.0).round() / 100.0).to_string()
+/// With up to two decimals.
+fn cpus(number: f64) -> String {
+    let number = (number * 100.0).round() / 100.0;
+    if number == 1.0 { "1 CPU".to_owned() } else { format!("{number} CPUs") }
 }
 
 /// The file of a quota is in the directory of its cgroup.

@@ -49,7 +49,7 @@ pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
     run
 }
 
-/// The threads of each end use 0.5 CPUs.
+/// The traffic threads of both ends use 0.5 CPUs.
 pub(super) fn limited_to(cpus: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.workload_limits = vec![WorkloadLimit {

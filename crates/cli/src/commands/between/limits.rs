@@ -1,4 +1,4 @@
-//! Prints for how long the cgroup of a workload was throttled during the run.
+//! Prints the time for which a workload was throttled during the run.
 
 use ::scenario::HostName;
 use lab::Attachments;
