@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("agent", 11223, "guest memory in modules for each job"),
-    ("analysis", 137537, "makes the verdict; roles of findings; guarded metrics; levels of a history; CPU limits of workloads"),
+    ("analysis", 137555, "makes the verdict; roles of findings; guarded metrics; levels of a history; CPU limits of workloads"),
     ("budgets", 2085, ""),
     ("cli", 130389, "plumb between and obstacles on its path, runs history, limits of guarded metrics; iperf3's ignored flags, lab leftovers, manual page sections, unreadable scenario files"),
     ("codecs", 18317, "numbers of iperf3 without buffering"),
