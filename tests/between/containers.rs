@@ -94,7 +94,7 @@ pub(crate) fn two_containers() {
     assert!(output.out.contains("local:podman1"), "{output:?}");
 }
 
-/// The containers and the network between them are in a user namespace, which another user may not enter.
+/// Other users may not enter the user namespace of the containers and their network.
 pub(crate) fn rootless_containers() {
     const USER: u32 = 65_533;
     let Some(mut podman) = Podman::start(Some(USER)) else { return };

@@ -86,7 +86,7 @@ fn macvlan(node: &mut Node) {
     }
 }
 
-/// Replaces the bridge with one of Open vSwitch, whose datapath is in user space.
+/// Replaces the bridge with an Open vSwitch bridge with a user-space datapath.
 fn open_vswitch(node: &mut Node) {
     let home = node.sandbox.home().display().to_string();
     node.program("ovs-vsctl", &format!("OVS_RUNDIR={home} exec /usr/bin/ovs-vsctl \"$@\""));

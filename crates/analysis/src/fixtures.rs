@@ -48,6 +48,7 @@ impl Fixture {
             missing_probes: Vec::new(),
             machines: Vec::new(),
             queue_factors: Vec::new(),
+            workload_limits: Vec::new(),
             design: Design::default(),
             environment: Some(environment()),
             paths: Vec::new(),

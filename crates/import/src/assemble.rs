@@ -7,7 +7,7 @@ use std::{
 };
 
 use samples::{
-    Arm, CpuUsage, Design, ImportRecord, ImportedKind, Origin, PathCheck, ResultRecord, RunHeader, RunId,
+    Arm, CpuUsage, ImportRecord, ImportedKind, Origin, PathCheck, ResultRecord, RunHeader, RunId,
     RunState, SCHEMA, ScenarioRecord, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
@@ -188,15 +188,10 @@ impl Assembler {
             state: RunState::Unfinished,
             tool: self.meta.tool.clone(),
             origin: Origin::Imported(self.record.clone()),
-            remedy_trials: None,
-            probes: Vec::new(),
-            missing_probes: Vec::new(),
-            machines: Vec::new(),
             queue_factors: queue_factors(&results),
-            design: Design::default(),
-            environment: None,
             paths,
             results,
+            ..RunHeader::default()
         }
     }
 

@@ -1,6 +1,10 @@
 //! Writes the header of the record of a run.
 
-use samples::{BootedMachine, Environment, MachineChange, MissingProbe, RunHeader, SCHEMA, Sink};
+use machine::Attached;
+use samples::{
+    BootedMachine, Environment, MachineChange, MissingProbe, RunHeader, SCHEMA, Sink, WorkloadLimit,
+};
+use scenario::HostName;
 
 use crate::{
     error::RunError,
@@ -57,8 +61,24 @@ fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingPr
         missing_probes: missing.to_vec(),
         environment: Some(environment.clone()),
         queue_factors: request.scenario.queue_factors(),
+        workload_limits: workload_limits(request),
         paths: planned_paths(request).map(record::path).collect(),
         results: request.plan.results.iter().map(record::result).collect(),
         ..RunHeader::default()
     }
+}
+
+fn workload_limits(request: &Request<'_>) -> Vec<WorkloadLimit> {
+    let attachments = &request.attachments;
+    let limit = |(host, attached): (&HostName, &Attached)| {
+        let limit = attached.cpu_limit()?;
+        Some(WorkloadLimit {
+            host: host.to_string(),
+            endpoint: request.scenario.lab.existing(host)?.access.to_string(),
+            cpus: limit.cpus,
+            source: limit.source,
+            shared: attachments.as_workload,
+        })
+    };
+    attachments.endpoints.iter().filter_map(limit).collect()
 }

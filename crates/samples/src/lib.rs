@@ -40,6 +40,7 @@ pub use read::ReadError;
 pub use run::{
     BootedMachine, MachineChange, PathRecord, RemedyTrial, RemedyTrials, ResultRecord, RunHeader, RunId,
     RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedResult, UnreadablePart, VmSettings,
+    WorkloadLimit,
 };
 pub use selection::leaves_out_disturbed;
 pub use syscalls::{CallTimes, SyscallCount};

@@ -79,6 +79,9 @@ pub struct RunHeader {
     /// Factors whose levels are numbers of device queues. For imported runs, they are guessed from their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_factors: Vec<String>,
+    /// CPU limits of workloads that already ran, at the start of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workload_limits: Vec<WorkloadLimit>,
     pub paths: Vec<PathRecord>,
     /// The results, in scenario order.
     pub results: Vec<ResultRecord>,
@@ -121,6 +124,20 @@ pub struct VmSettings {
     pub queues: u32,
     /// Whether the host kernel processes the packets instead of the monitor.
     pub vhost: bool,
+}
+
+/// The CPU limit of a workload at the end of a path, e.g. of a container.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadLimit {
+    pub host: String,
+    /// The endpoint as the user wrote it, e.g. `container:web`.
+    pub endpoint: String,
+    /// In CPUs, e.g. 0.5.
+    pub cpus: f64,
+    /// The file of the quota, or another origin.
+    pub source: String,
+    /// Whether the traffic was subject to the limit, too.
+    pub shared: bool,
 }
 
 impl ScenarioRecord {

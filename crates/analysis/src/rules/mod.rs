@@ -58,6 +58,7 @@ mod vxlan_cost;
 mod wait_mistaken_for_work;
 mod waiting;
 mod warm_up_too_short;
+mod workload_limit;
 
 use findings::{Comparison, Findings, ResultSummary};
 use samples::{ResultEnd, RunHeader};
@@ -114,6 +115,7 @@ pub(crate) const ALL: &[Rule] = &[
     backlog_drops::RULE,
     qdisc_drops::RULE,
     shaped_port::RULE,
+    workload_limit::RULE,
     offload_off::RULE,
     vhost_off::RULE,
     vhost_slower::RULE,

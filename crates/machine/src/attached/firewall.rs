@@ -1,4 +1,4 @@
-//! Rules of nftables that may block or redirect connections, including those of iptables-nft.
+//! Finds nftables rules that may block or redirect connections. This includes the rules of iptables-nft.
 
 use sys::netns::NetNs;
 

@@ -12,7 +12,7 @@ const OVS_VSCTL: &str = "ovs-vsctl";
 const QUERY: &str = "--timeout=5 --format=json -- --columns=name,ports list Bridge -- --columns=_uuid,interfaces list Port -- \
                      --columns=_uuid,name,ifindex,mac_in_use,options list Interface";
 
-/// The index and the MAC address of each port that is a network device.
+/// Index and MAC address of every port with a network device.
 pub type SwitchPorts = Vec<(u32, String)>;
 
 #[derive(Default)]
@@ -28,8 +28,8 @@ struct Table<R> {
     data: Vec<R>,
 }
 
-/// Returns the ports of each bridge. Bridges that are connected by patch ports count as one. Without Open vSwitch, there
-/// are none.
+/// Returns the ports by bridge. Bridges connected by patch ports are merged. The result is empty if Open vSwitch does not
+/// run.
 ///
 /// # Errors
 /// The reason why `ovs-vsctl` cannot read the database.

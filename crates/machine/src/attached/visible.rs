@@ -21,8 +21,8 @@ pub fn visible_namespaces(known: &[&NetNs]) -> Vec<(String, NetNs)> {
     new.filter(|(_, namespace)| namespace.run_in(|| ()).is_ok()).take(MAX).collect()
 }
 
-/// Namespaces without a process have a file. Those of ip-netns(8) are in the mount namespace of this process. That of
-/// rootless Podman's networks is in another one.
+/// Finds namespaces without a process, which exist because a file is mounted on them: the named namespaces of ip-netns(8),
+/// and, in another mount namespace, the network of rootless Podman.
 fn mounted(pids: &[String]) -> Vec<(String, String)> {
     let own = "self".to_owned();
     let mut seen = BTreeSet::new();

@@ -41,6 +41,7 @@ pub(crate) fn header(id: &str, started: i64) -> RunHeader {
         remedy_trials: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
+        workload_limits: Vec::new(),
         machines: Vec::new(),
         queue_factors: Vec::new(),
         design: Design { budget: Some(Nanos::from_secs(600)), precision: Some(0.02), ..Design::default() },

@@ -73,7 +73,7 @@ impl<'k> Spaces<'k> {
     }
 
     fn ports(&self, ports: &[(u32, String)]) -> Vec<Node> {
-        // An index alone is not unique, because each namespace has its own.
+        // Devices in different namespaces may have the same index.
         let is_port = |link: &LinkFacts| {
             let mac = link.mac.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":");
             ports.contains(&(link.index, mac))

@@ -92,6 +92,18 @@ pub(super) const CASES: &[Case] = &[
         change: None,
     },
     Case {
+        rule: "workload-limit",
+        triggers: || made::limited_to(0.25),
+        spares: || made::nested(9e9),
+        severity: Warning,
+        says: &[
+            "container:web may use 0.25 CPUs",
+            "used 0.5 CPUs at this end",
+            "cat /sys/fs/cgroup/web/cpu.stat",
+        ],
+        change: None,
+    },
+    Case {
         rule: "offload-off",
         triggers: || egress(6),
         // The same devices and settings, but too few blocks to establish anything.

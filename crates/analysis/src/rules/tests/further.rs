@@ -417,3 +417,11 @@ fn drops_without_device_losses_may_be_of_other_traffic() {
     });
     check(&run, "backlog-drops", Severity::Note, &["may belong to another program"]);
 }
+
+#[test]
+fn workload_within_its_limit_is_a_note() {
+    let mut run = made::limited_to(0.75);
+    check(&run, "workload-limit", Severity::Note, &["may use 0.75 CPUs", "ran outside this limit"]);
+    run.record.header.workload_limits[0].shared = true;
+    check(&run, "workload-limit", Severity::Note, &["the measurement shared this limit"]);
+}

@@ -2,7 +2,7 @@
 
 use samples::{
     CpuTimes, Design, EndReason, Environment, MachineChange, PathCheck, ResultEnd, SyscallCount, Trial,
-    UnixMillis, UnreadablePart, ValidityWarning,
+    UnixMillis, UnreadablePart, ValidityWarning, WorkloadLimit,
 };
 use units::{BitRate, Bytes, Nanos};
 use workload::{
@@ -46,6 +46,19 @@ pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
         environment: Environment { kernel: (*kernel).to_owned(), ..began.clone() },
     };
     run.record.machine_changes = kernels.iter().map(change).collect();
+    run
+}
+
+/// The traffic threads of both ends use 0.5 CPUs.
+pub(super) fn limited_to(cpus: f64) -> Fixture {
+    let mut run = nested(9e9);
+    run.record.header.workload_limits = vec![WorkloadLimit {
+        host: "a".into(),
+        endpoint: "container:web".into(),
+        cpus,
+        source: "/sys/fs/cgroup/web/cpu.max".into(),
+        shared: false,
+    }];
     run
 }
 

@@ -40,6 +40,7 @@ fn header() -> RunHeader {
         remedy_trials: None,
         probes: Vec::new(),
         missing_probes: Vec::new(),
+        workload_limits: Vec::new(),
         machines: Vec::new(),
         queue_factors: Vec::new(),
         design: Design::default(),

@@ -1,0 +1,76 @@
+//! `workload-limit`: a workload that already runs has a CPU limit, which the measurement of its network may exceed.
+
+use findings::{Evidence, Remedy, ResultSummary, Severity};
+use samples::{PathRecord, WorkloadLimit};
+
+use super::{Claim, Context, Rule};
+use crate::{cpu, observations::Observations};
+
+pub(crate) const RULE: Rule = Rule::cause("workload-limit", look);
+
+fn look(context: &Context<'_>) -> Vec<Claim> {
+    let claims = context.header.workload_limits.iter().map(|limit| claim(limit, context));
+    let (exceeded, others): (Vec<Claim>, Vec<Claim>) =
+        claims.partition(|claim| claim.severity == Severity::Warning);
+    exceeded.into_iter().chain(others).collect()
+}
+
+fn claim(limit: &WorkloadLimit, context: &Context<'_>) -> Claim {
+    let used: Vec<(&ResultSummary, f64)> =
+        context.results().filter_map(|(result, it)| Some((result, least_used(limit, it)?))).collect();
+    let exceeded: Vec<&(&ResultSummary, f64)> =
+        used.iter().filter(|(_, cpus)| !limit.shared && *cpus > limit.cpus).collect();
+    let most = cpus(used.iter().map(|(_, used)| *used).fold(0.0, f64::max));
+    let (severity, detail) = match (limit.shared, exceeded.is_empty()) {
+        (true, _) => (Severity::Note, "the measurement shared this limit".to_owned()),
+        (false, true) => (
+            Severity::Note,
+            "the measurement ran outside this limit, so the workload itself may be slower".to_owned(),
+        ),
+        (false, false) => (
+            Severity::Warning,
+            format!(
+                "the measurement used {most} at this end, so the workload may not reach the measured speed"
+            ),
+        ),
+    };
+    Claim::new(severity, format!("{} may use {}", limit.endpoint, cpus(limit.cpus)))
+        .detail(detail)
+        .factual()
+        .with_results(exceeded.iter().map(|(result, _)| result.id.clone()))
+        .with_evidence([Evidence::new("CPU limit").text(&limit.source)])
+        .with_evidence(used.iter().map(|(result, used)| {
+            Evidence::new(format!("used in every trial of {}", result.label)).text(cpus(*used))
+        }))
+        .with_limits(["The kernel processes packets in soft interrupts, which are not subject to the limit."])
+        .with_remedy(Remedy::manual(
+            "If the workload is throttled, raise its CPU limit",
+            statistics(&limit.source).into_iter().collect(),
+        ))
+}
+
+/// Returns the least CPU time that the traffic threads at the workload's end used in a trial, in CPUs.
+fn least_used(limit: &WorkloadLimit, result: &Observations<'_>) -> Option<f64> {
+    let end = end(limit, result.path?)?;
+    result.trials().map(|trial| cpu::threads(&trial.cpu, end)).reduce(f64::min)
+}
+
+fn end(limit: &WorkloadLimit, path: &PathRecord) -> Option<&'static str> {
+    let is_at = |end: &str| end.split(':').next() == Some(&limit.host);
+    [("client", &path.from), ("server", &path.to)]
+        .into_iter()
+        .find(|(_, end)| is_at(end))
+        .map(|(name, _)| name)
+}
+
+/// With up to two decimals.
+fn cpus(number: f64) -> String {
+    let number = (number * 100.0).round() / 100.0;
+    if number == 1.0 { "1 CPU".to_owned() } else { format!("{number} CPUs") }
+}
+
+/// The file of a quota is in the directory of its cgroup.
+fn statistics(source: &str) -> Option<String> {
+    let (directory, _) = source.rsplit_once('/')?;
+    Some(format!("cat {directory}/cpu.stat"))
+}
