@@ -23,7 +23,8 @@ fn list_pages() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings");
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = fs::read_dir(&folder).expect("docs/findings can be read");
-    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.expect("docs/findings can be read").path()).collect();
+    let mut pages: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("docs/findings can be read").path()).collect();
     pages.retain(|page| {
         page.extension() == Some(OsStr::new("md")) && page.file_stem() != Some(OsStr::new("README"))
     });
