@@ -11,7 +11,7 @@ use crate::{
     document::RunSummary,
     estimate::{Comparison, Estimate, Interval},
     result::{label_in_workload, result_label},
-    verdict::ComparisonVerdict,
+    verdict::{ComparisonVerdict, GuardChange},
 };
 
 /// Version of the format. Readers reject other versions.
@@ -194,8 +194,8 @@ pub struct Gate {
     pub regressions: Vec<String>,
     /// Results that became worse by less than the threshold.
     pub tolerated: Vec<String>,
-    /// Results with a guarded metric that is clearly worse than its limit allows.
-    pub violations: Vec<GuardViolation>,
+    /// Guarded metrics that are clearly worse than their limits allow. The sentences include the limits.
+    pub violations: Vec<GuardChange>,
     /// Undecided results with the reasons.
     pub undecided: Vec<OpenQuestion>,
 }
@@ -211,14 +211,6 @@ impl Gate {
         }
         failed
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct GuardViolation {
-    pub result: String,
-    pub metric: GuardedMetric,
-    /// The change and its limit, in one sentence.
-    pub reason: String,
 }
 
 /// A result for which the gate is undecided.

@@ -29,7 +29,7 @@ pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
 pub use claim::{Change, Finding, Remedy, RemedyEffect, Role, Severity};
 pub use comparison::{
     BetweenRuns, BoundedValue, COMPARISON_SCHEMA, EnvironmentChange, Gate, GateOutcome, GuardComparison,
-    GuardLimits, GuardViolation, OpenQuestion, ResultComparison, RunComparison, Verdict,
+    GuardLimits, OpenQuestion, ResultComparison, RunComparison, Verdict,
 };
 pub use cost_breakdown::{CostBreakdown, CostStep, FactorEffect};
 pub use distribution::{Bucket, Distribution, Percentile};

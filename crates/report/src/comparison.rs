@@ -14,6 +14,7 @@ use findings::RunComparison;
 use crate::{
     harmless::in_a_line,
     page::{Page, Section},
+    text::{Text, Tone},
 };
 
 type Build = fn(&RunComparison) -> Option<Section>;
@@ -38,4 +39,28 @@ pub(crate) fn page(comparison: &RunComparison) -> Page {
         sections.rotate_right(1);
     }
     Page { title: in_a_line(&title), sections }
+}
+
+/// Groups items by their reasons, in order of first use.
+fn grouped<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
+    let mut groups: Vec<(&str, Vec<T>)> = Vec::new();
+    for (reason, item) in items {
+        match groups.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((reason, vec![item])),
+        }
+    }
+    groups
+}
+
+fn explained(what: String, reason: &str) -> Text {
+    Text::of(Tone::Strong, what).and(Tone::Plain, format!(": {reason}"))
+}
+
+fn first_of(names: &[String], most: usize, separator: &str) -> String {
+    let shown = names[..names.len().min(most)].join(separator);
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }

@@ -143,7 +143,7 @@ impl MeasurementReport {
             Verdict::Regressed => {
                 let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
                 let guarded = self.gate.as_ref().and_then(|gate| gate.violations.first());
-                let guarded = guarded.map(|it| format!("; {}: {}", it.result, it.reason));
+                let guarded = guarded.map(|it| format!("; {}: {}", it.result, it.summary));
                 format!("regressed{more}{}", guarded.unwrap_or_default())
             }
         }

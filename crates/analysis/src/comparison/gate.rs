@@ -1,12 +1,15 @@
 //! Decides whether a run lost more than it may.
 
 use findings::{
-    Gate, GateOutcome, GuardComparison, GuardLimits, GuardViolation, GuardedMetric, OpenQuestion,
-    ResultComparison, RunComparison, Verdict,
+    Gate, GateOutcome, GuardComparison, GuardLimits, GuardedMetric, OpenQuestion, ResultComparison,
+    RunComparison, Verdict,
 };
 use stats::{Estimate, Interval, ab, verdict};
 
-use super::{environment, guards, verdict::size};
+use super::{
+    environment, guards,
+    verdict::{guard_change, size},
+};
 use crate::words::percent;
 
 /// A `threshold` of 0.05 is 5 %. The gate fails if the interval of a result's ratio, widened by the noise, is beyond
@@ -23,11 +26,9 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
         if apart.is_none() && result.disturbed.is_none() {
             for guard in &result.guards {
                 match guarded(guard, &guard_limits) {
-                    Loss::Established(reason) => violations.push(GuardViolation {
-                        result: result.result.clone(),
-                        metric: guard.metric,
-                        reason,
-                    }),
+                    Loss::Established(reason) => {
+                        violations.push(guard_change(comparison, result, guard.metric, reason));
+                    }
                     Loss::Open(reason) => open.push(undecided(&result.result, &reason)),
                     Loss::Excluded => {}
                 }
@@ -38,7 +39,7 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
             (_, Some(reason)) => open.push(undecided(&result.result, reason)),
             (Loss::Established(_), None) => regressed.push(result),
             (Loss::Excluded, None) if result.verdict == Verdict::Worse => {
-                tolerated.push(result.result.clone())
+                tolerated.push(result.result.clone());
             }
             (Loss::Excluded, None) => {}
         }

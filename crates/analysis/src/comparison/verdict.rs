@@ -2,7 +2,7 @@
 
 use findings::{
     Comparison, ComparisonConclusion, ComparisonVerdict, Difference, DisturbedResults, GuardChange,
-    ResultChange, ResultComparison, RunComparison, Verdict, VerdictCount,
+    GuardedMetric, ResultChange, ResultComparison, RunComparison, Verdict, VerdictCount,
 };
 
 use crate::verdict::count;
@@ -81,11 +81,14 @@ fn change(comparison: &RunComparison, result: &ResultComparison) -> ResultChange
 
 fn worse_guards(comparison: &RunComparison, result: &ResultComparison) -> Vec<GuardChange> {
     let worse = result.guards.iter().filter(|guard| guard.verdict == Verdict::Worse);
-    let change = |guard: &findings::GuardComparison| GuardChange {
-        result: result.result.clone(),
-        label: comparison.label(result),
-        metric: guard.metric,
-        summary: guard.summary.clone(),
-    };
-    worse.map(change).collect()
+    worse.map(|guard| guard_change(comparison, result, guard.metric, guard.summary.clone())).collect()
+}
+
+pub(super) fn guard_change(
+    comparison: &RunComparison,
+    result: &ResultComparison,
+    metric: GuardedMetric,
+    summary: String,
+) -> GuardChange {
+    GuardChange { result: result.result.clone(), label: comparison.label(result), metric, summary }
 }

@@ -5,6 +5,7 @@ use findings::{
     VerdictCount,
 };
 
+use super::{explained, first_of, grouped};
 use crate::{
     page::{Block, Section, section},
     phrases::{self, Confidence},
@@ -27,14 +28,15 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
 
 fn gated(comparison: &RunComparison, gate: &Gate) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(passed_or_not(comparison, gate))];
-    let violations = gate.violations.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
-    let violations = reasons(comparison, violations);
+    let violations: Vec<Text> =
+        gate.violations.iter().map(|it| explained(it.label.clone(), &it.summary)).collect();
     blocks.extend((!violations.is_empty()).then_some(Block::List(violations)));
     if gate.outcome == GateOutcome::Regressed && !gate.undecided.is_empty() {
         blocks.push(Block::Paragraph("Undecided:".into()));
     }
-    let open = gate.undecided.iter().map(|it| (it.result.as_str(), it.reason.as_str()));
-    let open = reasons(comparison, open);
+    let open = grouped(gate.undecided.iter().map(|it| (it.reason.as_str(), it.result.clone())));
+    let open: Vec<Text> =
+        open.iter().map(|(reason, results)| explained(names(comparison, results), reason)).collect();
     blocks.extend((!open.is_empty()).then_some(Block::List(open)));
     blocks
 }
@@ -155,25 +157,9 @@ fn tolerated(comparison: &RunComparison, gate: &Gate) -> String {
     format!(" Worse, but within that threshold: {}.", names(comparison, &gate.tolerated))
 }
 
-fn reasons<'a>(comparison: &RunComparison, questions: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Text> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for (result, reason) in questions {
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, results)) => results.push(result.to_owned()),
-            None => reasons.push((reason, vec![result.to_owned()])),
-        }
-    }
-    let phrase = |(reason, results): &(&str, Vec<String>)| {
-        Text::of(Tone::Strong, names(comparison, results)).and(Tone::Plain, format!(": {reason}"))
-    };
-    reasons.iter().map(phrase).collect()
-}
-
 fn names(comparison: &RunComparison, ids: &[String]) -> String {
-    let named: Vec<String> = ids.iter().take(NAMED).map(|id| name(comparison, id)).collect();
-    let more = ids.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    named.join("; ") + &more
+    let named: Vec<String> = ids.iter().map(|id| name(comparison, id)).collect();
+    first_of(&named, NAMED, "; ")
 }
 
 fn name(comparison: &RunComparison, id: &str) -> String {

@@ -2,6 +2,7 @@
 
 use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdict};
 
+use super::{explained, grouped};
 use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
@@ -120,14 +121,7 @@ fn reasons(comparison: &RunComparison) -> Vec<(&str, Vec<&ResultComparison>)> {
         comparison.gate.as_ref().is_some_and(|gate| gate.undecided.iter().any(same))
     };
     let results = comparison.results.iter().filter(|result| !phrase(result));
-    let mut reasons: Vec<(&str, Vec<&ResultComparison>)> = Vec::new();
-    for (result, reason) in results.filter_map(|result| Some((result, result.reason.as_deref()?))) {
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, results)) => results.push(result),
-            None => reasons.push((reason, vec![result])),
-        }
-    }
-    reasons
+    grouped(results.filter_map(|result| Some((result.reason.as_deref()?, result))))
 }
 
 fn explanation(comparison: &RunComparison, reason: &str, results: &[&ResultComparison]) -> Text {
@@ -136,5 +130,5 @@ fn explanation(comparison: &RunComparison, reason: &str, results: &[&ResultCompa
         0 | 1 => first,
         results => format!("{results} results, e.g. {first}"),
     };
-    Text::of(Tone::Strong, which).and(Tone::Plain, format!(": {reason}"))
+    explained(which, reason)
 }

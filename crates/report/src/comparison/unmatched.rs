@@ -2,6 +2,7 @@
 
 use findings::RunComparison;
 
+use super::first_of;
 use crate::{
     page::{Block, Section, section},
     text::{Text, Tone},
@@ -14,16 +15,8 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
         .into_iter()
         .filter(|(_, results)| !results.is_empty())
         .map(|(run, results)| {
-            Text::of(Tone::Strong, format!("Only {run}: ")).and(Tone::Plain, names(results))
+            Text::of(Tone::Strong, format!("Only {run}: ")).and(Tone::Plain, first_of(results, NAMED, ", "))
         })
         .collect();
     (!items.is_empty()).then(|| section("In one run only", vec![Block::List(items)]))
-}
-
-fn names(results: &[String]) -> String {
-    let named = results.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match results.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        Some(more) => format!("{named} and {more} more"),
-        None => named,
-    }
 }

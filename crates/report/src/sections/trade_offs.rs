@@ -33,9 +33,7 @@ pub(super) fn required(source: &Source<'_>) -> Option<Text> {
 }
 
 fn label(it: &Configuration) -> String {
-    let named = labels::are_placed([it.path.as_str()].into_iter()) || it.levels.is_empty();
-    let path = named.then(|| it.path.clone());
-    path.into_iter().chain(labels::levels(&it.levels)).collect::<Vec<_>>().join(", ")
+    findings::label_in_workload(&it.path, &it.levels, &it.path)
 }
 
 fn answer(it: &TradeOffs) -> Text {

@@ -88,7 +88,7 @@ fn longer_tail_with_equal_median_fails() {
     let gate = gate(&comparison, 0.05);
     assert_eq!(gate.outcome, GateOutcome::Regressed);
     assert_eq!((gate.regressions.len(), gate.failed()), (0, vec!["plain/ping".to_owned()]));
-    let reason = &gate.violations[0].reason;
+    let reason = &gate.violations[0].summary;
     assert!(
         reason.starts_with("The 99th percentile rose from ") && reason.contains("The limit is"),
         "{reason}"

@@ -3,8 +3,8 @@
 use findings::{
     Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, ComparisonConclusion, ComparisonVerdict,
     Difference, EnvironmentChange, Estimate, Gate, GateOutcome, GuardChange, GuardComparison, GuardLimits,
-    GuardViolation, GuardedMetric, Interval, OpenQuestion, ResultChange, ResultComparison, ResultSummary,
-    RunComparison, RunSummary, Verdict, VerdictCount,
+    GuardedMetric, Interval, OpenQuestion, ResultChange, ResultComparison, ResultSummary, RunComparison,
+    RunSummary, Verdict, VerdictCount,
 };
 use samples::{RunId, UnixMillis};
 
@@ -102,10 +102,11 @@ pub(crate) fn lost() -> Gate {
         outcome: GateOutcome::Regressed,
         regressions: vec![run_comparison().results[1].result.clone()],
         tolerated: vec![],
-        violations: vec![GuardViolation {
+        violations: vec![GuardChange {
             result: run_comparison().results[4].result.clone(),
+            label: run_comparison().label(&run_comparison().results[4]),
             metric: GuardedMetric::P99,
-            reason: format!("{P99_ROSE} The limit is an increase of 50.0 %."),
+            summary: format!("{P99_ROSE} The limit is an increase of 50.0 %."),
         }],
         guard_limits: GuardLimits::default(),
         undecided: vec![OpenQuestion {
