@@ -14,6 +14,7 @@ use findings::{Gate, RunComparison};
 use crate::{
     harmless::in_a_line,
     page::{Page, Section},
+    render::Summary,
 };
 
 struct Source<'a> {
@@ -23,7 +24,8 @@ struct Source<'a> {
 
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// The environments come before any values, and the answer, which is always present, comes last.
+/// The environments come before any values, and the answer, which is always present, comes last, or first on pages
+/// that are read from the top.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,
@@ -36,11 +38,11 @@ const ORDER: &[Build] = &[
     answer::build,
 ];
 
-pub(crate) fn page(comparison: &RunComparison, gate: Option<&Gate>) -> Page {
+pub(crate) fn page(comparison: &RunComparison, gate: Option<&Gate>, place: Summary) -> Page {
     let source = Source { comparison, gate };
     let title = format!("{} (B) vs {} (A)", comparison.b.id, comparison.a.id);
     let mut sections: Vec<Section> = ORDER.iter().filter_map(|build| build(&source)).collect();
-    if gate.is_some() {
+    if gate.is_some() || place == Summary::First {
         sections.rotate_right(1);
     }
     Page { title: in_a_line(&title), sections }

@@ -137,7 +137,8 @@ pub fn render_comparison(
     format: Format,
     options: &Options,
 ) -> String {
-    let page = || comparison::page(comparison, gate);
+    let place = if format == Format::Terminal { Summary::Last } else { Summary::First };
+    let page = || comparison::page(comparison, gate, place);
     match (format, gate) {
         (Format::Terminal, _) => backends::terminal(&page(), options),
         (Format::Markdown, _) => backends::markdown(&page()),
