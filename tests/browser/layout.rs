@@ -25,7 +25,7 @@ const NAMES: [&str; 3] = [
     "<b>\u{202e}שלום\u{1b}[2J네트워크속도테스트게이트웨이네트워크속도테스트게이트웨이",
 ];
 
-/// Lists what does not fit, with all folded parts open.
+/// Opens all folded parts and lists the elements that do not fit.
 const MISFITS: &str = r#"(() => {
     document.querySelectorAll("details").forEach((it) => { it.open = !it.matches(".plumb-menu"); });
     const misfits = [], page = document.documentElement;
@@ -85,7 +85,7 @@ pub(crate) fn every_width() {
     let runs = chrome.evaluate("[...document.querySelectorAll('.runs .name a')].map((it) => it.pathname)");
     let runs: Vec<String> = serde_json::from_value(runs).expect("the paths of the runs");
     assert_eq!(runs.len(), 23, "{runs:?}");
-    // The days of one run differ only in their values.
+    // The runs of different days have the same layout.
     let is_shown = |run: &&String| !run.contains("egress-") || run.ends_with("egress-11");
     for run in runs.iter().filter(is_shown) {
         check(&mut chrome, &format!("{}{run}", server.origin));

@@ -195,7 +195,7 @@ impl Field<'_> {
         }
     }
 
-    /// Draws labels in the order of the points, starting with the chosen ones. Labels that would overlap are left to
+    /// Draws labels in the order of the points, starting with the chosen ones. Overlapping labels are left to
     /// the table.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
