@@ -18,7 +18,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("policy", 14951, ""),
     ("probe", 36605, "lab leftovers only in the own PID namespace"),
     ("protocol", 3537, "owns the shape of a NUMA node's memory, which memory and cli each had"),
-    ("report", 147300, "differences near zero in the unit of their interval; imported trials that vary, open comparisons of runs that stopped early; tables as lists on narrow screens, links from results to findings, idle threads"),
+    ("report", 147095, "differences near zero in the unit of their interval; imported trials that vary, open comparisons of runs that stopped early; tables as lists on narrow screens, links from results to findings, idle threads"),
     ("samples", 9368, "options of imported tests"),
     ("scenario", 91452, "the words of endpoints"),
     ("server", 59645, "--logfile of the server, and longer functions split"),

@@ -137,7 +137,9 @@ impl Layout {
             && self.drawn > GAP
             && heading.width() < before
         {
-            let [low, high] = [low, high].map(|end| Scale::of(metric, high).quantity(end));
+            let unit = Scale::of(metric, high);
+            let low = if low == 0.0 { "0".to_owned() } else { unit.quantity(low) };
+            let high = unit.quantity(high);
             let room = (self.drawn - GAP).saturating_sub(columns(&low));
             let gap = " ".repeat(before - heading.width());
             heading.spans.push(Span::styled(format!("{gap}{low}{high:>room$}"), colours.faint()));

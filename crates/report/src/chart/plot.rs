@@ -242,7 +242,6 @@ impl Field<'_> {
             (x, y + 21.0, Anchor::Middle),
             (x, y - 13.0, Anchor::Middle),
             (x - 11.0, y + 4.0, Anchor::End),
-            (self.right, y - 13.0, Anchor::End),
         ];
         let wide = width(&text, style);
         let fits = |(x, y, anchor): &&(f64, f64, Anchor)| {

@@ -20,7 +20,7 @@ pub(super) const KIND: &str = "system-calls";
 
 const MOST: usize = 12;
 /// A thread is idle if its CPU time is below this fraction of the busiest thread's, e.g. while it waits for orders.
-const IDLE: f64 = 0.01;
+const IDLE: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(chart).collect()
@@ -175,7 +175,7 @@ mod tests {
             ..SyscallCount::default()
         };
         let calls =
-            [call("stream 0 fwd", 1_000_000, 5), call("order", 9_000, 9_000_000), call("pong", 20_000, 5)];
+            [call("stream 0 fwd", 1_000_000, 5), call("order", 9_000, 9_000_000), call("pong", 60_000, 5)];
         let threads = BusyThreads::of(&calls);
         assert_eq!(calls.each_ref().map(|call| threads.contain(call)), [true, false, true]);
         let unknown = SyscallCount { running: None, ..calls[1].clone() };

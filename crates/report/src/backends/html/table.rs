@@ -88,9 +88,9 @@ impl Tables {
             format!(
                 "@container (max-width: {limit}rem) {{ .upto{limit} {{ display: block; & thead {{ display: none; }} \
                  & tbody {{ display: block; }} & tr {{ display: block; padding: 0.375rem 0; border-bottom: 1px solid var(--line); }} \
-                 & td {{ display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; padding: 0; border: 0; \
-                 text-align: right; white-space: normal; overflow-wrap: anywhere; }} & td:empty {{ display: none; }} \
-                 & td::before {{ content: var(--title); color: var(--faint); }} }} }}\n"
+                 & td {{ display: flow-root; padding: 0; border: 0; text-align: right; white-space: normal; overflow-wrap: anywhere; }} \
+                 & td:empty {{ display: none; }} & td::before {{ content: var(--title); float: left; margin-right: 1rem; \
+                 color: var(--faint); }} }} }}\n"
             )
         };
         let titles = (1..=self.columns)
