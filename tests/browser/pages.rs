@@ -81,8 +81,9 @@ pub(crate) fn compare() {
     let (text, place) = (chrome.text("main"), chrome.evaluate("location.search"));
     assert_eq!(place, json!("?a=egress-1&b=egress-2"), "the older one is the reference");
     let kernel = text.find("6.12.9").expect("the kernels differ");
-    let results = text.find("Verdict").expect("its results are compared");
-    assert!(kernel < results, "{text}");
+    let verdict = text.find("Verdict").expect("it has a verdict");
+    let results = text.find("All results").expect("its results are compared");
+    assert!(verdict < kernel && kernel < results, "{text}");
     chrome.open(&format!("{}/compare?b=egress-2", server.origin));
     assert_eq!(chrome.evaluate("document.querySelector('#a').value"), json!("egress-1"));
     chrome.follow(".pair button");
@@ -95,6 +96,12 @@ pub(crate) fn history() {
     let sandbox = sandbox();
     kept::keep_days(&sandbox, &SHARES);
     let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
+    chrome.open(&server.origin);
+    assert_eq!(chrome.count(".trend"), 1, "only the newest run of a scenario has one");
+    let points = chrome.evaluate("document.querySelector('.trend polyline').points.length");
+    assert_eq!(points, json!(12));
+    chrome.follow(".trend");
+    assert_eq!(chrome.evaluate("location.pathname"), json!("/runs/egress-11/history"));
     chrome.open(&format!("{}/runs/egress-11/history", server.origin));
     let (lead, first) = (chrome.text(".lead"), chrome.text(".result"));
     assert!(lead.contains("12 runs") && lead.contains("6 of 8 results have a level shift"), "{lead}");

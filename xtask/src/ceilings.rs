@@ -29,7 +29,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("traffic", 57825, "modules without dependency cycles"),
     ("units", 2545, "small shares"),
     ("watch", 16257, "the verdict of the comparison; violations of guards; the live state of a run and repeated measurements, which were in cli"),
-    ("web", 22274, "drift and expected range of a history"),
-    ("workload", 19438, "guarded metrics of each kind; names of percentiles"),
+    ("web", 23070, "drift and expected range of a history; sparklines of scenarios"),
+    ("workload", 19498, "guarded metrics of each kind; names of percentiles; mean round trip of a running trial"),
     ("xtask", 32196, "the crate watch and the restricted crates of endpoints"),
 ];

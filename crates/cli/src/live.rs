@@ -5,4 +5,4 @@ pub(crate) mod ping_pong;
 mod status;
 mod stream;
 
-pub(crate) use self::{status::StatusLine, stream::StreamLines};
+pub(crate) use self::{ping_pong::LatestRoundTrips, status::StatusLine, stream::StreamLines};

@@ -11,7 +11,7 @@ use traffic::{FlowId, Observer, Progress};
 use units::Nanos;
 
 use crate::{
-    live::{StatusLine, StreamLines, connect, ping_pong},
+    live::{LatestRoundTrips, StatusLine, StreamLines, connect, ping_pong},
     live_view, output, width,
 };
 
@@ -41,6 +41,7 @@ struct TrafficState {
     cpu: MachineCpu,
     broken: Option<io::Error>,
     status: Option<StatusLine>,
+    latest: Option<LatestRoundTrips>,
     is_passing: bool,
 }
 
@@ -63,6 +64,7 @@ impl Watch {
             cpu: MachineCpu::default(),
             broken: None,
             status: None,
+            latest: None,
             is_passing: false,
         };
         Self { lines, prefix, state: RefCell::new(state) }
@@ -70,7 +72,12 @@ impl Watch {
 
     pub(crate) fn with_status(self, whole: Option<Nanos>) -> Self {
         if Term::stdout().is_term() && live_view::is_watched() {
-            self.state.borrow_mut().status = Some(StatusLine::new(whole));
+            let mut state = self.state.borrow_mut();
+            if self.lines == Lines::PingPong {
+                state.latest = Some(LatestRoundTrips::default());
+            } else {
+                state.status = Some(StatusLine::new(whole));
+            }
         }
         self
     }
@@ -114,9 +121,16 @@ impl Watch {
         if matches!(self.lines, Lines::Connect { .. }) {
             rest.extend(self.state.borrow_mut().connects.rest());
         }
-        self.state.borrow_mut().status = None;
+        (self.state.borrow_mut().status, self.state.borrow_mut().latest) = (None, None);
         self.show(rest);
         self.state.borrow_mut().broken.take().map_or(Ok(()), Err)
+    }
+
+    fn pass(&self, status: Option<String>) {
+        if let Some(status) = status {
+            output::passing(&status);
+            self.state.borrow_mut().is_passing = true;
+        }
     }
 
     fn show(&self, lines: Vec<String>) {
@@ -156,10 +170,7 @@ impl Observer for Watch {
         if !lines.is_empty() {
             self.show(lines);
         }
-        if let Some(status) = status {
-            output::passing(&status);
-            self.state.borrow_mut().is_passing = true;
-        }
+        self.pass(status);
     }
 
     fn ping_interval(&self, interval: &PingPongInterval) {
@@ -176,6 +187,9 @@ impl Observer for Watch {
         if self.lines == Lines::PingPong {
             self.show(vec![ping_pong::line(interval)]);
         }
+        let room = width::of_notices().unwrap_or_default();
+        let status = self.state.borrow_mut().latest.as_mut().map(|latest| latest.take(interval, room));
+        self.pass(status);
     }
 
     fn ended(&self) {

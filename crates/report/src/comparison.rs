@@ -14,12 +14,14 @@ use findings::RunComparison;
 use crate::{
     harmless::in_a_line,
     page::{Page, Section},
+    render::Summary,
     text::{Text, Tone},
 };
 
 type Build = fn(&RunComparison) -> Option<Section>;
 
-/// The environments come before any values, and the answer, which is always present, comes last.
+/// The environments come before any values, and the answer, which is always present, comes last, or first on pages
+/// that are read from the top.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,
@@ -32,10 +34,10 @@ const ORDER: &[Build] = &[
     answer::build,
 ];
 
-pub(crate) fn page(comparison: &RunComparison) -> Page {
+pub(crate) fn page(comparison: &RunComparison, place: Summary) -> Page {
     let title = format!("{} (B) vs {} (A)", comparison.b.id, comparison.a.id);
     let mut sections: Vec<Section> = ORDER.iter().filter_map(|build| build(comparison)).collect();
-    if comparison.gate.is_some() {
+    if comparison.gate.is_some() || place == Summary::First {
         sections.rotate_right(1);
     }
     Page { title: in_a_line(&title), sections }

@@ -58,6 +58,8 @@ pub(crate) enum Block {
     Results {
         table: Table,
         ids: Vec<String>,
+        /// For each result, the IDs of its findings.
+        findings: Vec<Vec<String>>,
     },
     /// A chart. Formats that cannot show one draw its bars, if it has any.
     Chart(Box<Chart>),

@@ -130,7 +130,8 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
 /// Both CSV formats have one row per result. Ends with a newline.
 #[must_use]
 pub fn render_comparison(comparison: &RunComparison, format: Format, options: &Options) -> String {
-    let page = || comparison::page(comparison);
+    let place = if format == Format::Terminal { Summary::Last } else { Summary::First };
+    let page = || comparison::page(comparison, place);
     match format {
         Format::Terminal => backends::terminal(&page(), options),
         Format::Markdown => backends::markdown(&page()),

@@ -9,6 +9,7 @@ mod metrics;
 mod report;
 mod runs;
 pub(crate) mod sign_in;
+mod trend;
 
 use std::sync::Arc;
 

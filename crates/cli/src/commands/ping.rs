@@ -41,7 +41,9 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
     interrupt::set_on_signal(&stop.flag())?;
     let trials = StoredTrials::new("ping", shared.db.as_deref(), &args.repetition, args.output.json);
     stored_trials::repeat(&args.repetition, trials, &stop, |trials| {
-        let watch = Watch::new(lines(args, trial.load(), trials.output), String::new());
+        let lines = lines(args, trial.load(), trials.output);
+        let watch = Watch::new(lines, String::new());
+        let watch = if lines == Lines::PingPong { watch.with_status(None) } else { watch };
         let ping = Ping { server, bind: args.reach.bind, cpus: cpus.clone(), stop: &stop, watch: &watch };
         let trial = trial.now();
         let outcome = ping.measure(trial.load(), args.kind.sockperf);

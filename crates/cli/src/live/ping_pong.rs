@@ -1,19 +1,59 @@
-//! The progress line of a ping-pong test.
+//! The lines of a ping-pong test: one per interval, and a status line with the latest round trips.
 
-use ::workload::PingPongInterval;
+use std::collections::VecDeque;
+
+use ::workload::{LatencyHistogram, PingPongInterval};
+use units::Nanos;
+
+use crate::sparkline::sparkline;
+
+/// The number of intervals that the percentiles of the status line cover.
+const LATEST: usize = 10;
+const MOST: usize = 40;
+
+/// The status line on a terminal: percentiles of the latest intervals, and each interval's 99th percentile as a bar.
+#[derive(Debug, Default)]
+pub(crate) struct LatestRoundTrips {
+    latest: VecDeque<(Nanos, LatencyHistogram)>,
+    tails: VecDeque<f64>,
+}
+
+impl LatestRoundTrips {
+    pub(crate) fn take(&mut self, interval: &PingPongInterval, room: usize) -> String {
+        if self.latest.len() == LATEST {
+            self.latest.pop_front();
+        }
+        if self.tails.len() == MOST {
+            self.tails.pop_front();
+        }
+        let trips = &interval.round_trips;
+        self.latest.push_back((interval.end - interval.start, trips.clone()));
+        self.tails.push_back(trips.quantile(0.99).map_or(0.0, |time| time.0 as f64));
+        let mut all = LatencyHistogram::new();
+        self.latest.iter().for_each(|(_, trips)| all.merge(trips));
+        let time: Nanos = Nanos(self.latest.iter().map(|(time, _)| time.0).sum());
+        let last = format!("last {:.0} s", time.seconds());
+        let text = format!("{last:>13}  {}  ", percentiles(&all));
+        let bars =
+            sparkline(self.tails.iter().copied(), room.saturating_sub(text.chars().count() + 5).min(MOST));
+        format!("{text}p99 {bars}")
+    }
+}
+
+fn percentiles(trips: &LatencyHistogram) -> String {
+    let show = |time: Option<Nanos>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+    let (p50, p99) = (show(trips.quantile(0.5)), show(trips.quantile(0.99)));
+    format!("p50 {p50:>7}  p99 {p99:>7}  max {:>7}", show(trips.max()))
+}
 
 /// The times shown are for full round trips.
 pub(crate) fn line(interval: &PingPongInterval) -> String {
     let time = format!("{:.1}-{:.1} s", interval.start.seconds(), interval.end.seconds());
-    let trips = &interval.round_trips;
-    let at = |share: f64| trips.quantile(share).map_or_else(|| "-".to_owned(), |time| time.to_string());
-    let longest = trips.max().map_or_else(|| "-".to_owned(), |time| time.to_string());
     let warmup = if interval.warmup { "  (warm-up)" } else { "" };
     format!(
-        "{time:>13}  {:>8} round trips  p50 {:>7}  p99 {:>7}  max {longest:>7}  lost {}{warmup}",
-        trips.count(),
-        at(0.5),
-        at(0.99),
+        "{time:>13}  {:>8} round trips  {}  lost {}{warmup}",
+        interval.round_trips.count(),
+        percentiles(&interval.round_trips),
         interval.lost
     )
 }
@@ -21,8 +61,23 @@ pub(crate) fn line(interval: &PingPongInterval) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::workload::LatencyHistogram;
-    use units::Nanos;
+
+    #[test]
+    fn status_covers_latest_intervals_within_width() {
+        let mut latest = LatestRoundTrips::default();
+        let mut status = String::new();
+        for second in 0..60 {
+            let mut round_trips = LatencyHistogram::new();
+            round_trips.record(Nanos(if second < 50 { 90_000 } else { 30_000 }));
+            let (start, end) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+            status = latest.take(&PingPongInterval { start, end, warmup: false, round_trips, lost: 0 }, 79);
+        }
+        assert!(
+            status.starts_with("    last 10 s  p50 30.0 µs  p99 30.0 µs  max 30.0 µs  p99 █"),
+            "{status}"
+        );
+        assert!(status.ends_with("▃▃") && status.chars().count() < 80, "{status}");
+    }
 
     #[test]
     fn prints_counts_and_percentiles() {

@@ -33,7 +33,8 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &mut State, colours: Colours, n
     let area = frame.area();
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     let top = top(state, width, height, colours, now);
-    let news_height = (height / PARTS.1).max(LEAST_NEWS);
+    let news = news(state, width, (height / PARTS.1).max(LEAST_NEWS), colours);
+    let news_height = news.len();
     let table_height = height.saturating_sub(top.len() + news_height + 1);
     let mut row = 0;
     let mut put = |lines: Vec<Line<'static>>, rows: usize| {
@@ -47,7 +48,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &mut State, colours: Colours, n
     let (table, first_row) = table(state, width, table_height, colours);
     state.first_row = first_row;
     put(table, table_height);
-    put(news(state, width, news_height, colours), news_height);
+    put(news, news_height);
     put(vec![foot(state, width, colours, now)], 1);
 }
 
@@ -80,7 +81,7 @@ fn title(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'s
     ])
 }
 
-/// Draws `━━━━━━━─────  12 of up to 60 trials  block 2  1 to repeat`.
+/// Draws `━━━━━━━─────  12 of up to 60 trials  block 2  1 disturbed, to repeat`.
 fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
     let (finished, all) = state.pace.trials();
     let done = (finished * BAR).checked_div(all).unwrap_or(BAR);
@@ -90,7 +91,7 @@ fn progress(state: &State, width: usize, colours: Colours) -> Line<'static> {
         status.push_str(&format!("  block {}", block + 1));
     }
     let again = state.pace.to_make_again();
-    let again = if again > 0 { format!("  {again} to repeat") } else { String::new() };
+    let again = if again > 0 { format!("  {again} disturbed, to repeat") } else { String::new() };
     let run = state.run.as_deref().map(one_line).unwrap_or_default();
     let room = width.saturating_sub(BAR + columns(&status) + columns(&again));
     let run = if columns(&run) + 2 <= room { format!("{run:>room$}") } else { String::new() };
@@ -187,8 +188,9 @@ fn news(state: &State, width: usize, height: usize, colours: Colours) -> Vec<Lin
     }
     let half = width / 2 - 1;
     let (mut left, mut right) = (findings(state, half, height, colours), log(state, half, height, colours));
+    let rows = left.len().max(right.len());
     for column in [&mut left, &mut right] {
-        column.resize(height, Line::default());
+        column.resize(rows, Line::default());
     }
     let side_by_side = |(mut one, other): (Line<'static>, Line<'static>)| {
         one.spans.push(Span::raw(" ".repeat((half + 2).saturating_sub(one.width()))));
@@ -245,10 +247,10 @@ fn foot(state: &State, width: usize, colours: Colours, now: Instant) -> Line<'st
         let text = "stopping: results are stored, the summary follows";
         return Line::styled(text, colours.doubtful());
     }
-    let keys = "q stop and report   ↑ ↓ scroll";
+    let keys = "q stop and report  ↑↓ scroll  ! warning  ? unclear  ≈ within noise";
     let share =
         (state.cost + state.analyses).as_secs_f64() / (now - state.started).as_secs_f64().max(1.0) * 100.0;
-    let cost = format!("view: {share:.1} % of a CPU");
+    let cost = format!(" {share:.1} % CPU");
     let room = width.saturating_sub(columns(keys));
     Line::styled(format!("{keys}{cost:>room$}"), colours.faint())
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ::report::{Judgement, LiveResult, LiveStep};
+use ::report::{Judgement, LiveResult, LiveStep, Scale};
 use ratatui::text::{Line, Span};
 use scenario::{FactorName, PlannedResult};
 use watch::{State, one_line};
+use workload::Metric;
 
 use super::{colours::Colours, path::columns};
 
@@ -36,8 +37,8 @@ pub(super) fn table(state: &State, width: usize, colours: Colours) -> Results {
     let mut results = Results { head: layout.head(colours), rows: Vec::new(), current: None };
     let current = state.trial.as_ref().map(|trial| trial.planned.result);
     for group in &groups {
-        results.rows.push(group.heading(colours));
         let scale = group.scale(state);
+        results.rows.push(layout.heading(group, scale, colours));
         for (place, result) in &group.results {
             let is_current = current == Some(*place);
             if is_current {
@@ -93,6 +94,10 @@ impl Group<'_> {
         ])
     }
 
+    fn metric(&self) -> Option<Metric> {
+        self.results.first().map(|(_, result)| result.load.kind().metric())
+    }
+
     fn levels(&self, result: &PlannedResult) -> String {
         let level = |(factor, width): (&&FactorName, &usize)| {
             let level = result.levels.get(*factor).map_or("·", String::as_str);
@@ -122,6 +127,24 @@ impl Layout {
         let drawn = width.saturating_sub(taken + GAP).min(DRAWN.1);
         let is_drawn = has_change_range && drawn >= DRAWN.0;
         Self { path, levels, has_change_range, drawn: if is_drawn { drawn + GAP } else { 0 } }
+    }
+
+    /// Appends the ends of the axis of the drawn intervals.
+    fn heading(&self, group: &Group<'_>, scale: Option<(f64, f64)>, colours: Colours) -> Line<'static> {
+        let mut heading = group.heading(colours);
+        let before = self.head(colours).width() + GAP;
+        if let (Some((low, high)), Some(metric)) = (scale, group.metric())
+            && self.drawn > GAP
+            && heading.width() < before
+        {
+            let unit = Scale::of(metric, high);
+            let low = if low == 0.0 { "0".to_owned() } else { unit.quantity(low) };
+            let high = unit.quantity(high);
+            let room = (self.drawn - GAP).saturating_sub(columns(&low));
+            let gap = " ".repeat(before - heading.width());
+            heading.spans.push(Span::styled(format!("{gap}{low}{high:>room$}"), colours.faint()));
+        }
+        heading
     }
 
     fn head(&self, colours: Colours) -> Line<'static> {

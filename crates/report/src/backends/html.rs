@@ -80,11 +80,11 @@ fn block(block: &Block, before: &mut Before) -> String {
         Block::Heading(text) => heading(text, &before.anchors.of(&text.characters())),
         Block::Claim { id, text } => heading(text, &before.anchors.of(&format!("finding {id}"))),
         Block::Paragraph(text) => format!("<p>{}</p>\n", inline(text)),
-        Block::Table(table) => before.tables.table(table, &[]),
-        Block::Results { table, ids } => {
+        Block::Table(table) => before.tables.table(table, &[], &[]),
+        Block::Results { table, ids, findings } => {
             let anchors: Vec<String> =
                 ids.iter().map(|id| before.anchors.of(&format!("result {id}"))).collect();
-            before.tables.table(table, &anchors)
+            before.tables.table(table, &anchors, findings)
         }
         Block::Chart(chart) => before.figures.figure(chart),
         Block::Commands(commands) => {
@@ -182,7 +182,11 @@ mod tests {
         let blocks = vec![
             Block::Claim { id: "offload-off".to_owned(), text: "Warning: off".into() },
             Block::Claim { id: "offload-off".to_owned(), text: "Note: off".into() },
-            Block::Results { table, ids: vec!["a/tcp".to_owned(), "b/tcp/mtu=1500".to_owned()] },
+            Block::Results {
+                table,
+                ids: vec!["a/tcp".to_owned(), "b/tcp/mtu=1500".to_owned()],
+                findings: vec![Vec::new(), vec!["offload-off".to_owned()]],
+            },
         ];
         let shown = page(&Page { title: "t".into(), sections: vec![crate::page::section("s", blocks)] });
         for anchor in [
@@ -190,6 +194,7 @@ mod tests {
             "id=\"finding-offload-off-2\"",
             "<tr id=\"result-a-tcp\"><td class=\"short\"><a href=\"#result-a-tcp\">a</a></td><td class=\"number\">1</td></tr>",
             "<tr id=\"result-b-tcp-mtu-1500\">",
+            "b</a> <a class=\"finding\" href=\"#finding-offload-off\">offload-off</a></td>",
         ] {
             assert!(shown.contains(anchor), "no {anchor} in {shown}");
         }

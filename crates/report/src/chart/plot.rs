@@ -195,7 +195,7 @@ impl Field<'_> {
         }
     }
 
-    /// Draws labels in the order of the points, starting with the chosen ones. Labels that would overlap are left to
+    /// Draws labels in the order of the points, starting with the chosen ones. Overlapping labels are left to
     /// the table.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
@@ -242,7 +242,6 @@ impl Field<'_> {
             (x, y + 21.0, Anchor::Middle),
             (x, y - 13.0, Anchor::Middle),
             (x - 11.0, y + 4.0, Anchor::End),
-            (self.right, y - 13.0, Anchor::End),
         ];
         let wide = width(&text, style);
         let fits = |(x, y, anchor): &&(f64, f64, Anchor)| {

@@ -61,8 +61,13 @@ pub(super) const fn tone(verdict: Verdict) -> Tone {
 }
 
 fn workload_table(comparison: &RunComparison, workload: &str) -> Vec<Block> {
-    let results: Vec<&ResultComparison> =
+    let mut results: Vec<&ResultComparison> =
         comparison.results.iter().filter(|result| result.workload == workload).collect();
+    results.sort_by_key(|result| match result.verdict {
+        Verdict::Worse | Verdict::Better => 0,
+        Verdict::Unknown => 1,
+        Verdict::Same => 2,
+    });
     let factors = labels::factors(results.iter().map(|result| &result.levels));
     let common = phrases::common(results.iter().filter_map(|result| result.comparison?.ratio_interval));
     let confidence = if common.is_some() { Confidence::InHead } else { Confidence::Inline };

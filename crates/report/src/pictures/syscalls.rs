@@ -19,8 +19,8 @@ use crate::{
 pub(super) const KIND: &str = "system-calls";
 
 const MOST: usize = 12;
-/// Threads that use less than this fraction of the busiest thread's CPU time are idle, e.g. those that wait for orders.
-const IDLE: f64 = 0.01;
+/// A thread is idle if its CPU time is below this fraction of the busiest thread's, e.g. while it waits for orders.
+const IDLE: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(chart).collect()
@@ -38,7 +38,7 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
     calls.sort_by_key(|(_, call)| {
         std::cmp::Reverse(if is_timed { call.total.map_or(0, |time| time.0) } else { call.calls })
     });
-    let threads = BusyThreads::of(result);
+    let threads = BusyThreads::of(&result.syscalls);
     let shown = calls.iter().filter(|(_, call)| threads.contain(call)).take(MOST);
     let rows: Vec<Row> = shown.map(|(_, call)| row(call, is_timed)).collect();
     let largest = rows.iter().flat_map(Row::reach).fold(0.0, f64::max);
@@ -93,13 +93,13 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
 
 type Thread<'a> = (Option<&'a str>, Option<u32>, Option<&'a str>, Option<u32>);
 
-/// The CPU time of each thread in system calls and in a guest; empty if it is unknown.
+/// Maps each thread to its CPU time in system calls and in a guest. Threads with unknown times are missing.
 struct BusyThreads<'a>(BTreeMap<Thread<'a>, u64>);
 
 impl<'a> BusyThreads<'a> {
-    fn of(result: &'a ResultSummary) -> Self {
+    fn of(calls: &'a [SyscallCount]) -> Self {
         let mut times = BTreeMap::new();
-        for call in result.syscalls.iter().filter(|call| call.thread.is_some()) {
+        for call in calls.iter().filter(|call| call.thread.is_some()) {
             let Some(running) = call.running else { continue };
             *times.entry(thread(call)).or_default() += running.0 + call.guest.map_or(0, |guest| guest.0);
         }
@@ -159,4 +159,26 @@ fn keys(rows: &[Row], is_timed: bool) -> Vec<Key> {
     ];
     let there = named.into_iter().filter(|(paint, _)| is_timed && has(*paint));
     there.map(|(paint, name)| Key::Surface(paint, name.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_threads_are_not_drawn() {
+        let call = |thread: &str, running: u64, waiting: u64| SyscallCount {
+            thread: Some(thread.to_owned()),
+            call: "futex".to_owned(),
+            running: Some(Nanos(running)),
+            waiting: Some(Nanos(waiting)),
+            ..SyscallCount::default()
+        };
+        let calls =
+            [call("stream 0 fwd", 1_000_000, 5), call("order", 9_000, 9_000_000), call("pong", 60_000, 5)];
+        let threads = BusyThreads::of(&calls);
+        assert_eq!(calls.each_ref().map(|call| threads.contain(call)), [true, false, true]);
+        let unknown = SyscallCount { running: None, ..calls[1].clone() };
+        assert!(BusyThreads::of(std::slice::from_ref(&unknown)).contain(&unknown));
+    }
 }

@@ -1,6 +1,6 @@
 //! The results: one row per result and one table per workload.
 
-use findings::{Findings, ResultSummary};
+use findings::{Finding, Findings, ResultSummary, Severity};
 use samples::ValidityWarning;
 use units::significant;
 use workload::Work;
@@ -46,8 +46,22 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
         .any(|it| it == workload);
     let chart = (!is_drawn).then(|| results::chart(findings, workload)).flatten();
     let chart = chart.map(|chart| Block::Chart(Box::new(chart)));
-    let results = Block::Results { table, ids: results.iter().map(|result| result.id.clone()).collect() };
+    let results = Block::Results {
+        table,
+        ids: results.iter().map(|result| result.id.clone()).collect(),
+        findings: results.iter().map(|result| about(findings, result)).collect(),
+    };
     [Block::Heading(heading)].into_iter().chain(chart).chain([results]).collect()
+}
+
+fn about(findings: &Findings, result: &ResultSummary) -> Vec<String> {
+    let is_open = |finding: &&Finding| {
+        finding.severity != Severity::Note
+            && finding.superseded_by.is_none()
+            && finding.results.contains(&result.id)
+    };
+    let ids = findings.findings.iter().filter(is_open).map(|finding| finding.id.as_str());
+    labels::distinct(ids).into_iter().map(str::to_owned).collect()
 }
 
 fn caption(results: &[&ResultSummary]) -> Option<Text> {

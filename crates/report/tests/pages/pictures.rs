@@ -174,6 +174,16 @@ fn texts_neither_overlap_nor_are_cut_off() {
 }
 
 #[test]
+fn parts_of_a_text_are_separated_in_png_files() {
+    let spans = |picture: &Picture| {
+        let svg = picture.svg(Theme::Auto);
+        let parts = svg.split("<text ").filter(|part| part.contains("<tspan class=\"faint\"> "));
+        parts.map(|part| assert!(part.contains("xml:space=\"preserve\""), "{part}")).count()
+    };
+    assert!(drawn(&sample::probed::probed()).iter().map(spans).sum::<usize>() > 0, "some start with a space");
+}
+
+#[test]
 fn texts_of_random_data_neither_overlap_nor_are_cut_off() {
     for (seed, findings) in (0..4).flat_map(|seed| runs().into_iter().map(move |run| (seed, run))) {
         let findings = scattered(&findings, seed);

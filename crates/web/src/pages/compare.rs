@@ -1,4 +1,4 @@
-//! Compares two runs, starting with their environments, or shows a form to select them.
+//! Compares two runs, or shows a form to select them.
 
 use std::sync::Arc;
 
@@ -120,8 +120,8 @@ fn form(runs: &[RunListing], b: Option<&RunId>, ticked: usize) -> Markup {
                 }
                 button type="submit" { "Compare" }
             }
-            p.faint { "The comparison says first where the environments of the two differ, then which results do, and whether that \
-                is more than two runs of the same differ by." }
+            p.faint { "The comparison shows its verdict first, then the differences between the environments, and then the \
+                results." }
         }
     }
 }

@@ -12,6 +12,7 @@ use scenario::builtin;
 use serde::Deserialize;
 use store::{Baseline, RunFilter, RunListing, RunPart, RunPosition};
 
+use super::trend::{self, Trend};
 use crate::{
     failure::Failure,
     layout::{self, Entry},
@@ -46,19 +47,20 @@ pub(crate) async fn page(
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Failure> {
     let (filter, after) = (wanted.filter(), wanted.after.map(RunPosition));
-    let read = site.read(move |_, store| {
+    let read = site.read(move |site, store| {
         let RunPart { runs, next } = store.browse(&filter, after, MOST)?;
+        let trends = trend::of(site, store, &runs);
         let row = |run: RunListing| {
             let is_under_way = run.state == RunState::Unfinished && store.is_under_way(&run.id);
             Row { run, is_under_way }
         };
-        Ok((runs.into_iter().map(row).collect::<Vec<_>>(), next, store.baselines()?))
+        Ok((runs.into_iter().map(row).collect::<Vec<_>>(), next, store.baselines()?, trends))
     });
-    let (rows, next, baselines) = read.await?;
+    let (rows, next, baselines, trends) = read.await?;
     let content = html! {
         h1 { "Runs" }
         (search(&wanted))
-        @if rows.is_empty() { (nothing(&wanted)) } @else { (list(&rows, &baselines)) }
+        @if rows.is_empty() { (nothing(&wanted)) } @else { (list(&rows, &baselines, &trends)) }
         (leaf(&wanted, next))
     };
     Ok(layout::page(&site, "Runs", Some(Entry::Runs), &content))
@@ -89,7 +91,7 @@ fn search(wanted: &Wanted) -> Markup {
     }
 }
 
-fn list(rows: &[Row], baselines: &[Baseline]) -> Markup {
+fn list(rows: &[Row], baselines: &[Baseline], trends: &[Trend]) -> Markup {
     html! {
         form method="get" action=(links::COMPARE) {
             div.wide tabindex="0" role="group" aria-label="Runs" {
@@ -102,7 +104,7 @@ fn list(rows: &[Row], baselines: &[Baseline]) -> Markup {
                         th.number scope="col" { "Trials" }
                         th scope="col" { "State" }
                     } }
-                    tbody { @for row in rows { (self::row(row, baselines)) } }
+                    tbody { @for row in rows { (self::row(row, baselines, trends)) } }
                 }
             }
             button.quiet type="submit" { "Compare two selected runs" }
@@ -110,7 +112,7 @@ fn list(rows: &[Row], baselines: &[Baseline]) -> Markup {
     }
 }
 
-fn row(row: &Row, baselines: &[Baseline]) -> Markup {
+fn row(row: &Row, baselines: &[Baseline], trends: &[Trend]) -> Markup {
     let run = &row.run;
     let link = if row.is_under_way { links::live(&run.id) } else { links::run(&run.id) };
     let named = baselines.iter().filter(|baseline| baseline.run == run.id);
@@ -121,7 +123,10 @@ fn row(row: &Row, baselines: &[Baseline]) -> Markup {
                 a href=(link) { bdi { (short(&run.id.0)) } }
                 @if !run.title.is_empty() { span.title { bdi { (short(&run.title)) } } }
             }
-            td.scenario { a href=(links::with_query(links::RUNS, &[("scenario", &run.scenario)])) { bdi { (short(&run.scenario)) } } }
+            td.scenario {
+                a href=(links::with_query(links::RUNS, &[("scenario", &run.scenario)])) { bdi { (short(&run.scenario)) } }
+                @for trend in trends.iter().filter(|trend| trend.run == run.id) { (trend::link(trend)) }
+            }
             td.begun { (time::minute(run.started)) }
             td.number {
                 (run.completed)

@@ -111,7 +111,11 @@ impl KindSettings for PingPongSettings {
 
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate> {
         let background = (received > Bytes(0)).then(|| BitRate::of(received, time)).map(LiveRate::from);
-        LiveRate::of_things(done, time, "round trips").or(background)
+        let own = LiveRate::of_things(done, time, "round trips").map(|rate| match self.schedule {
+            Schedule::Closed => LiveRate { text: format!("{} per round trip", Nanos(time.0 / done)), ..rate },
+            Schedule::Open { .. } => rate,
+        });
+        own.or(background)
     }
 }
 

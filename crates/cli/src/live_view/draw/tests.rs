@@ -164,9 +164,37 @@ fn counts_and_names_trials_to_repeat() {
     );
     let rows = shown(&mut state, SIZES[0], now);
     let screen = rows.iter().flat_map(|row| row.split_whitespace()).collect::<Vec<_>>().join(" ");
-    for expected in ["1 to repeat", "disturbed by cc1 (0.42 CPUs), will be repeated at the end"] {
+    for expected in ["1 disturbed, to repeat", "disturbed by cc1 (0.42 CPUs), will be repeated at the end"] {
         assert!(screen.contains(expected), "no `{expected}` in\n{screen}");
     }
+}
+
+#[test]
+fn results_use_the_room_of_an_empty_log() {
+    let mut state = busy("egress-gateway");
+    let now = state.started + Duration::from_secs(1);
+    let lines = |rows: Vec<String>| rows.iter().filter(|row| row.contains("49.3 Gbit/s")).count();
+    let with_log = lines(shown(&mut state, SIZES[0], now));
+    (state.log, state.findings) = Default::default();
+    let without = lines(shown(&mut state, SIZES[0], now));
+    assert!(without >= with_log + 4, "{without} results instead of {with_log}");
+}
+
+#[test]
+fn explains_marks_and_labels_the_axis_of_intervals() {
+    let mut state = busy("quick");
+    let now = state.started + Duration::from_secs(1);
+    for size in SIZES {
+        let rows = shown(&mut state, size, now);
+        assert!(rows.iter().any(|row| row.contains("! warning  ? unclear  ≈ within noise")), "{rows:#?}");
+    }
+    let rows = shown(&mut state, SIZES[1], now);
+    let heading = rows.iter().find(|row| row.starts_with("throughput ")).expect("a group");
+    let drawn = rows.iter().find(|row| row.contains('●')).expect("an interval");
+    let place =
+        |row: &str, sign: &str| row.find(sign).map(|at| row[..at].chars().count()).expect("it is drawn");
+    assert!(place(heading, " 0 ") < place(drawn, "├"), "{heading}\n{drawn}");
+    assert!(heading.ends_with("bit/s"), "{heading}");
 }
 
 #[test]

@@ -8,6 +8,14 @@ pub(super) struct Anchors(BTreeMap<String, usize>);
 impl Anchors {
     /// Turns `Cost of each layer` into `cost-of-each-layer`. Duplicates get a number.
     pub(super) fn of(&mut self, title: &str) -> String {
+        let name = Self::first(title);
+        let times = self.0.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 { format!("{name}-{times}") } else { name }
+    }
+
+    /// Returns the anchor of the first part with this title.
+    pub(super) fn first(title: &str) -> String {
         let letters = title
             .chars()
             .map(|sign| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { ' ' });
@@ -16,8 +24,6 @@ impl Anchors {
         if name.is_empty() {
             name.push_str("part");
         }
-        let times = self.0.entry(name.clone()).or_default();
-        *times += 1;
-        if *times > 1 { format!("{name}-{times}") } else { name }
+        name
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{super::escape::html, inline};
+use super::{super::escape::html, anchors::Anchors, inline};
 use crate::{
     chart::{self, Weight},
     page::{Align, Column, Table},
@@ -31,27 +31,31 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// If there are anchors, each row gets one, and its first cell links to it.
-    pub(super) fn table(&mut self, table: &Table, anchors: &[String]) -> String {
+    /// If there are anchors, each row gets one, and its first cell links to it and to the row's findings.
+    pub(super) fn table(&mut self, table: &Table, anchors: &[String], findings: &[Vec<String>]) -> String {
         let limit = self.limit(table);
         let heads: String = table
             .columns
             .iter()
-            .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(column, None), html(&column.title)))
+            .map(|column| {
+                format!("<th scope=\"col\"{}>{}</th>", class(column, None), breakable(&html(&column.title)))
+            })
             .collect();
-        let cell = |anchor: Option<&String>, (place, (text, column)): (usize, (&Text, &Column))| {
+        let cell = |row: usize, (place, (text, column)): (usize, (&Text, &Column))| {
             let shown = breakable(&inline(text));
-            let shown = match anchor.filter(|_| place == 0) {
-                Some(anchor) => format!("<a href=\"#{anchor}\">{shown}</a>"),
+            let shown = match anchors.get(row).filter(|_| place == 0) {
+                Some(anchor) => {
+                    let links: String = findings.get(row).into_iter().flatten().map(|id| link(id)).collect();
+                    format!("<a href=\"#{anchor}\">{shown}</a>{links}")
+                }
                 None => shown,
             };
             format!("<td{}>{shown}</td>", class(column, Some(text)))
         };
         let row = |(number, row): (usize, &Vec<Text>)| {
-            let anchor = anchors.get(number);
             let cells: String =
-                row.iter().zip(&table.columns).enumerate().map(|it| cell(anchor, it)).collect();
-            let id = anchor.map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
+                row.iter().zip(&table.columns).enumerate().map(|it| cell(number, it)).collect();
+            let id = anchors.get(number).map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
             format!("<tr{id}>{cells}</tr>\n")
         };
         let rows: String = table.rows.iter().enumerate().map(row).collect();
@@ -84,9 +88,9 @@ impl Tables {
             format!(
                 "@container (max-width: {limit}rem) {{ .upto{limit} {{ display: block; & thead {{ display: none; }} \
                  & tbody {{ display: block; }} & tr {{ display: block; padding: 0.375rem 0; border-bottom: 1px solid var(--line); }} \
-                 & td {{ display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; padding: 0; border: 0; \
-                 text-align: right; white-space: normal; overflow-wrap: anywhere; }} & td:empty {{ display: none; }} \
-                 & td::before {{ content: var(--title); color: var(--faint); }} }} }}\n"
+                 & td {{ display: flow-root; padding: 0; border: 0; text-align: right; white-space: normal; overflow-wrap: anywhere; }} \
+                 & td:empty {{ display: none; }} & td::before {{ content: var(--title); float: left; margin-right: 1rem; \
+                 color: var(--faint); }} }} }}\n"
             )
         };
         let titles = (1..=self.columns)
@@ -110,6 +114,11 @@ fn class(column: &Column, cell: Option<&Text>) -> &'static str {
         Align::Left if cell.is_some_and(is_short) => " class=\"short\"",
         Align::Left => "",
     }
+}
+
+fn link(finding: &str) -> String {
+    let anchor = Anchors::first(&format!("finding {finding}"));
+    format!(" <a class=\"finding\" href=\"#{anchor}\">{}</a>", html(finding))
 }
 
 fn is_short(text: &Text) -> bool {
@@ -167,7 +176,7 @@ mod tests {
         let row = (0..columns).map(|place| if place == 0 { "node-to-node" } else { "1,234" }.into());
         let table = Table { columns: titles.collect(), rows: vec![row.collect()], caption: None };
         let mut tables = Tables::default();
-        let shown = tables.table(&table, &[]);
+        let shown = tables.table(&table, &[], &[]);
         (shown, tables.style())
     }
 
