@@ -74,7 +74,7 @@ const POLICED_PORT: Fault = Fault {
     table: "kind = \"policed-port\"\nrate = \"100Mbit/s\"",
     device: "switch:p1",
     cause: &["policed-port"],
-    says: &["switch:p1", "100.00 Mbit/s"],
+    says: &["switch:p1", "100 Mbit/s"],
 };
 const QUEUE_LIMIT: Fault = Fault {
     table: "kind = \"queue-limit\"\nrate = \"100Mbit/s\"\nqueue = \"128KiB\"",
@@ -115,7 +115,10 @@ pub(crate) fn path_that_cannot_carry_the_workload_is_the_answer() {
     run(&sandbox, SWITCHED, WIRE, STREAM, &MTU_HOLE);
     let findings = sandbox.findings("latest");
     let conclusion = &findings["verdict"]["conclusion"];
-    assert_eq!((&conclusion["kind"], &conclusion["reason"]["finding"]), (&"broken".into(), &"black-hole".into()));
+    assert_eq!(
+        (&conclusion["kind"], &conclusion["reason"]["finding"]),
+        (&"broken".into(), &"black-hole".into())
+    );
     let printed = sandbox.succeed(&["report", "latest"]).out;
     let answer = printed.lines().find(|line| line.contains("Answer")).expect("an answer");
     assert!(answer.contains("switch:p2 loses the client's packets above 1400 bytes"), "{printed}");
@@ -126,8 +129,9 @@ fn check(lab: &str, path: &str, workload: &str, fault: &Fault) {
     run(&sandbox, lab, path, workload, fault);
     let sandbox = sandbox.as_undisturbed(|_| ());
     let findings = sandbox.findings("latest");
-    let (faulty, sound): (Vec<&Value>, Vec<&Value>) =
-        results(&findings).into_iter().partition(|result| result.as_str().is_some_and(|id| id.contains("=x")));
+    let (faulty, sound): (Vec<&Value>, Vec<&Value>) = results(&findings)
+        .into_iter()
+        .partition(|result| result.as_str().is_some_and(|id| id.contains("=x")));
     let place = format!("{} on {path} with {workload}", fault.table);
     assert_eq!(sound.len(), 1, "{place}: {findings}");
     assert!(!faulty.is_empty(), "{place}: {findings}");

@@ -38,14 +38,17 @@ fn finding(first: &Lost<'_>, all: &[Lost<'_>], context: &Context<'_>) -> Claim {
         false => format!("the sender's MTU is {lost}, but {label} has no packets of this size"),
     };
     let severity = if first.fatal { Severity::Serious } else { Severity::Warning };
-    Claim::new(severity, format!("{place} loses the client's packets above {carried} bytes without an ICMP error"))
-        .detail(consequence)
-        .further(why_silent(first.hole))
-        .with_results(all.iter().map(|lost| lost.result.id.clone()))
-        .affected()
-        .with_evidence(all.iter().map(evidence))
-        .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
-        .with_remedy(remedy(first, context))
+    Claim::new(
+        severity,
+        format!("{place} loses the client's packets above {carried} bytes without an ICMP error"),
+    )
+    .detail(consequence)
+    .further(why_silent(first.hole))
+    .with_results(all.iter().map(|lost| lost.result.id.clone()))
+    .affected()
+    .with_evidence(all.iter().map(evidence))
+    .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
+    .with_remedy(remedy(first, context))
 }
 
 fn label(result: &ResultRecord) -> String {

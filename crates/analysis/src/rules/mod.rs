@@ -43,7 +43,7 @@ pub(crate) mod slow_congestion_control;
 mod slow_host;
 mod slow_pair;
 mod softirq_bound;
-mod stalled;
+pub(crate) mod stalled;
 mod step_dominates;
 mod tail_latency;
 mod too_many_queues;

@@ -102,7 +102,13 @@ fn reports_settings_of_existing_hosts_without_comparison() {
     };
     for (rule, severity, results, claim, command) in [
         ("offload-off", Severity::Note, 1, "Offloads of node:va are off", "ethtool -k va  # in node"),
-        ("mtu-mismatch", Severity::Warning, 2, "node:va has an MTU of 1300, but a:eth0", "ip link set va mtu 1500  # in node"),
+        (
+            "mtu-mismatch",
+            Severity::Warning,
+            2,
+            "node:va has an MTU of 1300, but a:eth0",
+            "ip link set va mtu 1500  # in node",
+        ),
     ] {
         let reported = claims(&run("network"), rule);
         assert_eq!(reported.len(), 1, "{rule}: {reported:#?}");

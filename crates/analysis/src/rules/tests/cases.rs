@@ -76,7 +76,11 @@ pub(super) const CASES: &[Case] = &[
         triggers: || watched::policed(30),
         spares: || watched::policed(0),
         severity: Warning,
-        says: &["A packet filter at a:eth0 drops what arrives above 500.00 Mbit/s", "180 packets", "nft list ruleset"],
+        says: &[
+            "A packet filter at a:eth0 drops what arrives above 500 Mbit/s",
+            "180 packets",
+            "nft list ruleset",
+        ],
         change: None,
     },
     Case {

@@ -3,8 +3,8 @@
 use findings::Evidence;
 use samples::{
     AttributedCpu, AttributionSource, BlackHole, ConsumerShare, CpuConsumer, CpuThrottling, DeviceCounters,
-    EndReason, HopEvent, HopPoint, HopStep, MessagePath, PathCounters, PolicerCounters, QdiscCounters, ResultEnd,
-    SoftnetCounters,
+    EndReason, HopEvent, HopPoint, HopStep, MessagePath, PathCounters, PolicerCounters, QdiscCounters,
+    ResultEnd, SoftnetCounters,
 };
 use units::{Bytes, Nanos};
 use workload::LatencyHistogram;
@@ -150,11 +150,8 @@ pub(super) fn shaped(overlimits: u64) -> Fixture {
 
 pub(super) fn policed(dropped: u64) -> Fixture {
     let mut run = dropping(0, 0);
-    let policer = PolicerCounters {
-        bits_per_second: 500_000_000,
-        dropped,
-        dropped_bytes: Bytes(dropped * 50_000),
-    };
+    let policer =
+        PolicerCounters { bits_per_second: 500_000_000, dropped, dropped_bytes: Bytes(dropped * 50_000) };
     run.each(super::made::UPPER, |trial| {
         let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
         devices.for_each(|device| device.policer = Some(policer));

@@ -23,7 +23,9 @@ impl Hints {
         let found = analysis::offloads_off(device)?;
         let mut hinted = self.0.lock();
         let remedy = found.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        hinted.insert(device.device.clone()).then(|| format!("hint: {} Compare before you change them: {remedy}", found.claim()))
+        hinted
+            .insert(device.device.clone())
+            .then(|| format!("hint: {} Compare before you change them: {remedy}", found.claim()))
     }
 }
 
