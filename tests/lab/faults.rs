@@ -51,7 +51,8 @@ to = "198.18.0.0/24"
 via = "198.18.1.1"
 "#;
 const STREAM: &str = "kind = \"stream\"\nduration = \"1s\"\nwarmup = \"100ms\"\ncongestion = \"cubic\"";
-const PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nmessage = 1400";
+/// Spinning uses the CPU even while other work delays every wake-up.
+const PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nmessage = 1400\nwaiting = \"spin\"";
 const WIRE: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\", \"bridge\"]";
 const VXLAN: &str = "from = \"client:vx0\"\nto = \"server:vx0\"\nlayers = [\"vxlan\", \"wire\", \"bridge\"]";
 const THROUGH_ROUTER: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\"]";
