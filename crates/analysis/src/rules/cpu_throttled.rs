@@ -1,4 +1,4 @@
-//! `cpu-throttled`: an end used up the CPU quota of its cgroup, so the kernel stopped it for part of each period.
+//! `cpu-throttled`: the client or the server exceeded the CPU quota of a cgroup, and the kernel paused it.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::CpuThrottling;

@@ -107,7 +107,7 @@ pub(crate) const ALL: &[Rule] = &[
     disturbed::RULE,
     unreadable_trials::RULE,
     machine_change::RULE,
-    // Causes with direct evidence come before those that are inferred.
+    // Causes with direct evidence come before inferred ones.
     black_hole::RULE,
     cpu_throttled::RULE,
     policed_port::RULE,

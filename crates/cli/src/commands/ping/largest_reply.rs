@@ -4,7 +4,7 @@ use ::workload::{Measurement, PingPongSettings, WorkloadSettings};
 use units::{Bytes, Nanos};
 
 use super::Ping;
-/// Fits every path (RFC 791), and is larger than the header of each protocol.
+/// Fits every path (RFC 791) and has room for the header of each protocol.
 const SMALL: Bytes = Bytes(64);
 const LASTS: Nanos = Nanos::from_millis(300);
 
