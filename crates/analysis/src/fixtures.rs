@@ -410,6 +410,7 @@ pub(crate) fn cpu() -> CpuUsage {
         threads: vec![thread("client", ThreadRole::Send), thread("server", ThreadRole::Receive)],
         guests: Vec::new(),
         processes: None,
+        throttled: Vec::new(),
     }
 }
 

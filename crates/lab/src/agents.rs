@@ -82,7 +82,7 @@ impl Agents {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
     }
 
-    /// Applies the CPU limits of the settings to the agents, and removes those of other agents.
+    /// Sets the CPU limit of each agent, or removes it.
     pub(crate) fn limit_cpus(
         &mut self,
         settings: &BTreeMap<DeviceRef, DeviceSettings>,

@@ -53,7 +53,7 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
 
 /// Warns about the end with the longest stall, if the stall is long compared with the trial and with
 /// scheduling delays among the threads of the ends. Guests are skipped, because their clocks may stop with
-/// them, and so are ends that a CPU quota stopped, because the quota belongs to what is measured.
+/// them, and so are ends paused by a CPU quota, because the quota is part of the system under test.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],

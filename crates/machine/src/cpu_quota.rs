@@ -62,7 +62,6 @@ impl Drop for CpuQuota {
 }
 
 /// A killed run leaves its cgroup behind, and a later agent may get the same PID.
-#[expect(clippy::disallowed_methods, reason = "a cgroup is a directory")]
 fn create(directory: &Path) -> io::Result<()> {
     match fs::create_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

@@ -39,7 +39,7 @@ impl CpuUsage {
     }
 }
 
-/// How often the kernel stopped an end because a cgroup had used up its CPU quota.
+/// Throttling of the client or the server by the CPU quota of a cgroup.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuThrottling {
     /// `client` or `server`.

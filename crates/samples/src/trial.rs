@@ -76,7 +76,7 @@ pub struct PathCheck {
     pub black_hole: Option<BlackHole>,
 }
 
-/// The sizes are those of IP packets in bytes.
+/// An MTU black hole. All sizes are IP packet sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlackHole {
     /// The largest packet that passes.

@@ -71,7 +71,7 @@ pub(crate) struct Document {
     /// Device settings, by `"host:device"`.
     #[schemars(with = "Option<Section<DeviceTable>>")]
     pub(crate) devices: Section<DeviceTable>,
-    /// Faults, by name: what the lab does wrong on purpose.
+    /// Faults to build into the lab, by name.
     #[schemars(with = "Option<Section<FaultTable>>")]
     pub(crate) faults: Section<FaultTable>,
     /// Paths, by name.

@@ -1,11 +1,11 @@
-//! Faults that a lab builds on purpose, to see how a workload suffers and whether the run names the cause.
+//! Faults that a lab can build, to check that a run finds their cause.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
 
-/// What a factor calls the level without a fault.
+/// The name of the factor level without a fault.
 pub(crate) const NONE: &str = "none";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The fault of a device under the name that the scenario gives it. There is none at the level `none`.
+/// A fault with its name in the scenario. `fault` is `None` for the level `none`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedFault {
     pub name: String,

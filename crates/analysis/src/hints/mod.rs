@@ -9,6 +9,7 @@ mod governor;
 mod offload_off;
 mod retransmits;
 mod small_buffers;
+mod stalled;
 mod throttled;
 
 pub use offload_off::offloads_off;
@@ -39,6 +40,7 @@ type Rule = rule::Rule<SingleTrial<'static>>;
 
 pub(crate) const ALL: &[Rule] = &[
     throttled::RULE,
+    stalled::RULE,
     retransmits::RULE,
     small_buffers::RULE,
     congestion::RULE,

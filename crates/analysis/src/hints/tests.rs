@@ -34,6 +34,16 @@ impl Trial {
         data.flows[0].sender.intervals.iter_mut().filter_map(|it| it.tcp.as_mut()).for_each(change);
     }
 
+    /// Each interval without data has one or two retransmits.
+    fn stop_after(&mut self, intervals: usize) {
+        let Measurement::Stream(data) = &mut self.measurement else { unreachable!("it is a stream") };
+        let silent = data.flows[0].sender.intervals.iter_mut().skip(intervals);
+        silent.zip([2, 2].into_iter().chain(std::iter::repeat(1))).for_each(|(interval, retransmits)| {
+            interval.bytes = Bytes(0);
+            interval.tcp.iter_mut().for_each(|tcp| tcp.retransmits = retransmits);
+        });
+    }
+
     fn window(&mut self, size: u64) {
         let WorkloadSettings::Stream(load) = &mut self.load else { unreachable!("it is a stream") };
         load.socket.window = Some(Bytes(size));
@@ -88,6 +98,13 @@ fn limited(end: &str, busy: f64, sends: bool) -> ValidityWarning {
 }
 
 const CASES: &[Case] = &[
+    Case {
+        hint: "stalled",
+        given: |trial| trial.stop_after(2),
+        spared: |trial| trial.stop_after(18),
+        severity: Severity::Serious,
+        says: &["The stream stopped after", "20 retransmits", "plumb ping SERVER"],
+    },
     Case {
         hint: "cpu-throttled",
         given: |trial| trial.throttled = 69,

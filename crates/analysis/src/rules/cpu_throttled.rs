@@ -1,17 +1,14 @@
-//! `cpu-throttled`: an end used up the CPU quota of its cgroup, so the kernel stopped it for part of each period.
+//! `cpu-throttled`: the client or the server exceeded the CPU quota of a cgroup, and the kernel paused it.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::CpuThrottling;
 
 use super::{Claim, Context, Observations, Rule, strongest};
 
-pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(EXPLAINED);
-
-pub(crate) const EXPLAINED: &[&str] = &[
+pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(&[
     "slow-congestion-control",
     "generator-limited",
     "receiver-limited",
-    "small-buffers",
     "buffer-limited",
     "cwnd-limited",
     "retransmits",
@@ -19,7 +16,7 @@ pub(crate) const EXPLAINED: &[&str] = &[
     "tail-latency",
     "trend",
     "level-shift",
-];
+]);
 
 /// Fraction of the periods in which the quota was used up. A single period may be an accident.
 const WORTH_A_WARNING: f64 = 0.02;

@@ -43,7 +43,7 @@ pub(crate) mod slow_congestion_control;
 mod slow_host;
 mod slow_pair;
 mod softirq_bound;
-mod stalled;
+pub(crate) mod stalled;
 mod step_dominates;
 mod tail_latency;
 mod too_many_queues;
@@ -108,7 +108,7 @@ pub(crate) const ALL: &[Rule] = &[
     disturbed::RULE,
     unreadable_trials::RULE,
     machine_change::RULE,
-    // Causes with direct evidence come before those that are inferred.
+    // Causes with direct evidence come before inferred ones.
     black_hole::RULE,
     cpu_throttled::RULE,
     policed_port::RULE,

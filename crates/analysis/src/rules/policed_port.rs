@@ -1,4 +1,4 @@
-//! `policed-port`: a packet filter drops what arrives at a device above a rate.
+//! `policed-port`: a packet filter drops packets that exceed a rate.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::PolicerCounters;

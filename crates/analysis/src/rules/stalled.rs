@@ -24,10 +24,10 @@ const SOON: f64 = 0.3;
 const MOST_PAUSES: usize = 6;
 
 #[derive(Clone, Copy)]
-struct Stall {
-    carried: Nanos,
-    still: Nanos,
-    retransmits: u64,
+pub(crate) struct Stall {
+    pub(crate) carried: Nanos,
+    pub(crate) still: Nanos,
+    pub(crate) retransmits: u64,
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
@@ -110,7 +110,7 @@ fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Claim {
         )
 }
 
-fn stall(flows: &[Flow]) -> Option<Stall> {
+pub(crate) fn stall(flows: &[Flow]) -> Option<Stall> {
     let stalls: Vec<Stall> =
         flows.iter().map(|flow| of_series(&flow.sender.intervals)).collect::<Option<_>>()?;
     stalls.into_iter().max_by_key(|stall| stall.still)

@@ -2,6 +2,7 @@
 
 mod background_stream;
 mod flags;
+mod largest_reply;
 mod request;
 
 use std::{
@@ -48,13 +49,24 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
         let trial = trial.now();
         let outcome = ping.measure(trial.load(), args.kind.sockperf);
         watch.end()?;
+        let explanation = || {
+            let watch = &Watch::new(Lines::None, String::new());
+            Ping { cpus: cpus.clone(), watch, ..ping }.explain_loss(trial.load(), args.kind.sockperf)
+        };
         match outcome {
-            Ok(outcome) => finish(&trial, outcome, &watch, stop.is_asked(), trials),
+            Ok(outcome) => {
+                let is_lost = outcome.0.kind().is_void() && !stop.is_asked();
+                let finished = finish(&trial, outcome, &watch, stop.is_asked(), trials);
+                match is_lost.then(explanation).flatten() {
+                    Some(explanation) => finished.map_err(|_| explanation),
+                    None => finished,
+                }
+            }
             Err(_) if stop.is_asked() => trials.show_partial(&watch, |totals| {
                 let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
                 serde_json::to_string_pretty(&document)
             }),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(explanation().unwrap_or_else(|| error.into())),
         }
     })
 }

@@ -21,7 +21,7 @@ pub struct CpuLimit {
     pub source: String,
 }
 
-/// What the kernel has counted for a cgroup and its ancestors because of their quotas.
+/// The CPU quota counters of a cgroup and all its ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Throttled(Vec<(PathBuf, Counts)>);
 
@@ -109,8 +109,8 @@ pub(super) fn cgroups(process: &Process) -> Vec<PathBuf> {
     mounted(process).into_iter().map(|(_, directory)| directory).collect()
 }
 
-/// Returns the directory below which a process may get a cgroup with a CPU quota, and whether it is of version 2. There
-/// it is the root, because other cgroups cannot have both processes and children with controllers.
+/// Returns a parent directory for a new cgroup with a CPU quota, and whether it uses cgroup version 2. In version 2 this
+/// is the root, because other cgroups cannot have both processes and children with controllers.
 pub(crate) fn cpu_hierarchy(process: &Process) -> Option<(PathBuf, bool)> {
     mounted(process).into_iter().find_map(|(mount, directory)| {
         let controllers = fs::read_to_string(mount.join("cgroup.controllers"));

@@ -11,7 +11,7 @@ use super::written::As;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FaultTable {
-    /// What is wrong with the device, or with its host.
+    /// The kind of fault.
     #[schemars(with = "FaultKind")]
     pub(crate) kind: Spanned<FaultKind>,
     /// The rate of a `policed-port` or a `queue-limit`.
@@ -23,7 +23,7 @@ pub(crate) struct FaultTable {
     /// The largest IP packet in bytes that an `mtu-hole` lets through.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
-    /// The CPU time of a `cpu-limit`, as a share of one CPU.
+    /// The limit of a `cpu-limit` in percent of one CPU.
     #[schemars(with = "Option<As<Share>>")]
     pub(crate) cpu: Option<Spanned<As<Share>>>,
 }

@@ -28,7 +28,7 @@ fn fragments_of_guide_parse() {
     let scenario = Scenario::parse("guide", &text).unwrap_or_else(|diagnosis| {
         panic!("{:#?}", diagnosis.problems().collect::<Vec<_>>());
     });
-    assert_eq!((scenario.factors.len(), scenario.schedule.seed), (3, Some(42)));
+    assert_eq!((scenario.factors.len(), scenario.schedule.seed), (4, Some(42)));
     assert!(scenario.schedule.design.is_adaptive());
 }
 

@@ -175,8 +175,8 @@ fn bucket(fault: Fault) -> Option<TbfConfig> {
                 .burst(Bytes::new(QUEUE_BURST))
                 .limit(Bytes::new(queue.0)),
         ),
-        // The bucket cuts large packets into segments and drops those that do not fit the peak rate's bucket
-        // (`tbf_enqueue` in net/sched/sch_tbf.c), like a switch port with a smaller MTU.
+        // The qdisc segments large packets and drops segments that exceed the peak rate's bucket (`tbf_enqueue` in
+        // net/sched/sch_tbf.c), like a switch port with a smaller MTU.
         Fault::MtuHole { mtu } => Some(
             TbfConfig::new()
                 .rate(Rate::bytes_per_sec(HOLE_RATE))

@@ -77,7 +77,7 @@ pub(super) const CASES: &[Case] = &[
         spares: || watched::policed(0),
         severity: Warning,
         says: &[
-            "A packet filter at a:eth0 drops what arrives above 500.00 Mbit/s",
+            "A packet filter at a:eth0 drops what arrives above 500 Mbit/s",
             "180 packets",
             "nft list ruleset",
         ],

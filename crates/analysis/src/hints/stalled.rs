@@ -1,0 +1,35 @@
+//! `stalled`: the stream carried data at its start and then only retransmitted, e.g. because of an MTU black hole.
+
+use findings::{Evidence, Remedy, Severity};
+use units::Bytes;
+use workload::Measurement;
+
+use super::{Claim, Rule, SingleTrial};
+use crate::{rules::stalled::stall, words::count};
+
+pub(super) const RULE: Rule = Rule::cause("stalled", |trial| look(trial).into_iter().collect()).over(&[
+    "retransmits",
+    "slow-congestion-control",
+    "small-buffers",
+]);
+
+fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
+    let Measurement::Stream(data) = trial.single.measurement else { return None };
+    let stall = stall(&data.flows)?;
+    let sent: Bytes = data.flows.iter().map(|flow| flow.sender.bytes()).sum();
+    let retransmits = count(usize::try_from(stall.retransmits).unwrap_or(usize::MAX), "retransmit");
+    let claim = Claim::new(Severity::Serious, format!("The stream stopped after {sent}"))
+        .detail(format!("no data in the remaining {}, only {retransmits}", stall.still))
+        .further(
+            "The path probably loses full-size packets, because its MTU is smaller than the sender assumes.",
+        )
+        .with_evidence([
+            Evidence::new("data accepted from the sender").text(format!("{sent} within {}", stall.carried))
+        ])
+        .with_limits(["A receiver that stopped reading or a path that failed looks the same."])
+        .with_remedy(Remedy::manual(
+            "Find the largest packet that passes: `plumb ping` names it for messages that do not",
+            vec!["plumb ping SERVER -m 1472".to_owned(), "tracepath -n SERVER".to_owned()],
+        ));
+    Some(claim)
+}
