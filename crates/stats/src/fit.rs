@@ -126,9 +126,9 @@ impl Fit {
         self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)
     }
 
-    /// A difference must hold together with all comparisons of the family. The interval of the comparison alone
-    /// decides whether enough is known to call two results equal, because otherwise a further result of the run could
-    /// make this one undecided. The returned interval, which is that of the family, bounds the remaining difference.
+    /// The interval of the family must exclude 1 for a difference. The single interval decides whether two results
+    /// are within noise, because otherwise the number of other results could leave this one unclear. The returned
+    /// interval is that of the family and bounds the remaining difference.
     fn judged(
         &self,
         ratio: impl Fn(Family) -> Option<Estimate>,

@@ -17,9 +17,12 @@ pub const FEWEST_RUNS: usize = 2 * FEWEST;
 pub const LEAST_CHANGE: f64 = 0.03;
 pub const FEWEST_TO_PREDICT: usize = 4;
 
-/// Minimum gain in twice the log likelihood for a shift between levels of independent runs, without and per run. By
-/// simulation, 1 in 200 series of 20 to 50 independent runs has a larger gain.
+/// Minimum gain in twice the log likelihood for a shift between levels of independent runs, without and per run.
 const INDEPENDENT_GAIN: (f64, f64) = (10.0, 0.06);
+/// The same if correlation explains no more than [`NO_CORRELATION`] of the remaining noise. By simulation, 1 in 200
+/// series of 20 to 50 independent runs has a larger gain.
+const UNCORRELATED_GAIN: f64 = 10.3;
+const NO_CORRELATION: f64 = 0.3;
 /// The same for runs that follow a first-order autoregression, for any number of runs.
 const DEPENDENT_GAIN: f64 = 17.0;
 /// Grid for the correlation between successive runs.
@@ -117,7 +120,9 @@ fn shift(logs: &[f64]) -> Option<usize> {
         (FEWEST..=logs.len() - FEWEST).map(|place| (place, Fit::of(logs, Some(place)))).collect();
     let best = |of: fn(&Fit) -> f64| two.iter().min_by(|a, b| of(&a.1).total_cmp(&of(&b.1)));
     let (independent, dependent) = (best(|fit| fit.independent)?, best(|fit| fit.dependent)?);
-    let place = if one - independent.1.independent > independent_gain(logs.len()) {
+    let gain = one - independent.1.independent;
+    let is_uncorrelated = independent.1.independent - independent.1.dependent <= NO_CORRELATION;
+    let place = if gain > independent_gain(logs.len()) || (is_uncorrelated && gain > UNCORRELATED_GAIN) {
         independent.0
     } else {
         (one - dependent.1.dependent > DEPENDENT_GAIN).then_some(dependent.0)?

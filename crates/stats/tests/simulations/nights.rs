@@ -72,9 +72,9 @@ fn shifted() -> Vec<Case> {
     };
     vec![
         case(15, 0.95, 0.0, None),
-        case(25, 0.95, 0.0, Some(0.75)),
-        case(35, 0.95, 0.0, Some(0.8)),
-        case(45, 0.95, 0.0, Some(0.85)),
+        case(25, 0.95, 0.0, Some(0.8)),
+        case(35, 0.95, 0.0, Some(0.85)),
+        case(45, 0.95, 0.0, Some(0.88)),
         case(25, 0.92, 0.0, Some(0.98)),
         case(45, 0.95, 0.5, None),
         case(45, 0.92, 0.5, None),

@@ -1,4 +1,4 @@
-//! The rules of other tools on the same data: how often equal runs differ, and how often a loss is found.
+//! False alarms and power of the rules of other tools.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use stats::{Blocks, Difference, Family, Fit, ab, describe, fit::BASELINE, history, noise, permutation};
@@ -18,10 +18,10 @@ const CRITERION: (f64, f64) = (0.05, 0.01);
 const FIRECRACKER: (f64, f64) = (0.01, 0.05);
 const PERMUTATIONS: usize = 1000;
 
-/// Judges the first sample of each pair against the second.
+/// Compares B with A.
 type Rule = fn(&Trials, &mut Draws) -> Option<Difference>;
 
-/// Trials of the baseline, its repetition and another result. All have the same blocks if they are from one run.
+/// Trials of two runs, or of a result and its baseline in one run. Only the latter have a repeated baseline.
 struct Trials {
     a: Vec<f64>,
     again: Option<Vec<f64>>,
@@ -55,14 +55,16 @@ type Draw = fn(&mut Draws, f64) -> Trials;
 
 const FAMILIES: [(&str, Draw); 5] = [
     ("runs equal, normal 2 %, 10 and 10", |draws, left| runs(draws, 0.0, left, false)),
-    ("runs 0.7 % apart, normal 2 %, 10 and 10", |draws, left| runs(draws, 0.007, left, false)),
-    ("runs 0.7 % apart, a tenth slowed to a third, 10 and 10", |draws, left| runs(draws, 0.007, left, true)),
+    ("runs differ by 0.7 %, normal 2 %, 10 and 10", |draws, left| runs(draws, 0.007, left, false)),
+    ("runs differ by 0.7 %, a tenth slowed to a third, 10 and 10", |draws, left| {
+        runs(draws, 0.007, left, true)
+    }),
     ("runs equal, 5 of 10 % and 30 of 1 %", |draws, left| Trials {
         a: draws.rates(5, Shape::Normal, 0.1),
         again: None,
         b: scaled(&draws.rates(30, Shape::Normal, 0.01), left),
     }),
-    ("one run, 10 blocks 5 % apart, normal 2 %", |draws, left| {
+    ("one run, 10 blocks that differ by 5 %, normal 2 %", |draws, left| {
         let blocks: Vec<f64> = (0..10).map(|_| (0.05 * draws.normal()).exp()).collect();
         let mut result = |left: f64| -> Vec<f64> {
             let values = draws.rates(10, Shape::Normal, 0.02);
