@@ -11,7 +11,7 @@ use crate::{deadline::within, refusal::Refusal};
 
 pub(crate) fn probe(session: Session<'_, '_>, deadline: Nanos, order: &MtuProbe) -> Result<Reply, Refusal> {
     let MtuProbe { token, bind, server, port, mtu } = *order;
-    let spec = MtuSpec { token: token.0, bind: bind.into(), server: SocketAddr::from((server, port)), mtu };
+    let spec = MtuSpec { token: token.0, bind, server: SocketAddr::from((server, port)), mtu };
     let run = |stop: &Stop| within(deadline, stop, || Ok(probe_mtu(&spec, stop)?));
     let Passage { carried, larger_refused } = session.trials.as_client(token, run)?;
     Ok(Reply::Mtu(MtuResult { carried, larger_refused }))
