@@ -40,6 +40,11 @@ const CASES: &[Case] = &[
         test: || in_one_of_three(measured::rate_of_their_link),
     },
     Case {
+        name: "measures_between_hosts_that_ssh_reaches_by_ipv6",
+        needs: &[ROOT, SSHD, IP],
+        test: measured::hosts_with_ipv6,
+    },
+    Case {
         name: "measures_this_machine_as_an_end",
         needs: &[ROOT, SSHD, IP],
         test: measured::this_machine_is_an_end,

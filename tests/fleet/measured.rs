@@ -38,6 +38,20 @@ pub(crate) fn rate_of_their_link() {
     assert!(missing.contains("other machines"), "{missing}");
 }
 
+pub(crate) fn hosts_with_ipv6() {
+    let network = crate::network(2);
+    network.use_ipv6();
+    let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
+    let _ = network.succeed(&["run", &file]);
+    assert!(rate(&network) > 1.0);
+    let record = network.sandbox.record();
+    let trial = &trials(&record)[0];
+    assert_eq!(trial["path_check"]["mtu"], 1500, "the MTU is checked end to end");
+    // A segment of IPv6 has 20 bytes less than one of IPv4.
+    assert_eq!(trial["measurement"]["flows"][0]["sender"]["socket"]["mss"], 1428, "{trial}");
+    network.agents_are_gone();
+}
+
 pub(crate) fn this_machine_is_an_end() {
     let network = crate::network(1);
     let (here, there) = ("at = \"local\"\ninterface = \"br0\"", "at = \"ssh:h0\"\nport = 5999");

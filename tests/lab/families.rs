@@ -6,21 +6,12 @@ use crate::sandbox;
 
 /// The gateway's path passes each layer: bridge, policy route, tunnel, wire and source NAT.
 pub(crate) fn interleaves_both() {
-    const TRIALS: usize = 6;
+    const TRIALS: usize = 5;
     let sandbox = sandbox();
     let text = sandbox.succeed(&["scenario", "show", "quick", "--family", "ipv4,ipv6"]).out;
     let file = sandbox.file("both.toml", &text.replace("until = \"clear\"", ""));
     let trials_flag = TRIALS.to_string();
-    let flags = [
-        "--trials",
-        &trials_flag,
-        "--path",
-        "pod-to-target",
-        "--workload",
-        "latency",
-        "--probe",
-        "packet-way",
-    ];
+    let flags = ["--trials", &trials_flag, "--path", "pod-to-target", "--workload", "latency"];
     let _ = sandbox.succeed(&[&["run", &file][..], &flags].concat());
     let record = sandbox.record();
     let of = |family: &str| {

@@ -140,6 +140,18 @@ impl Network {
         self.hosts.push(host);
     }
 
+    /// Replaces the IPv4 addresses of the hosts, also for SSH: `h0` has 2001:2::1, and the machine that runs `plumb`
+    /// 2001:2::fe.
+    pub fn use_ipv6(&self) {
+        self.switch.shell("ip addr add 2001:2::fe/64 dev br0 nodad");
+        for (number, host) in (1..).zip(&self.hosts) {
+            host.shell(&format!("ip -4 addr flush dev eth0; ip addr add 2001:2::{number}/64 dev eth0 nodad"));
+        }
+        let config = self.folder().join("ssh_config");
+        let known = fs::read_to_string(&config).expect("it was written");
+        fs::write(config, known.replace("HostName 198.18.0.", "HostName 2001:2::")).expect("own file");
+    }
+
     /// Prepares a command that runs as the host's user would run it, with the sandbox's runs. Does not start it.
     #[must_use]
     pub fn on_host(&self, host: usize, arguments: &[&str]) -> Command {

@@ -29,6 +29,7 @@ pub struct Hello {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "a greeting is received once per session")]
 pub enum ToAgent {
     Hello(Hello),
     /// Each request gets exactly one reply. Replies may come in any order.

@@ -48,19 +48,22 @@ impl Lab {
 
     /// Returns the addresses in both families.
     pub fn all_addresses(&self) -> impl Iterator<Item = (&DeviceRef, IpNet)> {
-        let second =
-            self.addresses().filter_map(|(at, address)| Some((at, self.second_family?.network(address)?)));
-        self.addresses().chain(second)
+        let second = |(at, net): (_, IpNet)| Some((at, self.second_to(net.addr())?.network(net)?));
+        self.addresses().chain(self.addresses().filter_map(second))
     }
 
     pub fn all_routes(&self) -> impl Iterator<Item = Route> {
-        let second = self.routes.iter().filter_map(|route| route.in_family(self.second_family?));
-        self.routes.iter().cloned().chain(second)
+        let second = |route: &Route| route.in_family(self.second_to(route.via)?);
+        self.routes.iter().cloned().chain(self.routes.iter().filter_map(second))
     }
 
     pub fn all_gateways(&self) -> impl Iterator<Item = Gateway> {
-        let second = self.gateways.iter().filter_map(|gateway| gateway.in_family(self.second_family?));
-        self.gateways.iter().cloned().chain(second)
+        let second = |gateway: &Gateway| gateway.in_family(self.second_to(gateway.next_hop)?);
+        self.gateways.iter().cloned().chain(self.gateways.iter().filter_map(second))
+    }
+
+    fn second_to(&self, address: IpAddr) -> Option<Family> {
+        self.second_family.filter(|second| *second != Family::of(address))
     }
 
     /// Returns whether any device of the lab has an IPv6 address.

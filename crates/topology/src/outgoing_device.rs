@@ -92,7 +92,7 @@ pub(crate) struct NextHop {
 
 /// Returns `None` if there is no route, or if the address is local.
 pub(crate) fn next_hop(channel: &Channel, to: IpAddr) -> Result<Option<NextHop>, Refusal> {
-    let route = match channel.request_one(route_request(SocketAddr::new(to.into(), 0), None)) {
+    let route = match channel.request_one(route_request(SocketAddr::new(to, 0), None)) {
         Err(refusal) if refusal.is_unreachable() => return Ok(None),
         route => route?,
     };

@@ -56,7 +56,7 @@ pub(crate) fn check_token(
 }
 
 pub(crate) fn source(extensions: &Extensions) -> Source {
-    extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from([0, 0, 0, 0])))
+    extensions.get().copied().unwrap_or_else(|| Source::from(IpAddr::from([0; 4])))
 }
 
 pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {

@@ -18,7 +18,7 @@ fn measure(replies: &Replies, order: &ClientOrder, stop: &Stop) -> Result<EndRep
     let watch = Watch::new(replies, order.token);
     let spec = ClientSpec {
         token: order.token.0,
-        bind: order.bind.into(),
+        bind: order.bind,
         server: SocketAddr::from((order.server, order.port)),
         load: order.load.clone(),
         cpus: order.cpus.clone(),

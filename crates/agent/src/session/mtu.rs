@@ -39,7 +39,7 @@ fn as_client<T: Send>(
     work: impl Fn(&MtuSpec, &Stop) -> Result<T, traffic::Error> + Send + Sync,
 ) -> Result<T, Refusal> {
     let MtuProbe { token, bind, server, port, mtu } = *order;
-    let spec = MtuSpec { token: token.0, bind: bind.into(), server: SocketAddr::from((server, port)), mtu };
+    let spec = MtuSpec { token: token.0, bind, server: SocketAddr::from((server, port)), mtu };
     let run = |stop: &Stop| within(deadline, stop, || Ok(work(&spec, stop)?));
     session.trials.as_client(token, run)
 }

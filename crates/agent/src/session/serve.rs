@@ -46,7 +46,7 @@ fn listen(session: Session<'_, '_>, order: ServerOrder) -> Result<Server, Refusa
         if let Some(socket) = load.kind_mut().socket_mut() {
             socket.server_port = (port != 0).then_some(port);
         }
-        let spec = ServerSpec { token: token.0, bind: bind.into(), load: load.clone(), cpus: cpus.clone() };
+        let spec = ServerSpec { token: token.0, bind, load: load.clone(), cpus: cpus.clone() };
         match Server::open(&spec) {
             Err(error) if error.is_taken() && port != last => {}
             opened => return Ok(opened?),

@@ -9,7 +9,7 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, HostTable},
     existing_host::Access,
-    link::Layer,
+    path::PathEnd,
     resolve::Draft,
     scenario::Scenario,
 };
@@ -157,7 +157,8 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
 /// The lab does not know the counterparts of an existing host's addresses.
 fn families(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let families = document.family.as_ref()?;
-    let path = scenario.paths.iter().find(|path| path.layers == [Layer::Network])?;
+    let is_own = |end: &PathEnd| scenario.lab.existing(&end.host).is_some_and(|it| it.end(&end.host) == *end);
+    let path = scenario.paths.iter().find(|path| is_own(&path.from))?;
     let message =
         format!("`family` concerns networks of the lab, but path `{}` connects existing hosts", path.name);
     let help = "remove it; the `address` of an existing host decides the family of its traffic";

@@ -17,7 +17,7 @@ fn in_both(lab: Lab) -> Option<Topology> {
     if !can_create_namespaces("families") {
         return None;
     }
-    let topology = Topology::create(&Lab { second_family: Some(Family::Ipv6), ..lab }).unwrap();
+    let topology = Topology::create(&Lab { second_family: Some(Family::Ipv6), ..lab }).expect("a valid lab");
     is_whole(&topology, "families").then_some(topology)
 }
 

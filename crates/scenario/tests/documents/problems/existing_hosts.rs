@@ -385,3 +385,11 @@ fn reports_invalid_pairs() {
     let confined = FLEET.replace("kind = \"stream\"", "kind = \"stream\"\npaths = [\"a-to-x\"]");
     check_text(&confined, "paths", "unknown path `a-to-x`", "a-to-");
 }
+
+#[test]
+fn reports_families_and_link_local_addresses_of_existing_hosts() {
+    let text = TWO.replacen("title", "family = [\"ipv6\"]\ntitle", 1);
+    check_text(&text, "[\"ipv6\"]", "path `there` connects existing hosts", "`address` of an existing host");
+    let text = TWO.replacen("10.0.0.2", "fe80::2", 1);
+    check_text(&text, "\"fe80::2\"", "fe80::2 is a link-local address", "a global address");
+}
