@@ -7,8 +7,8 @@ use std::{
 };
 
 use samples::{
-    Arm, CpuUsage, ImportRecord, ImportedKind, Origin, PathCheck, ResultRecord, RunHeader, RunId,
-    RunState, SCHEMA, ScenarioRecord, Trial, UnixMillis,
+    Arm, CpuUsage, ImportRecord, ImportedKind, Origin, PathCheck, ResultRecord, RunHeader, RunId, RunState,
+    SCHEMA, ScenarioRecord, Trial, UnixMillis,
 };
 use sha2::{Digest, Sha256};
 use thiserror::Error;
