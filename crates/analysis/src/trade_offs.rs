@@ -76,7 +76,7 @@ impl<'a> Look<'a> {
             results: self.results.iter().map(|result| result.id.clone()).collect(),
             cpu_per_gb: self.most_cpu_for_bytes().map(|it| it.value),
             boot: self.machines.iter().map(|machine| machine.ready).max(),
-            memory: self.resident(),
+            memory: self.monitor_memory(),
             half_round_trips: self.has_half_round_trips(),
             compliance: judgements.iter().map(|it| it.compliance).max().unwrap_or(Compliance::Met),
             judgements,
@@ -88,7 +88,7 @@ impl<'a> Look<'a> {
         warnings.any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips)
     }
 
-    fn resident(&self) -> Option<Bytes> {
+    fn monitor_memory(&self) -> Option<Bytes> {
         let all: Option<Vec<Bytes>> = self.machines.iter().map(|machine| machine.resident).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.into_iter().sum())
     }
@@ -136,7 +136,7 @@ impl<'a> Look<'a> {
                 of_machines(boot.map(|Nanos(time)| time as f64)).into_iter().collect()
             }
             RequiredQuantity::Memory => {
-                of_machines(self.resident().map(|Bytes(size)| size as f64)).into_iter().collect()
+                of_machines(self.monitor_memory().map(|Bytes(size)| size as f64)).into_iter().collect()
             }
         }
     }

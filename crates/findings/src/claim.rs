@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workload::Metric;
 
-use crate::{estimate::Comparison, evidence::Evidence, verdict::Statement};
+use crate::{estimate::Comparison, evidence::Evidence};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -173,4 +173,29 @@ pub struct RemedyEffect {
     pub after: f64,
     /// The result with the change relative to the one without it, in the same blocks.
     pub comparison: Comparison,
+}
+
+/// A finding in one sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Statement {
+    /// Identifier of the finding.
+    pub finding: String,
+    pub lead: String,
+    /// Continues the lead after a colon.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+impl Statement {
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let separator = if self.detail.is_empty() { "" } else { ": " };
+        format!("{}{separator}{}", self.lead, self.detail)
+    }
+}
+
+impl From<&Finding> for Statement {
+    fn from(finding: &Finding) -> Self {
+        Self { finding: finding.id.clone(), lead: finding.lead.clone(), detail: finding.detail.clone() }
+    }
 }

@@ -8,10 +8,10 @@ use serde::Serialize;
 use workload::{GuardedMetric, Metric};
 
 use crate::{
+    comparison_verdict::{ComparisonVerdict, GuardChange, Verdict},
     document::RunSummary,
     estimate::{Comparison, Estimate, Interval},
     result::{label_in_workload, result_label},
-    verdict::{ComparisonVerdict, GuardChange},
 };
 
 /// Version of the format. Readers reject other versions.
@@ -168,19 +168,6 @@ pub struct BetweenRuns {
     /// few such runs, this is `None` and B is compared with A.
     #[serde(default)]
     pub expected: Option<Interval>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Significantly better.
-    Better,
-    /// Significantly worse.
-    Worse,
-    /// No difference beyond the noise.
-    Same,
-    /// Undecided.
-    Unknown,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -4,6 +4,7 @@ mod alternatives;
 mod answer;
 mod claim;
 mod comparison;
+mod comparison_verdict;
 mod cost_breakdown;
 mod distribution;
 mod document;
@@ -26,11 +27,12 @@ mod vm;
 
 pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
-pub use claim::{Change, Finding, Remedy, RemedyEffect, Role, Severity};
+pub use claim::{Change, Finding, Remedy, RemedyEffect, Role, Severity, Statement};
 pub use comparison::{
     BetweenRuns, BoundedValue, COMPARISON_SCHEMA, EnvironmentChange, Gate, GateOutcome, GuardComparison,
-    GuardLimits, OpenQuestion, ResultComparison, RunComparison, Verdict,
+    GuardLimits, OpenQuestion, ResultComparison, RunComparison,
 };
+pub use comparison_verdict::*;
 pub use cost_breakdown::{CostBreakdown, CostStep, FactorEffect};
 pub use distribution::{Bucket, Distribution, Percentile};
 pub use document::{Findings, RunSummary, SCHEMA};

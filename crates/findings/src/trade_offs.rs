@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos};
 
-use crate::{requirement::Requirement, verdict::Statement};
+use crate::{claim::Statement, requirement::Requirement};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TradeOffs {

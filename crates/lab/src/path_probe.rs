@@ -108,7 +108,7 @@ impl TrialRunner<'_> {
             return Ok(known.clone());
         }
         let Some(mtu) = self.sender_mtu(path, result) else { return Ok(None) };
-        let found = match self.ask_client(Probe::new(path, result.family, mtu), Order::FindHole)? {
+        let found = match self.ask_client(&Probe::new(path, result.family, mtu), Order::FindHole)? {
             Reply::Hole(hole) => hole,
             other => return Err(RunError::unexpected(&path.from.host, &other)),
         };
@@ -133,9 +133,9 @@ impl TrialRunner<'_> {
         large: u32,
     ) -> Result<Option<DeviceRef>, RunError> {
         let before = self.lab_handle.counters(self.agents, &[&path.devices])?;
-        self.ask_client(Probe::new(path, family, small), send_packets)?;
+        self.ask_client(&Probe::new(path, family, small), send_packets)?;
         let between = self.lab_handle.counters(self.agents, &[&path.devices])?;
-        self.ask_client(Probe::new(path, family, large), send_packets)?;
+        self.ask_client(&Probe::new(path, family, large), send_packets)?;
         let after = self.lab_handle.counters(self.agents, &[&path.devices])?;
         let passed = |then: &DeviceCounters, now: &DeviceCounters| {
             (now.rx_packets + now.tx_packets).saturating_sub(then.rx_packets + then.tx_packets)
@@ -154,8 +154,12 @@ impl TrialRunner<'_> {
     }
 
     /// Starts a UDP server and gives the client an order for it.
-    fn ask_client(&mut self, probe: Probe<'_>, order: impl Fn(MtuProbe) -> Order) -> Result<Reply, RunError> {
-        let reply = self.send_orders(std::slice::from_ref(&probe), order);
+    fn ask_client(
+        &mut self,
+        probe: &Probe<'_>,
+        order: impl Fn(MtuProbe) -> Order,
+    ) -> Result<Reply, RunError> {
+        let reply = self.send_orders(std::slice::from_ref(probe), order);
         self.give_up(probe.token, probe.path);
         Ok(reply?.remove(0))
     }

@@ -17,8 +17,9 @@ use crate::{
     warnings,
 };
 
-/// The length of an IPv4 header without options and a UDP header in bytes (RFC 791, RFC 768).
-const HEADERS: u64 = 20 + 8;
+/// The lengths of an IP header without options and a UDP header in bytes (RFC 791, RFC 8200, RFC 768).
+const HEADERS_IPV4: u64 = 20 + 8;
+const HEADERS_IPV6: u64 = 40 + 8;
 
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
@@ -114,12 +115,10 @@ impl TrialInProgress<'_> {
 
     fn fatal_hole(&self) -> Option<&BlackHole> {
         let kind = self.order.result.load.kind();
-        let has_larger = |hole: &&BlackHole| {
-            let carried = u64::from(hole.carried);
-            let datagram = kind.datagram().is_some_and(|payload| payload.0 + HEADERS > carried);
-            datagram || kind.fills_packets_of(carried)
-        };
-        self.path_check.black_hole.as_ref().filter(has_larger)
+        let server = self.order.path.to.address_in(self.order.result.family);
+        let headers = if server.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 };
+        let hole = self.path_check.black_hole.as_ref();
+        hole.filter(|hole| kind.exceeds(hole.carried.into(), headers))
     }
 
     fn skip(&self, reason: &str) -> TrialOutcome {

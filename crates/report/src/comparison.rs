@@ -13,8 +13,7 @@ use findings::RunComparison;
 
 use crate::{
     harmless::in_a_line,
-    page::{Page, Section},
-    render::Summary,
+    page::{Page, Section, Summary},
     text::{Text, Tone},
 };
 

@@ -25,9 +25,10 @@ pub use chart::Theme;
 pub use harmless::harmless;
 pub use labels::result_label;
 pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
+pub use page::Summary;
 pub use pictures::{Picture, comparison_pictures, memory_pictures, picture_kinds, pictures};
 pub use quantity::Scale;
 pub use render::{
-    Format, Options, SingleFormat, Summary, UnknownFormat, View, measurement_line, render, render_comparison,
+    Format, Options, SingleFormat, UnknownFormat, View, measurement_line, render, render_comparison,
     render_memory, render_single, render_trace, render_trace_comparison, render_vm, section_names,
 };

@@ -16,6 +16,15 @@ pub(crate) struct Section {
     pub(crate) blocks: Vec<Block>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Summary {
+    /// For a page that is read from the top.
+    #[default]
+    First,
+    /// For a terminal, which shows the end of its output.
+    Last,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Always,

@@ -9,7 +9,11 @@ use findings::{
 use samples::RunRecord;
 use serde::Serialize;
 
-use crate::{backends, comparison, memory, page::Page, sections, single, trace};
+use crate::{
+    backends, comparison, memory,
+    page::{Page, Summary},
+    sections, single, trace,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -78,15 +82,6 @@ pub enum View {
     Short,
     Full,
     Section(&'static str),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Summary {
-    /// For a page that is read from the top.
-    #[default]
-    First,
-    /// For a terminal, which shows the end of its output.
-    Last,
 }
 
 pub fn section_names() -> impl Iterator<Item = &'static str> {

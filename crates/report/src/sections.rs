@@ -46,8 +46,8 @@ use workload::Metric;
 
 use crate::{
     harmless::in_a_line,
-    page::{Block, Depth, Page, Section, section},
-    render::{Options, Summary, View},
+    page::{Block, Depth, Page, Section, Summary, section},
+    render::{Options, View},
 };
 
 pub(crate) struct Source<'a> {

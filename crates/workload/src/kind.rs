@@ -133,6 +133,12 @@ pub trait KindSettings {
     fn datagram(&self) -> Option<Bytes> {
         None
     }
+    /// Returns whether the workload needs IP packets of more than this size. `headers` is the size of the IP and UDP
+    /// headers.
+    fn exceeds(&self, packet: u64, headers: u64) -> bool {
+        let datagram = self.datagram().is_some_and(|payload| payload.0 + headers > packet);
+        datagram || self.fills_packets_of(packet)
+    }
     fn in_words(&self) -> Vec<String>;
     /// The current rate, given what was received and the number of operations done during `time`.
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate>;
@@ -339,6 +345,20 @@ mod tests {
             datagrams: None,
         };
         EndSeries { intervals: bytes.iter().enumerate().map(interval).collect(), ..EndSeries::default() }
+    }
+
+    #[test]
+    fn small_datagrams_need_no_large_packets() {
+        let stream = |transport, message| StreamSettings {
+            transport,
+            message: Bytes(message),
+            ..StreamSettings::new(crate::Until::Elapsed(Nanos::from_secs(1)))
+        };
+        for (transport, message, exceeds) in
+            [(Transport::Udp, 1372, false), (Transport::Udp, 1373, true), (Transport::Tcp, 64, true)]
+        {
+            assert_eq!(stream(transport, message).exceeds(1400, 28), exceeds, "{transport:?} {message}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use workload::{Direction, Quantity, Transport};
 
-use super::selected_values::{canonical, default_unit};
+use super::value_names::canonical;
 use crate::{
     shell,
     unit::{Unit, unit},
@@ -121,6 +121,15 @@ fn written(letter: &str) -> Option<Unit> {
         _ => return None,
     };
     unit(word)
+}
+
+/// Returns the unit of an omni test's throughput for its `-d`, unless `-f` sets one.
+fn default_unit(direction: Option<&str>) -> Option<Unit> {
+    match direction.map(str::to_lowercase).as_deref() {
+        None | Some("send" | "stream" | "recv" | "maerts") => unit("10^6bits/s"),
+        Some("rr") => unit("/s"),
+        Some(_) => None,
+    }
 }
 
 /// Returns the unit of throughput in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.

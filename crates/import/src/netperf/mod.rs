@@ -8,6 +8,7 @@ mod classic;
 mod interim;
 mod rows;
 mod selected_values;
+mod value_names;
 
 use workload::Quantity;
 

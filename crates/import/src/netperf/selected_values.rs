@@ -11,12 +11,13 @@ use super::{
     banner::{Banner, Kind},
     classic::{settings, value},
     rows::share,
+    value_names::{NAMES, canonical},
 };
 use crate::{
     format::{Line, Out},
     imported_test::{End, ImportedTest},
     quantity::{as_written, leading_number},
-    unit::{Unit, unit},
+    unit::unit,
 };
 
 const FORMAT: &str = "netperf values";
@@ -233,48 +234,8 @@ fn pair(line: &Line<'_>) -> Option<(String, String)> {
     (fits && name.bytes().all(is_name)).then(|| (name.to_owned(), text.trim().trim_matches('"').to_owned()))
 }
 
-/// The column headings of `-o` and `-O`, and the names used by `-k` (nettest_omni.c in netperf).
-const NAMES: [(&str, &str); 21] = [
-    ("Throughput", "THROUGHPUT"),
-    ("Throughput Units", "THROUGHPUT_UNITS"),
-    ("Transaction Rate Tran/s", "TRANSACTION_RATE"),
-    ("Protocol", "PROTOCOL"),
-    ("Direction", "DIRECTION"),
-    ("Elapsed Time (sec)", "ELAPSED_TIME"),
-    ("Local CPU Util %", "LOCAL_CPU_UTIL"),
-    ("Remote CPU Util %", "REMOTE_CPU_UTIL"),
-    ("Mean Latency Microseconds", "MEAN_LATENCY"),
-    ("Stddev Latency Microseconds", "STDDEV_LATENCY"),
-    ("Minimum Latency Microseconds", "MIN_LATENCY"),
-    ("50th Percentile Latency Microseconds", "P50_LATENCY"),
-    ("90th Percentile Latency Microseconds", "P90_LATENCY"),
-    ("99th Percentile Latency Microseconds", "P99_LATENCY"),
-    ("Maximum Latency Microseconds", "MAX_LATENCY"),
-    ("Round Trip Latency usec/tran", "RT_LATENCY"),
-    ("Local Transport Retransmissions", "LOCAL_TRANSPORT_RETRANS"),
-    ("Request Size Bytes", "REQUEST_SIZE"),
-    ("Local Send Size", "LOCAL_SEND_SIZE"),
-    ("Local Congestion Control Algorithm", "LOCAL_CONG_CONTROL"),
-    ("Confidence Level Percent", "CONFIDENCE_LEVEL"),
-];
-
-/// Returns the name that `-k` uses for a column heading or for a selector in a command.
-pub(super) fn canonical(name: &str) -> String {
-    let known = NAMES.iter().find(|(written, _)| *written == name);
-    known.map_or_else(|| name.to_uppercase().replace(' ', "_"), |(_, name)| (*name).to_owned())
-}
-
 fn is_result(name: &str) -> bool {
     matches!(name, "THROUGHPUT" | "TRANSACTION_RATE") || name.ends_with("_LATENCY")
-}
-
-/// Returns the unit of an omni test's throughput for its `-d`, unless `-f` sets one.
-pub(super) fn default_unit(direction: Option<&str>) -> Option<Unit> {
-    match direction.map(str::to_lowercase).as_deref() {
-        None | Some("send" | "stream" | "recv" | "maerts") => unit("10^6bits/s"),
-        Some("rr") => unit("/s"),
-        Some(_) => None,
-    }
 }
 
 /// Parses the header of `-o`. Other CSV does not contain such names, but a single column is accepted only

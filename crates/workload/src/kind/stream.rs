@@ -91,6 +91,10 @@ impl KindSettings for StreamSettings {
         (self.transport == Transport::Udp).then_some(self.message)
     }
 
+    fn exceeds(&self, packet: u64, headers: u64) -> bool {
+        self.datagram().is_none_or(|payload| payload.0 + headers > packet)
+    }
+
     fn in_words(&self) -> Vec<String> {
         let (name, unit) = match self.transport {
             Transport::Tcp => ("TCP", "writes"),

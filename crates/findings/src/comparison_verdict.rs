@@ -1,0 +1,86 @@
+//! The answer of a comparison of two runs. `analysis` makes it once, and every output shows it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use workload::GuardedMetric;
+
+use crate::estimate::Comparison;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ComparisonVerdict {
+    pub conclusion: ComparisonConclusion,
+    /// The worst and the best established change or, without any, the largest undecided change.
+    pub changes: Vec<ResultChange>,
+    /// Guarded metrics that became worse.
+    pub worse_guards: Vec<GuardChange>,
+    /// Number of results with each verdict.
+    pub results: VerdictCount,
+    pub disturbed: Option<DisturbedResults>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparisonConclusion {
+    /// The runs have no result in common.
+    #[default]
+    Nothing,
+    /// Every difference is within the noise.
+    Same,
+    /// Results became better, and neither a result nor a guarded metric became worse.
+    Better,
+    /// Results or guarded metrics became worse, and no result became better.
+    Worse,
+    /// Some results became better. Other results or guarded metrics became worse.
+    Mixed,
+    /// No difference is established.
+    Undecided,
+    /// No result can be judged because of other work on the machine.
+    Repeat,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ResultChange {
+    pub result: String,
+    pub label: String,
+    pub verdict: Verdict,
+    /// `None` if trials without any traffic decided.
+    pub change: Option<Comparison>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GuardChange {
+    pub result: String,
+    pub label: String,
+    pub metric: GuardedMetric,
+    /// The change in one sentence.
+    pub summary: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerdictCount {
+    pub better: u32,
+    pub worse: u32,
+    pub same: u32,
+    pub unknown: u32,
+}
+
+/// Results without a verdict because other work used the CPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DisturbedResults {
+    pub results: u32,
+    /// Names the run and the processes, in one sentence.
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Significantly better.
+    Better,
+    /// Significantly worse.
+    Worse,
+    /// No difference beyond the noise.
+    Same,
+    /// Undecided.
+    Unknown,
+}
