@@ -8,24 +8,44 @@ use super::{Claim, Context, Rule, ethtool::typed_at};
 pub(crate) const RULE: Rule =
     Rule::cause("black-hole", look).over(&["stalled", "retransmits", "datagram-loss", "mtu-mismatch"]);
 
+/// IPv4 and UDP headers. Those of IPv6 only add to them.
+const HEADERS: u64 = 28;
+
 struct Lost<'a> {
     result: &'a ResultRecord,
     hole: &'a BlackHole,
-    /// Whether the workload has packets of this size, so that no trial could be measured.
-    fatal: bool,
+    harm: Harm,
+    device_mtu: Option<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Harm {
+    /// No trial could be measured.
+    Fatal,
+    /// The workload sends packets of this size, but some data arrived.
+    Stalls,
+    None,
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let record = |id: &str| context.header.results.iter().find(|result| result.id == id);
     let fatal = context.ends.iter().filter_map(|end| {
-        Some(Lost { result: record(&end.result)?, hole: end.black_hole.as_ref()?, fatal: true })
+        let hole = end.black_hole.as_ref()?;
+        Some(Lost { result: record(&end.result)?, hole, harm: Harm::Fatal, device_mtu: hole.device_mtu })
     });
     let measured = context.measured.iter().filter_map(|measured| {
         let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
-        Some(Lost { result: measured.record, hole, fatal: false })
+        let sends =
+            measured.record.sent.load().is_some_and(|load| load.kind().exceeds(hole.carried.into(), HEADERS));
+        let harm = if sends { Harm::Stalls } else { Harm::None };
+        let at = measured.trials().flat_map(|trial| &trial.devices);
+        let device =
+            hole.device.as_ref().and_then(|name| at.into_iter().find(|device| device.device == *name));
+        let device_mtu = hole.device_mtu.or(device.map(|device| device.mtu));
+        Some(Lost { result: measured.record, hole, harm, device_mtu })
     });
     let mut all: Vec<Lost<'_>> = fatal.chain(measured).collect();
-    all.sort_by_key(|lost| !lost.fatal);
+    all.sort_by_key(|lost| lost.harm);
     all.first().map(|first| finding(first, &all, context)).into_iter().collect()
 }
 
@@ -33,17 +53,23 @@ fn finding(first: &Lost<'_>, all: &[Lost<'_>], context: &Context<'_>) -> Claim {
     let BlackHole { carried, lost, .. } = first.hole;
     let place = first.hole.device.as_deref().unwrap_or(&first.result.path);
     let label = label(first.result);
-    let consequence = match first.fatal {
-        true => format!("{label} sends up to {lost} bytes and cannot be carried"),
-        false => format!("the sender's MTU is {lost}, but {label} has no packets of this size"),
+    let (severity, consequence) = match first.harm {
+        Harm::Fatal => (Severity::Serious, format!("{label} sends up to {lost} bytes and cannot be carried")),
+        Harm::Stalls => (
+            Severity::Serious,
+            format!("{label} sends up to {lost} bytes, so only its smaller packets arrive"),
+        ),
+        Harm::None => (
+            Severity::Warning,
+            format!("the sender's MTU is {lost}, but {label} has no packets of this size"),
+        ),
     };
-    let severity = if first.fatal { Severity::Serious } else { Severity::Warning };
     Claim::new(
         severity,
         format!("{place} loses the client's packets above {carried} bytes without an ICMP error"),
     )
     .detail(consequence)
-    .further(why_silent(first.hole))
+    .further(why_silent(first))
     .with_results(all.iter().map(|lost| lost.result.id.clone()))
     .affected()
     .with_evidence(all.iter().map(evidence))
@@ -56,9 +82,9 @@ fn label(result: &ResultRecord) -> String {
 }
 
 /// A router with a smaller MTU sends an ICMP error, but a bridge or a tunnel drops the packet silently.
-fn why_silent(hole: &BlackHole) -> String {
-    match (&hole.device, hole.device_mtu) {
-        (Some(device), Some(mtu)) if mtu < hole.lost => format!(
+fn why_silent(lost: &Lost<'_>) -> String {
+    match (&lost.hole.device, lost.hole.device_mtu) {
+        (Some(device), Some(mtu)) if mtu < lost.hole.lost => format!(
             "The MTU of {device} is {mtu}, so its host should report \"fragmentation needed\", but these ICMP errors do \
              not reach the sender."
         ),
@@ -79,11 +105,11 @@ fn evidence(lost: &Lost<'_>) -> Evidence {
 }
 
 fn remedy(lost: &Lost<'_>, context: &Context<'_>) -> Remedy {
-    let BlackHole { carried, lost: size, device, device_mtu } = lost.hole;
+    let BlackHole { carried, lost: size, device, .. } = lost.hole;
     let path = context.header.paths.iter().find(|path| path.name == lost.result.path);
     let lower = |end: &String| typed_at(end, |name| format!("ip link set {name} mtu {carried}"));
     let ends = path.map(|path| vec![lower(&path.from), lower(&path.to)]).unwrap_or_default();
-    let raise = device.as_ref().filter(|_| device_mtu.is_some_and(|mtu| mtu < *size));
+    let raise = device.as_ref().filter(|_| lost.device_mtu.is_some_and(|mtu| mtu < *size));
     let raise = raise.map(|device| typed_at(device, |name| format!("ip link set {name} mtu {size}")));
     Remedy::manual(
         format!("Lower the MTU of both ends to {carried}, or raise it at the device that loses the packets"),

@@ -203,6 +203,19 @@ fn path_that_loses_the_packets_of_a_workload_is_the_conclusion() {
 }
 
 #[test]
+fn black_hole_of_a_stream_is_serious_even_if_some_data_arrived() {
+    let mut run = nested(9e9);
+    run.path("hole", &["wire"]).stream("hole", &[], 1e6);
+    let (carried, device) = (1300, Some("sw:p2".to_owned()));
+    let hole = BlackHole { carried, lost: 1500, device, device_mtu: None };
+    run.each("hole/bulk", |trial| trial.path_check.black_hole = Some(hole.clone()));
+    let findings = crate::analyse(&run.record).findings;
+    let found = findings.iter().find(|finding| finding.id == "black-hole").expect("it is found");
+    assert_eq!(found.severity, findings::Severity::Serious);
+    assert!(found.detail.contains("only its smaller packets arrive"), "{}", found.detail);
+}
+
+#[test]
 fn replaces_only_queueing_disciplines_without_rate_limit() {
     for (kind, replaced) in [("tbf", false), ("htb", false), ("pfifo_fast", true), ("fq_codel", true)] {
         let mut run = dropping(0, 20);
