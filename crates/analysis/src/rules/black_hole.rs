@@ -11,6 +11,8 @@ pub(crate) const RULE: Rule =
 /// IPv4 and UDP headers. Those of IPv6 only add to them.
 const HEADERS: u64 = 28;
 
+const FORWARD: &str = "the client's packets";
+
 struct Lost<'a> {
     result: &'a ResultRecord,
     hole: &'a BlackHole,
@@ -24,7 +26,10 @@ enum Harm {
     Fatal,
     /// The workload sends packets of this size, but some data arrived.
     Stalls,
+    /// The workload has no packets of this size.
     None,
+    /// The client's packets or the server's replies are lost.
+    Unknown,
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
@@ -37,7 +42,11 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
         let sends =
             measured.record.sent.load().is_some_and(|load| load.kind().exceeds(hole.carried.into(), HEADERS));
-        let harm = if sends { Harm::Stalls } else { Harm::None };
+        let harm = match (&hole.device, sends) {
+            (None, _) => Harm::Unknown,
+            (Some(_), true) => Harm::Stalls,
+            (Some(_), false) => Harm::None,
+        };
         let at = measured.trials().flat_map(|trial| &trial.devices);
         let device =
             hole.device.as_ref().and_then(|name| at.into_iter().find(|device| device.device == *name));
@@ -53,28 +62,32 @@ fn finding(first: &Lost<'_>, all: &[Lost<'_>], context: &Context<'_>) -> Claim {
     let BlackHole { carried, lost, .. } = first.hole;
     let place = first.hole.device.as_deref().unwrap_or(&first.result.path);
     let label = label(first.result);
-    let (severity, consequence) = match first.harm {
-        Harm::Fatal => (Severity::Serious, format!("{label} sends up to {lost} bytes and cannot be carried")),
+    let (severity, packets, consequence) = match first.harm {
+        Harm::Fatal => {
+            (Severity::Serious, FORWARD, format!("{label} sends up to {lost} bytes and cannot be carried"))
+        }
         Harm::Stalls => (
             Severity::Serious,
+            FORWARD,
             format!("{label} sends up to {lost} bytes, so only its smaller packets arrive"),
         ),
         Harm::None => (
             Severity::Warning,
+            FORWARD,
             format!("the sender's MTU is {lost}, but {label} has no packets of this size"),
         ),
+        Harm::Unknown => {
+            (Severity::Warning, "packets or their replies", format!("the sender's MTU is {lost}"))
+        }
     };
-    Claim::new(
-        severity,
-        format!("{place} loses the client's packets above {carried} bytes without an ICMP error"),
-    )
-    .detail(consequence)
-    .further(why_silent(first))
-    .with_results(all.iter().map(|lost| lost.result.id.clone()))
-    .affected()
-    .with_evidence(all.iter().map(evidence))
-    .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
-    .with_remedy(remedy(first, context))
+    Claim::new(severity, format!("{place} loses {packets} above {carried} bytes without an ICMP error"))
+        .detail(consequence)
+        .further(why_silent(first))
+        .with_results(all.iter().map(|lost| lost.result.id.clone()))
+        .affected()
+        .with_evidence(all.iter().map(evidence))
+        .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
+        .with_remedy(remedy(first, context))
 }
 
 fn label(result: &ResultRecord) -> String {
