@@ -124,7 +124,6 @@ pub(crate) fn offload_of_the_nodes_device() {
     reports(&node, &output, "offload-off", "Offloads of node:va are off", "ethtool -k va");
 }
 
-/// The terminal and the stored findings show the same claim and command.
 fn reports(node: &Node, output: &Output, rule: &str, claim: &str, command: &str) {
     let findings = node.sandbox.findings("latest");
     let all = findings["findings"].as_array().expect("a list");
@@ -155,7 +154,6 @@ impl Cgroup {
         Self { parent, child }
     }
 
-    /// Fails if a process is left in the cgroup.
     fn remove(self) {
         let removed =
             || std::fs::remove_dir(&self.child).is_ok() && std::fs::remove_dir(&self.parent).is_ok();
