@@ -38,7 +38,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the selected benches, by default all except [`ON_REQUEST`].
     pub(crate) fn benches(&self) -> impl Iterator<Item = &'static Bench> {
         let selected = |bench: &&Bench| {
             if self.only.is_empty() {

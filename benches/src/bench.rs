@@ -5,8 +5,6 @@ use crate::{
     rounds::Bounds, stream, tracers, web_list,
 };
 
-/// The contenders take turns doing the same work, and are compared in pairs. An error means that no contender
-/// could run.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) name: &'static str,

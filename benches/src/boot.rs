@@ -78,7 +78,6 @@ impl Contender for Guest {
     }
 }
 
-/// Returns the seconds until the agent's greeting and until the guest's first process started.
 fn boot(board: &str) -> anyhow::Result<[f64; 2]> {
     let mut command = Command::new(process::plumb()?);
     let output = command

@@ -82,7 +82,6 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // A file that remains in the temporary folder does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }

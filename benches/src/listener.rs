@@ -15,7 +15,6 @@ pub(crate) fn listen(at: SocketAddrV4, ready: impl FnOnce() -> anyhow::Result<()
     let _datagrams = UdpSocket::bind(at).with_context(|| format!("bind {at}"))?;
     ready()?;
     loop {
-        // Errors of clients that have already disconnected are ignored.
         drop(listener.accept());
     }
 }

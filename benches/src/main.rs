@@ -1,5 +1,4 @@
-//! Compares Plumbline with its peers doing the same work. They are interleaved, and the results are ratios
-//! with confidence intervals and targets.
+//! Compares Plumbline with its peers doing the same work.
 #![expect(clippy::disallowed_methods, reason = "times contenders and waits between rounds")]
 
 mod args;

@@ -1,6 +1,4 @@
-//! Bench `memory`: programs in guests access memory in known patterns and count their accesses. `accuracy`
-//! compares the sources of access data with these counts, and `sharing` compares ways of dividing fast
-//! memory.
+//! Bench `memory`: programs in guests access memory in known patterns and count their accesses.
 
 mod accuracy;
 mod guests;

@@ -16,7 +16,6 @@ use crate::{
 
 const BEGUN: u64 = 1 << 20;
 
-/// Timeout for the first bytes, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 

@@ -19,7 +19,6 @@ const ENTER: &str = include_str!("private/enter.sh");
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The timeout for exiting after the last order, and the polling interval.
 const FAREWELL: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -86,7 +85,6 @@ impl Drop for Private {
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {
             thread::sleep(GLANCE);
         }
-        // Killing fails only if the process has already exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

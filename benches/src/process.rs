@@ -92,7 +92,6 @@ impl Running {
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut from) = self.process.stderr.take() {
-            // This output is used only to explain a failure.
             let _ = from.read_to_string(&mut text);
         }
         text
@@ -101,7 +100,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Killing fails only if the process has already exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -110,7 +110,6 @@ fn work(contender: &mut dyn Contender, taken: &mut Taken, counts: bool) {
 
 pub(crate) fn on_stderr(bench: &str, round: usize, rounds: usize) {
     let text = if round == 0 { "warm-up".to_owned() } else { format!("round {round} of {rounds}") };
-    // Progress output is optional, so a closed terminal is ignored.
     let _ = writeln!(stderr(), "{bench}: {text}");
 }
 

@@ -24,7 +24,6 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A folder that remains in the temporary folder does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

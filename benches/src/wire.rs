@@ -27,7 +27,6 @@ const DEVICE: &str = "eth0";
 
 const LARGEST: Bytes = Bytes(524_280);
 
-/// Timeout for a server to listen, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(2);
 

@@ -14,7 +14,6 @@ struct Podman {
 }
 
 impl Podman {
-    /// Returns `None`, after printing the reason, if Podman cannot start containers here.
     fn start(user: Option<u32>) -> Option<Self> {
         let mut node = Node::new();
         fs::create_dir_all(node.sandbox.run()).expect("own folder");

@@ -156,7 +156,6 @@ impl Cgroup {
         Self { parent, child }
     }
 
-    /// Fails if a process is left in the cgroup.
     fn remove(self) {
         let removed =
             || std::fs::remove_dir(&self.child).is_ok() && std::fs::remove_dir(&self.parent).is_ok();

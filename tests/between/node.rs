@@ -15,7 +15,6 @@ pub(crate) struct Node {
     node: ProcessGuard,
     endpoints: Vec<(String, ProcessGuard)>,
     daemons: Vec<ProcessGuard>,
-    /// The user who runs `plumb`, if it is not root.
     pub(crate) user: Option<u32>,
 }
 
@@ -52,7 +51,6 @@ impl Node {
         self.endpoints.push((name.to_owned(), sleeper(name)));
     }
 
-    /// Connects the endpoint's `eth0` to the device `port` of the node.
     pub(crate) fn connect(&self, name: &str, port: &str) {
         let pid = self.pid(name);
         self.shell(&format!(
@@ -66,7 +64,6 @@ impl Node {
         endpoint.unwrap_or_else(|| panic!("no endpoint {name}")).1.0.id()
     }
 
-    /// Returns the endpoint as `plumb between` takes it.
     pub(crate) fn word(&self, name: &str) -> String {
         format!("pid:{}", self.pid(name))
     }
@@ -87,7 +84,6 @@ impl Node {
         shell_at(self.pid(name), script)
     }
 
-    /// Starts a program in the node's namespace that runs until the end of the test.
     pub(crate) fn start(&mut self, program: &str) {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/proc/{}/ns/net", self.node_pid()));
@@ -97,7 +93,6 @@ impl Node {
         self.daemons.push(ProcessGuard(child));
     }
 
-    /// Adds a program that takes precedence over the system's.
     pub(crate) fn program(&self, name: &str, script: &str) {
         fs::create_dir_all(self.sandbox.home().join("bin")).expect("own folder");
         let file = self.sandbox.file(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
@@ -112,7 +107,6 @@ impl Node {
         command
     }
 
-    /// Returns a command to which the program and its arguments have to be added.
     pub(crate) fn enter(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/proc/{}/ns/net", self.node_pid())).arg("--");

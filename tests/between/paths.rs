@@ -24,7 +24,6 @@ struct Topology {
     name: &'static str,
     build: fn(&mut Node),
     to: &'static str,
-    /// The namespaces on the path, and their names in the output.
     spaces: &'static [&'static str],
     devices: usize,
 }
@@ -39,7 +38,6 @@ const TOPOLOGIES: &[Topology] = &[
 const OPEN_VSWITCH: Topology =
     Topology { name: "Open vSwitch", build: open_vswitch, to: "198.18.0.2", spaces: &["a", "b"], devices: 4 };
 
-/// Moves `b` to another node, which is connected by a tunnel.
 fn vxlan(node: &mut Node) {
     node.add("other");
     node.shell("ip link del vb");
@@ -59,7 +57,6 @@ fn vxlan(node: &mut Node) {
     node.shell_in("b", "ip addr add 198.18.0.2/24 dev eth0; ip link set eth0 up");
 }
 
-/// Moves `b` to another network. The node replaces the addresses of the first one.
 fn snat(node: &mut Node) {
     node.shell(
         "ip link set va nomaster; ip link set vb nomaster; ip link del br0; ip addr add 198.18.0.254/24 dev va; \
@@ -86,7 +83,6 @@ fn macvlan(node: &mut Node) {
     }
 }
 
-/// Replaces the bridge with an Open vSwitch bridge with a user-space datapath.
 fn open_vswitch(node: &mut Node) {
     let home = node.sandbox.home().display().to_string();
     node.program("ovs-vsctl", &format!("OVS_RUNDIR={home} exec /usr/bin/ovs-vsctl \"$@\""));
@@ -160,7 +156,6 @@ pub(crate) fn tunnel_into_itself() {
     assert!(output.out.contains("not visible: the path has no end"), "{output:?}");
 }
 
-/// Returns the devices that plumb lists, with the test's names of the namespaces.
 fn listed(node: &Node, topology: &Topology) -> Vec<String> {
     // Without consent, only the path is shown.
     let output = node.plumb(&["between", &node.word("a"), &node.word("b")]);
@@ -175,7 +170,6 @@ fn listed(node: &Node, topology: &Topology) -> Vec<String> {
     names.map(plain).collect()
 }
 
-/// Returns the devices on which a marked packet was seen, with the time in nanoseconds.
 fn passed(node: &Node, topology: &Topology) -> BTreeMap<String, u64> {
     let spaces =
         topology.spaces.iter().map(|name| (*name, node.pid(name))).chain([("node", node.node_pid())]);

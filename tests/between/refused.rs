@@ -38,7 +38,6 @@ pub(crate) fn without_consent() {
     assert_eq!(node.sandbox.succeed(&["runs", "--json"]).out.trim(), "[]", "nothing was measured");
 }
 
-/// A NetworkPolicy at the server's end, a firewall of the node, and the sidecar of a service mesh.
 pub(crate) fn firewalls() {
     for (place, chain, rule) in [
         ("b", "filter hook input priority 0", "meta l4proto { tcp, udp } th dport != 80 drop"),

@@ -97,7 +97,6 @@ pub(crate) fn refused() {
     sign_in("Origin: null\r\n", "token=x", "403");
     sign_in(&ours, "token=x", "303");
     sign_in(&ours, &format!("token={}", "x".repeat(100_000)), "413");
-    // Pages cannot start anything.
     for request in ["GET /start", "POST /start", "GET /started/0", "POST /runs"] {
         check(request, &format!("Host: {host}\r\n{form}{ours}"), "scenario=quick", "404");
     }

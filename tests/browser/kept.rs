@@ -23,7 +23,6 @@ pub(crate) fn keep(sandbox: &Sandbox, kept: &Kept<'_>) {
     keep_run(sandbox, kept, serde_json::from_str(RECORDED).expect("JSON"));
 }
 
-/// Stores the run with other names for its paths.
 pub(crate) fn keep_with_paths(sandbox: &Sandbox, kept: &Kept<'_>, name: &str) {
     let quoted = json!(name).to_string();
     let recorded = RECORDED.replace("-to-", &quoted[1..quoted.len() - 1]);

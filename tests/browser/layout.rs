@@ -25,7 +25,6 @@ const NAMES: [&str; 3] = [
     "<b>\u{202e}שלום\u{1b}[2J네트워크속도테스트게이트웨이네트워크속도테스트게이트웨이",
 ];
 
-/// Opens all folded parts and lists the elements that do not fit.
 const MISFITS: &str = r#"(() => {
     document.querySelectorAll("details").forEach((it) => { it.open = !it.matches(".plumb-menu"); });
     const misfits = [], page = document.documentElement;

@@ -120,7 +120,6 @@ pub(crate) fn values() {
     assert!(numbers.into_iter().any(|it| (it / 1e9 / shown - 1.0).abs() < 1e-3), "{shown} is in {csv}");
     pointer(&mut chrome, "mouseMoved", [1.0, 1.0]);
     assert_eq!(tip(&mut chrome), "");
-    // The arrow keys move through the marks to the last one, and Escape hides the tooltip.
     chrome.evaluate(&format!("document.querySelector('{LAYERS}').focus(); true"));
     press(&mut chrome, "ArrowRight");
     let first = tip(&mut chrome);
@@ -179,7 +178,6 @@ pub(crate) fn zoom() {
             return [at(0.4), at(0.5)]; })()",
     );
     let [from, to] = [0, 1].map(|end| [0, 1].map(|it| place[end][it].as_f64().expect("a number")));
-    // Between marks, the tooltip shows the nearest sample and its time.
     pointer(&mut chrome, "mouseMoved", from);
     let printed = tip(&mut chrome);
     assert!(printed.contains("time") && printed.lines().count() >= 2, "{printed}");

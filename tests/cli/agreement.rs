@@ -6,7 +6,6 @@ use plumb_tests::Sandbox;
 
 use crate::stored_runs::{Csv, every_run};
 
-/// A printed number with half of its last digit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Printed {
     value: f64,
@@ -29,7 +28,6 @@ impl Printed {
         Some((Self { value: sign * value, half: 0.5 * 0.1_f64.powi(decimals as i32) }, rest))
     }
 
-    /// Reads a number with a unit, in base units.
     fn quantity(text: &str) -> Option<Self> {
         let (number, rest) = Self::read(text)?;
         let unit = rest.split_whitespace().next()?.trim_end_matches([',', ';']);
@@ -100,7 +98,6 @@ fn check_breakdowns(page: &str) -> usize {
     changes
 }
 
-/// Checks the rows of the CSV against the baseline and the JSON document, and returns the number of comparisons.
 fn check_rows(sandbox: &Sandbox, rows: &Csv) -> usize {
     let findings = sandbox.findings("latest");
     let number = |row: usize, column: &str| rows.field(row, column).parse::<f64>().ok();
@@ -131,7 +128,6 @@ fn check_rows(sandbox: &Sandbox, rows: &Csv) -> usize {
     comparisons
 }
 
-/// The words of a page, without tags, entities and the commands of TeX.
 fn words(format: &str, page: &str) -> String {
     let mut text = page.replace('\u{a0}', " ");
     match format {

@@ -149,7 +149,6 @@ pub(crate) fn gate_fails_on_longer_tail_and_on_silent_trials() {
     assert!(status == Some(1) && shown.contains("Nothing arrived in"), "{shown}");
 }
 
-/// Stores one run per night with this rate in Gbit/s.
 fn nights(sandbox: &Sandbox, rates: &[f64]) {
     let run = kept(sandbox, &table(sandbox, "night.md", 9.4, 2));
     let mut record = json(&sandbox.succeed(&["report", &run, "--format", "raw"]).out);

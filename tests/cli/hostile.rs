@@ -92,7 +92,6 @@ pub(super) fn server_closes_its_streams() {
     }
 }
 
-/// Replies like sockperf, but flips the highest bit of the sequence number in one reply.
 fn alter_one(socket: &UdpSocket) {
     const ALTERED: u64 = 40;
     let mut message = [0; 2048];

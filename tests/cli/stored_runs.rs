@@ -66,7 +66,6 @@ impl Csv {
     }
 }
 
-/// Splits a line of CSV. Separators inside quotes do not split a field.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;

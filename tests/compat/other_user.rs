@@ -39,7 +39,6 @@ pub(crate) struct Tried {
 }
 
 impl OtherUser {
-    /// Starts the attempts in the calling thread's network, and returns after the first round.
     pub(crate) fn start(work: Work, port: u16, addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let program = folder.path().join("program");

@@ -156,7 +156,6 @@ pub(crate) fn iperf3(words: &[&str]) -> Command {
     command
 }
 
-/// Adds the address and port to `client`. Flags alone start stock iperf3.
 pub(crate) fn client_of(sandbox: &Sandbox, client: &str, port: u16) -> Running {
     let words: Vec<_> = client.split_whitespace().collect();
     let (place, port) = (host(client), port.to_string());

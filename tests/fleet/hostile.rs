@@ -165,7 +165,6 @@ impl Lie {
     }
 }
 
-/// `user` is `m` (a member) or `ops` (a controller).
 fn lies_to(user: &str, command: impl Fn(&Sandbox, &str) -> Command) {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_plumb"));
     let folder = sandbox.home().join("fleet").display().to_string();

@@ -47,8 +47,6 @@ pub(crate) fn names_a_slow_host_and_a_lossy_path() {
     assert!(!network.sandbox.database().exists(), "runs are only in the database");
 }
 
-/// Checks that each direction was measured once per block while two others were measured, and sometimes on
-/// its own.
 fn check_rounds(record: &serde_json::Value) {
     let all = trials(record);
     let simultaneous = |trial: &&serde_json::Value| trial["simultaneous"].as_u64().unwrap_or(0);

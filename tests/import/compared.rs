@@ -71,8 +71,6 @@ fn run(sandbox: &Sandbox, draw: &mut Draw, trials: usize, rate: f64) -> String {
     sandbox.succeed(&words.collect::<Vec<_>>()).out.trim().to_owned()
 }
 
-/// Returns the verdicts for pairs of runs, and the result of a gate at 5 %. The rate of the second run is
-/// this fraction of the first.
 fn pairs(trials: usize, kept: f64) -> Vec<(String, String)> {
     let sandbox = sandbox();
     let mut draw = Draw(0x1a9e_0000 + trials as u64 * 1000 + (kept * 100.0) as u64);

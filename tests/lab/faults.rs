@@ -1,5 +1,4 @@
-//! Builds faults, and checks that a run names each cause with its device and numbers. The analysis sees only the
-//! record, and the names of the levels give nothing away.
+//! Builds faults, and checks that a run names each cause with its device and numbers.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
@@ -58,7 +57,6 @@ const WIRE: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wi
 const VXLAN: &str = "from = \"client:vx0\"\nto = \"server:vx0\"\nlayers = [\"vxlan\", \"wire\", \"bridge\"]";
 const THROUGH_ROUTER: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\"]";
 
-/// A fault, its device, and the finding that names it with some of its text.
 struct Fault {
     table: &'static str,
     device: &'static str,

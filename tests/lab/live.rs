@@ -165,8 +165,6 @@ pub(super) fn plain_lines_on_request() {
     }
 }
 
-/// The rate appears below the client's output and is removed at the end. If standard output is redirected, it
-/// does not appear.
 pub(super) fn client_shows_its_rate() {
     let sandbox = sandbox();
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("loopback");

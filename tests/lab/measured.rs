@@ -257,7 +257,6 @@ pub(crate) fn unprivileged(sandbox: &Sandbox, arguments: &[&str]) -> std::proces
     command.output().expect("setpriv starts")
 }
 
-/// The other user must be able to write into the sandbox and read the test binary.
 fn open_to_all(folder: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).expect("own file");

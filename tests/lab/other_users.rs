@@ -195,7 +195,6 @@ const ATTACKS: &[Attack] = &[
     Attack { done: |place| mode(&place.entry(), 0o660), reported: "mode 0660" },
 ];
 
-/// Creates a link owned by `linker` and adjusts the owner of the files.
 fn planted_link(place: &Place, parent: u32, linker: u32) {
     let (there, elsewhere) = (place.folder().join("plumb"), place.folder().join("elsewhere"));
     fs::rename(&there, &elsewhere).expect("as root");

@@ -42,7 +42,6 @@ pub(crate) fn server_that_restarts() {
     assert!(printed.contains("cannot reach postgres://") && printed.contains("is stored now"), "{printed}");
     let raw = sandbox.succeed(&["report", "latest", "--format", "raw", "--db", &address]).out;
     let record: serde_json::Value = serde_json::from_str(&raw).expect("a run record is JSON");
-    // Each block has two baseline trials.
     assert_eq!(trials(&record).len(), 20, "{printed}");
     assert_eq!(record["header"]["state"], "complete", "{}", record["header"]);
 }

@@ -111,7 +111,6 @@ impl<'a> Disk<'a> {
     }
 }
 
-/// Locks stores for up to eight seconds during runs, which must succeed with all of their trials.
 pub(crate) fn locked_stores() {
     let (sandbox, count) = (sandbox(), rounds(100));
     let file = sandbox.file("wire.toml", &wire(40, "100ms"));

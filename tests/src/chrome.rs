@@ -138,7 +138,6 @@ impl Chrome {
         }
     }
 
-    /// Returns the text of an element, or an empty string if there is no such element.
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.evaluate(&format!("document.querySelector({})?.innerText ?? ''", json!(selector)));
         text.as_str().unwrap_or_default().to_owned()

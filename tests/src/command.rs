@@ -43,7 +43,6 @@ impl Sandbox {
         self.shared_store = Some(address);
     }
 
-    /// Returns the folder that replaces /run for root's labs, and the runtime folder for other users.
     #[must_use]
     pub fn run(&self) -> PathBuf {
         self.home().join("run")

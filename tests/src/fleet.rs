@@ -28,7 +28,6 @@ impl Fleet {
         fleet.raised(hosts, "")
     }
 
-    /// Starts a fleet in which clients trust only the server's own certificate.
     #[must_use]
     pub fn encrypted(network: Network, hosts: std::ops::Range<usize>) -> Self {
         let fleet = Self { members: Vec::new(), server: None, network };
@@ -41,7 +40,6 @@ impl Fleet {
         fleet.raised(hosts, &ca)
     }
 
-    /// Starts the fleet. `more` is appended to the configuration of each member and of the controller.
     fn raised(self, hosts: std::ops::Range<usize>, more: &str) -> Self {
         let mut fleet = self;
         let names: Vec<String> = hosts.clone().map(|host| format!("m{host}")).collect();

@@ -208,7 +208,6 @@ impl Lie {
         }
     }
 
-    /// Forwards messages and returns the last one, which is needed for attacks that repeat it.
     fn honest_part(
         self,
         mut liar: &Socket,

@@ -10,7 +10,6 @@ pub struct OtherWork(Child);
 impl OtherWork {
     pub const NAME: &str = "other-work";
 
-    /// Starts one loop per CPU from a copy of the shell in a writable folder.
     #[must_use]
     pub fn on_cpus(count: usize, folder: &Path) -> Vec<Self> {
         let shell = folder.join(Self::NAME);

@@ -42,8 +42,6 @@ pub fn wire_with_latency(trials: u32, duration: &str) -> String {
     wire(trials, duration).replace("[schedule]", &ping)
 }
 
-/// Returns a scenario in which a guest's agent takes random amounts of memory and returns them while the
-/// guest's kernel compacts its memory.
 #[must_use]
 pub fn compaction_cycles(cycles: u32) -> String {
     let mut text = r#"schema = 1

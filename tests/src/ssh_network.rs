@@ -152,7 +152,6 @@ impl Network {
         fs::write(config, known.replace("HostName 198.18.0.", "HostName 2001:2::")).expect("own file");
     }
 
-    /// Prepares a command that runs as the host's user would run it, with the sandbox's runs. Does not start it.
     #[must_use]
     pub fn on_host(&self, host: usize, arguments: &[&str]) -> Command {
         self.started_in(&self.hosts[host], arguments)

@@ -54,8 +54,6 @@ pub(crate) struct Machine {
     console: PathBuf,
 }
 
-/// Returns the block of the guide that contains this text, with the machine's own name and folder, and with
-/// smaller sizes.
 pub(crate) fn guide(text: &str, folder: &Path) -> String {
     let block = GUIDE.split("```").skip(1).step_by(2).find(|block| block.contains(text));
     let block = block.unwrap_or_else(|| panic!("the guide has no block with `{text}`"));
@@ -148,7 +146,6 @@ impl Machine {
         Self::spawn(command, console, &folder.join(format!("{name}.qmp")))
     }
 
-    /// Starts a machine that never runs its guest. Its monitor socket is `qmp`.
     pub(crate) fn bare(qmp: &Path, devices: &[&str]) -> Self {
         let mut command = Self::qemu();
         command.args(["-S", "-m", "128M", "-qmp", &format!("unix:{},server,nowait", qmp.display())]);

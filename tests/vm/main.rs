@@ -26,7 +26,6 @@ mod virtio;
 
 const GUEST: &[Need] = &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
-/// The guest has a device on a bridge.
 const MEASURED: &[Need] = &[
     Need::Root,
     Need::Program("qemu-system-x86_64", "qemu-system-x86"),

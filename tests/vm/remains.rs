@@ -36,7 +36,6 @@ impl Remains {
         self.has_only_gained(sandbox, &[]);
     }
 
-    /// Checks for leftovers, ignoring these files in the sandbox's home and SQLite's files next to them.
     pub(crate) fn has_only_gained(&self, sandbox: &Sandbox, files: &[&str]) {
         let left = || (processes(sandbox), Self::now());
         let clean = |(processes, now): &(Vec<u32>, Self)| {

@@ -49,8 +49,6 @@ fn check_owners(shares: &Value) {
     }
 }
 
-/// Checks each thread and end. A guest's packets pass through the first thread of the monitor, and its vCPUs
-/// are threads, too.
 fn check_calls(calls: &Value) {
     let calls = calls.as_array().expect("a list");
     let of_monitor: Vec<&Value> = calls.iter().filter(|call| named(&call["process"], "qemu")).collect();

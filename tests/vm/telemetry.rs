@@ -52,7 +52,6 @@ const TWO_NODES: &[&str] = &[
     "virtio-mem-pci,id=vm0,memdev=more,node=0,requested-size=128M",
 ];
 
-/// Starts a machine with an agent's port and two monitors, and waits until it checks its memory.
 fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     let folder = sandbox.home();
     let unit = guide("ExecStart=", folder);

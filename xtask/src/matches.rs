@@ -13,7 +13,6 @@ use syn::{BinOp, Expr, Lit, Pat, Token, UseTree};
 use crate::declared::{Declared, last};
 use crate::source::{Module, Source};
 
-/// The places in each file, with their lines.
 pub(crate) type Found<'a> = BTreeMap<&'a str, BTreeSet<(usize, String)>>;
 
 pub(crate) fn find<'a>(declared: &Declared<'_>, source: &'a Source) -> Found<'a> {

@@ -186,7 +186,6 @@ impl Program {
     }
 }
 
-/// Returns the fraction of accesses that go to the hottest `bytes` of memory.
 pub(crate) fn served(classes: &[AccessClass], bytes: f64) -> f64 {
     let mut classes: Vec<(f64, f64)> =
         classes.iter().map(|class| (class.bytes.0 as f64, class.accesses as f64)).collect();

@@ -69,7 +69,6 @@ impl Arm {
     }
 }
 
-/// `bounds.rounds` is the number of observations per phase.
 pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     let (mut vms, mut programs, mut machines) = (BTreeMap::new(), Vec::new(), Vec::new());
     for name in NAMES {
@@ -94,8 +93,6 @@ pub(crate) fn run(guests: &Guests, bounds: &Bounds) -> anyhow::Result<Vec<Compar
     Ok(compare(&SUBJECT, PAIRINGS, &taken))
 }
 
-/// Adds the fraction of the gain from equal parts to the optimum, over all observations and over the later half of
-/// each phase.
 fn add_gain(taken: &mut [Taken]) {
     let gain = |of: fn(usize, usize) -> bool| {
         let mean = |arm: Arm| -> Option<f64> {

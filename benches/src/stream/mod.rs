@@ -35,7 +35,6 @@ fn for_a_time() -> Until {
 }
 
 trait Tool {
-    /// Waits until the server listens. `wrap` may extend the command.
     fn serve(&self, wire: &Wire, wrap: fn(Command) -> Command) -> anyhow::Result<(Running, u16)>;
 
     fn send(&self, wire: &Wire, port: u16, wrap: fn(Command) -> Command) -> anyhow::Result<Running>;

@@ -28,7 +28,6 @@ struct Watching {
     token: Token,
     since: u64,
     kinds: Vec<ProbeKind>,
-    /// `None` if /proc does not provide the times.
     processes: Option<ProcessTimes>,
 }
 

@@ -33,7 +33,6 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Returns the counters, or `None` if the kernel does not provide them.
     pub(crate) fn softnet(&self) -> Option<SoftnetCounters> {
         match self.softnet.borrow().as_slice() {
             [Some(before), Some(after)] => Some(after.since(before)),
@@ -41,7 +40,6 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Returns `None` if no CPU quota slowed this process down.
     pub(crate) fn throttled(&self) -> Option<CpuThrottling> {
         match self.quotas.borrow().as_slice() {
             [before, after] => after.since(before).map(|throttling| CpuThrottling {

@@ -43,7 +43,6 @@ fn altered_numbers_never_cause_a_panic() {
     let read = |value: &Value| RunRecord::read(&value.to_string());
     let reference = read(&whole).expect("the golden run can be read");
     let (kinds, mut failed, mut analysed) = (numbers(&whole), Vec::new(), 0);
-    // Alter a single number of each kind, then all of them.
     let places: Vec<&[String]> = kinds.iter().flat_map(|all| [&all[all.len() - 1..], &all[..]]).collect();
     for places in &places {
         for number in

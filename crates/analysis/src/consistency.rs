@@ -99,8 +99,7 @@ fn slower_direction_has_a_lower_rank() {
     }
 }
 
-/// Uneven blocks, a result that ended early, and disturbed and silent trials. Changes used to be medians of ratios in
-/// common blocks, while values were medians of all trials.
+/// Uneven blocks, a result that ended early, and disturbed and silent trials.
 #[test]
 fn unbalanced_and_disturbed_run_agrees_with_itself() {
     let mut run = Fixture::new(8);
@@ -126,7 +125,6 @@ fn unbalanced_and_disturbed_run_agrees_with_itself() {
     assert!(findings.limitations.iter().any(|it| it.contains("bridge/bulk (1 of 8 trials)")));
 }
 
-/// A finding and the ranking once used different thresholds, and no test noticed.
 #[test]
 fn detects_contradictions() {
     let mut run = Fixture::new(6);

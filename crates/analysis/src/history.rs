@@ -88,7 +88,6 @@ fn whole(values: &[f64]) -> Vec<levels::Level> {
     value.map(|value| levels::Level { start: 0, end: values.len(), value }).into_iter().collect()
 }
 
-/// Returns level shifts for the worse that were first detected with the last run.
 #[must_use]
 pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
     let Some((newest, earlier)) = runs.split_last() else { return Vec::new() };

@@ -59,7 +59,6 @@ fn unfinished(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// Skipped results are listed elsewhere.
 fn unmeasured(record: &RunRecord, measured: &[Observations<'_>]) -> Option<String> {
     let known = |id: &str| {
         measured.iter().any(|result| result.record.id == id)

@@ -68,7 +68,6 @@ fn pair<'a>(on: &PairSide<'a>, results: &[PairSide<'a>]) -> Option<Pair<'a>> {
     Some(Pair { with: on.result, without: off.result, is_factor: on.is_factor })
 }
 
-/// Returns `None` without virtual machines, or if only one of two uses vhost.
 fn configured<'a>(header: &RunHeader, result: &'a Observations<'a>) -> Option<PairSide<'a>> {
     let ResultRecord { path, workload, levels, .. } = result.record;
     let path = header.paths.iter().find(|record| record.name == *path)?;

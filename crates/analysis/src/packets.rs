@@ -116,8 +116,6 @@ mod tests {
     use samples::RunRecord;
     use workload::Measurement;
 
-    /// Returns a device that sent `packets` packets of `mean` bytes, and received an acknowledgement for
-    /// every tenth packet.
     fn device(name: &str, sends: bool, packets: u64, mean: u64) -> DeviceCounters {
         let (data, back) = ((packets, Bytes(packets * mean)), (packets / 10, Bytes(packets / 10 * 66)));
         let ((tx_packets, tx_bytes), (rx_packets, rx_bytes)) =

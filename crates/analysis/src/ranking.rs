@@ -1,5 +1,4 @@
-//! Ranks alternative paths, i.e. paths of which none adds layers to another. Nested paths have a cost
-//! breakdown instead.
+//! Ranks alternative paths, i.e. paths of which none adds layers to another.
 
 use std::cmp::Ordering;
 
@@ -12,8 +11,6 @@ const FEWEST: usize = 3;
 
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);
 
-/// Returns one ranking per setting of each workload without a cost breakdown. `findings` and `measured` have the same
-/// order.
 pub(crate) fn rankings(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<Ranking> {
     let laddered = |workload: &str| {
         let is_in_a_matrix = findings.matrices.iter().any(|matrix| matrix.workload == workload);

@@ -74,7 +74,6 @@ impl Names {
         RunRecord::read(&value.to_string()).expect("the renamed run can be read")
     }
 
-    /// Renames hosts and results.
     fn walk(&self, key: &str, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -105,7 +104,6 @@ fn judged(run: &RunRecord) -> String {
     serde_json::to_string_pretty(&(&findings.verdict, &findings.findings)).expect("findings serialise")
 }
 
-/// Checks a run with all of these findings.
 fn check(run: &RunRecord, expected: &[&str]) {
     let names = Names::of(run);
     let renamed = names.renamed(run);
@@ -147,7 +145,6 @@ fn path(run: &mut Fixture, name: &str, [from, to]: [&str; 2]) {
     (path.from, path.to) = (format!("{from}:eth0"), format!("{to}:eth0"));
 }
 
-/// Like the built-in scenario `vhost`.
 fn vhost() -> Fixture {
     let mut run = Fixture::new(6);
     for (host, vhost) in [("off-a", false), ("off-b", false), ("on-a", true), ("on-b", true)] {
@@ -177,7 +174,6 @@ fn vhost() -> Fixture {
     run
 }
 
-/// Like the built-in scenario `four-configurations`.
 fn four_configurations() -> Fixture {
     let mut run = Fixture::new(6);
     path(&mut run, "bare", ["bare-a", "bare-b"]);
@@ -195,7 +191,6 @@ fn four_configurations() -> Fixture {
     run
 }
 
-/// Like the built-in scenarios `bridge-queues` and `bridge-multiqueue`.
 fn queues() -> Fixture {
     let mut run = Fixture::new(6);
     run.path("guest-to-guest", &["veth", "bridge"]);

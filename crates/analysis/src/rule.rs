@@ -49,7 +49,6 @@ impl<S: Subject> Rule<S> {
         Self { role: Role::Limit, ..Self::cause(id, look) }
     }
 
-    /// Rules that this rule explains if both find something in the same results.
     pub(crate) const fn over(self, supersedes: &'static [&'static str]) -> Self {
         Self { supersedes, ..self }
     }
@@ -142,7 +141,6 @@ pub(crate) fn strongest<T>(
     found.first().map(|first| claim(first, &found)).into_iter().collect()
 }
 
-/// Returns the most severe findings first, and otherwise in the order of the rules.
 pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         rules.iter().flat_map(|rule| rule.findings((rule.look)(subject))).collect();

@@ -113,7 +113,6 @@ impl Rows {
     }
 }
 
-/// All traced processes belong to one end.
 fn under_way(calls: &[SyscallCount]) -> Vec<SyscallCount> {
     let mut calls = syscalls::under_way(calls.iter());
     calls.iter_mut().for_each(|call| call.end = None);

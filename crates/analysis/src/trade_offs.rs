@@ -195,7 +195,6 @@ impl Ends {
         Self { low: Some(low), high: Some(high) }
     }
 
-    /// For values that do not vary between trials.
     const fn exact(value: f64) -> Self {
         Self::between(value, value)
     }
@@ -247,7 +246,6 @@ mod tests {
         assert_eq!(most(Ends { low: Some(60e3), high: None }), Compliance::Missed);
     }
 
-    /// Returns the configurations with their compliance, in order.
     fn required(findings: &Findings, bounds: &[&str]) -> Vec<(String, Compliance, Option<UnclearReason>)> {
         let bounds: Vec<Requirement> = bounds.iter().map(|bound| bound.parse().expect("a bound")).collect();
         let judged = trade_offs(findings, &bounds).expect("requirements are given").configurations;

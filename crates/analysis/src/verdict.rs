@@ -140,7 +140,6 @@ fn conclusion<'a>(
     (conclusion, shown)
 }
 
-/// Whether a cause has left a result without any value.
 fn is_broken(findings: &Findings, finding: &Finding) -> bool {
     let is_skipped = |id: &String| findings.skipped.iter().any(|skipped| skipped.result == *id);
     finding.role == Role::Cause

@@ -41,7 +41,6 @@ pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, b
     Ok((format!("{before}{OPEN}{packed}{CLOSE}\n{after}"), true))
 }
 
-/// Extracts the record from a page, or returns `None` if there is none.
 pub(crate) fn extract(page: &str) -> anyhow::Result<Option<String>> {
     let Some((_, rest)) = page.split_once(OPEN) else { return Ok(None) };
     let (packed, _) = rest.split_once(CLOSE).context("the record in the page is truncated")?;

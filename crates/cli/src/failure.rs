@@ -64,7 +64,6 @@ impl fmt::Display for NoGuest {
     }
 }
 
-/// Prints clap's message. Help and version output are not failures.
 pub(crate) fn usage(mut error: clap::Error) -> Exit {
     remove_misleading_tips(&mut error);
     if let Some(message) = of_iperf3(&error) {

@@ -37,7 +37,6 @@ pub(crate) struct FleetFile {
 }
 
 impl FleetFile {
-    /// Reads the current user's file: $PLUMB_FLEET, or fleet.toml in plumb's config directory.
     pub(crate) fn of_user() -> anyhow::Result<Self> {
         let usual =
             || settings::file().map(|file| file.with_file_name("fleet.toml")).filter(|file| file.exists());

@@ -43,7 +43,6 @@ impl Family {
     }
 }
 
-/// Returns the host's first address in the selected family that is reachable from the local address.
 pub(crate) fn resolve(
     host: &str,
     port: u16,

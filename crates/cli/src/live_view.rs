@@ -1,5 +1,4 @@
-//! The live view of a run on a terminal: the path, current trial, results, findings and log. The run's own thread
-//! sends events, and analyses the results between trials. A separate thread draws the view.
+//! The live view of a run on a terminal: the path, current trial, results, findings and log.
 
 mod colours;
 mod draw;

@@ -13,7 +13,6 @@ use crate::output;
 /// Exit if the text fits on one screen, show colours, and leave the text on the screen.
 const LESS: &str = "FRX";
 
-/// Shows text in a pager if it does not fit. `configured` is the pager from the config file.
 pub(crate) fn text(text: &str, configured: Option<&str>) -> io::Result<()> {
     let fits =
         || Term::stdout().size_checked().is_none_or(|(rows, _)| text.lines().count() < usize::from(rows));

@@ -34,7 +34,6 @@ impl Progress {
         Self { planned, choosing: None }
     }
 
-    /// For an adaptive plan that runs up to `planned` trials and takes up to `estimate`.
     pub(crate) fn of_chosen(planned: usize, there: usize, estimate: Nanos) -> Self {
         let resumed = if there > 0 { format!("{there} trials done, ") } else { String::new() };
         let most = Duration::from(estimate);

@@ -42,7 +42,6 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Returns a baseline's run. If there is no such baseline, this is the same as [`Self::load`].
     pub(crate) fn baseline(&mut self, text: &str) -> anyhow::Result<RunRecord> {
         let store = self.store()?;
         match store.baseline(text) {
@@ -76,7 +75,6 @@ impl<'a> References<'a> {
     }
 }
 
-/// Returns `None` if `text` is the name of a stored run.
 pub(crate) fn in_file(text: &str) -> anyhow::Result<Option<RunRecord>> {
     let path = Path::new(text);
     (!is_never_a_file(text) && path.is_file()).then(|| read(path)).transpose()
@@ -93,7 +91,6 @@ fn read(path: &Path) -> anyhow::Result<RunRecord> {
     }
 }
 
-/// Reads a run record that is plain, compressed or embedded in a page. Returns `None` for other kinds of files.
 pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
     let name = path.display();
     let cannot = || format!("cannot read {name}");

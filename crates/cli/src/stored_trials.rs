@@ -141,7 +141,6 @@ impl StoredTrials {
         Ok(())
     }
 
-    /// Shows the partial results of an interrupted trial.
     pub(crate) fn show_partial(
         &self,
         watch: &Watch,
@@ -183,7 +182,6 @@ impl StoredTrials {
                 let stamp = Timestamp::now().strftime("%Y%m%d-%H%M%S");
                 let (id, claim) = store.claim_new(&format!("{}-{stamp}", self.name))?;
                 store.begin(&self.header(&id, conditions, load))?;
-                // A run of this kind cannot be resumed.
                 store.complete(&id)?;
                 self.run.insert(Run { store, id, count: 0, _claim: claim })
             }

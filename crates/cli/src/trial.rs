@@ -1,5 +1,4 @@
-//! A single trial of `plumb client` or `plumb ping`: the conditions before it and the results. The analysis is in
-//! `analysis`, and the validity checks are in `lab`.
+//! A single trial of `plumb client` or `plumb ping`: the conditions before it and the results.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -96,7 +95,6 @@ impl Trial {
         &self.placement
     }
 
-    /// `interrupted` means that the trial ended early.
     pub(crate) fn end(
         &self,
         measurement: Measurement,

@@ -65,7 +65,6 @@ impl Variants {
         full.into_iter().chain(vm).chain(self.named.iter().map(String::as_str)).collect()
     }
 
-    /// Returns the text with the variants applied, and its name. `scenario` is the parsed text without variants.
     pub(crate) fn of(
         &self,
         source_name: &str,

@@ -145,7 +145,6 @@ impl Default for GuardLimits {
 }
 
 impl GuardLimits {
-    /// Returns the largest allowed change, as in [`GuardComparison::change`].
     #[must_use]
     pub const fn of(&self, metric: GuardedMetric) -> f64 {
         match metric {

@@ -63,7 +63,6 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Returns findings that make results unreliable and that no other finding explains.
     pub fn distrusting(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
     }

@@ -104,7 +104,6 @@ fn percent(ratio: f64) -> String {
 }
 
 impl Comparison {
-    /// Returns the largest relative difference that the interval includes.
     #[must_use]
     pub fn bound(&self) -> Option<f64> {
         self.ratio_interval.map(|it| (it.high - 1.0).max(1.0 - it.low))

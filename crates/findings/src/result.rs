@@ -79,7 +79,6 @@ pub fn result_label(path: &str, levels: &BTreeMap<String, String>, workload: Opt
     path.into_iter().chain(levels).chain(workload.map(str::to_owned)).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the workload only for a result without a path and levels.
 #[must_use]
 pub fn label_in_workload(path: &str, levels: &BTreeMap<String, String>, workload: &str) -> String {
     let is_nameless = path == NO_PATH && levels.is_empty();
@@ -87,7 +86,6 @@ pub fn label_in_workload(path: &str, levels: &BTreeMap<String, String>, workload
 }
 
 impl ResultSummary {
-    /// Returns the times that the result is judged by.
     #[must_use]
     pub fn times(&self) -> Option<&Distribution> {
         if let WorkloadSummary::PingPong(latency) = &self.measured { Some(latency.judged()) } else { None }

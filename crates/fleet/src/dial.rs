@@ -112,7 +112,6 @@ impl Target {
         }))
     }
 
-    /// Exchanges INFO, TLS, CONNECT and the first PING and PONG.
     async fn introduce(&self, stream: TcpStream, access: &ServerAccess) -> Result<Dialed, FleetError> {
         let server = || access.server.clone();
         let away = |error: io::Error| FleetError::Away { server: server(), reason: error.to_string() };

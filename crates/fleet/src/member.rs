@@ -180,7 +180,6 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the next message and the user in its subject, or `None` at the end.
     fn next_request(&self, questions: &mut Subscription) -> Option<(Message, String)> {
         while !self.is_stopped() {
             match questions.next(GLANCE) {
@@ -286,7 +285,6 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// Starts an agent and forwards its streams until the agent or the session ends.
     fn run_session(&self, controller: &str, order: &StartOrder, id: &str) {
         let (what, log) = (format!("agent for {} of {controller}", order.run), &self.log);
         match self.begin(controller, order, id) {

@@ -1,5 +1,4 @@
 //! Turns tests into trials as early as possible, and builds the run header when all files have been read.
-//! This is independent of log formats and storage.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},

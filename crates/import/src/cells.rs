@@ -132,7 +132,6 @@ impl Cells {
         Some(self.add_member(group, found))
     }
 
-    /// Adds the newest cell to the results of its group.
     fn add_member(&mut self, group: String, found: &ImportedTest) -> usize {
         let (at, extent) = (self.cells.len() - 1, Extent::of(&found.measurement));
         let member = Member { part: found.part.clone(), lines: found.lines.clone(), at, extent };
@@ -175,7 +174,6 @@ impl Cells {
         None
     }
 
-    /// Returns the name of a new result, and the part of the file as a factor level: the text above it, or its lines.
     fn name(&self, group: &str, test: &Identity, lines: &RangeInclusive<u64>) -> (String, Option<Arc<str>>) {
         let members = self.by_name.get(group).map_or(&[][..], Vec::as_slice);
         let label = test.part.label.clone();
@@ -191,7 +189,6 @@ impl Cells {
         (named(&level), Some(level))
     }
 
-    /// Returns the workload's name. Different quantities under one heading are different workloads.
     fn workload(&mut self, heading: Option<String>, test: &Identity) -> String {
         let usual = usual_workload(&test.settings);
         let mut name = heading.unwrap_or_else(|| usual.to_owned());
@@ -342,7 +339,6 @@ impl Cell {
     }
 }
 
-/// Returns the factors that only have the levels `on` and `off`.
 fn switches(records: &[ResultRecord]) -> Vec<String> {
     let mut levels: BTreeMap<&String, bool> = BTreeMap::new();
     for (factor, level) in records.iter().flat_map(|record| &record.levels) {

@@ -173,7 +173,6 @@ impl Reading {
     }
 }
 
-/// Offers a document to the formats. If none claims it, offers the documents nested in it.
 pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) -> Reading {
     let numbers = match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => Cow::Borrowed(text),

@@ -26,7 +26,6 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Adds a log. Returns the completed logs, and the logs that are no longer waiting.
     pub(crate) fn offer(&mut self, found: ImportedTest) -> Vec<ImportedTest> {
         if !matches!(found.end, Some(End::Client | End::Server)) || flows(&found).is_empty() {
             return vec![found];

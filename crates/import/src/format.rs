@@ -7,10 +7,8 @@ use crate::{
 
 /// A line-based format. It is offered each line that no other format has claimed, and manages its own state.
 pub(crate) trait Format {
-    /// Claims or declines the line. Complete tests are sent to `out` immediately.
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim;
 
-    /// Ends the current test, at a heading or at the end of a code block or file.
     fn end(&mut self, out: &mut Out);
 
     /// Called for every table row, even if another format claims it, because a table may repeat numbers from

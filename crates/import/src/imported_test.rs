@@ -38,7 +38,6 @@ pub struct Part {
     pub evidence: Evidence,
 }
 
-/// Evidence of whether tests with the same settings are repeated trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Evidence {
     /// Nothing separates the tests. They are trials if their values agree.

@@ -11,18 +11,15 @@ const KEYWORDS: [&str; 5] = ["for", "while ", "until ", "do", "}"];
 /// The usual placeholder of `seq 3 | xargs -I{}`.
 const ARGUMENT: &str = "{}";
 
-/// The loop that a script's current line is in.
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
     variable: Option<String>,
     /// The variable of a line that is a loop only if `do` follows it.
     announced: Option<String>,
-    /// Whether the loop is on a single line, so that it ends there.
     ends: bool,
 }
 
 impl Loops {
-    /// Returns whether the line is only a keyword of a loop.
     pub(crate) fn line(&mut self, text: &str) -> bool {
         let announced = self.announced.take();
         if std::mem::take(&mut self.ends) {

@@ -32,14 +32,12 @@ enum Rank {
 pub(crate) struct Parts {
     known: VecDeque<Part>,
     rank: Rank,
-    /// Whether a log line followed the latest text, so that further text starts a new part.
     has_log: bool,
     command: String,
     loops: Loops,
     above: Option<String>,
     /// The lines since the last log line. They matter only if another log line follows.
     waiting: VecDeque<(u64, String)>,
-    /// Whether some lines were dropped from `waiting`.
     dropped: bool,
 }
 
@@ -190,7 +188,6 @@ impl Parts {
     }
 }
 
-/// Returns whether a line consists only of characters that underline a heading.
 fn is_underline(text: &str) -> bool {
     text.len() >= 3 && (text.bytes().all(|byte| byte == b'=') || text.bytes().all(|byte| byte == b'-'))
 }
@@ -204,7 +201,6 @@ fn numbered(text: &str) -> bool {
     (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Removes markup from a line. The result is empty if no words remain.
 fn clean(text: &str) -> String {
     let plain = text.replace(['`', '*'], "");
     let plain =
@@ -228,7 +224,6 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the part of each line that starts with `[`, as its label and evidence.
     fn parts(text: &str) -> Vec<(Option<String>, Evidence)> {
         let mut parts = Parts::default();
         let mut all = Vec::new();

@@ -14,7 +14,6 @@ use crate::{
 
 const FORMAT: &str = "perf trace -s";
 
-/// Parses summaries. Each has a title, then a thread line and a table for each thread.
 #[derive(Debug, Default)]
 pub(crate) struct PerfTrace {
     open: Option<Summary>,
@@ -28,7 +27,6 @@ struct Summary {
     thread: Option<String>,
     heads: HashSet<String>,
     columns: Vec<String>,
-    /// Whether the second heading line says that times are in milliseconds.
     milliseconds: bool,
     wrong: Places,
 }

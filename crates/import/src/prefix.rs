@@ -8,7 +8,6 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Removes quote marks, as in `> > text`.
 pub(crate) fn unquoted(text: &str) -> &str {
     let mut left = text;
     while let Some(after) = left.trim_start().strip_prefix('>') {
@@ -17,7 +16,6 @@ pub(crate) fn unquoted(text: &str) -> &str {
     left
 }
 
-/// Removes all known prefixes. Returns `None` if there are none.
 pub(crate) fn stripped(text: &str) -> Option<&str> {
     let mut left = text;
     for _ in 0..MOST {

@@ -8,16 +8,13 @@ use workload::{Direction, EndSeries, Flow, Measurement, Quantity};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RateBasis {
-    /// Bytes received in all directions.
     Received,
-    /// Bytes sent, because the received bytes are unknown.
     Sent,
     /// Bytes received in only one of two directions.
     Half(Direction),
 }
 
 impl RateBasis {
-    /// Returns `None` unless the measurement is a stream.
     pub(crate) fn of(measurement: &Measurement) -> Option<Self> {
         let Measurement::Stream(stream) = measurement else { return None };
         let arrived = |flow: &&Flow| !flow.receiver.intervals.is_empty();

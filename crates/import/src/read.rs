@@ -34,7 +34,6 @@ const MOST_COLUMNS: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileReport {
-    /// The file's name, digest, number of lines and formats.
     pub file: ImportedFile,
     /// Notes about missing or skipped input. Each is a full sentence with the file and line.
     pub notes: Vec<String>,

@@ -24,7 +24,6 @@ pub(crate) struct Command<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// Returns the value of an option such as `-H` that appears before `--`.
     pub(crate) fn value(&self, flag: &str) -> Option<&'a str> {
         value(self.arguments.split(|word| *word == "--").next()?, flag)
     }
@@ -37,13 +36,11 @@ pub(crate) fn value<'a>(arguments: &[&'a str], flag: &str) -> Option<&'a str> {
     })
 }
 
-/// Returns whether the command's arguments contain a variable, e.g. `$i`.
 pub(crate) fn uses(command: &Command<'_>, variable: &str) -> bool {
     let braced = variable.replacen('$', "${", 1);
     command.arguments.iter().any(|word| word.contains(variable) || word.contains(&braced))
 }
 
-/// Finds the command in a line. Returns `None` if the text before it is prose.
 pub(crate) fn command(text: &str) -> Option<Command<'_>> {
     within(text).filter(|(before, _)| introduces(before)).map(|(_, command)| command)
 }
@@ -118,8 +115,6 @@ fn arguments(text: &str) -> (Vec<&str>, usize) {
     (arguments, end)
 }
 
-/// Returns whether the words before a tool are a prompt, wrappers, list markers or a label, rather than a
-/// sentence.
 fn introduces(before: &str) -> bool {
     let trimmed = before.trim_end_matches([' ', '"', '\'', '*']);
     // This is inline code, a subshell, or a label such as `Command:`.

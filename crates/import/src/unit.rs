@@ -31,7 +31,6 @@ pub(crate) fn unit(text: &str) -> Option<Unit> {
     of(Quantity::Count, scaled(text, is_event)?)
 }
 
-/// Returns the number of nanoseconds in a unit of time, including times per event such as `μs/call`.
 fn time(text: &str) -> Option<f64> {
     let word = match text.split_once('/') {
         Some((time, each)) if is_event(each) => time,

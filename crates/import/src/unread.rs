@@ -45,7 +45,6 @@ const OTHERS: &[(&[&str], &str)] = &[
 pub(crate) const ETHR: &str = "output of ethr, which is not supported";
 const QPERF: &str = "output of qperf, which is not supported";
 
-/// Describes the line for the note. Returns `None` if it does not look like a tool's output.
 pub(crate) fn output(text: &str) -> Option<&'static str> {
     // Longer lines are prose, not log rows.
     if text.len() > 300 {

@@ -82,7 +82,6 @@ impl Agents {
         self.endpoints.get(host).map(|endpoint| endpoint.machine.pids()).unwrap_or_default()
     }
 
-    /// Sets the CPU limit of each agent, or removes it.
     pub(crate) fn limit_cpus(
         &mut self,
         settings: &BTreeMap<DeviceRef, DeviceSettings>,
@@ -106,7 +105,6 @@ impl Agents {
         Ok(())
     }
 
-    /// Returns `None` if there is no monitor or if it was already taken.
     pub(crate) fn take_monitor(&mut self, host: &HostName) -> Option<Monitor> {
         self.endpoints.get_mut(host)?.machine.take_monitor()
     }

@@ -65,7 +65,6 @@ impl VmAgent<'_> {
         RunError::unexpected(self.host, &Reply::Memory { done: reply.clone() })
     }
 
-    /// Returns the amount to take from the guest.
     fn prepare(&mut self, balloon: &mut dyn Balloon) -> Result<Bytes, RunError> {
         // This cleans up after a failed trial.
         self.ask(MemoryOrder::Release)?;

@@ -1,5 +1,4 @@
-//! Creates a network for a single guest that is not part of a scenario. It consists of the guest's device and
-//! a tap device in a separate namespace.
+//! Creates a network for a single guest that is not part of a scenario.
 
 use std::net::IpAddr;
 
@@ -53,8 +52,6 @@ impl GuestNetwork {
         Ok(NamedTap { device: tap.at.device.to_string(), namespace, mac: tap.mac })
     }
 
-    /// Lets the guest's agent configure its device. Returns the resulting states of the guest's device and of
-    /// the tap device.
     pub(crate) fn configured(&self, agents: &mut Agents) -> Result<Vec<DeviceState>, RunError> {
         let lab_handle = LabHandle { lab: &self.lab, topology: &self.topology, between: None };
         lab_handle.configure_guests(agents)?;

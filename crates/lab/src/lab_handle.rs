@@ -1,5 +1,4 @@
-//! Gives access to all devices of the lab. Local devices are accessed through netlink, and those of guests
-//! and existing hosts through their agents.
+//! Gives access to all devices of the lab.
 
 use std::{collections::BTreeMap, time::Duration};
 

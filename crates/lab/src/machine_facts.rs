@@ -43,8 +43,6 @@ pub struct ExistingIntroduction {
     pub interface: Result<(PathEnd, u32), String>,
 }
 
-/// Starts an agent on an existing host, reads the host's properties and its default interface, then stops the
-/// agent.
 pub fn introduce_existing(
     (host, machine): (HostName, Box<dyn Machine>),
     tool: &str,

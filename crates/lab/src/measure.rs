@@ -1,5 +1,4 @@
-//! Measures the traffic of trials. Counters are read before and after a trial. An attempt is repeated if it
-//! stalled or its probe failed.
+//! Measures the traffic of trials.
 
 use samples::{CpuUsage, DiscardedAttempt, PathCounters, ProbeResults, UnixMillis, ValidityWarning};
 use scenario::{DeviceRef, Path};

@@ -48,7 +48,6 @@ pub(crate) enum Verdict {
 }
 
 impl Watcher {
-    /// Also returns the probes that cannot run here.
     pub(crate) fn start(
         request: &Request<'_>,
         stop: &Stop,
@@ -156,7 +155,6 @@ impl Watcher {
         }
     }
 
-    /// Returns `None` if the observer has no data.
     pub(crate) fn idle_for(&mut self, time: Duration) -> Result<Option<CpuUsage>, RunError> {
         self.observe(token(), Vec::new(), &[], None)?;
         thread::sleep(time);

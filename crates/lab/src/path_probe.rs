@@ -33,7 +33,6 @@ impl<'a> Probe<'a> {
         Self { token: token(), path, family, mtu }
     }
 
-    /// Sends packets of the size that each path must support, once for each family of its addresses.
     fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
         let probe = |family| {
             let address = path.to.address_in(family);
@@ -124,7 +123,6 @@ impl TrialRunner<'_> {
         Ok(black_hole)
     }
 
-    /// Returns the first device of the path that counts small packets, but not large ones.
     fn device_that_loses(
         &mut self,
         path: &Path,
@@ -153,7 +151,6 @@ impl TrialRunner<'_> {
         Ok(lost.and_then(at))
     }
 
-    /// Starts a UDP server and gives the client an order for it.
     fn ask_client(
         &mut self,
         probe: &Probe<'_>,

@@ -21,7 +21,6 @@ pub struct Request<'a> {
     pub id: RunId,
     pub remedy_trials: Option<&'a RemedyTrials>,
     pub resume: Option<&'a RunRecord>,
-    /// The program to run as agents (with its `agent` command).
     pub agent: PathBuf,
     pub firecracker: Option<PathBuf>,
     pub tool: &'a str,

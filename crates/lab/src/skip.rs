@@ -15,7 +15,6 @@ pub(crate) struct MissingCapabilities<'a> {
 }
 
 impl<'a> MissingCapabilities<'a> {
-    /// `missing` are devices that could not be created, and `firecracker` is the configured program.
     pub(crate) fn of(lab: &'a Lab, missing: &'a [Missing], firecracker: Option<&FilePath>) -> Self {
         let any = |wants: fn(&Vm) -> bool| lab.hosts.iter().filter_map(|host| host.vm.as_ref()).any(wants);
         let vhost = any(wants_vhost).then(machine::Nic::lacks_vhost).flatten();

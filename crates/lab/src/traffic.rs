@@ -1,5 +1,4 @@
-//! Runs the two ends of a trial, or of several trials at once on different hosts. The orders are serve,
-//! observe, run and collect.
+//! Runs the two ends of a trial, or of several trials at once on different hosts.
 
 use std::{net::IpAddr, time::Duration};
 

@@ -1,5 +1,4 @@
-//! Runs a trial, or several at the same time, in steps: place, read devices, check paths, measure. Traffic is in
-//! measure.rs.
+//! Runs a trial, or several at the same time, in steps: place, read devices, check paths, measure.
 
 use samples::{Arm, BlackHole, DeviceState, PathCheck, SkippedResult, Trial, ValidityWarning};
 use scenario::{DeviceRef, PlannedResult};

@@ -87,7 +87,6 @@ impl Attached {
         &self.namespace
     }
 
-    /// Returns `None` if the workload has no limit or no process.
     #[must_use]
     pub fn cpu_limit(&self) -> Option<CpuLimit> {
         self.process.as_ref().and_then(CpuLimit::of)

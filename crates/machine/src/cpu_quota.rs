@@ -21,7 +21,6 @@ pub(crate) struct CpuQuota {
 }
 
 impl CpuQuota {
-    /// Creates a cgroup for the agent with this PID and moves the agent there.
     pub(crate) fn around(pid: u32) -> io::Result<Self> {
         let process = Process::running(pid).map_err(io::Error::other)?;
         let hierarchy = process.as_ref().and_then(cpu_hierarchy);
@@ -41,7 +40,6 @@ impl CpuQuota {
         Ok(quota)
     }
 
-    /// Sets the limit in thousandths of a CPU, or removes it.
     pub(crate) fn set(&self, millicpus: Option<u32>) -> io::Result<()> {
         let quota = millicpus.map(|millicpus| u64::from(millicpus) * PERIOD / 1000);
         if self.is_v2 {

@@ -73,7 +73,6 @@ impl Rebalance {
         Ok(finished)
     }
 
-    /// Converts a round to a sample. A dry round has no moves.
     #[must_use]
     pub fn sample(&self, round: &Round, dry: bool) -> MemorySample {
         let moves = if dry { &[][..] } else { &round.decision.moves };

@@ -27,7 +27,6 @@ struct Host {
 }
 
 impl Host {
-    /// A host with one 2 GiB VM. The agent in the VM reports accesses.
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let [qmp, port] = ["qmp", "agent"].map(|name| folder.path().join(name));

@@ -1,5 +1,4 @@
-//! Checks the capabilities of this machine, by using them where possible. Each subject has its own file.
-//! Links of labs are checked elsewhere.
+//! Checks the capabilities of this machine, by using them where possible.
 
 mod cgroup;
 mod clock;

@@ -42,7 +42,6 @@ pub(crate) fn page(comparison: &RunComparison, place: Summary) -> Page {
     Page { title: in_a_line(&title), sections }
 }
 
-/// Groups items by their reasons, in order of first use.
 fn grouped<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
     let mut groups: Vec<(&str, Vec<T>)> = Vec::new();
     for (reason, item) in items {

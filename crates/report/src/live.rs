@@ -30,7 +30,6 @@ pub struct LiveStep {
 pub enum Judgement {
     Better,
     Worse,
-    /// A difference in a metric without a better direction.
     Different,
     NotSignificant,
     Unclear,

@@ -10,7 +10,6 @@ pub(crate) struct Page {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Section {
-    /// `None` for content directly under the page title.
     pub(crate) title: Option<String>,
     pub(crate) depth: Depth,
     pub(crate) blocks: Vec<Block>,
@@ -67,7 +66,6 @@ pub(crate) enum Block {
     Results {
         table: Table,
         ids: Vec<String>,
-        /// For each result, the IDs of its findings.
         findings: Vec<Vec<String>>,
     },
     /// A chart. Formats that cannot show one draw its bars, if it has any.

@@ -85,7 +85,6 @@ pub(crate) fn times(comparison: &Comparison, confidence: Confidence) -> String {
     ratio_in(Scale::times(comparison.ratio), comparison, confidence)
 }
 
-/// Formats the absolute change to `value`.
 pub(crate) fn difference(
     metric: Metric,
     value: f64,

@@ -17,7 +17,6 @@ use crate::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// The short form for a terminal.
     Terminal,
     /// GitHub Flavored Markdown: everything, with long parts folded.
     Markdown,

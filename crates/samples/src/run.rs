@@ -167,7 +167,6 @@ pub struct PathRecord {
 const NETWORK: &str = "network";
 
 impl PathRecord {
-    /// Returns the hosts of the client's and the server's end.
     #[must_use]
     pub fn hosts(&self) -> [&str; 2] {
         [&self.from, &self.to].map(|end| end.split_once(':').map_or(end.as_str(), |(host, _)| host))

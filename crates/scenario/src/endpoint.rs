@@ -44,7 +44,6 @@ impl Endpoint {
     pub const FORMS: &str =
         "local, netns:PATH, pid:N, container:NAME, pod:NAMESPACE/NAME, ssh:DESTINATION or member:NAME";
 
-    /// A short name that identifies the endpoint in reports.
     #[must_use]
     pub fn short_name(&self) -> String {
         match self {

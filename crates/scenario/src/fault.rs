@@ -5,7 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use units::{BitRate, Bytes};
 
-/// The name of the factor level without a fault.
 pub(crate) const NONE: &str = "none";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -46,7 +46,6 @@ impl Lab {
         self.link_devices().filter_map(|device| Some((device.at, device.address?)))
     }
 
-    /// Returns the addresses in both families.
     pub fn all_addresses(&self) -> impl Iterator<Item = (&DeviceRef, IpNet)> {
         let second = |(at, net): (_, IpNet)| Some((at, self.second_to(net.addr())?.network(net)?));
         self.addresses().chain(self.addresses().filter_map(second))
@@ -66,7 +65,6 @@ impl Lab {
         self.second_family.filter(|second| *second != Family::of(address))
     }
 
-    /// Returns whether any device of the lab has an IPv6 address.
     #[must_use]
     pub fn has_ipv6(&self) -> bool {
         self.all_addresses().any(|(_, address)| address.addr().is_ipv6())
@@ -86,7 +84,6 @@ impl Lab {
         self.host(host)?.existing.as_ref()
     }
 
-    /// Returns the existing host that `host` is or runs on, if there is one.
     #[must_use]
     pub fn seat(&self, host: &HostName) -> Option<&HostName> {
         let host = self.host(host)?;

@@ -19,7 +19,6 @@ pub struct PathEnd {
 }
 
 impl PathEnd {
-    /// Returns its address in `family`, if it is not the one listed.
     #[must_use]
     pub fn address_in(&self, family: Option<Family>) -> IpAddr {
         family.and_then(|family| family.address(self.address)).unwrap_or(self.address)

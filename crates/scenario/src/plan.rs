@@ -23,7 +23,6 @@ pub struct PlannedResult {
     pub placement: Placement,
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
     pub baseline: bool,
-    /// The family of the traffic's addresses, if the scenario varies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
 }

@@ -30,7 +30,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Returns the names of factors that set the number of queues.
     #[must_use]
     pub fn queue_factors(&self) -> Vec<String> {
         let queues = self.factors.iter().filter(|factor| factor.varies(DeviceSettingKind::Queues));

@@ -48,7 +48,6 @@ pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     Ok(format!("# The {many} {} of the scenario `{name}`.\n{document}", quoted(variants)))
 }
 
-/// Sets the scenario's `family`, in the same way. Fails if the text is not valid TOML.
 pub fn with_families(text: &str, families: &[Family]) -> Result<String, VariantError> {
     let mut document: DocumentMut = text.parse()?;
     let words: Vec<&str> = families.iter().map(|family| family.word()).collect();

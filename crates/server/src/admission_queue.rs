@@ -58,7 +58,6 @@ impl AdmissionQueue {
         self.tests.push_back(test);
     }
 
-    /// Among the admissible tests, picks the first one from the address that has waited longest for a turn.
     pub(super) fn next(&mut self, admission: impl Fn(&QueuedTest) -> Admission) -> Option<QueuedTest> {
         let may = self.tests.iter().enumerate().filter(|(_, test)| admission(test) == Admission::Now);
         let turn = |test: &QueuedTest| self.turns.iter().position(|source| *source == test.source());

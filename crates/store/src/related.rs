@@ -35,7 +35,6 @@ pub fn remedies_name(run: &RunId) -> String {
     format!("{run}{REMEDIES}")
 }
 
-/// Finds the stored run that recommended the remedies tested by `run`.
 pub fn remedies_parent<'a>(run: &RunId, stored: impl Iterator<Item = &'a RunId>) -> Option<&'a RunId> {
     let is_parent = |other: &&RunId| *other != run && run.0.starts_with(&remedies_name(other));
     stored.filter(is_parent).max_by_key(|other| other.0.len())

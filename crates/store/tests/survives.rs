@@ -57,7 +57,6 @@ fn remounts_folder_read_only_and_writes() {
     assert!(matches!(new_folder, StoreError::Folder { .. }), "{new_folder:?}");
 }
 
-/// Returns a variable set by the parent. `None` if the test is run by hand with `--include-ignored`.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }

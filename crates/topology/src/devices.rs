@@ -66,7 +66,6 @@ impl Devices {
         self.all().filter(|device| device.element == *element).map(|device| device.at.clone()).collect()
     }
 
-    /// Returns the MAC addresses behind a tunnel device, including those behind other ports of its bridge.
     pub(crate) fn macs_behind(&self, tunnel: &Device) -> Vec<[u8; 6]> {
         let Some(bridge) = &tunnel.master else { return vec![tunnel.mac] };
         let mut seen = BTreeSet::from([tunnel.at.clone()]);

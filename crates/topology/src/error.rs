@@ -1,4 +1,4 @@
-//! Errors of a topology. Each operation has its own enum, and messages name the part of the lab and contain a hint.
+//! Errors of a topology.
 
 use std::net::IpAddr;
 

@@ -48,9 +48,7 @@ pub struct Hop {
     pub kind: DeviceKind,
     /// The kernel's word for the kind, e.g. `veth`. Empty for a physical device.
     pub kernel_kind: String,
-    /// The bridge or similar device that this one is a port of.
     pub port_of: Option<String>,
-    /// The bridge of Open vSwitch that this device is a port of.
     pub switch: Option<String>,
     /// In bytes.
     pub mtu: u32,

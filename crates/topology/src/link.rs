@@ -36,7 +36,6 @@ pub(crate) use wire::element as element_of_wire;
 
 pub(crate) struct Site<'a> {
     pub(crate) lab: &'a Lab,
-    /// The lab's gateways in both families.
     pub(crate) gateways: Vec<Gateway>,
     pub(crate) devices: Devices,
     pub(crate) namespaces: Namespaces,

@@ -9,7 +9,6 @@ use units::Bytes;
 
 use crate::namespaces::Namespaces;
 
-/// Returns the policers of the host's devices. There are none if the rules cannot be read.
 pub(crate) fn read(namespaces: &Namespaces, host: &HostName) -> BTreeMap<String, PolicerCounters> {
     let read = || {
         let connection = namespaces.nftables(host).ok()?;

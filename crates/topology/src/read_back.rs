@@ -271,7 +271,6 @@ fn address(payload: &[u8]) -> Option<(u32, IpNet)> {
     Some((index, IpNet::new(ip(local)?, prefix).ok()?))
 }
 
-/// Returns whether an address can be reached from another host without naming a device.
 pub(crate) fn is_global(address: IpAddr) -> bool {
     let is_link_local = matches!(address, IpAddr::V6(address) if address.is_unicast_link_local());
     !address.is_loopback() && !is_link_local

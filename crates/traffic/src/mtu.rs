@@ -83,7 +83,6 @@ pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<u32>> {
     Ok(Some(passes))
 }
 
-/// Sends packets of the MTU without waiting for replies.
 pub fn send_packets(spec: &MtuSpec, count: u32, stop: &Stop) -> Result<()> {
     let socket = open(spec, stop)?;
     let mut message = Message::new((spec.mtu - spec.headers()) as usize, spec.token);
@@ -113,7 +112,6 @@ fn open(spec: &MtuSpec, stop: &Stop) -> Result<UdpSocket> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Answered,
-    /// This device or an ICMP error reported that the packet did not fit.
     TooLong,
     Lost,
 }

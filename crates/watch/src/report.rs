@@ -40,9 +40,7 @@ pub struct MeasurementReport {
     pub run: Option<RunId>,
     pub reference: Option<RunId>,
     pub results: Vec<MeasuredResult>,
-    /// The answer of the comparison with the reference.
     pub comparison: Option<ComparisonVerdict>,
-    /// What regressed or is undecided.
     pub gate: Option<Gate>,
     pub level_shifts: Vec<RunLevelShift>,
     pub bytes: Option<Bytes>,

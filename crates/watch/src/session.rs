@@ -1,4 +1,4 @@
-//! The main loop of a watch. It runs measurements when they are due, one at a time, and reports them.
+//! The main loop of a watch.
 
 use std::{
     process,

@@ -254,8 +254,6 @@ mod tests {
         answer.starts_with(b"HTTP/1.1 200")
     }
 
-    /// Tests idle connections, a partial header, a header without a body, a partial form, and unread
-    /// responses.
     #[test]
     fn idle_connections_do_not_block_others() {
         let attacks: [String; 5] = [

@@ -54,7 +54,6 @@ impl GuardedMetric {
     }
 }
 
-/// The contribution of a single trial to a guarded metric.
 #[derive(Debug, Clone, Copy)]
 pub enum GuardedSample<'a> {
     Times(&'a LatencyHistogram),

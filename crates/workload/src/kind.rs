@@ -140,7 +140,6 @@ pub trait KindSettings {
         datagram || self.fills_packets_of(packet)
     }
     fn in_words(&self) -> Vec<String>;
-    /// The current rate, given what was received and the number of operations done during `time`.
     fn live(&self, received: Bytes, done: u64, time: Nanos) -> Option<LiveRate>;
 }
 
@@ -313,7 +312,6 @@ pub trait KindMeasurement {
     fn is_void(&self) -> bool;
     fn why_no_value(&self) -> &'static str;
     fn in_a_word(&self) -> String;
-    /// The guarded metrics of this kind that the trial recorded.
     fn guarded(&self) -> Vec<(GuardedMetric, GuardedSample<'_>)> {
         Vec::new()
     }

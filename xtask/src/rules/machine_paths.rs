@@ -36,7 +36,6 @@ fn mark_in<'a>(line: &str, is_code: bool, own: &'a [String]) -> Option<&'a str> 
     home.or(scratch).or(mine)
 }
 
-/// Returns whether `path` does not continue a longer path.
 fn is_separate(line: &str, path: &str) -> bool {
     let joins =
         |before: char| before.is_alphanumeric() || matches!(before, '_' | '-' | '.' | '}' | ')' | '*');

@@ -55,7 +55,6 @@ impl Tally {
         }
     }
 
-    /// Counts a program that crashed or did not build as a failure.
     pub(crate) fn end(&mut self, good: bool) {
         self.close_program();
         if !good && self.failed == 0 {

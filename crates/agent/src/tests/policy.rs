@@ -43,7 +43,6 @@ fn policy_limits_rate_and_duration() {
         assert_eq!(error.is_some(), refused.is_some(), "{load:?}: {error:?}");
         assert!(refused.is_none_or(|refused| error.is_some_and(|error| error.contains(refused))), "{load:?}");
     }
-    // The agent checks the policy at both ends.
     let mut agent = Agent::under(policy).greet();
     let load = stream(None, 1, 100);
     let serve = ServerOrder { token: TOKEN, bind: HERE, load: load.clone(), cpus: None };

@@ -93,7 +93,6 @@ fn by(origin: &Origin) -> String {
 pub(crate) fn of_machines(a: &Environment, b: &Environment) -> Vec<EnvironmentChange> {
     let (one, other) = (a, b);
     let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
-    // Unknown values do not count as different.
     let known = |what: &str, of: fn(&Environment) -> Option<String>, important: bool| {
         differs(what, of(one)?, of(other)?, important)
     };

@@ -43,7 +43,6 @@ pub(super) fn between(a: &Observations<'_>, b: &Observations<'_>) -> Option<(Ver
     (is_silent(&a) && passes(&b)).then(|| (Verdict::Better, words("A", a.len(), "B", b.len())))
 }
 
-/// Returns worse if the larger fraction of silent trials in B is unlikely to be chance, otherwise unknown.
 pub(super) fn more(a: &SilentTrials, b: &SilentTrials) -> Option<(Verdict, String)> {
     if b.silent * a.trials <= a.silent * b.trials {
         return None;

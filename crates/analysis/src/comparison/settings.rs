@@ -30,7 +30,6 @@ pub(super) fn changes(pairs: &[Pair<'_, '_>]) -> Vec<EnvironmentChange> {
     found.into_iter().map(|(change, results)| in_results(change, &results, pairs.len())).collect()
 }
 
-/// Names the affected results, unless all results are affected.
 fn in_results(change: EnvironmentChange, results: &[&str], all: usize) -> EnvironmentChange {
     if results.len() == all {
         return change;
@@ -73,7 +72,6 @@ fn devices(a: &Observations<'_>, b: &Observations<'_>) -> Vec<EnvironmentChange>
         devices.iter().map(|device| (device.device.clone(), device.clone())).collect()
     };
     let (one, mut other) = (of(a), of(b));
-    // Logs from other tools have no devices.
     if one.is_empty() || other.is_empty() {
         return Vec::new();
     }

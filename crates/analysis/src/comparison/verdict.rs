@@ -58,7 +58,6 @@ pub(super) fn size(result: &ResultComparison) -> f64 {
     decisive_change(result).map_or(f64::INFINITY, |change| change.ratio.ln().abs())
 }
 
-/// Returns the change that the verdict is based on, or `None` if trials without any traffic decided.
 fn decisive_change(result: &ResultComparison) -> Option<Comparison> {
     let more_is_better = result.metric.more_is_better() == Some(true);
     let direction =

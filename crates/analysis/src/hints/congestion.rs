@@ -30,7 +30,6 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
     Some(finding)
 }
 
-/// Repeats the client command with another congestion control. A peer is an address with a port.
 fn again(peer: &str) -> String {
     match peer.rsplit_once(':') {
         Some((host, port)) => {

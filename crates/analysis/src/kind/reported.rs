@@ -22,7 +22,6 @@ impl KindAnalysis for ReportedData {
     }
 }
 
-/// Returns the owner of a CPU column such as `Server VM CPU`, or `None` for other columns.
 fn consumer(column: &ReportedValue) -> Option<ConsumerCost> {
     let is_cpu = |word: &&str| word.eq_ignore_ascii_case("cpu") || word.eq_ignore_ascii_case("cpus");
     if column.quantity != Quantity::Share || !column.name.split_whitespace().any(|word| is_cpu(&word)) {

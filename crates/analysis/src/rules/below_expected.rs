@@ -27,7 +27,6 @@ const TIMES_THE_FLOOR: f64 = 4.0;
 
 struct Short {
     result: String,
-    /// The claim without its ending.
     claim: String,
     evidence: Evidence,
     sure: bool,

@@ -46,7 +46,6 @@ fn finding(worst: &Slowed<'_>, found: &[Slowed<'_>]) -> Claim {
         .with_evidence(found.iter().map(|slowed| evidence(&slowed.throttling, &slowed.result.label)))
 }
 
-/// Describes a throttled end, unless it used up its quota only by chance.
 pub(crate) fn of_one(throttling: &CpuThrottling) -> Option<Claim> {
     let claim = || claim(throttling).with_evidence([evidence(throttling, "this test")]);
     (share(throttling) >= WORTH_A_WARNING).then(claim)

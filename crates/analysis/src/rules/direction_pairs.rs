@@ -81,7 +81,6 @@ pub(crate) fn reversed(one: &str, other: &str) -> bool {
 
 type Levels = std::collections::BTreeMap<String, String>;
 
-/// Returns whether only one level differs, and its values stand for opposite directions.
 fn levels_reversed(one: &Levels, other: &Levels) -> bool {
     if !one.keys().eq(other.keys()) {
         return false;

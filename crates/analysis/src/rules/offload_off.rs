@@ -67,7 +67,6 @@ fn on_existing_hosts(context: &Context<'_>) -> Vec<Claim> {
     of_devices(&devices).into_iter().map(about).collect()
 }
 
-/// Reports offloads that are off, without knowing what they cost.
 pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
     let lacking: Vec<(&DeviceState, Vec<&str>)> =
         devices.iter().map(|device| (device, missing(device))).filter(|(_, off)| !off.is_empty()).collect();

@@ -68,7 +68,6 @@ impl Kind {
     }
 }
 
-/// `None` if the segment size is unknown.
 pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> Option<f64> {
     let sender = sockets.iter().find(|end| end.end == "sender")?;
     let mss = f64::from(sender.socket.mss.filter(|mss| *mss > 0)?);

@@ -26,7 +26,6 @@ const BARE: &str = "It is based on single numbers without intervals; their varia
 const OPEN: &str = "Not significant: with so few trials or so much noise, the same setting might differ from itself \
      by as much.";
 
-/// Returns `None` if the difference is too small or unknown.
 pub(crate) fn weigh(comparison: &Comparison) -> Option<WeighedDifference> {
     let ratio = comparison.ratio;
     let side = if ratio < 1.0 { Side::Lower } else { Side::Higher };
@@ -62,7 +61,6 @@ pub(crate) fn above(values: &[f64], threshold: f64) -> Option<Above> {
     Some(Above { estimate: estimate.value, sure: estimate.interval.is_some_and(holds) })
 }
 
-/// Returns `None` if there were only a few comparisons.
 pub(crate) fn of_many(comparisons: usize) -> Option<String> {
     const FEW: usize = 3;
     (comparisons > FEW).then(|| {

@@ -63,7 +63,6 @@ fn end(limit: &WorkloadLimit, path: &PathRecord) -> Option<&'static str> {
         .map(|(name, _)| name)
 }
 
-/// With up to two decimals.
 fn cpus(number: f64) -> String {
     let number = (number * 100.0).round() / 100.0;
     if number == 1.0 { "1 CPU".to_owned() } else { format!("{number} CPUs") }

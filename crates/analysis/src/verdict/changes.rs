@@ -97,7 +97,6 @@ impl Difference<'_> {
         self.change.verdict == findings::Difference::Unclear
     }
 
-    /// Returns the worse result first or, without a better direction, the compared one.
     fn worse_first(&self) -> [&str; 2] {
         let [result, reference] = self.results;
         let is_better = self.metric.more_is_better().is_some_and(|more| more == (self.change.ratio > 1.0));
@@ -143,7 +142,6 @@ pub(super) fn order(
     }
 }
 
-/// Returns a finding that applies to the worse end and not to the better one.
 pub(super) fn cause<'a>(findings: &'a Findings, change: &Difference<'_>) -> Option<&'a Finding> {
     let [worse, better] = change.worse_first();
     about_path(findings).find(|finding| {
@@ -154,7 +152,6 @@ pub(super) fn cause<'a>(findings: &'a Findings, change: &Difference<'_>) -> Opti
     })
 }
 
-/// Returns findings about reliable results of the path, the most severe first.
 pub(super) fn about_path(findings: &Findings) -> impl Iterator<Item = &Finding> {
     findings.findings.iter().filter(|finding| {
         matches!(finding.role, Role::Cause | Role::Symptom)

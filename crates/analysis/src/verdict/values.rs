@@ -6,7 +6,6 @@ use findings::{CostBreakdown, CostStep, Findings, LayerCost, ResultSummary, Resu
 
 type Levels = BTreeMap<String, String>;
 
-/// Returns both ends of a workload's cost breakdown or only ranking, or its best and worst results.
 pub(super) fn of<'a>(findings: &'a Findings, workload: &str) -> (ValueOrder, Vec<&'a ResultSummary>, Levels) {
     let ends = |order, levels: &Levels, first: &str, last: &str| {
         let result = |id: &str| findings.results.iter().find(|result| result.id == id);

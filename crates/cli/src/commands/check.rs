@@ -58,7 +58,6 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     })
 }
 
-/// Parses an increase, which may exceed 100 %.
 fn increase(text: &str) -> Result<Share, String> {
     share(text)
         .filter(|share| share.0 >= 0.0)

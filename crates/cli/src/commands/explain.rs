@@ -15,7 +15,6 @@ pub(crate) struct ExplainArgs {
     list: bool,
 }
 
-/// The name and the text of each page of docs/findings.
 const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {

@@ -99,7 +99,6 @@ const MISSING: &[Missing] = &[
         implements iperf3's protocol" },
 ];
 
-/// Suggests an alternative for an unknown flag. Returns `None` if iperf3 does not have the flag either.
 pub(crate) fn instead(flag: &str) -> Option<String> {
     let found = MISSING.iter().find(|missing| missing.names.contains(&flag))?;
     Some(format!("iperf3's {flag} is not supported; {}", found.instead))

@@ -157,7 +157,6 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
     execute(args, &job, &attachments, &mut store, output.as_ref())
 }
 
-/// Measures a scenario that plumb has written for two endpoints.
 pub(super) fn between(
     args: &RunArgs,
     source: Source,
@@ -278,7 +277,6 @@ fn ended_early(error: &anyhow::Error) -> bool {
     of_run.is_some_and(|error| error.is_interrupted() || matches!(error, RunError::LeftOut { .. }))
 }
 
-/// Reports an interrupted run if at least one of its trials is stored.
 fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
     let record = store.load(&job.id);
     let Some(record) = record.ok().filter(|record| !args.quiet && !record.trials.is_empty()) else {

@@ -73,7 +73,6 @@ fn trace(args: &TraceArgs, written: &Destination) -> anyhow::Result<Exit> {
     })
 }
 
-/// Traces a QEMU process for the given time, including the CPU attribution of its virtual machine. Prints nothing.
 pub(crate) fn of_qemu(
     qemu: Qemu,
     named: &str,

@@ -1,5 +1,5 @@
 //! `plumb watch`: measures scenarios repeatedly within a budget, compares each run with earlier runs, and alerts on
-//! regressions. This file contains the flags and the setup of the main loop.
+//! regressions.
 
 mod alert;
 mod forecast;
@@ -156,7 +156,6 @@ fn state_path(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-/// Returns a path such as `runs.db.nightly.watch`.
 fn state_file(store: &Path, plan: &Path) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
     name.push(".");

@@ -11,7 +11,6 @@ use crate::sparkline::sparkline;
 const LATEST: usize = 10;
 const MOST: usize = 40;
 
-/// The status line on a terminal: percentiles of the latest intervals, and each interval's 99th percentile as a bar.
 #[derive(Debug, Default)]
 pub(crate) struct LatestRoundTrips {
     latest: VecDeque<(Nanos, LatencyHistogram)>,

@@ -1,5 +1,4 @@
-//! The status line of a stream on a terminal: the current rate and its history in tenths of a second. The line is
-//! updated in place and removed at the end. Moving the cursor is left to the caller.
+//! The status line of a stream on a terminal: the current rate and its history in tenths of a second.
 
 use std::collections::BTreeMap;
 

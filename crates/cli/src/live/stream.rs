@@ -102,7 +102,6 @@ fn line(id: Option<u32>, sends: bool, row: &Interval) -> String {
     laid_out(row, &name, sends, &facts)
 }
 
-/// Adds up the connections of one direction, over the time that all of them cover.
 fn sum(rows: &[(&Key, &Interval)]) -> Option<String> {
     let ((key, first), _) = rows.split_first()?;
     let bytes: Bytes = rows.iter().map(|(_, row)| row.bytes).sum();

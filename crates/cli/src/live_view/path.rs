@@ -36,7 +36,6 @@ pub(super) fn drawn(hops: &[Hop], width: usize, rows: usize) -> Vec<String> {
     boxes(hops, width).filter(|lines| lines.len() <= rows).unwrap_or_else(|| in_words(hops, width))
 }
 
-/// Returns `None` if a box would be too wide.
 fn boxes(hops: &[Hop], width: usize) -> Option<Vec<String>> {
     let mut lines: Vec<[String; 3]> = vec![Default::default()];
     for (place, hop) in hops.iter().enumerate() {

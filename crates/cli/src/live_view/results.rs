@@ -129,7 +129,6 @@ impl Layout {
         Self { path, levels, has_change_range, drawn: if is_drawn { drawn + GAP } else { 0 } }
     }
 
-    /// Appends the ends of the axis of the drawn intervals.
     fn heading(&self, group: &Group<'_>, scale: Option<(f64, f64)>, colours: Colours) -> Line<'static> {
         let mut heading = group.heading(colours);
         let before = self.head(colours).width() + GAP;

@@ -106,7 +106,6 @@ pub(super) fn show(
     }
 }
 
-/// Handles keys while waiting. Without a keyboard, it just sleeps.
 fn handle_keys(wait: Duration, state: &mut State, stop: &Stop) {
     match event::poll(wait) {
         Ok(true) => {}

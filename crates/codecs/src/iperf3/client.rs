@@ -98,7 +98,6 @@ impl Machine {
         }
     }
 
-    /// Starts the exchange of results. This has no effect before the end of the test.
     pub fn exchange(&mut self, results: &Results, now: Nanos) {
         match self.phase {
             Phase::Ending => self.results = frame(results),

@@ -42,7 +42,6 @@ impl Header {
         message[10..Self::SIZE].copy_from_slice(&self.length.to_be_bytes());
     }
 
-    /// Returns `None` if the length is less than a header or more than [`MAX_MESSAGE`].
     #[inline]
     #[must_use]
     pub fn message_length(self) -> Option<usize> {

@@ -34,7 +34,6 @@ pub(super) fn carry(
     });
     thread::spawn(move || {
         let _ = pass(&mut reader, &mut to_agent);
-        // Closes the agent's input.
         drop(to_agent);
         let _ = ended.send(None);
     });

@@ -167,7 +167,6 @@ pub(crate) fn forged_and_repeated() {
         let _ = attacker.publish("plumb.order.a.ops", "", forged.to_string().as_bytes());
         a.refuses(before, "not signed with the key of `ops`");
     }
-    // An order for another member, an unsigned one, and an empty one.
     let mut unsigned = inner.clone();
     unsigned["instance"] = instance;
     for payload in [text(&of_guest.payload), unsigned.to_string(), "{}".to_owned(), String::new()] {

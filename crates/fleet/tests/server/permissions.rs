@@ -59,7 +59,6 @@ pub(crate) fn by_reply_subjects() {
         let mut client = server.client(user);
         let own = token(user);
         let mut received = 0;
-        // Each subject is used for both publishing and subscribing.
         for (sid, question) in
             [format!("plumb.roll.{own}"), format!("plumb.answer.{own}.{own}.0f")].iter().enumerate()
         {

@@ -15,7 +15,6 @@ use crate::{
 /// iperf3's default TCP write size (DEFAULT_TCP_BLKSIZE).
 const USUAL_MESSAGE: Bytes = Bytes(128 << 10);
 
-/// Everything that determines a test's cell.
 #[derive(Debug, PartialEq)]
 pub(super) struct Identity {
     pub(super) file: String,
@@ -44,7 +43,6 @@ impl Identity {
         }
     }
 
-    /// The observed properties, including the congestion control.
     pub(super) fn all_observed(&self) -> BTreeMap<&'static str, String> {
         let congestion = self.settings.congestion.clone().map(|name| ("congestion", name));
         self.observed.clone().into_iter().chain(congestion).collect()
@@ -149,7 +147,6 @@ pub(super) fn family(imported: &ImportedSettings) -> String {
     }
 }
 
-/// Whether tests of these settings are measured by different tools, or in different modes.
 pub(super) fn differs(sent: &WorkloadSource, imported: &ImportedSettings) -> bool {
     match sent {
         WorkloadSource::Imported(other) => (other.kind, family(other)) != (imported.kind, family(imported)),

@@ -108,7 +108,6 @@ impl Test<'_> {
         found
     }
 
-    /// Returns the number of round trips measured while no stream was running.
     fn ping(
         &self,
         series: &series::Series,
@@ -139,7 +138,6 @@ impl Test<'_> {
     }
 }
 
-/// The maximum number of round-trip series that can be stored next to these streams.
 fn most_pings(streams: Option<&StreamData>) -> usize {
     let flows = streams.map_or(&[][..], |streams| &streams.flows);
     let intervals: usize =

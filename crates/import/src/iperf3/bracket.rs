@@ -44,7 +44,6 @@ const MOST_BRACKETS: usize = 8;
 
 const OLDER_HEADS: [&str; 5] = ["Write/Err", "NetPwr", "Reads", "Rtry", "Latency avg"];
 
-/// Parses a line with brackets, which may follow a prefix (`--timestamps`). Returns `None` for other lines.
 pub(super) fn bracketed(text: &str) -> Option<BracketLine> {
     text.match_indices('[').take(MOST_BRACKETS).find_map(|(at, _)| at_bracket(&text[at..]))
 }
@@ -123,7 +122,6 @@ fn is_of_older_tool(start: &str, end: &str) -> bool {
     matches!((decimals(start), decimals(end)), (Some(1), Some(1)) | (Some(4), Some(4)))
 }
 
-/// Parses `[ label ]` and returns the text after it.
 fn label(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = text.strip_prefix('[')?.split_once(']')?;
     let label = label.trim();

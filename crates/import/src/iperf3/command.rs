@@ -58,7 +58,6 @@ const LONG: [(&str, &str); 17] = [
 /// Short options that take a value (iperf3(1)).
 const WITH_VALUE: &str = "cpfiFABItnkblPwMCSLTOTX";
 
-/// Parses a command line, with or without a prompt and wrappers. Returns `None` for other lines.
 pub(super) fn parse(text: &str) -> Option<CommandSettings> {
     let command = shell::command(text).filter(|command| command.tool == "iperf3")?;
     let mut parsed = CommandSettings::default();

@@ -10,12 +10,10 @@ pub(super) struct Figure {
     pub(super) within: f64,
 }
 
-/// Parses a number of bytes.
 pub(super) fn bytes(number: &str, unit: &str) -> Option<Figure> {
     printed(number, prefix(unit, "Bytes", 1024.0)?)
 }
 
-/// Parses a rate in bits per second.
 pub(super) fn rate(number: &str, unit: &str) -> Option<Figure> {
     let of_bytes = || prefix(unit, "Bytes/sec", 1024.0).map(|factor| factor * 8.0);
     printed(number, prefix(unit, "bits/sec", 1000.0).or_else(of_bytes)?)

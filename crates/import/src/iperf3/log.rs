@@ -172,7 +172,6 @@ impl Stream {
         if self.sends == (end == End::Client) { Direction::Forward } else { Direction::Reverse }
     }
 
-    /// Returns the addresses with ports, the client's first.
     fn ends(&self, end: End) -> Option<(&str, &str)> {
         let (local, remote) = (self.local.as_deref()?, self.remote.as_deref()?);
         Some(if end == End::Client { (local, remote) } else { (remote, local) })

@@ -104,7 +104,6 @@ impl Test {
         self.has_rows() || self.damaged.count > 0 || self.end.is_some() || !self.streams.is_empty()
     }
 
-    /// Returns whether the client's log ended without a summary or an error.
     pub(super) fn is_abandoned(&self) -> bool {
         self.kept > 0 && !self.has_sides && self.failure.is_none() && self.end == Some(End::Client)
     }
@@ -218,7 +217,6 @@ impl Test {
         })
     }
 
-    /// Returns whether a sum is less than the only connection, which means that it belongs to another test.
     fn is_less_than_its_part(&self, row: &Row) -> bool {
         let sent = |it: &Connection| it.of_sender.map(|sent| sent.bytes.0 as f64);
         let [only] = &self.streams[..] else { return false };
@@ -227,7 +225,6 @@ impl Test {
             && sent(only).is_some_and(|sent| row.transfer.value < sent * LESS)
     }
 
-    /// Returns whether the clock restarts here, except for a summary of the whole test.
     fn begins_anew(&self, row: &Row) -> bool {
         let known = |it: &&Connection| match row.id {
             Id::Stream(id) => it.id == id && it.tag == row.tag,
@@ -274,7 +271,6 @@ impl Test {
         row.rest
     }
 
-    /// Returns whether the row lacks columns of the headings because the line was cut off.
     fn is_cut(&self, row: &Row, rest: Rest) -> bool {
         let Some(heads) = self.heads else { return false };
         // Some versions print the sender's headings above the first row of a reverse test.

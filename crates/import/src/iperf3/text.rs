@@ -36,7 +36,6 @@ pub(crate) struct Text {
     /// one is complete, the clients may have run at the same time, so that their rows are interleaved.
     abandoned: (u64, Vec<Outcome>),
     is_interleaved: bool,
-    /// Whether other text followed the latest row.
     has_text: bool,
 }
 
@@ -114,7 +113,6 @@ impl Text {
         Claim::Claimed
     }
 
-    /// Adds to the current test. If the line does not belong to it, the next test begins.
     fn in_test(&mut self, line: u64, out: &mut Out, add: impl Fn(&mut Test) -> Belongs) {
         if add(self.test(line)) == Belongs::Next {
             self.finish(out);
@@ -122,7 +120,6 @@ impl Text {
         }
     }
 
-    /// Extends the current test to this line.
     fn reached(&mut self, line: u64) -> Option<&mut Test> {
         let test = self.test.as_mut()?;
         test.reaches(line);

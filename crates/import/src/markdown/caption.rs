@@ -8,7 +8,6 @@ use crate::{statistic, unit::unit};
 /// Longer lines are prose.
 pub(super) const LONGEST: usize = 120;
 
-/// Returns the unit at the end of a line, in brackets or after `in` or a colon.
 pub(super) fn unit_at_end(text: &str) -> Option<&str> {
     let text = text.trim_matches(['*', '_', '#', ' ', ':', '：', '.']);
     let inner = text.trim_end_matches([')', ']']);

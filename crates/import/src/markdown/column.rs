@@ -99,7 +99,6 @@ fn names_version(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Returns whether a heading names a setting of the test itself, although its cells have a unit.
 fn names_setting(name: &str) -> bool {
     const WORDS: [&str; 4] = ["duration", "samples", "test time", "runtime"];
     let name = name.to_lowercase();
@@ -264,7 +263,6 @@ fn named(wanted: &[String], looks: &Looks) -> bool {
 }
 
 impl Options {
-    /// The requested columns that match none of these headings.
     #[must_use]
     pub fn unknown(&self, columns: &BTreeSet<String>) -> Vec<&str> {
         let known = |wanted: &&String| columns.iter().any(|heading| means(wanted, heading));

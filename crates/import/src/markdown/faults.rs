@@ -59,7 +59,6 @@ impl Faults {
         self.halves.add(line);
     }
 
-    /// Records a row that summarizes trials, or has a cell that does.
     pub(super) fn summary(&mut self, line: u64) {
         self.summaries.add(line);
     }

@@ -36,7 +36,6 @@ impl KnownSettings {
         found.filter(|_| levels.next().is_some()).unwrap_or_else(|| UNNAMED.to_owned())
     }
 
-    /// Returns the longest level that the heading starts with as a whole word, and its factor.
     pub(super) fn level_in(&self, heading: &str) -> Option<(String, String)> {
         let begins = |level: &str| {
             let rest = heading.strip_prefix(level);

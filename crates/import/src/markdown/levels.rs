@@ -72,7 +72,6 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     Some(LevelColumns { factor, levels, name: word(scale.quantity), repeats })
 }
 
-/// Returns whether the column has the same quantity, or contains mostly words such as `unsupported`.
 fn fits(column: &Column, scale: Scale) -> bool {
     match column.role {
         Role::Value(own) => {

@@ -88,7 +88,6 @@ impl List {
         out.found(found);
     }
 
-    /// Forgets announcements, at a heading or the end of a code block.
     pub(super) const fn forget(&mut self) {
         self.announced = false;
     }

@@ -74,7 +74,6 @@ impl Layout {
     }
 }
 
-/// The rows of a box since its last rule.
 #[derive(Debug, Default)]
 struct Frame {
     first: u64,

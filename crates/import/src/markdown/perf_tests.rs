@@ -6,7 +6,6 @@ use super::row::{Row, separated};
 /// A note about the unit, which the file does not contain.
 pub(super) const NOTE: &str = "has the layout of kubernetes/perf-tests; its rates are read as Mbit/s";
 
-/// Returns the heading with names and units, or `None` for other tables.
 pub(super) fn heading(heading: &Row) -> Option<Row> {
     let [first, most, sizes @ ..] = heading.cells.as_slice() else { return None };
     let digits = |size: &String| size.bytes().all(|byte| byte.is_ascii_digit());

@@ -50,7 +50,6 @@ pub(super) fn cells(
     Some(Transposition { lines, cells, wrong })
 }
 
-/// The columns and scales, if all columns contain values of the same quantity. Units may differ.
 fn of_one_quantity(columns: &[Column]) -> Option<Vec<(&Column, Scale)>> {
     let measured: Vec<(&Column, Scale)> =
         columns.iter().map(|column| Some((column, column.scale()?))).collect::<Option<_>>()?;

@@ -30,7 +30,6 @@ pub(super) struct Table {
     waiting: Vec<(u64, Vec<String>)>,
     columns: Vec<Column>,
     levels: Option<LevelColumns>,
-    /// The factor of the columns, for a table that names its metrics in a column.
     metrics: Option<Metrics>,
     faults: Faults,
 }
@@ -218,8 +217,6 @@ fn ends(values: &[ReportedValue], text: &str) -> Vec<ReportedValue> {
     [end(low, "low"), end(high, "high")].into_iter().flatten().collect()
 }
 
-/// Returns whether the first row of a table without rules has a rate, or a time below a heading that mentions
-/// time.
 pub(super) fn is_measured(headings: &[String], row: &[String]) -> bool {
     let is_name = |heading: &String| heading.starts_with(|sign: char| sign.is_alphabetic() || sign == '#');
     if !row.iter().any(|cell| cell_amount(cell).is_some()) || !headings.iter().all(is_name) {

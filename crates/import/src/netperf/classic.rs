@@ -28,7 +28,6 @@ enum Row {
     Foreign,
     /// The row is part of this test, but invalid.
     Unreadable,
-    /// The first of two result rows.
     First,
     Result(Box<ImportedTest>),
 }

@@ -18,7 +18,6 @@ pub(super) struct Interim {
 }
 
 impl Interim {
-    /// Adds a result, unless it is of a transaction test.
     pub(super) fn line(&mut self, text: &str, line: &Line<'_>, out: &mut Out) {
         match interim(text).filter(|_| line.whole) {
             Some((bits, seconds)) => self.push(bits, seconds),
@@ -35,8 +34,6 @@ impl Interim {
         (self.series.len() > 0).then(|| std::mem::take(self))
     }
 
-    /// Creates a stream from the interim series of the end that printed it and the final result of the other
-    /// end.
     pub(super) fn measurement(self, direction: Direction, received: f64, seconds: f64) -> Measurement {
         let printed = EndSeries { intervals: self.series.into_intervals(), ..EndSeries::default() };
         let whole = interval(0, seconds, received);

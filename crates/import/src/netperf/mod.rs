@@ -148,7 +148,6 @@ impl Netperf {
 /// The maximum number of heading lines above a row.
 const MOST_HEADINGS: usize = 6;
 
-/// Returns whether a line consists only of numbers and units.
 fn is_row(text: &str) -> bool {
     let mut words = text.split_whitespace().peekable();
     let is_value = |word: &str| {

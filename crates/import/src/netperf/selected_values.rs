@@ -97,7 +97,6 @@ struct Selected {
 }
 
 impl Selected {
-    /// Builds the test. Returns `None` without a result, and adds a note if the throughput is unusable.
     fn of(
         values: Values,
         lines: RangeInclusive<u64>,

@@ -25,7 +25,6 @@ pub(super) const NAMES: [(&str, &str); 21] = [
     ("Confidence Level Percent", "CONFIDENCE_LEVEL"),
 ];
 
-/// Returns the name that `-k` uses for a column heading or for a selector in a command.
 pub(super) fn canonical(name: &str) -> String {
     let known = NAMES.iter().find(|(written, _)| *written == name);
     known.map_or_else(|| name.to_uppercase().replace(' ', "_"), |(_, name)| (*name).to_owned())

@@ -40,7 +40,6 @@ impl SamplesLog {
         text.starts_with("packet, txTime(sec), rxTime(sec)")
     }
 
-    /// Starts a list that has its heading at `line` and follows a summary.
     pub(super) fn new(line: u64, summary: Option<Summary>) -> Self {
         Self {
             first: summary.as_ref().map_or(line, Summary::first_line),
@@ -72,7 +71,6 @@ impl SamplesLog {
         self.last = line.number;
     }
 
-    /// Ends the list. `whole` is false if it is truncated.
     pub(super) fn finish(self, whole: bool, out: &mut Out) {
         if !self.wrong.is_empty() {
             out.note(format!(

@@ -33,7 +33,6 @@ fn flows(run: &Run) -> Vec<&Flow> {
     streams.flatten().collect()
 }
 
-/// Returns whether the intervals of `part` are a subsequence of those of `whole`, or equal to its summaries.
 fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
     part.intervals.is_empty()
         || whole.iter().any(|whole| {

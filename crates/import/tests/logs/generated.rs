@@ -158,7 +158,6 @@ fn commands(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, results)
 }
 
-/// UDP summaries with a single row, as printed by clients before 3.2.
 fn datagrams(draw: &mut Draw) -> (Vec<Block>, usize) {
     let tests = 1 + draw.below(3) as usize;
     let mut blocks = Vec::new();
@@ -216,7 +215,6 @@ fn quantities(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, 4)
 }
 
-/// netperf with selected values, each with a different server, and a row that does not fit any column.
 fn selectors(draw: &mut Draw) -> (Vec<Block>, usize) {
     let tests = 1 + draw.below(3) as usize;
     let mut blocks = Vec::new();
@@ -428,7 +426,6 @@ fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
     }
 }
 
-/// Two posts of other kinds in one document, in any order.
 fn mixed(draw: &mut Draw) -> (Vec<Block>, usize) {
     let mut all = Vec::new();
     let mut total = 0;

@@ -107,7 +107,6 @@ fn described(run: &Run, trial: &Trial) -> String {
     words.join(" ")
 }
 
-/// Describes each trial by its settings and main values, e.g. `tcp x1 forward sent 9.41 Gbit/s`.
 pub(crate) fn all_described(run: &Run) -> Vec<String> {
     run.trials.iter().map(|trial| described(run, trial)).collect()
 }

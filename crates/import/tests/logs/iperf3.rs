@@ -239,7 +239,6 @@ fn lost_datagrams_are_those_missing_at_the_receiver() {
 
 #[test]
 fn keeps_printed_rates() {
-    // Rebuild each line of the client's log from the imported data.
     let run = pair("tcp.txt");
     let text = std::fs::read_to_string("tests/data/iperf3/tcp.client.txt").expect("a capture");
     let rows = text.lines().filter(|line| line.ends_with("MBytes       ") || line.ends_with("KBytes       "));

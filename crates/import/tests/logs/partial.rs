@@ -1,5 +1,4 @@
-//! Imports incomplete logs, and logs with prefixes from other programs. All existing parts must be used,
-//! summaries take precedence over incomplete rows, and notes must list what was skipped.
+//! Imports incomplete logs, and logs with prefixes from other programs.
 
 use crate::imported::{all_described, import, import_texts};
 

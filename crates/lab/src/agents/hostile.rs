@@ -25,7 +25,6 @@ impl Machine for Hostile {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         let pieces = self.pieces;
         self.agent = Some(theirs.try_clone().expect("a copy"));
-        // The write fails after the agent has been given up.
         thread::spawn(move || pieces().try_for_each(|piece| theirs.write_all(&piece)));
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
     }

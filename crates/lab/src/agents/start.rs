@@ -1,5 +1,4 @@
-//! Starts the agents of a run. Decides how many machines boot at once, which are restarted, and which are
-//! left out.
+//! Starts the agents of a run.
 
 use std::{collections::BTreeMap, sync::mpsc::sync_channel, thread, time::Instant};
 
@@ -86,7 +85,6 @@ impl Agents {
         Ok(())
     }
 
-    /// Returns `false` if the machine cannot hang during boot or has already been restarted.
     pub(crate) fn start_again(&mut self, host: &HostName) -> Result<bool, RunError> {
         let Endpoint { machine, starts, .. } = &self.endpoints[host];
         if !machine.boot().may_hang || *starts == MAX_STARTS {

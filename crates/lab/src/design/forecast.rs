@@ -8,7 +8,6 @@ const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
 /// The maximum fraction of the budget for screening. If two blocks would exceed it, there is only one.
 const SCREENING_SHARE: f64 = 0.6;
 
-/// The bounds of a plan that has a time budget or a required precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
     pub pass: Nanos,

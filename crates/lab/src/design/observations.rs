@@ -130,7 +130,6 @@ impl Observations {
         self.begun.iter().zip(ends).map(|((began, result), end)| took(plan, *result, *began, end)).sum()
     }
 
-    /// Returns the measured time of a trial or, if there is none, the plan's estimate.
     pub(super) fn expected(&self, plan: &Plan, result: usize) -> Nanos {
         let pairs = self.begun.windows(2).filter(|pair| pair[0].1 == result);
         let took = pairs.map(|pair| took(plan, result, pair[0].0, Some(pair[1].0))).max();

@@ -139,8 +139,6 @@ fn recommended(trials: &[Trial], objective: Objective) -> String {
     worths.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(result, _)| result.to_owned()).expect("a result")
 }
 
-/// Returns the number of runs with the same recommendation as a full matrix with equal blocks, and the
-/// fraction of trials saved.
 fn compare(lab: &Lab, options: &PlanOptions, runs: u64) -> (u64, f64) {
     let (mut same, mut made, mut full) = (0, 0, 0);
     for seed in 0..runs {

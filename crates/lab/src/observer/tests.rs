@@ -26,7 +26,6 @@ impl Machine for Fake {
             while let Ok(message) = orders.receive() {
                 let ToAgent::Request { id, order, .. } = message else { continue };
                 let Some(reply) = answer(order) else { return };
-                // The receiver may be gone if it does not wait for the reply.
                 let _ = answers.send(&FromAgent::Reply { id, reply: Box::new(reply) });
             }
         });
@@ -62,7 +61,6 @@ fn missing(kind: samples::ProbeKind) -> MissingProbe {
     MissingProbe { probe: kind, reason: "of a test".into() }
 }
 
-/// Simulates an observer with `probes` that fail in the `n`th trial, not counting the initial attempt.
 fn failing(times: &'static [&'static [samples::ProbeKind]]) -> impl FnMut(Order) -> Option<Reply> + Send {
     let mut watched = 0;
     move |order| {

@@ -21,7 +21,6 @@ pub struct CpuLimit {
     pub source: String,
 }
 
-/// The CPU quota counters of a cgroup and all its ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Throttled(Vec<(PathBuf, Counts)>);
 
@@ -32,7 +31,6 @@ struct Counts {
     time: Duration,
 }
 
-/// How a cgroup's quota slowed its processes down between two readings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Throttling {
     pub group: PathBuf,
@@ -81,13 +79,11 @@ impl Throttled {
         Self(levels(process).into_iter().filter_map(read).collect())
     }
 
-    /// Reads the counters of this process. Returns `None` without /proc.
     #[must_use]
     pub fn here() -> Option<Self> {
         Process::running(std::process::id()).ok().flatten().as_ref().map(Self::now)
     }
 
-    /// Returns `None` if no cgroup was throttled.
     #[must_use]
     pub fn since(&self, before: &Self) -> Option<Throttling> {
         let growth = self.0.iter().map(|(level, now)| {
@@ -121,7 +117,6 @@ pub(crate) fn cpu_hierarchy(process: &Process) -> Option<(PathBuf, bool)> {
     })
 }
 
-/// Returns the directories of the cgroups and of all their ancestors, including the roots.
 fn levels(process: &Process) -> Vec<PathBuf> {
     let of_hierarchy = |(mount, directory): (PathBuf, PathBuf)| {
         let levels = directory.ancestors().take_while(|level| level.starts_with(&mount));

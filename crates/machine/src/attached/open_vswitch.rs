@@ -19,7 +19,6 @@ pub type SwitchPorts = Vec<(u32, String)>;
 struct Group {
     names: Vec<String>,
     ports: SwitchPorts,
-    /// Patch ports, each with its peer in another bridge.
     patches: Vec<(String, String)>,
 }
 

@@ -127,7 +127,6 @@ pub(super) fn last_line(output: &str) -> String {
     output.lines().last().unwrap_or("it printed no reason").to_owned()
 }
 
-/// Returns no lines if the command fails.
 pub(super) fn lines(program: &str, arguments: &[&str]) -> Vec<String> {
     match run(program, arguments) {
         Printed::Output(printed) => String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect(),

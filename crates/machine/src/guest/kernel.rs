@@ -73,7 +73,6 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// Returns the files, with the paths where [`Kernel::installed`] looks for them.
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);

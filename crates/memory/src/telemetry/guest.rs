@@ -64,7 +64,6 @@ impl GuestTelemetry {
         })
     }
 
-    /// Returns the accesses since the previous call, or why there are none yet.
     fn accesses(&mut self, asked: AccessSourceKind) -> (Accesses, Option<String>) {
         if self.asked.as_ref().is_none_or(|(before, _)| *before != asked) {
             self.source = None;

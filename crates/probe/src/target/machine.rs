@@ -97,7 +97,6 @@ mod tests {
         (folder, child)
     }
 
-    /// Starts a thread with this name that runs until the returned sender is dropped.
     fn thread_named(name: &str) -> Sender<()> {
         let (hold, released) = channel::<()>();
         let (begin, begun) = channel();

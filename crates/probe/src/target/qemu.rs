@@ -13,7 +13,6 @@ pub struct Qemu {
     pub id: Option<String>,
 }
 
-/// Finds a QEMU by guest name, PID or Proxmox id.
 pub fn qemu(named: &str) -> Result<Qemu, TargetError> {
     pick(named, qemus())
 }
@@ -50,7 +49,6 @@ fn pick(named: &str, running: Vec<Qemu>) -> Result<Qemu, TargetError> {
     Err(TargetError::NoQemu { named: named.to_owned(), running: running.into_iter().map(called).collect() })
 }
 
-/// Extracts the guest and id from a command line. Returns `None` if it does not belong to QEMU.
 fn parse(line: &[String]) -> Option<(Option<String>, Option<String>)> {
     let program = line.first()?.rsplit('/').next()?;
     if !program.starts_with("qemu-system-") && !PROGRAMS.contains(&program) {

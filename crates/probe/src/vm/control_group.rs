@@ -12,7 +12,6 @@ pub(super) struct ControlGroup {
     pub(super) throttled: Option<u64>,
 }
 
-/// Reads the group, or returns `None` if the process has no version 2 group below the root.
 pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     let groups = process.cgroups().ok()?;
     let path = groups.into_iter().find(|group| group.hierarchy == 0)?.pathname;

@@ -1,5 +1,4 @@
-//! Compares the system call probe with strace, perf and programs that make known calls. The test program runs itself
-//! in the roles of roles.rs.
+//! Compares the system call probe with strace, perf and programs that make known calls.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 mod cost;

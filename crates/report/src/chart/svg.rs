@@ -125,7 +125,6 @@ impl<'a> Canvas<'a> {
         self.taken.push(extent);
     }
 
-    /// Like `text`, but draws only where no other text is. Returns whether it did.
     pub(super) fn text_if_free(&mut self, at: (f64, f64), anchor: Anchor, style: Style, text: &str) -> bool {
         let (_, extent) = self.extent(at, anchor, style, &plain(text));
         let is_free =

@@ -19,7 +19,6 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let gate = comparison.gate.as_ref();
     let mut blocks = gate.map_or_else(Vec::new, |gate| gated(comparison, gate));
     blocks.push(Block::Paragraph(sentence(verdict)));
-    // The gate lists violations itself.
     if gate.is_none_or(|gate| gate.outcome == GateOutcome::Passed) {
         blocks.extend(worse_guards(verdict).map(Block::Paragraph));
     }

@@ -38,7 +38,6 @@ pub(super) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
     interval.map(|interval| (interval.low, interval.high))
 }
 
-/// Returns false for metrics without a better direction.
 pub(super) fn is_worse(metric: Metric, difference: f64) -> bool {
     metric.more_is_better().is_some_and(|more| (difference < 0.0) == more)
 }

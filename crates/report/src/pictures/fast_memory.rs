@@ -1,5 +1,4 @@
-//! Virtual machines' fast memory over time, and the fraction of accesses it served. There is one plot per machine and
-//! one line per allocation policy.
+//! Virtual machines' fast memory over time, and the fraction of accesses it served.
 
 use findings::{MemoryLook, MemorySummary};
 

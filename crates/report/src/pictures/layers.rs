@@ -1,5 +1,4 @@
-//! Shows the cost of each layer, with one bar per path. The last segment is the cost or gain of the
-//! additional layers.
+//! Shows the cost of each layer, with one bar per path.
 
 use findings::{CostBreakdown, CostStep, Difference, Findings, ResultSummary};
 

@@ -45,7 +45,6 @@ fn nothing_measured(source: &Source<'_>) -> Text {
 /// Number of unfolded values under a serious finding. Further values and caveats are folded.
 const SHOWN: usize = 2;
 
-/// Serious findings show their values, warnings show what to do, and notes are a single sentence.
 pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
     let (word, tone, numbers) = match finding.severity {
         Severity::Serious => ("Serious: ", Tone::Bad, SHOWN),

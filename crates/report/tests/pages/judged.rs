@@ -71,7 +71,6 @@ fn written(comparison: &Comparison) -> Vec<String> {
     vec![range(ratio, 100.0, ""), range(ratio, 1.0, ""), range(difference, 1e-6, "+")]
 }
 
-/// Returns the text after each occurrence, up to the end of the line or another comparison.
 fn shown<'a>(page: &'a str, comparison: &Comparison, others: &[String]) -> Vec<&'a str> {
     let places = written(comparison);
     let behind = |line: &'a str| {

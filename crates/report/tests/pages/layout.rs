@@ -296,7 +296,6 @@ fn html_is_well_formed_and_fetches_nothing() {
     let record = sample::record::record();
     for name in NAMES {
         let page = render(&renamed(name), Some(&record), Format::Html, &Options::default());
-        // The page's own script comes last.
         let (text, _) = page.split_once("<script>").expect("it has one");
         for tag in [
             "section", "details", "summary", "table", "tr", "td", "th", "p", "ul", "li", "dl", "svg", "text",

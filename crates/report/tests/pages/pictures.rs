@@ -72,7 +72,6 @@ static WITH_FONTS: LazyLock<usvg::Options<'_>> = LazyLock::new(|| {
     options
 });
 
-/// Returns the texts of a drawing with the boxes of their glyphs.
 fn texts(group: &usvg::Group) -> Vec<(String, usvg::Rect)> {
     let of_node = |node: &usvg::Node| match node {
         usvg::Node::Group(group) => texts(group),
@@ -85,7 +84,6 @@ fn texts(group: &usvg::Group) -> Vec<(String, usvg::Rect)> {
     group.children().iter().flat_map(of_node).collect()
 }
 
-/// Returns the number of texts.
 fn check_texts(what: &str, svg: &str) -> usize {
     let tree = usvg::Tree::from_str(svg, &WITH_FONTS).expect("it is SVG");
     let (width, height) = (tree.size().width(), tree.size().height());
@@ -115,7 +113,6 @@ fn intersect(one: &usvg::Rect, other: &usvg::Rect) -> bool {
         && other.top() < one.bottom()
 }
 
-/// Returns the drawings in a page with the style of drawings in files.
 fn inline(page: &str) -> impl Iterator<Item = String> {
     let file = drawn(&sample::findings()).remove(0).svg(Theme::Light);
     let style = file.split_inclusive("</style>").next().and_then(|part| part.split("<style>").nth(1));
@@ -126,7 +123,6 @@ fn inline(page: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Gives every value of a run another size, and every distribution another width.
 fn scattered(findings: &Findings, seed: u64) -> Findings {
     let mut findings = findings.clone();
     let mut state = seed;
@@ -251,10 +247,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Returns the number of fields compared.
 fn check_data(picture: &Picture, report: &[BTreeMap<String, String>]) -> usize {
     let compared = rows(&picture.csv()).into_iter().map(|row| {
-        // Some hand-written results share an ID.
         let mut of_result = report.iter().filter(|it| it["result"] == row["result"]);
         let agreed = of_result.find_map(|told| agreed(picture.kind(), &row, told));
         agreed.unwrap_or_else(|| panic!("{} draws a row missing in the report: {row:?}", picture.kind()))

@@ -21,7 +21,6 @@ use crate::{
     names::{FactorName, PathName, WorkloadName},
 };
 
-/// The name of the factor that the key `family` adds.
 const FAMILY: &str = "family";
 
 struct WrittenFactor<'d> {
@@ -43,7 +42,6 @@ pub(crate) fn factors(document: &Document) -> Result<Vec<Factor>, Vec<Problem>> 
     Ok(factors.into_iter().map(|one| one.factor).chain(family(document)).collect())
 }
 
-/// The factor of the key `family`, if it has more than one value.
 fn family(document: &Document) -> Option<Factor> {
     let families = document.families();
     let level =

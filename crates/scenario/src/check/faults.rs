@@ -23,7 +23,6 @@ const LEAST_CPU: Share = Share(0.01);
 /// The shortest queue still holds a packet that segmentation offload has built.
 const SHORTEST_QUEUE: Bytes = Bytes(2 * 65_536);
 
-/// Replaces the names of faults in the lab's settings and in the levels of factors.
 pub(crate) fn place_faults(
     document: &Document,
     lab: &mut Lab,
@@ -127,7 +126,6 @@ impl Keys<'_> {
     }
 }
 
-/// Checks the faults against the lab's wires and paths.
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let placed = document.devices.iter().filter_map(|entry| {
         let at: DeviceRef = entry.name().parse().ok()?;

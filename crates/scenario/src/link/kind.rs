@@ -75,7 +75,6 @@ pub(crate) trait LinkKind {
         Vec::new()
     }
     fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>>;
-    /// Returns whether the link forwards frames that it receives like frames that it sends.
     fn passes_on(&self) -> bool {
         false
     }

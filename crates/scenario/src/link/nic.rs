@@ -17,7 +17,6 @@ const MOST_OF_TAP: u32 = *MTUS.end() - 14;
 pub struct Nic {
     pub name: String,
     pub at: DeviceRef,
-    /// The tap device, which is the bridge port.
     pub port: DeviceRef,
     pub address: IpNet,
     pub mtu: u32,

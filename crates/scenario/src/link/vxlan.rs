@@ -71,7 +71,6 @@ impl Entry<VxlanTable> {
         self.table.port.as_ref().map_or(PORT, |port| *port.get_ref())
     }
 
-    /// Returns the family of the tunnel's packets.
     fn underlay(&self, document: &Document) -> Family {
         let over = self.table.members.iter().next().map(Entry::<MemberTable>::over);
         let address = || {

@@ -81,7 +81,6 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
         })
     }
 
-    /// Handles a received frame, which is either for this host, for a device on top, or forwarded.
     fn receive(&mut self, at: &'l DeviceRef) -> bool {
         if !self.seen.insert(at) {
             return false;

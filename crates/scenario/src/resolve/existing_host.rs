@@ -6,7 +6,6 @@ use crate::{
     names::DeviceName,
 };
 
-/// Returns how to reach the host, or `None` for a host that the lab creates.
 pub(crate) fn existing_host(table: &HostTable) -> Option<ExistingHost> {
     let access = table.at.as_ref()?.get_ref().parse().unwrap_or(Access::Local);
     Some(ExistingHost {

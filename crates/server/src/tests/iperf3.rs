@@ -17,7 +17,6 @@ use crate::{
     iperf3::{ClientSpec, Options, run_client},
 };
 
-/// The options of the client, and a function that checks its output and the server's record.
 type Case = (&'static [&'static str], fn(&Value, &Outcome) -> bool);
 
 const ANY: fn(&Value, &Outcome) -> bool = |_, _| true;

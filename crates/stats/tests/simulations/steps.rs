@@ -109,7 +109,6 @@ pub(crate) fn cases() -> Vec<Case> {
 
 const BLOCKS: [usize; 6] = [5, 6, 8, 10, 12, 20];
 
-/// Coverage of the intervals of steps and values. Disturbed trials make them wider.
 fn intervals() -> Vec<Case> {
     let mut cases = Vec::new();
     for (scatter, n) in [0.02, 0.03].into_iter().flat_map(|scatter| BLOCKS.map(|n| (scatter, n))) {
@@ -149,7 +148,6 @@ fn direct(results: &[Blocks], again: &Blocks) -> Option<Fit> {
     Fit::of(&results, again, Family::SINGLE)
 }
 
-/// Widths relative to the exact interval of the median, and to a direct comparison of two results.
 fn widths() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, trials) in BLOCKS.into_iter().flat_map(|n| Trials::ALL.map(|trials| (n, trials))) {

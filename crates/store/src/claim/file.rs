@@ -54,7 +54,6 @@ pub(crate) fn lock_path(database: &Path, run: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes the lock files that killed processes left behind.
 fn remove_left_locks(database: &Path) {
     let Some(name) = database.file_name().and_then(OsStr::to_str) else { return };
     let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -35,7 +35,6 @@ pub(super) struct Node {
 
 pub(super) struct Spaces<'k> {
     all: Vec<Space<'k>>,
-    /// The names and ports of bridges of Open vSwitch.
     switches: Vec<(String, Vec<Node>)>,
 }
 

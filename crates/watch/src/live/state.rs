@@ -1,4 +1,4 @@
-//! The live view's model of a run, updated by messages. It does not depend on drawing, and the time is passed in.
+//! The live view's model of a run, updated by messages.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},

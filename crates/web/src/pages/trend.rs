@@ -23,7 +23,6 @@ pub(super) struct Trend {
     values: Vec<f64>,
 }
 
-/// Returns a trend for the newest complete run of each scenario, if it can be read.
 pub(super) fn of(site: &Site, store: &Store, runs: &[RunListing]) -> Vec<Trend> {
     let mut newest: Vec<&RunListing> = Vec::new();
     for run in runs.iter().filter(|run| run.state == RunState::Complete && !run.imported) {

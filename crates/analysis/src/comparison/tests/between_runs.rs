@@ -22,7 +22,6 @@ fn history(runs: std::ops::Range<i64>, noise: Noise) -> Vec<RunRecord> {
 }
 
 const LIMITED: &str = "tunnel/bulk";
-/// The noise of runs that differ by more than their trials suggest.
 const UNSTEADY: Noise = Noise { trial: 0.003, block: 0.002, run: 0.05 };
 
 #[test]

@@ -99,7 +99,6 @@ pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
     run
 }
 
-/// A configuration of virtual machines with and without vhost, named as in the columns of a table.
 pub(super) fn configurations(without: f64, with: f64) -> Fixture {
     let mut run = imported("kvm.md", "table");
     add_path(&mut run, "machines");

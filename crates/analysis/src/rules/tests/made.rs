@@ -49,7 +49,6 @@ pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
     run
 }
 
-/// The traffic threads of both ends use 0.5 CPUs.
 pub(super) fn limited_to(cpus: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.workload_limits = vec![WorkloadLimit {
@@ -449,7 +448,6 @@ fn shrinks(run: &mut Fixture, workload: &str, touched: bool, method: BalloonMeth
     });
 }
 
-/// Two machines that give back a GiB, by pages and by blocks. The second is `faster` times as fast.
 pub(super) fn balloons(faster: f64) -> Fixture {
     let mut run = Fixture::new(6);
     for (method, seconds) in [(BalloonMethod::VirtioBalloon, 0.5 * faster), (BalloonMethod::VirtioMem, 0.5)] {

@@ -174,7 +174,6 @@ pub(super) fn throttled(periods: u64) -> Fixture {
     run
 }
 
-/// A result without trials, because the path loses its packets at `device`.
 pub(super) fn black_hole(device: Option<&str>) -> Fixture {
     let mut run = nested(9e9);
     run.path("hole", &["wire"]).stream("hole", &[], 1e9);

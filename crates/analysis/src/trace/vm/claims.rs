@@ -1,5 +1,4 @@
-//! Findings about a running virtual machine that need no comparison. Each finding gives its evidence and
-//! notes that the effect of the remedy was not measured.
+//! Findings about a running virtual machine that need no comparison.
 
 mod devices;
 mod machine;
@@ -15,7 +14,6 @@ impl Subject for VmSummary {
 
 type Rule = rule::Rule<VmSummary>;
 
-/// All rules, starting with the rules about the machine as a whole.
 pub(super) const ALL: &[Rule] = &[
     machine::EMULATED,
     machine::WAITING_FOR_CPUS,

@@ -109,7 +109,6 @@ fn host_name(short: &str) -> String {
     }
 }
 
-/// Replaces characters that are invalid in host names.
 pub(super) fn plain(name: &str) -> String {
     let valid = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     name.chars().map(valid).collect()

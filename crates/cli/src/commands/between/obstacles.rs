@@ -9,7 +9,6 @@ use super::path::PathShown;
 const MAX_RULES: usize = 8;
 
 impl PathShown {
-    /// Returns the lines of a note.
     pub(super) fn obstacles(&self) -> Vec<String> {
         let mut on_path: Vec<&NamedNamespace> = self.known.iter().filter(|one| self.passes(one)).collect();
         // The ends have further names for their namespaces.

@@ -69,7 +69,6 @@ impl PathShown {
         Ok(Self { title, known, hops, states })
     }
 
-    /// The two ends' own devices are omitted.
     pub(super) fn devices_between(&self) -> anyhow::Result<(Vec<DeviceRef>, Option<Topology>)> {
         let ends: [&HostName; 2] = [&self.known[0].name, &self.known[1].name];
         let hops: Vec<Hop> =

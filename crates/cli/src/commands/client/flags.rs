@@ -1,6 +1,4 @@
 //! The flags of `plumb client`: iperf3's flags, with the same letters and meanings, and plumb's own.
-//!
-//! `request.rs` turns them into a workload.
 
 use std::{net::IpAddr, path::PathBuf};
 

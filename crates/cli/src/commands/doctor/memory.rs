@@ -1,5 +1,4 @@
-//! Checks how VM memory can be moved on this machine, and which sources can show the memory VMs access. Uses the
-//! features of this kernel and the configuration of the guest kernel.
+//! Checks how VM memory can be moved on this machine, and which sources can show the memory VMs access.
 
 use std::{fs, path::Path};
 

@@ -75,7 +75,6 @@ pub(super) fn refusal(unreadable: &[UnreadableFile], of: usize) -> Misuse {
 
 const CHUNK: usize = 64 << 10;
 
-/// Reads every file and returns the column headings. If it fails, the error lists all unreadable files.
 pub(super) fn read_all(
     files: &[String],
     options: &Options,

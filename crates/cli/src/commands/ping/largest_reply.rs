@@ -9,7 +9,6 @@ const SMALL: Bytes = Bytes(64);
 const LASTS: Nanos = Nanos::from_millis(300);
 
 impl Ping<'_> {
-    /// Returns an error that names both sizes, or `None` if the size of the messages does not matter.
     pub(super) fn explain_loss(&self, load: &WorkloadSettings, sockperf: bool) -> Option<anyhow::Error> {
         let load = PingPongSettings::of(load).filter(|load| load.message > SMALL)?;
         let returns = |message: Bytes| self.returns(load, message, sockperf);

@@ -8,7 +8,6 @@ use units::Bytes;
 const LIMIT_MESSAGE: Bytes = Bytes(1 << 20);
 const APP_MESSAGE: Bytes = Bytes(128 << 10);
 
-/// Returns `None` if the result lacks the setting or already has the change.
 pub(super) fn applied(result: &PlannedResult, change: &Change) -> Option<PlannedResult> {
     let mut changed = result.clone();
     match change {

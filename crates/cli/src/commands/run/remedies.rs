@@ -13,7 +13,6 @@ use crate::output;
 const FEWEST: u32 = 5;
 const REMEDY: &str = "remedy";
 
-/// Returns `None` if the lab cannot apply any of the remedies.
 pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>> {
     let source = recreate::stored_source(main)?;
     let (plan, remedy_trials) = plan(main, &source.scenario)?;
@@ -35,8 +34,6 @@ pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Pla
     Ok((plan, RemedyTrials { run: main.header.id.clone(), remedies }))
 }
 
-/// Returns the first result with and without each change that a claim suggests. Duplicate changes of a result are
-/// skipped.
 fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTrial)> {
     let mut seen = Vec::new();
     let mut pairs = Vec::new();

@@ -14,7 +14,6 @@ pub(super) enum Shown {
 }
 
 impl Shown {
-    /// Uses plain lines if the terminal is not suitable.
     pub(super) fn of(job: &Job, is_plain: bool, keeps_disturbed: bool, stop: &Stop) -> Self {
         if !is_plain && live_view::is_possible() {
             let (scenario, resume) = (&job.source.scenario, job.resume.as_ref());

@@ -72,7 +72,6 @@ fn keep(record: &RunRecord, store: &mut Store) -> anyhow::Result<String> {
     })
 }
 
-/// Returns whether the recorded data is the same. Progress may differ.
 fn is_same(stored: &RunRecord, other: &RunRecord) -> bool {
     let header = RunHeader { state: stored.header.state, ..other.header.clone() };
     stored.header == header && stored.trials == other.trials && stored.skipped == other.skipped

@@ -23,7 +23,6 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Nothing is shown if the traced program uses the terminal.
     pub(super) fn new(args: &TraceArgs) -> Self {
         let terminal = Some(Term::stderr()).filter(|term| term.is_term() && args.command.is_empty());
         Self {

@@ -72,7 +72,6 @@ fn qemu(named: &str) -> Result<Resolved, TargetError> {
     probe::qemu(named).map(|qemu| of_qemu(qemu, named))
 }
 
-/// Uses `named` if the guest has no name.
 pub(super) fn of_qemu(qemu: Qemu, named: &str) -> Resolved {
     let guest = qemu.guest.unwrap_or_else(|| named.to_owned());
     let process = TracedProcess { pid: qemu.pid, name: qemu.process };

@@ -13,7 +13,6 @@ pub(super) struct Document {
     pub(super) vm: Guest,
     pub(super) network: Option<Network>,
     pub(super) accelerator: &'static str,
-    /// Set if emulation was not requested.
     pub(super) emulated_reason: Option<String>,
     /// From the VMM's start to the guest's init, in nanoseconds.
     pub(super) booted_within: Option<Nanos>,
@@ -40,7 +39,6 @@ pub(super) struct Network {
     #[serde(skip)]
     pub(super) monitor: Monitor,
     pub(super) vhost: bool,
-    /// The guest's device, and the host's tap device.
     pub(super) devices: Vec<DeviceState>,
 }
 

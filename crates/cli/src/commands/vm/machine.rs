@@ -28,7 +28,6 @@ const MONITORS: &[Word<Monitor>] =
 pub(crate) struct Booting {
     pub(crate) machine: Box<dyn Machine>,
     pub(crate) accelerator: Accelerator,
-    /// Set if emulation was not requested.
     pub(crate) emulated_reason: Option<String>,
 }
 

@@ -15,7 +15,6 @@ use super::{plan::hook_program, run_process::GLANCE};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs the hook. It receives the report on standard input, and the report's main properties in the environment.
 pub(super) fn run_hook(hook: &[String], alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
     report_within(PATIENCE, hook, alert, report)
 }

@@ -36,7 +36,6 @@ struct Row<'a> {
     /// Next due time without jitter (RFC 3339).
     next: Option<String>,
     measurements: usize,
-    /// Measurements that exceed the budget.
     skipped: usize,
     bytes: Option<Bytes>,
 }

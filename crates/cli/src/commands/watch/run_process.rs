@@ -15,7 +15,6 @@ pub(super) const GLANCE: Duration = Duration::from_millis(50);
 const WAITS: &str = "note: waiting for ";
 const ERROR: &str = "error: ";
 
-/// Measures a scenario or resumes a run, and stores the run at `db`. `stop` interrupts it like Ctrl-C.
 pub(super) fn measure(
     scenario: &str,
     resume: Option<&RunId>,

@@ -21,7 +21,6 @@ pub struct Output {
     pub end: End,
     pub title: Option<String>,
     pub extra_data: Option<String>,
-    /// The server's output, for `--get-server-output`.
     pub server_output_json: Option<Box<Self>>,
     pub server_output_text: Option<String>,
     pub error: Option<String>,

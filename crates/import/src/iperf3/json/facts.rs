@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use codecs::iperf3::output::Start;
 use units::{BitRate, Bytes};
 
-/// The options that were set, named as on the command line.
 pub(super) fn options(start: &Start) -> BTreeMap<String, String> {
     let test = start.test_start.as_ref();
     let size = |bytes: i64| Bytes(bytes.unsigned_abs()).to_string();

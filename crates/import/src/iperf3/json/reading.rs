@@ -295,7 +295,6 @@ impl Reading {
         (self.end != Some(End::Server)) != reverse
     }
 
-    /// The received bytes, computed from the constant datagram size.
     fn received_of(&self, udp: &Measure) -> Option<Interval> {
         let sent = interval(udp)?;
         let (packets, lost) = (udp.packets?.max(0), udp.lost_packets?.max(0));

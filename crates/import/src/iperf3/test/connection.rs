@@ -26,7 +26,6 @@ pub(super) struct Connection {
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
     pub(super) of_receiver: Option<Interval>,
-    /// Whether the summary had these rows, even without data.
     pub(super) has_sender_row: bool,
     pub(super) has_receiver_row: bool,
     pub(super) plain: Option<Interval>,
@@ -56,7 +55,6 @@ impl Connection {
         if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) }
     }
 
-    /// Returns how this end's intervals agree with its summary, or `None` without a summary.
     pub(super) fn agreement(&self, sends: bool) -> Option<Agreement> {
         let summary = self.summaries(sends).0?;
         Agreement::of(&self.series, &summary).or_else(|| Some(Agreement::of_summary_alone(&summary)))
@@ -76,7 +74,6 @@ impl Connection {
         agreement::gaps(&self.series)
     }
 
-    /// Converts the rows to a stream. With `by_summary`, the summary replaces the intervals.
     pub(super) fn into_stream(
         self,
         sends: bool,

@@ -16,7 +16,6 @@ const MORE: f64 = 0.03;
 pub(in crate::iperf3) struct Outcome {
     pub(in crate::iperf3) found: Option<ImportedTest>,
     pub(in crate::iperf3) notes: Vec<String>,
-    /// Whether there is a summary and all rows agree with it.
     pub(in crate::iperf3) is_complete: bool,
 }
 

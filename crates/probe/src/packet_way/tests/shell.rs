@@ -10,7 +10,6 @@ use super::lab::{Lab, skip};
 pub(super) struct Shell(Child);
 
 impl Shell {
-    /// `None` if `program` is not installed.
     pub(super) fn new(lab: &Lab, host: &str, program: &str) -> Option<Self> {
         if let Err(error) = Command::new(program).arg("--version").output() {
             skip(&format!("{program}: {error}"));

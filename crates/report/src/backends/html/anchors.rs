@@ -14,7 +14,6 @@ impl Anchors {
         if *times > 1 { format!("{name}-{times}") } else { name }
     }
 
-    /// Returns the anchor of the first part with this title.
     pub(super) fn first(title: &str) -> String {
         let letters = title
             .chars()

@@ -6,7 +6,6 @@ pub(super) fn with_chart(page: &Page) -> Page {
     let mut page = page.clone();
     let Some((summary, others)) = page.sections.split_first_mut() else { return page };
     let (summary, others) = match others.split_first_mut() {
-        // The run's description precedes the summary.
         Some((second, others)) if summary.title.is_none() => (second, others),
         _ => (summary, others),
     };

@@ -26,12 +26,10 @@ const LONG: usize = 24;
 pub(super) struct Tables {
     /// The widths, in rem, up to which tables of the page are lists.
     limits: BTreeSet<u32>,
-    /// The number of columns of the largest of these tables.
     columns: usize,
 }
 
 impl Tables {
-    /// If there are anchors, each row gets one, and its first cell links to it and to the row's findings.
     pub(super) fn table(&mut self, table: &Table, anchors: &[String], findings: &[Vec<String>]) -> String {
         let limit = self.limit(table);
         let heads: String = table

@@ -61,7 +61,6 @@ pub(crate) fn alternatives() -> Findings {
     })
 }
 
-/// The same with requirements. The machines of `qemu` start in time, but its throughput is too low.
 pub(crate) fn required() -> Findings {
     let mut findings = alternatives();
     let bounds = ["throughput>10Gbit/s", "boot<4.25s"].map(|bound| bound.parse().expect("a bound"));

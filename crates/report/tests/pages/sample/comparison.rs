@@ -69,7 +69,6 @@ pub(crate) fn run_comparison() -> RunComparison {
     comparison
 }
 
-/// The second result became worse, and the last became better in its median but not in its tail.
 fn mixed(comparison: &RunComparison, results: VerdictCount) -> ComparisonVerdict {
     let change = |result: &ResultComparison| ResultChange {
         result: result.result.clone(),
@@ -116,7 +115,6 @@ pub(crate) fn lost() -> Gate {
     }
 }
 
-/// Like [`run_comparison`], but further runs show large differences between runs in one result.
 pub(crate) fn learned() -> RunComparison {
     let mut comparison = run_comparison();
     comparison.environment_changes.clear();

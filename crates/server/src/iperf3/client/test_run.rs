@@ -196,7 +196,6 @@ impl TestRun<'_> {
         }
     }
 
-    /// Returns the error for streams that closed early, unless they failed for a reason of their own.
     fn cut_short(&self, direction: Direction, state: &LoopState<'_>, failure: Option<Error>) -> Error {
         match failure {
             None => {}

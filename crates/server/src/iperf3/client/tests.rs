@@ -63,7 +63,6 @@ impl Stock {
         while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_millis(5));
         }
-        // This fails if the server has already exited.
         let _ = child.kill();
         child.wait_with_output().unwrap()
     }
@@ -105,7 +104,6 @@ fn run(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output)> {
     run_and_look(spec, flags).map(|(report, server, _)| (report, server))
 }
 
-/// Runs a test and also returns the number of datagrams dropped by the kernel.
 fn run_and_look(spec: &ClientSpec, flags: &[&str]) -> Option<(Report, Output, u64)> {
     on_loopback(|| {
         let server = Stock::start(flags)?;

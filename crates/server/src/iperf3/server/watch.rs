@@ -45,7 +45,6 @@ pub(super) struct Counts {
     failed: AtomicBool,
 }
 
-/// Sends the start message to the client when all threads are ready, and counts the payload.
 pub(super) struct CountingObserver<'a> {
     go: (TcpStream, Vec<u8>),
     counts: Arc<Counts>,
