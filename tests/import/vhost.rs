@@ -42,7 +42,7 @@ pub(crate) fn speed_up_by_path() {
     let bounded = sandbox.succeed(&["report", "--require", "throughput>15Gbit/s"]).out;
     assert!(bounded.contains("6.35 Gbit/s, missed"), "{bounded}");
     for (flags, printed) in [
-        (["--require", "throughput>1Gbit/s", "-f", "csv"], "use terminal, markdown or html"),
+        (["--require", "throughput>1Gbit/s", "-f", "csv"], "use terminal, markdown, html or json"),
         (["--require", "p98<1ms", "-f", "markdown"], "p99.9"),
         (["--at-most", "queues=2", "-f", "json"], "its factors: vhost-net"),
     ] {
