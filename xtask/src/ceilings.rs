@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("agent", 11746, "guest memory in modules for each job; addresses of either family; searches for MTU holes"),
-    ("analysis", 145314, "makes the verdicts of runs and comparisons; judges requirements, which report did; causes of faults; roles of findings; guarded metrics; levels of a history; offloads, MTUs and CPU limits of existing hosts as findings"),
+    ("analysis", 145649, "makes the verdicts of runs and comparisons; judges requirements, which report did; causes of faults; roles of findings; guarded metrics; levels of a history; offloads, MTUs and CPU limits of existing hosts as findings"),
     ("budgets", 2085, ""),
     ("cli", 132245, "plumb between, runs history, limits of guarded metrics; address families, the live view of ping; iperf3's ignored flags, lab leftovers, manual page sections, unreadable scenario files"),
     ("codecs", 18317, "numbers of iperf3 without buffering"),
@@ -30,6 +30,6 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("units", 2545, "small shares"),
     ("watch", 16257, "the verdict of the comparison; violations of guards; the live state of a run and repeated measurements, which were in cli"),
     ("web", 23067, "drift and expected range of a history; sparklines of scenarios"),
-    ("workload", 19587, "guarded metrics of each kind; names of percentiles; mean round trip of a running trial; packet sizes that a workload needs"),
+    ("workload", 19603, "guarded metrics of each kind; names of percentiles; mean round trip of a running trial; packet sizes that a workload needs"),
     ("xtask", 32200, "the crate watch and the restricted crates of endpoints; fonts of picture tests"),
 ];

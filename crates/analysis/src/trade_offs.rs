@@ -76,7 +76,7 @@ impl<'a> Look<'a> {
             results: self.results.iter().map(|result| result.id.clone()).collect(),
             cpu_per_gb: self.most_cpu_for_bytes().map(|it| it.value),
             boot: self.machines.iter().map(|machine| machine.ready).max(),
-            memory: self.monitor_memory(),
+            memory: monitor_memory(&self.machines),
             half_round_trips: self.has_half_round_trips(),
             compliance: judgements.iter().map(|it| it.compliance).max().unwrap_or(Compliance::Met),
             judgements,
@@ -86,11 +86,6 @@ impl<'a> Look<'a> {
     fn has_half_round_trips(&self) -> bool {
         let mut warnings = self.results.iter().flat_map(|result| &result.warnings);
         warnings.any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips)
-    }
-
-    fn monitor_memory(&self) -> Option<Bytes> {
-        let all: Option<Vec<Bytes>> = self.machines.iter().map(|machine| machine.resident).collect();
-        all.filter(|all| !all.is_empty()).map(|all| all.into_iter().sum())
     }
 
     /// The worst value decides. A bound met only by unreliable values is unclear.
@@ -136,7 +131,9 @@ impl<'a> Look<'a> {
                 of_machines(boot.map(|Nanos(time)| time as f64)).into_iter().collect()
             }
             RequiredQuantity::Memory => {
-                of_machines(self.monitor_memory().map(|Bytes(size)| size as f64)).into_iter().collect()
+                of_machines(monitor_memory(&self.machines).map(|Bytes(size)| size as f64))
+                    .into_iter()
+                    .collect()
             }
         }
     }
@@ -221,6 +218,11 @@ impl Ends {
             Compliance::Unclear
         }
     }
+}
+
+fn monitor_memory(machines: &[&BootedMachine]) -> Option<Bytes> {
+    let all: Option<Vec<Bytes>> = machines.iter().map(|machine| machine.resident).collect();
+    all.filter(|all| !all.is_empty()).map(|all| all.into_iter().sum())
 }
 
 #[cfg(test)]

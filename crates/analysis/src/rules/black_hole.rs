@@ -8,9 +8,6 @@ use super::{Claim, Context, Rule, ethtool::typed_at};
 pub(crate) const RULE: Rule =
     Rule::cause("black-hole", look).over(&["stalled", "retransmits", "datagram-loss", "mtu-mismatch"]);
 
-/// IPv4 and UDP headers. Those of IPv6 only add to them.
-const HEADERS: u64 = 28;
-
 const FORWARD: &str = "the client's packets";
 
 struct Lost<'a> {
@@ -40,8 +37,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     });
     let measured = context.measured.iter().filter_map(|measured| {
         let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
-        let sends =
-            measured.record.sent.load().is_some_and(|load| load.kind().exceeds(hole.carried.into(), HEADERS));
+        let sends = measured.sends_packets_above(hole.carried);
         let harm = match (&hole.device, sends) {
             (None, _) => Harm::Unknown,
             (Some(_), true) => Harm::Stalls,

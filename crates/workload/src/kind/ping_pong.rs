@@ -91,6 +91,10 @@ impl KindSettings for PingPongSettings {
         (self.transport == Transport::Udp).then_some(self.message)
     }
 
+    fn exceeds(&self, packet: u64, headers: u64) -> bool {
+        self.fills_packets_of(packet) || self.message.0 + headers > packet
+    }
+
     fn in_words(&self) -> Vec<String> {
         let name = match self.transport {
             Transport::Udp => "UDP ping-pong",

@@ -92,7 +92,7 @@ impl KindSettings for StreamSettings {
     }
 
     fn exceeds(&self, packet: u64, headers: u64) -> bool {
-        self.datagram().is_none_or(|payload| payload.0 + headers > packet)
+        self.transport == Transport::Tcp || self.message.0 + headers > packet
     }
 
     fn in_words(&self) -> Vec<String> {
