@@ -33,6 +33,18 @@ pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     text.split('\n').map(|line| textwrap::fill(line, &options)).collect::<Vec<_>>().join("\n").into()
 }
 
+/// Wraps Markdown. Continued list items are indented like their text.
+pub(crate) fn wrapped_page(text: &str) -> String {
+    let wrapped = |line: &str| {
+        let item = line.trim_start();
+        let marker = if item.starts_with("- ") { 2 } else { 0 };
+        let indent = " ".repeat(line.len() - item.len() + marker);
+        let options = breaking(of_page().saturating_sub(SPARE)).subsequent_indent(&indent).break_words(false);
+        textwrap::fill(line, options)
+    };
+    text.split('\n').map(wrapped).collect::<Vec<_>>().join("\n")
+}
+
 /// Breaks lines only at spaces, so that paths and run names can be copied.
 pub(crate) fn breaking(width: usize) -> Options<'static> {
     let options = Options::new(width).word_separator(WordSeparator::AsciiSpace);

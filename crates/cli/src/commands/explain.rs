@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
     match &args.finding {
         Some(finding) => {
             let text = paragraphs(&listed(page(finding)));
-            pager::text(&width::wrapped(&text, Some(width::of_page())), shared.settings.pager.as_deref())?;
+            pager::text(&width::wrapped_page(&text), shared.settings.pager.as_deref())?;
         }
         None => output::text(list())?,
     }
