@@ -9,8 +9,8 @@ fail() {
     exit 1
 }
 from=${PLUMB_RELEASE:-$(dirname "$0")}
-prefix=$HOME/.local
-[ "$(id -u)" != 0 ] || prefix=/usr/local
+prefix=/usr/local
+[ "$(id -u)" = 0 ] || prefix=$HOME/.local
 while [ $# -gt 0 ]; do
     case $1 in
     --from) from=${2:?"--from needs a folder or URL"} && shift 2 ;;
@@ -44,6 +44,7 @@ checked=$(cd "$work" && grep -F "  $archive" SHA256SUMS | sha256sum -c - 2>&1) |
 mkdir "$work/files"
 gzip -dc "$work/$archive" | tar -xf - -C "$work/files"
 mkdir -p "$prefix"
-cp -R "$work/files/${archive%.tar.gz}/." "$prefix/" || fail "cannot write to $prefix; choose another folder with --prefix"
+# -f replaces a program that is running.
+cp -Rf "$work/files/${archive%.tar.gz}/." "$prefix/" || fail "cannot write to $prefix; choose another folder with --prefix"
 echo "installed $("$prefix/bin/plumb" --version) in $prefix/bin"
 case :$PATH: in *":$prefix/bin:"*) ;; *) echo "add $prefix/bin to your PATH" ;; esac

@@ -63,7 +63,12 @@ mkdir -p "$root/bin" "$root/release" "$root/tmp"
 cp "$(command -v busybox)" "$root/bin/"
 chroot "$root" /bin/busybox --install -s /bin
 cp "$release/"{install.sh,SHA256SUMS,plumb-*-linux.tar.gz} "$root/release/"
-chroot "$root" /bin/sh /release/install.sh | grep -F "in /usr/local/bin"
+# An upgrade while an older version runs, e.g. a member.
+install -D "$(command -v sleep)" "$root/usr/local/bin/plumb"
+"$root/usr/local/bin/plumb" 60 &
+running=$!
+env -u HOME chroot "$root" /bin/sh /release/install.sh | grep -F "in /usr/local/bin"
+kill "$running"
 run_in "$root" /usr/local/bin/plumb
 for file in bin/plumb share/bash-completion/completions/plumb share/man/man1/plumb.1.gz share/zsh/site-functions/_plumb; do
     test -s "$root/usr/local/$file" || fail "the archive has no $file"

@@ -56,6 +56,11 @@ pub(crate) fn firewalls() {
         assert_eq!(output.status, Some(1), "{rule}: {output:?}");
         assert!(output.err.contains(&wanted), "{rule}: {output:?}");
     }
+    let node = Node::with_bridge();
+    node.shell("nft 'add table ip t; add chain ip t c { type filter hook output priority 0; }; add rule ip t c tcp dport != 22 reject'");
+    let output = node.plumb(&["between", "--yes", "local", &node.word("b")]);
+    assert!(output.out.contains("node:vb"), "the bridge is in the same namespace: {output:?}");
+    assert_eq!(output.err.matches("chain c: tcp dport != 22 reject").count(), 1, "{output:?}");
 }
 
 /// Makes the node a router, because rules of the node do not apply to packets that its bridge forwards.

@@ -73,8 +73,9 @@ fn repeated(text: &str, start: &str) -> Option<String> {
     if lowercase.contains("| % {") || lowercase.contains("| foreach-object {") {
         return Some("$_".to_owned());
     }
-    if let Some((_, each)) = lowercase.split_once("foreach")
-        && let Some((variable, _)) = each.trim_start_matches([' ', '(']).split_once(" in ")
+    if let Some(at) = lowercase.find("foreach")
+        && let Some((variable, _)) =
+            text[at + "foreach".len()..].trim_start_matches([' ', '(']).split_once(" in ")
         && variable.starts_with('$')
     {
         return Some(variable.to_owned());
@@ -126,6 +127,7 @@ mod tests {
             ("C:\\> for /L %i in (1,1,3) do", Some("%i")),
             ("PS> 1..3 | % { x }", Some("$_")),
             ("PS> foreach ($n in 1..3) {", Some("$n")),
+            ("PS> ForEach ($Server in $Servers) {", Some("$Server")),
             ("+ for i in 1 2 3", Some("$i")),
             ("- `for i in 1 2 3; do x", Some("$i")),
             ("$ seq 3 | xargs -I{} x", Some("{}")),

@@ -56,7 +56,7 @@ pub struct MeasuredResult {
     pub label: String,
     pub metric: Metric,
     pub value: Estimate,
-    /// Median relative to the reference run's.
+    /// Value relative to the reference run's.
     pub ratio: Option<f64>,
 }
 

@@ -66,7 +66,8 @@ pub(crate) fn run(args: &PingArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
                 let document = serde_json::json!({ "error": "interrupted", "till_then": totals });
                 serde_json::to_string_pretty(&document)
             }),
-            Err(error) => Err(explanation().unwrap_or_else(|| error.into())),
+            Err(error @ traffic::Error::Silent { .. }) => Err(explanation().unwrap_or_else(|| error.into())),
+            Err(error) => Err(error.into()),
         }
     })
 }

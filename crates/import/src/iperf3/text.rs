@@ -15,6 +15,8 @@ use crate::{
     places, unread,
 };
 
+/// Limits the memory for a log of clients that were all interrupted.
+const MOST_ABANDONED: usize = 256;
 const OLDER: &str = "output of iperf 2, which is not supported";
 const ROWS: &str = "damaged iperf3 rows";
 
@@ -192,7 +194,8 @@ impl Text {
 
     fn begin(&mut self, end: End, peer: String, line: u64, out: &mut Out) {
         let follows = end == End::Client && !self.has_text;
-        match self.test.take_if(|test| follows && test.is_abandoned()) {
+        let has_room = self.abandoned.1.len() < MOST_ABANDONED;
+        match self.test.take_if(|test| follows && has_room && test.is_abandoned()) {
             Some(test) => {
                 if self.abandoned.1.is_empty() {
                     self.abandoned.0 = *test.lines().start();

@@ -62,3 +62,12 @@ fn rejects_interleaved_rows_of_clients_that_ran_at_the_same_time() {
         assert!(error.contains(words), "{error}");
     }
 }
+
+#[test]
+fn keeps_only_a_limited_number_of_abandoned_clients() {
+    let client =
+        "Connecting to host 198.18.0.2, port 5201\n[  5]   0.00-1.00   sec   858 MBytes  7.16 Gbits/sec\n";
+    let error = import_texts(&[("a.log", client.repeat(300).as_bytes())]).expect_err("nothing to import");
+    assert!(error.contains("lines 1 to 514: skipped interleaved rows"), "{error}");
+    assert!(error.contains("lines 515 to 600: skipped interleaved rows"), "{error}");
+}

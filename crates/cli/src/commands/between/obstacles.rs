@@ -1,5 +1,7 @@
 //! Possible reasons why no connection is established on a path: firewall rules and switches.
 
+use std::collections::BTreeSet;
+
 use machine::blocking_rules;
 use topology::NamedNamespace;
 
@@ -10,10 +12,10 @@ const MAX_RULES: usize = 8;
 
 impl PathShown {
     pub(super) fn obstacles(&self) -> Vec<String> {
-        let mut on_path: Vec<&NamedNamespace> = self.known.iter().filter(|one| self.passes(one)).collect();
         // The ends have further names for their namespaces.
-        on_path.dedup_by(|one, other| one.namespace == other.namespace);
-        let mut lines: Vec<String> = on_path.into_iter().flat_map(rules).collect();
+        let mut seen = BTreeSet::new();
+        let on_path = self.known.iter().filter(|one| self.passes(one) && seen.insert(one.namespace.inode()));
+        let mut lines: Vec<String> = on_path.flat_map(rules).collect();
         if lines.is_empty() {
             lines.push("note: no rule of nftables on this path blocks or redirects connections".to_owned());
         } else {

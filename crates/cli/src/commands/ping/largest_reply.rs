@@ -4,43 +4,64 @@ use ::workload::{Measurement, PingPongSettings, WorkloadSettings};
 use units::{Bytes, Nanos};
 
 use super::Ping;
+
 /// Fits every path (RFC 791) and has room for the header of each protocol.
 const SMALL: Bytes = Bytes(64);
 const LASTS: Nanos = Nanos::from_millis(300);
 
 impl Ping<'_> {
+    /// Returns `None` if the size does not matter, or the user interrupts the search.
     pub(super) fn explain_loss(&self, load: &WorkloadSettings, sockperf: bool) -> Option<anyhow::Error> {
         let load = PingPongSettings::of(load).filter(|load| load.message > SMALL)?;
-        let returns = |message: Bytes| self.returns(load, message, sockperf);
-        if !returns(SMALL) {
-            return None;
-        }
-        let (mut passes, mut lost) = (SMALL.0, load.message.0);
-        while passes + 1 < lost {
-            let middle = passes.midpoint(lost);
-            if returns(Bytes(middle)) {
-                passes = middle;
-            } else {
-                lost = middle;
-            }
-        }
+        let passes = largest_returned(load.message, |message| self.returns(load, Bytes(message), sockperf))?;
         Some(anyhow::anyhow!(
-            "no messages received: those of up to {passes} bytes come back, but none of {lost} bytes; the path loses \
+            "no messages received: those of up to {passes} bytes come back, but none of {} bytes; the path loses \
              larger packets and no ICMP error reports it; lower the MTU of both ends, or find the device with \
              `tracepath -n {}` (see `plumb explain black-hole`)",
+            passes + 1,
             self.server.ip()
         ))
     }
 
-    fn returns(&self, load: &PingPongSettings, message: Bytes, sockperf: bool) -> bool {
+    fn returns(&self, load: &PingPongSettings, message: Bytes, sockperf: bool) -> Option<bool> {
         let load =
             PingPongSettings { message, duration: LASTS, warmup: Nanos(0), under: None, ..load.clone() };
         let load = WorkloadSettings::PingPong(load);
         let measured = self.measure(&load, sockperf);
-        !self.stop.is_asked()
-            && measured.is_ok_and(|(measured, _)| match &measured {
-                Measurement::PingPong(ping) => ping.round_trips.count() > 0,
-                _ => false,
-            })
+        let returns = measured.is_ok_and(|(measured, _)| match &measured {
+            Measurement::PingPong(ping) => ping.round_trips.count() > 0,
+            _ => false,
+        });
+        (!self.stop.is_asked()).then_some(returns)
+    }
+}
+
+fn largest_returned(lost: Bytes, returns: impl Fn(u64) -> Option<bool>) -> Option<u64> {
+    let (mut passes, mut lost) = (SMALL.0, lost.0);
+    if !returns(passes)? {
+        return None;
+    }
+    while passes + 1 < lost {
+        let middle = passes.midpoint(lost);
+        if returns(middle)? {
+            passes = middle;
+        } else {
+            lost = middle;
+        }
+    }
+    Some(passes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_largest_size_unless_interrupted() {
+        let limit = |limit: u64| move |size: u64| Some(size <= limit);
+        assert_eq!(largest_returned(Bytes(1400), limit(972)), Some(972));
+        assert_eq!(largest_returned(Bytes(65), limit(64)), Some(64));
+        assert_eq!(largest_returned(Bytes(1400), limit(63)), None);
+        assert_eq!(largest_returned(Bytes(1400), |size| (size < 700).then_some(true)), None);
     }
 }
