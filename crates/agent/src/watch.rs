@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use machine::Throttled;
+use machine::QuotaCounters;
 use probe::{CpuReading, SoftnetReading};
 use protocol::{FromAgent, Progress, Token};
 use samples::{CpuThrottling, MachineCpu, SoftnetCounters};
@@ -18,7 +18,7 @@ pub(crate) struct Watch<'a> {
     readings: RefCell<Vec<Result<CpuReading, probe::Error>>>,
     softnet: RefCell<Vec<Option<SoftnetReading>>>,
     signs: Cell<(Option<u64>, u64)>,
-    quotas: RefCell<Vec<Throttled>>,
+    quotas: RefCell<Vec<QuotaCounters>>,
 }
 
 impl<'a> Watch<'a> {
@@ -55,7 +55,7 @@ impl<'a> Watch<'a> {
     }
 
     fn read_quotas(&self) {
-        self.quotas.borrow_mut().extend(Throttled::here());
+        self.quotas.borrow_mut().extend(QuotaCounters::here());
     }
 
     pub(crate) fn stalled(&self) -> Nanos {

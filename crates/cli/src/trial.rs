@@ -9,7 +9,7 @@ use std::{
 use ::workload::{Measurement, Placement, WorkloadSettings};
 use analysis::Single;
 use findings::SingleMeasurement;
-use machine::{Throttled, Throttling};
+use machine::{QuotaCounters, Throttling};
 use probe::ProcessTimes;
 use protocol::Subject;
 use report::SingleFormat;
@@ -35,7 +35,7 @@ pub(crate) struct Trial {
     environment: Environment,
     devices: Vec<DeviceState>,
     processes: Option<Arc<ProcessTimes>>,
-    quotas: Option<Throttled>,
+    quotas: Option<QuotaCounters>,
 }
 
 impl Trial {
@@ -64,7 +64,7 @@ impl Trial {
 
     pub(crate) fn now(&self) -> Self {
         let processes = ProcessTimes::from_now(subjects()).ok().map(Arc::new);
-        Self { started: now(), processes, quotas: Throttled::here(), ..self.clone() }
+        Self { started: now(), processes, quotas: QuotaCounters::here(), ..self.clone() }
     }
 
     pub(crate) const fn started(&self) -> UnixMillis {
@@ -150,7 +150,7 @@ impl Trial {
 impl Trial {
     fn throttled(&self) -> Option<CpuThrottling> {
         let Throttling { group, limit, periods, throttled, time } =
-            Throttled::here()?.since(self.quotas.as_ref()?)?;
+            QuotaCounters::here()?.since(self.quotas.as_ref()?)?;
         let (end, group) = ("client".to_owned(), group.display().to_string());
         Some(CpuThrottling { end, group, limit, periods, throttled, time: time.into() })
     }

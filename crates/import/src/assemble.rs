@@ -333,6 +333,7 @@ impl Assembler {
 fn is_count_of_calls(found: &ImportedTest) -> bool {
     found.settings.kind == ImportedKind::Other && !found.syscalls.is_empty()
 }
+
 fn queue_factors(results: &[ResultRecord]) -> Vec<String> {
     let is_named = |factor: &&String| {
         let factor = factor.to_lowercase();

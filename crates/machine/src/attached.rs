@@ -15,7 +15,7 @@ use scenario::Endpoint;
 use sys::{netns::NetNs, process::Process, userns::UserNs};
 
 pub(crate) use cpu_limit::cpu_hierarchy;
-pub use cpu_limit::{CpuLimit, Throttled, Throttling};
+pub use cpu_limit::{CpuLimit, QuotaCounters, Throttling};
 pub use error::AttachError;
 pub use firewall::blocking_rules;
 pub use open_vswitch::{SwitchPorts, open_vswitch_bridges};
@@ -98,8 +98,8 @@ impl Attached {
     }
 
     #[must_use]
-    pub fn throttled(&self) -> Option<Throttled> {
-        self.process.as_ref().map(Throttled::now)
+    pub fn throttled(&self) -> Option<QuotaCounters> {
+        self.process.as_ref().map(QuotaCounters::now)
     }
 
     /// True, for example, if a container uses the host's network.

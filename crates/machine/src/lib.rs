@@ -26,7 +26,7 @@ mod subprocess;
 
 pub use agent_client::AgentClient;
 pub use attached::{
-    AttachError, Attached, CpuLimit, SwitchPorts, Throttled, Throttling, blocking_rules,
+    AttachError, Attached, CpuLimit, QuotaCounters, SwitchPorts, Throttling, blocking_rules,
     open_vswitch_bridges, visible_namespaces,
 };
 pub use channel::Channel;

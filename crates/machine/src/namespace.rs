@@ -69,7 +69,8 @@ impl Machine for Namespace {
         match (&self.cpu_quota, self.pids()[..].first(), millicpus) {
             (Some(quota), ..) => quota.set(millicpus),
             (None, Some(pid), Some(_)) => self.cpu_quota.insert(CpuQuota::around(*pid)?).set(millicpus),
-            (None, ..) => Ok(()),
+            (None, None, Some(_)) => Err(std::io::Error::other("the agent has ended")),
+            (None, _, None) => Ok(()),
         }
     }
 

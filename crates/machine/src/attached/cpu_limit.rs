@@ -22,7 +22,7 @@ pub struct CpuLimit {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Throttled(Vec<(PathBuf, Counts)>);
+pub struct QuotaCounters(Vec<(PathBuf, Counts)>);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
@@ -69,7 +69,7 @@ impl CpuLimit {
     }
 }
 
-impl Throttled {
+impl QuotaCounters {
     #[must_use]
     pub fn now(process: &Process) -> Self {
         let read = |level: PathBuf| {
@@ -266,7 +266,7 @@ mod tests {
         let of = |throttled, seconds| {
             let time = Duration::from_secs(seconds);
             let idle = Counts { time: Duration::from_secs(1), ..Counts::default() };
-            Throttled(vec![
+            QuotaCounters(vec![
                 ("/a".into(), idle),
                 ("/b".into(), Counts { periods: 2 * throttled, throttled, time }),
             ])

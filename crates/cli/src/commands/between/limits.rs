@@ -2,7 +2,7 @@
 
 use ::scenario::HostName;
 use lab::Attachments;
-use machine::{Attached, Throttled, Throttling};
+use machine::{Attached, QuotaCounters, Throttling};
 
 use super::ends::End;
 use crate::output;
@@ -10,7 +10,7 @@ use crate::output;
 pub(super) struct Limits {
     host: HostName,
     endpoint: String,
-    before: Throttled,
+    before: QuotaCounters,
 }
 
 impl Limits {
