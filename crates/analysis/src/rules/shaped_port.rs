@@ -9,12 +9,12 @@ use super::{
     qdisc_drops::{MUCH, SHAPERS, share_dropped},
     strongest,
 };
-use crate::words::percent;
 
 pub(crate) const RULE: Rule =
     Rule::cause("shaped-port", look).over(&["link-rate", "cwnd-limited", "buffer-limited", "tail-latency"]);
 
-/// Fraction of the packets that waited for the rate. A sender that rarely exceeds the rate is not limited by it.
+/// Times per packet that the rate held packets back. One packet may be held back several times. A sender that rarely
+/// exceeds the rate is not limited by it.
 const WORTH_A_WARNING: f64 = 0.1;
 
 struct Shaped<'a> {
@@ -45,7 +45,11 @@ fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {
         Severity::Warning,
         format!("The queueing discipline of {device} ({}) limits the rate", qdisc.kind),
     )
-    .detail(format!("{} of its packets had to wait while measuring {}", percent(*share), result.label))
+    .detail(format!(
+        "it held packets back {:.0} times per 100 packets while measuring {}",
+        share * 100.0,
+        result.label
+    ))
     .about(found, |shaped| shaped.result)
     .affected()
     .with_evidence(found.iter().map(evidence))

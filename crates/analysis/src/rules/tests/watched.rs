@@ -258,6 +258,15 @@ fn replaces_only_queueing_disciplines_without_rate_limit() {
 }
 
 #[test]
+fn packets_may_be_held_back_several_times() {
+    let reported = super::claims(&shaped(250_000), "shaped-port");
+    assert!(
+        reported[0].detail.starts_with("it held packets back 250 times per 100 packets"),
+        "{reported:#?}"
+    );
+}
+
+#[test]
 fn offload_off_names_the_segmenting_device() {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
