@@ -7,7 +7,7 @@ use super::{
     Claim, Context, Rule,
     ethtool::typed_at,
     qdisc_drops::{MUCH, SHAPERS, share_dropped},
-    strongest,
+    strongest_by_device,
 };
 
 pub(crate) const RULE: Rule =
@@ -25,17 +25,14 @@ struct Shaped<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let found = context.findings.results.iter().flat_map(|result| {
-        let devices = result.counters.iter().flat_map(|counters| &counters.devices);
-        devices.filter_map(move |device| {
-            let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
-            let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
-            Some(Shaped { result, device, qdisc, share })
-        })
+    let found = context.devices().filter_map(|(result, device)| {
+        let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
+        let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
+        Some(Shaped { result, device, qdisc, share })
     });
     // If it drops many packets, `qdisc-drops` names it.
     let is_limiting = |it: &Shaped<'_>| it.share >= WORTH_A_WARNING && share_dropped(it.device) < MUCH;
-    strongest(found.filter(is_limiting).collect(), |it| it.share, finding)
+    strongest_by_device(found.filter(is_limiting).collect(), |it| &it.device.device, |it| it.share, finding)
 }
 
 fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {

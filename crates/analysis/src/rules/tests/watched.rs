@@ -258,6 +258,24 @@ fn replaces_only_queueing_disciplines_without_rate_limit() {
 }
 
 #[test]
+fn each_device_that_limits_the_rate_is_named() {
+    let upper = super::made::UPPER;
+    for (mut run, rule) in [(shaped(50_000), "shaped-port"), (policed(100), "policed-port")] {
+        run.path("other", &["wire"]).stream("other", &[], 1e9);
+        let counters = run.record.trials.iter().find(|trial| trial.result == upper);
+        let mut counters = counters.and_then(|trial| trial.counters.clone()).expect("they are counted");
+        counters.devices.iter_mut().for_each(|device| device.device = "b:eth0".into());
+        run.each("other/bulk", |trial| trial.counters = Some(counters.clone()));
+        let mut named: Vec<(bool, Vec<String>)> = super::claims(&run, rule)
+            .into_iter()
+            .map(|finding| (finding.lead.contains("b:eth0"), finding.results))
+            .collect();
+        named.sort();
+        assert_eq!(named, [(false, vec![upper.to_owned()]), (true, vec!["other/bulk".to_owned()])], "{rule}");
+    }
+}
+
+#[test]
 fn packets_may_be_held_back_several_times() {
     let reported = super::claims(&shaped(250_000), "shaped-port");
     assert!(
