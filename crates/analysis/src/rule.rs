@@ -141,6 +141,24 @@ pub(crate) fn strongest<T>(
     found.first().map(|first| claim(first, &found)).into_iter().collect()
 }
 
+/// Makes one claim per device, the strongest first.
+pub(crate) fn strongest_by_device<T>(
+    mut found: Vec<T>,
+    device: impl Fn(&T) -> &str,
+    strength: impl Fn(&T) -> f64,
+    claim: impl Fn(&T, &[T]) -> Claim,
+) -> Vec<Claim> {
+    found.sort_by(|one, other| strength(other).total_cmp(&strength(one)));
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for it in found {
+        match groups.iter_mut().find(|group| device(&group[0]) == device(&it)) {
+            Some(group) => group.push(it),
+            None => groups.push(vec![it]),
+        }
+    }
+    groups.iter().map(|group| claim(&group[0], group)).collect()
+}
+
 pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         rules.iter().flat_map(|rule| rule.findings((rule.look)(subject))).collect();

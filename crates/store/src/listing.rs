@@ -48,9 +48,18 @@ impl Store {
 
     /// Returns the runs of a scenario, newest first. Runs without trials are omitted.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
+        self.with_trials("?1", scenario_digest)
+    }
+
+    /// Returns the runs of the scenario of `run` without reading its record.
+    pub fn runs_like(&self, run: &RunId) -> Result<Vec<RunListing>, StoreError> {
+        self.with_trials("(SELECT digest FROM run WHERE id = ?1 AND digest <> '')", &run.0)
+    }
+
+    fn with_trials(&self, digest: &str, value: &str) -> Result<Vec<RunListing>, StoreError> {
         let completed = "EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number)";
-        let sql = format!("{LISTED} WHERE digest = ?1 AND {completed} {NEWEST_FIRST}");
-        list(&self.database, &sql, &values![scenario_digest])
+        let sql = format!("{LISTED} WHERE digest = {digest} AND {completed} {NEWEST_FIRST}");
+        list(&self.database, &sql, &values![value])
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 

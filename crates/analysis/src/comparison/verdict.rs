@@ -35,7 +35,9 @@ pub(super) fn verdict(comparison: &RunComparison) -> ComparisonVerdict {
         (false, true) => ComparisonConclusion::Better,
         _ if comparison.results.is_empty() => ComparisonConclusion::Nothing,
         _ if results.unknown == 0 => ComparisonConclusion::Same,
-        _ if results.same == 0 && disturbed.is_some() => ComparisonConclusion::Repeat,
+        _ if disturbed.as_ref().is_some_and(|it| it.results == count(comparison.results.len())) => {
+            ComparisonConclusion::Repeat
+        }
         _ => ComparisonConclusion::Undecided,
     };
     ComparisonVerdict { conclusion, changes, worse_guards, results, disturbed }

@@ -1,5 +1,7 @@
 //! `black-hole`: a path loses the client's packets above a size without an ICMP error, so the sender does not learn about it.
 
+use std::collections::BTreeMap;
+
 use findings::{Evidence, Remedy, Severity, Unit, result_label};
 use samples::{BlackHole, ResultRecord};
 
@@ -7,8 +9,6 @@ use super::{Claim, Context, Rule, ethtool::typed_at};
 
 pub(crate) const RULE: Rule =
     Rule::cause("black-hole", look).over(&["stalled", "retransmits", "datagram-loss", "mtu-mismatch"]);
-
-const FORWARD: &str = "the client's packets";
 
 struct Lost<'a> {
     result: &'a ResultRecord,
@@ -23,10 +23,10 @@ enum Harm {
     Fatal,
     /// The workload sends packets of this size, but some data arrived.
     Stalls,
+    /// The workload sends packets of this size, but the replies may be lost instead.
+    Unknown,
     /// The workload has no packets of this size.
     None,
-    /// The client's packets or the server's replies are lost.
-    Unknown,
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
@@ -37,11 +37,10 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     });
     let measured = context.measured.iter().filter_map(|measured| {
         let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
-        let sends = measured.sends_packets_above(hole.carried);
-        let harm = match (&hole.device, sends) {
-            (None, _) => Harm::Unknown,
-            (Some(_), true) => Harm::Stalls,
-            (Some(_), false) => Harm::None,
+        let harm = match (measured.sends_packets_above(hole.carried), &hole.device) {
+            (true, Some(_)) => Harm::Stalls,
+            (true, None) => Harm::Unknown,
+            (false, _) => Harm::None,
         };
         let at = measured.trials().flat_map(|trial| &trial.devices);
         let device =
@@ -49,41 +48,47 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         let device_mtu = hole.device_mtu.or(device.map(|device| device.mtu));
         Some(Lost { result: measured.record, hole, harm, device_mtu })
     });
-    let mut all: Vec<Lost<'_>> = fatal.chain(measured).collect();
-    all.sort_by_key(|lost| lost.harm);
-    all.first().map(|first| finding(first, &all, context)).into_iter().collect()
+    let mut holes: BTreeMap<(&str, u32), Vec<Lost<'_>>> = BTreeMap::new();
+    for lost in fatal.chain(measured) {
+        holes.entry((place(&lost), lost.hole.carried)).or_default().push(lost);
+    }
+    holes.into_values().filter_map(|lost| finding(lost, context)).collect()
 }
 
-fn finding(first: &Lost<'_>, all: &[Lost<'_>], context: &Context<'_>) -> Claim {
-    let BlackHole { carried, lost, .. } = first.hole;
-    let place = first.hole.device.as_deref().unwrap_or(&first.result.path);
+fn place<'a>(lost: &Lost<'a>) -> &'a str {
+    lost.hole.device.as_deref().unwrap_or(&lost.result.path)
+}
+
+fn finding(mut all: Vec<Lost<'_>>, context: &Context<'_>) -> Option<Claim> {
+    all.sort_by_key(|lost| lost.harm);
+    let first = all.first()?;
+    let BlackHole { carried, lost, device, .. } = first.hole;
+    let place = place(first);
+    let packets = if device.is_some() { "the client's packets" } else { "packets or their replies" };
     let label = label(first.result);
-    let (severity, packets, consequence) = match first.harm {
-        Harm::Fatal => {
-            (Severity::Serious, FORWARD, format!("{label} sends up to {lost} bytes and cannot be carried"))
-        }
+    let (severity, consequence) = match first.harm {
+        Harm::Fatal => (Severity::Serious, format!("{label} sends up to {lost} bytes and cannot be carried")),
         Harm::Stalls => (
             Severity::Serious,
-            FORWARD,
             format!("{label} sends up to {lost} bytes, so only its smaller packets arrive"),
         ),
+        Harm::Unknown => (Severity::Warning, format!("the sender's MTU is {lost}")),
         Harm::None => (
             Severity::Warning,
-            FORWARD,
             format!("the sender's MTU is {lost}, but {label} has no packets of this size"),
         ),
-        Harm::Unknown => {
-            (Severity::Warning, "packets or their replies", format!("the sender's MTU is {lost}"))
-        }
     };
-    Claim::new(severity, format!("{place} loses {packets} above {carried} bytes without an ICMP error"))
-        .detail(consequence)
-        .further(why_silent(first))
-        .with_results(all.iter().map(|lost| lost.result.id.clone()))
-        .affected()
-        .with_evidence(all.iter().map(evidence))
-        .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
-        .with_remedy(remedy(first, context))
+    let harmed = all.iter().filter(|lost| lost.harm != Harm::None);
+    let claim =
+        Claim::new(severity, format!("{place} loses {packets} above {carried} bytes without an ICMP error"))
+            .detail(consequence)
+            .further(why_silent(first))
+            .with_results(harmed.map(|lost| lost.result.id.clone()))
+            .affected()
+            .with_evidence(all.iter().map(evidence))
+            .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
+            .with_remedy(remedy(first, context));
+    Some(claim)
 }
 
 fn label(result: &ResultRecord) -> String {

@@ -61,13 +61,13 @@ mod warm_up_too_short;
 mod workload_limit;
 
 use findings::{Comparison, Findings, ResultSummary};
-use samples::{ResultEnd, RunHeader};
+use samples::{DeviceCounters, ResultEnd, RunHeader};
 
 use crate::{
     commands::Commands,
     fits::Fits,
     observations::Observations,
-    rule::{self, Claim, Subject, strongest},
+    rule::{self, Claim, Subject, strongest, strongest_by_device},
 };
 
 pub(crate) struct Context<'a> {
@@ -86,6 +86,13 @@ impl<'a> Context<'a> {
 
     fn results(&self) -> impl Iterator<Item = (&'a ResultSummary, &'a Observations<'a>)> + use<'a> {
         self.findings.results.iter().zip(self.measured)
+    }
+
+    fn devices(&self) -> impl Iterator<Item = (&'a ResultSummary, &'a DeviceCounters)> + use<'a> {
+        self.findings.results.iter().flat_map(|result| {
+            let devices = result.counters.iter().flat_map(|counters| &counters.devices);
+            devices.map(move |device| (result, device))
+        })
     }
 
     fn measured_of(&self, id: &str) -> Option<&'a Observations<'a>> {

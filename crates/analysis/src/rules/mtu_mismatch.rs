@@ -1,6 +1,8 @@
 //! `mtu-mismatch`: a path carries less than the MTU of its devices, its MTU varies, or a device of an existing path has
 //! a smaller MTU than the sender.
 
+use std::collections::BTreeMap;
+
 use findings::{Change, Evidence, Remedy, ResultSummary, Severity, Unit};
 use samples::{DeviceState, PathRecord};
 
@@ -31,12 +33,19 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 }
 
 /// Without a lab, the probe before each trial uses the MTU of the ends, so it does not find a smaller MTU in between.
-fn smaller_than_sender(context: &Context<'_>) -> Option<Claim> {
-    let is_smaller = |result: &&ResultSummary| {
+fn smaller_than_sender(context: &Context<'_>) -> Vec<Claim> {
+    let mut paths: BTreeMap<&str, Vec<&ResultSummary>> = BTreeMap::new();
+    for result in context.findings.results.iter().filter(|result| PathRecord::exists(&result.layers)) {
+        paths.entry(&result.path).or_default().push(result);
+    }
+    paths.into_values().filter_map(smaller_on_path).collect()
+}
+
+fn smaller_on_path(mut found: Vec<&ResultSummary>) -> Option<Claim> {
+    found.retain(|result| {
         let sender = result.devices.first().map_or(0, |device| device.mtu);
-        PathRecord::exists(&result.layers) && result.devices.iter().any(|device| device.mtu < sender)
-    };
-    let found: Vec<&ResultSummary> = context.findings.results.iter().filter(is_smaller).collect();
+        result.devices.iter().any(|device| device.mtu < sender)
+    });
     let (sender, others) = found.first()?.devices.split_first()?;
     let mtu = sender.mtu;
     let smaller = || others.iter().filter(|device| device.mtu < mtu);

@@ -4,7 +4,7 @@ use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::PolicerCounters;
 use units::BitRate;
 
-use super::{Claim, Context, Rule, ethtool::typed_at, strongest};
+use super::{Claim, Context, Rule, ethtool::typed_at, strongest_by_device};
 use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule::cause("policed-port", look).over(&[
@@ -24,14 +24,11 @@ struct Policed<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let found = context.findings.results.iter().flat_map(|result| {
-        let devices = result.counters.iter().flat_map(|counters| &counters.devices);
-        devices.filter_map(move |device| {
-            let policer = device.policer.filter(|policer| policer.dropped > 0)?;
-            Some(Policed { result, device: device.device.as_str(), policer })
-        })
+    let found = context.devices().filter_map(|(result, device)| {
+        let policer = device.policer.filter(|policer| policer.dropped > 0)?;
+        Some(Policed { result, device: device.device.as_str(), policer })
     });
-    strongest(found.collect(), |it| it.policer.dropped_bytes.0 as f64, finding)
+    strongest_by_device(found.collect(), |it| it.device, |it| it.policer.dropped_bytes.0 as f64, finding)
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {

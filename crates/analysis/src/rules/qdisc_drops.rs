@@ -3,7 +3,7 @@
 use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::DeviceCounters;
 
-use super::{Claim, Context, Rule, ethtool::typed_at};
+use super::{Claim, Context, Rule, ethtool::typed_at, strongest_by_device};
 use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule::cause("qdisc-drops", look).over(&["retransmits", "datagram-loss"]);
@@ -19,20 +19,8 @@ struct Lossy<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let mut found: Vec<Lossy<'_>> = context.findings.results.iter().flat_map(of_result).collect();
-    found.sort_by(|one, other| other.share.total_cmp(&one.share));
-    let mut named: Vec<&str> = Vec::new();
-    let mut claims = Vec::new();
-    for worst in &found {
-        let name = worst.device.device.as_str();
-        if named.contains(&name) {
-            continue;
-        }
-        named.push(name);
-        let alike: Vec<&Lossy<'_>> = found.iter().filter(|other| other.device.device == name).collect();
-        claims.push(finding(worst, &alike));
-    }
-    claims
+    let found = context.findings.results.iter().flat_map(of_result).collect();
+    strongest_by_device(found, |it: &Lossy<'_>| &it.device.device, |it| it.share, finding)
 }
 
 fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
@@ -62,7 +50,7 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
     device.qdisc.as_ref().map_or(0, |qdisc| qdisc.drops)
 }
 
-fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Claim {
+fn finding(worst: &Lossy<'_>, alike: &[Lossy<'_>]) -> Claim {
     let Lossy { result, device, dropped, share } = worst;
     let dropper = if by_qdisc(device) > 0 {
         let kind = device.qdisc.as_ref().map_or("", |qdisc| qdisc.kind.as_str());
@@ -81,7 +69,7 @@ fn finding(worst: &Lossy<'_>, alike: &[&Lossy<'_>]) -> Claim {
     )
     .about(alike, |lossy| lossy.result)
     .affected()
-    .with_evidence(alike.iter().map(|lossy| evidence(lossy)))
+    .with_evidence(alike.iter().map(evidence))
     .with_limits([
         "TCP uses drops to find its rate, so a few drops at a shaper are normal.",
         "With segmentation offload one dropped packet contains many segments.",

@@ -7,14 +7,14 @@ use super::{
     Claim, Context, Rule,
     ethtool::typed_at,
     qdisc_drops::{MUCH, SHAPERS, share_dropped},
-    strongest,
+    strongest_by_device,
 };
-use crate::words::percent;
 
 pub(crate) const RULE: Rule =
     Rule::cause("shaped-port", look).over(&["link-rate", "cwnd-limited", "buffer-limited", "tail-latency"]);
 
-/// Fraction of the packets that waited for the rate. A sender that rarely exceeds the rate is not limited by it.
+/// Times per packet that the rate held packets back. One packet may be held back several times. A sender that rarely
+/// exceeds the rate is not limited by it.
 const WORTH_A_WARNING: f64 = 0.1;
 
 struct Shaped<'a> {
@@ -25,17 +25,14 @@ struct Shaped<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let found = context.findings.results.iter().flat_map(|result| {
-        let devices = result.counters.iter().flat_map(|counters| &counters.devices);
-        devices.filter_map(move |device| {
-            let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
-            let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
-            Some(Shaped { result, device, qdisc, share })
-        })
+    let found = context.devices().filter_map(|(result, device)| {
+        let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
+        let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
+        Some(Shaped { result, device, qdisc, share })
     });
     // If it drops many packets, `qdisc-drops` names it.
     let is_limiting = |it: &Shaped<'_>| it.share >= WORTH_A_WARNING && share_dropped(it.device) < MUCH;
-    strongest(found.filter(is_limiting).collect(), |it| it.share, finding)
+    strongest_by_device(found.filter(is_limiting).collect(), |it| &it.device.device, |it| it.share, finding)
 }
 
 fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {
@@ -45,7 +42,11 @@ fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {
         Severity::Warning,
         format!("The queueing discipline of {device} ({}) limits the rate", qdisc.kind),
     )
-    .detail(format!("{} of its packets had to wait while measuring {}", percent(*share), result.label))
+    .detail(format!(
+        "it held packets back {:.0} times per 100 packets while measuring {}",
+        share * 100.0,
+        result.label
+    ))
     .about(found, |shaped| shaped.result)
     .affected()
     .with_evidence(found.iter().map(evidence))

@@ -90,6 +90,22 @@ fn each_page_belongs_to_a_rule_or_hint() {
 }
 
 #[test]
+fn smaller_mtu_concerns_only_its_own_path() {
+    let mut run = Fixture::new(6);
+    for (path, middle) in [("a-to-b", "node:va"), ("a-to-c", "node:vc")] {
+        run.path(path, &["network"]).stream(path, &[], 5e9);
+        run.devices(&format!("{path}/bulk"), &[("a:eth0", 1500, &[]), (middle, 1300, &[])]);
+    }
+    let found = claims(&run, "mtu-mismatch");
+    let named: Vec<(&str, &str)> = found
+        .iter()
+        .map(|it| (it.lead.split(' ').next().unwrap_or_default(), it.results[0].as_str()))
+        .collect();
+    assert_eq!(named, [("node:va", "a-to-b/bulk"), ("node:vc", "a-to-c/bulk")]);
+    assert!(found.iter().all(|it| it.results.len() == 1), "{found:#?}");
+}
+
+#[test]
 fn reports_settings_of_existing_hosts_without_comparison() {
     let run = |layer: &str| {
         let mut run = Fixture::new(6);

@@ -104,6 +104,12 @@ pub(crate) fn lists_runs_newest_first_with_progress(place: &Place) {
     let unfinished = store.unfinished("digest of quick").expect("lists");
     assert_eq!(unfinished.iter().map(|run| &run.id).collect::<Vec<_>>(), [&first]);
     assert_eq!(store.resolve("latest:quick").expect("resolves"), first);
+    for run in ["quick-20261121-1", "quick-20261121-2"] {
+        let like = store.runs_like(&RunId(run.into())).expect("lists");
+        assert_eq!(like, store.runs_of("digest of quick").expect("lists"), "{run}");
+        assert_eq!(like.iter().map(|run| &run.id).collect::<Vec<_>>(), [&first], "those with trials");
+    }
+    assert_eq!(store.runs_like(&RunId("missing".into())).expect("lists"), []);
 }
 
 pub(crate) fn search_text_is_literal(place: &Place) {

@@ -39,18 +39,13 @@ pub(crate) async fn page(
 ) -> Result<Response, Failure> {
     let run = RunId(run);
     let id = run.clone();
-    let runs = site.read(move |site, store| runs_of(site, store, &id, MOST_RUNS)).await?;
+    let runs = site.read(move |site, store| runs_of(site, store, &id)).await?;
     let all = analysis::history(&runs);
     let content = content(&run, &runs, &all, &wanted.result);
     Ok(layout::run_page(&site, &format!("History of {run}"), &run, RunEntry::History, &content))
 }
 
-pub(super) fn runs_of(
-    site: &Site,
-    store: &store::Store,
-    run: &RunId,
-    most: usize,
-) -> Result<Vec<Arc<RunResults>>, Failure> {
+fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<RunResults>>, Failure> {
     let record = store.load(run)?;
     let digest = &record.header.scenario.digest;
     let imported = record.header.origin.imported().is_some();
@@ -58,7 +53,7 @@ pub(super) fn runs_of(
     let others = listed.iter().filter(|other| other.id != *run && other.started <= record.header.started);
     let mut runs = vec![Arc::new(analysis::run_results(&record))];
     // Runs that were written by an unknown version are skipped.
-    runs.extend(others.take(most - 1).filter_map(|other| site.results.of(other, store).ok()));
+    runs.extend(others.take(MOST_RUNS - 1).filter_map(|other| site.results.of(other, store).ok()));
     runs.reverse();
     Ok(runs)
 }

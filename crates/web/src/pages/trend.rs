@@ -4,7 +4,6 @@ use maud::{Markup, html};
 use samples::{RunId, RunState};
 use store::{RunListing, Store};
 
-use super::history;
 use crate::{links, site::Site};
 
 /// The maximum numbers of scenarios with a sparkline on a page, and of runs in it.
@@ -31,7 +30,11 @@ pub(super) fn of(site: &Site, store: &Store, runs: &[RunListing]) -> Vec<Trend> 
         }
     }
     let trend = |run: &&RunListing| {
-        let runs = history::runs_of(site, store, &run.id, MOST_RUNS).ok()?;
+        // Unlike a history page, this reads each run only once, because the results are cached.
+        let listed = store.runs_like(&run.id).ok()?;
+        let earlier = listed.iter().filter(|other| other.started <= run.started).take(MOST_RUNS);
+        let mut runs: Vec<_> = earlier.filter_map(|other| site.results.of(other, store).ok()).collect();
+        runs.reverse();
         let first = analysis::history(&runs).into_iter().next()?;
         (first.points.len() >= LEAST_RUNS).then(|| Trend {
             run: run.id.clone(),

@@ -42,3 +42,13 @@ fn disturbed_runs_give_no_verdict() {
         );
     }
 }
+
+#[test]
+fn only_disturbed_results_are_measured_again() {
+    let mut comparison = compare(&run(66e9, 0), &run(13e9, 6));
+    let undisturbed = ResultComparison { disturbed: None, ..comparison.results[0].clone() };
+    comparison.results.push(undisturbed);
+    let verdict = crate::comparison::verdict::verdict(&comparison);
+    assert_eq!(verdict.conclusion, ComparisonConclusion::Undecided, "{verdict:#?}");
+    assert_eq!(verdict.disturbed.map(|it| it.results), Some(1));
+}

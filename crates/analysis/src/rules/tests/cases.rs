@@ -88,7 +88,10 @@ pub(super) const CASES: &[Case] = &[
         triggers: || watched::shaped(50_000),
         spares: || watched::shaped(500),
         severity: Warning,
-        says: &["queueing discipline of a:eth0 (tbf) limits the rate", "50.0 % of its packets"],
+        says: &[
+            "queueing discipline of a:eth0 (tbf) limits the rate",
+            "held packets back 50 times per 100 packets while measuring",
+        ],
         change: None,
     },
     Case {

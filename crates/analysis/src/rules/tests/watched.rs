@@ -220,6 +220,28 @@ fn black_hole_of_a_stream_is_serious_if_a_device_loses_its_packets() {
 }
 
 #[test]
+fn black_hole_concerns_only_results_with_larger_packets() {
+    let mut run = nested(9e9);
+    let results = ["one/bulk", "one/ping", "other/bulk"];
+    for path in ["one", "other"] {
+        run.path(path, &["wire"]).stream(path, &[], 1e6).ping(path, &[], 50e3);
+    }
+    for (result, device) in results.iter().zip(["sw:p1", "sw:p1", "sw:p2"]) {
+        let hole = BlackHole { carried: 1300, lost: 1500, device: Some(device.into()), device_mtu: None };
+        run.each(result, |trial| trial.path_check.black_hole = Some(hole.clone()));
+    }
+    let concerned = |run: &Fixture| -> Vec<(bool, Vec<String>)> {
+        let is_first = |lead: &str| lead.starts_with("sw:p1 ");
+        let found = super::claims(run, "black-hole").into_iter();
+        found.map(|finding| (is_first(&finding.lead), finding.results)).collect()
+    };
+    let expected = [(true, vec![results[0].to_owned()]), (false, vec![results[2].to_owned()])];
+    assert_eq!(concerned(&run), expected, "each device loses packets of its own path");
+    run.record.trials.retain(|trial| trial.result == results[1]);
+    assert_eq!(concerned(&run), [(true, vec![])], "the messages are smaller");
+}
+
+#[test]
 fn replaces_only_queueing_disciplines_without_rate_limit() {
     for (kind, replaced) in [("tbf", false), ("htb", false), ("pfifo_fast", true), ("fq_codel", true)] {
         let mut run = dropping(0, 20);
@@ -233,6 +255,33 @@ fn replaces_only_queueing_disciplines_without_rate_limit() {
             |command: &String| command.starts_with("tc qdisc replace dev eth0 root fq_codel  # in a");
         assert_eq!(commands.iter().any(replaces), replaced, "{kind}: {commands:?}");
     }
+}
+
+#[test]
+fn each_device_that_limits_the_rate_is_named() {
+    let upper = super::made::UPPER;
+    for (mut run, rule) in [(shaped(50_000), "shaped-port"), (policed(100), "policed-port")] {
+        run.path("other", &["wire"]).stream("other", &[], 1e9);
+        let counters = run.record.trials.iter().find(|trial| trial.result == upper);
+        let mut counters = counters.and_then(|trial| trial.counters.clone()).expect("they are counted");
+        counters.devices.iter_mut().for_each(|device| device.device = "b:eth0".into());
+        run.each("other/bulk", |trial| trial.counters = Some(counters.clone()));
+        let mut named: Vec<(bool, Vec<String>)> = super::claims(&run, rule)
+            .into_iter()
+            .map(|finding| (finding.lead.contains("b:eth0"), finding.results))
+            .collect();
+        named.sort();
+        assert_eq!(named, [(false, vec![upper.to_owned()]), (true, vec!["other/bulk".to_owned()])], "{rule}");
+    }
+}
+
+#[test]
+fn packets_may_be_held_back_several_times() {
+    let reported = super::claims(&shaped(250_000), "shaped-port");
+    assert!(
+        reported[0].detail.starts_with("it held packets back 250 times per 100 packets"),
+        "{reported:#?}"
+    );
 }
 
 #[test]
