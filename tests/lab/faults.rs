@@ -110,6 +110,7 @@ pub(crate) fn names_faults_of_a_switch() {
 pub(crate) fn names_filtered_icmp_errors() {
     check(ROUTED, THROUGH_ROUTER, STREAM, &ICMP_HOLE);
     check(ROUTED, THROUGH_ROUTER, PING, &ICMP_HOLE);
+    check(&format!("family = [\"ipv6\"]\n{ROUTED}"), THROUGH_ROUTER, PING, &ICMP_HOLE);
 }
 
 pub(crate) fn path_that_cannot_carry_the_workload_is_the_answer() {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use machine::HostPolicy;
 use protocol::{MtuHole, MtuProbe, MtuResult, Order, Reply, Token};
 use samples::{BlackHole, DeviceCounters};
-use scenario::{DeviceRef, Family, Path, PlannedResult};
+use scenario::{DeviceRef, Family, Lab, Path, PlannedResult};
 use units::Nanos;
 use workload::{PingPongSettings, Schedule, WorkloadSettings};
 
@@ -146,9 +146,10 @@ impl TrialRunner<'_> {
             passed(before, between) >= enough && passed(between, after) < enough / 2
         });
         let at = |((_, _), device): ((DeviceCounters, DeviceCounters), DeviceCounters)| {
-            path.devices.iter().find(|at| at.to_string() == device.device).cloned()
+            path.devices.iter().find(|at| at.to_string() == device.device)
         };
-        Ok(lost.and_then(at))
+        let lab = self.lab_handle.lab;
+        Ok(lost.and_then(at).filter(|at| !is_behind_unknown_network(lab, &path.devices, at)).cloned())
     }
 
     fn ask_client(
@@ -194,6 +195,62 @@ impl TrialRunner<'_> {
     }
 }
 
+/// Packets that such a device does not receive are lost in the network between two existing hosts.
+fn is_behind_unknown_network(lab: &Lab, devices: &[DeviceRef], at: &DeviceRef) -> bool {
+    let crosses = |hop: &[DeviceRef]| {
+        let [near, far] = [&hop[0], &hop[1]].map(|device| lab.seat(&device.host));
+        hop[1] == *at && near.is_some() && far.is_some() && near != far
+    };
+    devices.windows(2).any(crosses)
+}
+
 fn send_packets(probe: MtuProbe) -> Order {
     Order::SendPackets { probe, count: LOCATING_PACKETS }
+}
+
+#[cfg(test)]
+mod tests {
+    use scenario::Scenario;
+
+    use super::*;
+
+    const HOSTS: &str = r#"
+schema = 1
+name = "hosts"
+title = "Existing hosts, and hosts of the lab"
+[hosts.a]
+at = "ssh:a.example"
+interface = "eth0"
+[hosts.b]
+at = "ssh:b.example"
+interface = "eth0"
+[hosts.left]
+[hosts.right]
+[wires.cable]
+between = ["left:eth0", "right:eth0"]
+addresses = ["198.18.0.1/24", "198.18.0.2/24"]
+[vxlans.vx]
+vni = 7
+members.a.address = "198.18.9.1/24"
+members.b.address = "198.18.9.2/24"
+[paths.overlay]
+from = "a:vx"
+to = "b:vx"
+layers = ["vxlan", "network"]
+baseline = true
+[paths.wire]
+from = "left"
+to = "right"
+layers = ["wire"]
+[workloads.bulk]
+kind = "stream"
+"#;
+
+    #[test]
+    fn only_first_device_behind_an_unknown_network_is_not_blamed() {
+        let scenario = Scenario::parse("hosts", HOSTS).expect("a valid scenario");
+        let all = scenario.paths.iter().flat_map(|path| path.devices.iter().map(|at| (at, &path.devices)));
+        let spared = all.filter(|(at, devices)| is_behind_unknown_network(&scenario.lab, devices, at));
+        assert_eq!(spared.map(|(at, _)| at.to_string()).collect::<Vec<_>>(), ["b:eth0"]);
+    }
 }

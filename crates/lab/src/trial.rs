@@ -1,7 +1,7 @@
 //! Runs a trial, or several at the same time, in steps: place, read devices, check paths, measure.
 
 use samples::{Arm, BlackHole, DeviceState, PathCheck, SkippedResult, Trial, ValidityWarning};
-use scenario::{DeviceRef, PlannedResult};
+use scenario::{DeviceRef, Family, PlannedResult};
 
 use crate::{
     disturbance,
@@ -16,9 +16,8 @@ use crate::{
     warnings,
 };
 
-/// The lengths of an IP header without options and a UDP header in bytes (RFC 791, RFC 8200, RFC 768).
-const HEADERS_IPV4: u64 = 20 + 8;
-const HEADERS_IPV6: u64 = 40 + 8;
+/// The length of a UDP header in bytes (RFC 768).
+const UDP_HEADER: u32 = 8;
 
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
@@ -115,9 +114,9 @@ impl TrialInProgress<'_> {
     fn fatal_hole(&self) -> Option<&BlackHole> {
         let kind = self.order.result.load.kind();
         let server = self.order.path.to.address_in(self.order.result.family);
-        let headers = if server.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 };
+        let headers = Family::of(server).header() + UDP_HEADER;
         let hole = self.path_check.black_hole.as_ref();
-        hole.filter(|hole| kind.exceeds(hole.carried.into(), headers))
+        hole.filter(|hole| kind.exceeds(hole.carried.into(), headers.into()))
     }
 
     fn skip(&self, reason: &str) -> TrialOutcome {

@@ -53,7 +53,7 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
 
 /// Warns about the end with the longest stall, if the stall is long compared with the trial and with
 /// scheduling delays among the threads of the ends. Guests are skipped, because their clocks may stop with
-/// them, and so are ends paused by a CPU quota, because the quota is part of the system under test.
+/// them, and so are ends that a CPU quota paused for as long, because the quota is part of the system under test.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],
@@ -62,10 +62,11 @@ pub(crate) fn stalled(
     let threads = ends.iter().flatten().map(|end| end.threads.len() as u64).sum::<u64>();
     let ends = ends.into_iter().zip(guests).zip(["client", "server"]);
     let known = ends.filter(|((_, is_guest), _)| !is_guest);
-    let is_free = |(end, _): &(&EndReport, _)| end.throttled.is_none();
+    let paused = |end: &EndReport| end.throttled.as_ref().map_or(Nanos(0), |throttled| throttled.time);
+    let is_unexplained = |(end, _): &(&EndReport, _)| paused(end) < end.stalled;
     let longest = known
         .filter_map(|((end, _), name)| Some((end?, name)))
-        .filter(is_free)
+        .filter(is_unexplained)
         .max_by_key(|(end, _)| end.stalled);
     let (end, name) = longest?;
     let lasted = load.kind().lasts().unwrap_or(end.machine.elapsed);

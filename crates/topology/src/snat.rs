@@ -14,16 +14,22 @@ const TABLE: &str = "plumb";
 const CHAIN: &str = "egress";
 
 pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Result<(), Refusal> {
-    for same_family in gateways.chunk_by(|one, other| family(one) == family(other)) {
-        let family = family(same_family[0]);
-        let connection = namespaces.nftables(&same_family[0].egress)?;
+    for (family, of_family) in by_family(gateways) {
+        let connection = namespaces.nftables(&of_family[0].egress)?;
         let base = BaseChain::nat(NatHook::Postrouting, Priority::SrcNat);
         let chain = Chain::new(TABLE, CHAIN)?.family(family).base(base);
         let table = connection.transaction().add_table(TABLE, family).add_chain(chain);
-        let rules = same_family.iter().fold(table, |table, gateway| table.add_rule(rule(gateway)));
+        let rules = of_family.iter().fold(table, |table, gateway| table.add_rule(rule(gateway)));
         namespaces.wait(rules.commit(&connection))?;
     }
     Ok(())
+}
+
+/// The kernel refuses to create a family's table twice.
+fn by_family<'g>(gateways: &[&'g Gateway]) -> Vec<(Family, Vec<&'g Gateway>)> {
+    let of_family = |wanted| gateways.iter().copied().filter(|gateway| family(gateway) == wanted).collect();
+    let all = [Family::Ip, Family::Ip6].map(|family| (family, of_family(family)));
+    all.into_iter().filter(|(_, gateways): &(_, Vec<_>)| !gateways.is_empty()).collect()
 }
 
 pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64> {
@@ -57,4 +63,20 @@ fn counter(expressions: &[RuleExpr]) -> Option<u64> {
         RuleExpr::Counter { packets, .. } => Some(*packets),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch;
+
+    #[test]
+    fn each_family_has_one_table() {
+        let ipv4 = scratch::gateway();
+        let ipv6 = Gateway { egress_address: "2001:2::1".parse().unwrap(), ..scratch::gateway() };
+        let tables = by_family(&[&ipv4, &ipv6, &ipv4]);
+        let sizes: Vec<_> = tables.iter().map(|(family, gateways)| (*family, gateways.len())).collect();
+        assert_eq!(sizes, [(Family::Ip, 2), (Family::Ip6, 1)]);
+        assert!(by_family(&[&ipv6]).iter().all(|(family, _)| *family == Family::Ip6));
+    }
 }

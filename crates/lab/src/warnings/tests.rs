@@ -1,6 +1,6 @@
 //! Tests trials that cause warnings, and similar trials that cause none.
 
-use samples::{MachineCpu, ThreadCpu, ThreadRole};
+use samples::{CpuThrottling, MachineCpu, ThreadCpu, ThreadRole};
 use units::Bytes;
 use workload::{
     Background, ConnectData, Direction, EndMeasurement, EndSeries, Interval, LatencyHistogram, Measurement,
@@ -92,6 +92,30 @@ fn reports_stall_of_a_tenth_of_the_trial() {
             None,
             "guests are skipped"
         );
+    }
+}
+
+#[test]
+fn cpu_quota_excuses_only_as_long_a_stall() {
+    for (paused, expected) in [(5, true), (899, true), (900, false)] {
+        let throttled = CpuThrottling {
+            end: String::new(),
+            group: "/sys/fs/cgroup/web".to_owned(),
+            limit: Some(0.1),
+            periods: 10,
+            throttled: 9,
+            time: Nanos::from_millis(paused),
+        };
+        let report = EndReport {
+            measured: EndMeasurement::Stream(StreamEnd::default()),
+            machine: MachineCpu { elapsed: SECOND, ..MachineCpu::default() },
+            threads: Vec::new(),
+            softnet: None,
+            throttled: Some(throttled),
+            stalled: Nanos::from_millis(900),
+        };
+        let found = super::stalled(&stream(|_| {}), [Some(&report), None], [false; 2]);
+        assert_eq!(found.is_some(), expected, "paused for {paused} ms");
     }
 }
 

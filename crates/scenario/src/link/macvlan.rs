@@ -49,12 +49,12 @@ impl LinkTable for Entry<MacvlanTable> {
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
-    /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
-    /// exist.
     fn convert(&mut self, converter: &mut Converter) {
         converter.put(&mut self.table.address);
     }
 
+    /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
+    /// exist.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }

@@ -56,12 +56,12 @@ impl LinkTable for Entry<VlanTable> {
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
-    /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
-    /// exist.
     fn convert(&mut self, converter: &mut Converter) {
         self.table.address.iter_mut().for_each(|address| converter.put(address));
     }
 
+    /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
+    /// exist.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }

@@ -41,7 +41,8 @@ pub(crate) struct VxlanTable {
     /// and learn). Default: `unicast`.
     pub(crate) fdb: Option<Forwarding>,
     /// Address family of the tunnel's packets. Default: that of the underlying device's address.
-    pub(crate) underlay: Option<Family>,
+    #[schemars(with = "Option<Family>")]
+    pub(crate) underlay: Option<Spanned<Family>>,
     /// MTU of its devices. Default: the smallest MTU of the underlying devices, minus the encapsulation: 50 bytes over
     /// IPv4, 70 over IPv6.
     #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
@@ -71,13 +72,17 @@ impl Entry<VxlanTable> {
         self.table.port.as_ref().map_or(PORT, |port| *port.get_ref())
     }
 
+    pub(crate) fn written_underlay(&self) -> Option<Family> {
+        self.table.underlay.as_ref().map(|family| *family.get_ref())
+    }
+
     fn underlay(&self, document: &Document) -> Family {
         let over = self.table.members.iter().next().map(Entry::<MemberTable>::over);
         let address = || {
             let devices = document.links.all().flat_map(|table| table.devices(document));
             devices.filter(|device| Some(&device.at) == over.as_ref()).find_map(|device| device.address)
         };
-        let written = self.table.underlay.or_else(|| document.families().first().copied());
+        let written = self.written_underlay().or_else(|| document.families().first().copied());
         written.or_else(|| Some(Family::of(address()?.0.addr()))).unwrap_or(Family::Ipv4)
     }
 
@@ -93,8 +98,8 @@ impl Entry<VxlanTable> {
                 let over = member.over();
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
-                let local =
-                    local.and_then(|local| self.table.underlay.map_or(Some(local), |it| it.address(local)));
+                let local = local
+                    .and_then(|local| self.written_underlay().map_or(Some(local), |it| it.address(local)));
                 (over, local)
             }
         };
@@ -122,6 +127,15 @@ impl Entry<VxlanTable> {
             let help = "to include this machine, add a host with `at = \"local\"`";
             problems.push(Problem::new(lab_member.name.span(), message, "not connected").help(help));
         }
+    }
+
+    /// The lab does not know the counterparts of an existing host's addresses.
+    fn underlay_of_existing(&self, document: &Document) -> Option<Problem> {
+        let place = self.table.underlay.as_ref()?.span();
+        let host = self.table.members.names().find(|host| document.existing(host).is_some())?;
+        let message = format!("the tunnel's packets use the network of the existing host `{host}`");
+        let help = "remove it; the `address` of an existing host decides the family of the tunnel's packets";
+        Some(Problem::new(place, message, "no effect").help(help))
     }
 
     fn identifiers(&self, problems: &mut Vec<Problem>) {
@@ -263,6 +277,7 @@ impl LinkTable for Entry<VxlanTable> {
     fn check(&self, document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
         self.identifiers(problems);
         self.mixed_members(document, problems);
+        problems.extend(self.underlay_of_existing(document));
         if let Some(vxlan) = resolved(draft, self.name()) {
             self.without_local(vxlan, problems);
         }

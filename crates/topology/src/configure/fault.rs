@@ -9,8 +9,8 @@ use nlink::{
         Connection, MessageBuilder, Nftables, NlMsgType,
         message::NLM_F_REQUEST,
         nftables::{
-            BaseChain, Chain, CmpOp, Expr, Family, FilterHook, LimitExpr, LimitUnit, PayloadBase, Priority,
-            Register, Rule, Verdict,
+            BaseChain, Chain, CmpOp, Expr, Family, FilterHook, LimitExpr, LimitUnit, MetaKey, PayloadBase,
+            Priority, Register, Rule, Verdict,
         },
         tc::TbfConfig,
         types::tc::{TcMsg, tc_handle},
@@ -39,10 +39,12 @@ const HOLE_PEAK: u64 = 2 * HOLE_RATE;
 const HOLE_BURST: u64 = 1 << 20;
 const HOLE_QUEUE: u64 = 10 << 20;
 const ETHERNET_HEADER: u32 = 14;
-/// The protocol field of an IPv4 header, and the number of ICMP (RFC 791, RFC 792).
-const PROTOCOL_OFFSET: u32 = 9;
+/// The numbers of ICMP (RFC 792) and ICMPv6 (RFC 4443).
 const ICMP: u8 = 1;
+const ICMPV6: u8 = 58;
 const DESTINATION_UNREACHABLE: u8 = 3;
+/// Smaller types of ICMPv6 messages are errors (RFC 4443, section 2.1).
+const FIRST_INFORMATIONAL: u8 = 128;
 
 pub(super) struct Placed;
 
@@ -137,34 +139,43 @@ fn install(
         .family(Family::Netdev)
         .base(BaseChain::filter(hook, Priority::Filter));
     let comment = serde_json::to_string(&fault).expect("a fault is plain data");
-    let rule = Rule::new(&table, CHAIN).family(Family::Netdev).comment(&comment);
-    let rule = expressions(fault).into_iter().fold(rule, Rule::expr);
+    let rule = |expressions: Vec<Expr>| {
+        let rule = Rule::new(&table, CHAIN).family(Family::Netdev).comment(&comment);
+        expressions.into_iter().fold(rule, Rule::expr)
+    };
     let transaction = connection.transaction().add_table(table.as_str(), Family::Netdev).add_chain(chain);
-    Ok(kernel.namespaces.wait(transaction.add_rule(rule).commit(connection))?)
+    let rules = rules(fault).into_iter().map(rule);
+    let transaction = rules.fold(transaction, |transaction, rule| transaction.add_rule(rule));
+    Ok(kernel.namespaces.wait(transaction.commit(connection))?)
 }
 
-/// The expressions of a rule. Without a verdict, the rule only marks the device.
-fn expressions(fault: Fault) -> Vec<Expr> {
-    let byte = |base, offset, value: u8| {
-        let dreg = Register::R0;
-        [
-            Expr::Payload { dreg, base, offset, len: 1 },
-            Expr::Cmp { sreg: dreg, op: CmpOp::Eq, data: vec![value] },
-        ]
-    };
+/// The expressions of each rule. Without a verdict, the rule only marks the device.
+fn rules(fault: Fault) -> Vec<Vec<Expr>> {
     match fault {
         Fault::PolicedPort { bits_per_second } => {
             let limit = LimitExpr::bytes(Bytes::new(bits_per_second / 8), LimitUnit::Second);
-            vec![limit.burst(POLICED_BURST).over().into(), Expr::Counter, Expr::Verdict(Verdict::Drop)]
+            vec![vec![limit.burst(POLICED_BURST).over().into(), Expr::Counter, Expr::Verdict(Verdict::Drop)]]
         }
-        Fault::IcmpHole => {
-            let icmp = byte(PayloadBase::Network, PROTOCOL_OFFSET, ICMP);
-            let error = byte(PayloadBase::Transport, 0, DESTINATION_UNREACHABLE);
-            let drop = [Expr::Counter, Expr::Verdict(Verdict::Drop)];
-            icmp.into_iter().chain(error).chain(drop).collect()
+        Fault::IcmpHole => vec![
+            drop_messages(ICMP, CmpOp::Eq, DESTINATION_UNREACHABLE),
+            drop_messages(ICMPV6, CmpOp::Lt, FIRST_INFORMATIONAL),
+        ],
+        Fault::QueueLimit { .. } | Fault::MtuHole { .. } | Fault::CpuLimit { .. } => {
+            vec![vec![Expr::Counter]]
         }
-        Fault::QueueLimit { .. } | Fault::MtuHole { .. } | Fault::CpuLimit { .. } => vec![Expr::Counter],
     }
+}
+
+fn drop_messages(protocol: u8, op: CmpOp, message_type: u8) -> Vec<Expr> {
+    let dreg = Register::R0;
+    vec![
+        Expr::Meta { dreg, key: MetaKey::L4Proto },
+        Expr::Cmp { sreg: dreg, op: CmpOp::Eq, data: vec![protocol] },
+        Expr::Payload { dreg, base: PayloadBase::Transport, offset: 0, len: 1 },
+        Expr::Cmp { sreg: dreg, op, data: vec![message_type] },
+        Expr::Counter,
+        Expr::Verdict(Verdict::Drop),
+    ]
 }
 
 fn bucket(fault: Fault) -> Option<TbfConfig> {

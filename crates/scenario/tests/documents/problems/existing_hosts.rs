@@ -260,6 +260,13 @@ fn reports_unsupported_devices_of_existing_host() {
             "cannot be changed",
             "on the host itself",
         ),
+        (
+            "vni = 100",
+            "vni = 100\nunderlay = \"ipv6\"",
+            "\"ipv6\"",
+            "use the network of the existing host `a`",
+            "`address` of an existing host",
+        ),
     ] {
         assert!(OVERLAY.contains(from), "outdated case: {from}");
         check_text(&OVERLAY.replacen(from, to, 1), at, message, help);

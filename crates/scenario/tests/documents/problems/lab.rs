@@ -352,6 +352,24 @@ fn reports_faults_that_cannot_be_built() {
 }
 
 #[test]
+fn reports_fault_that_would_replace_the_rate_of_a_wire() {
+    let wire = "between = [\"node1:eth0\"";
+    let text = changed("quick", wire, &format!("rate = \"1Gbit/s\"\n{wire}"));
+    let path = "[paths.node-to-node]";
+    for (device, is_reported) in [("node1:eth0", true), ("egress:eth0", true), ("egress:eth1", false)] {
+        let fault = format!(
+            "[faults.hole]\nkind = \"mtu-hole\"\nmtu = 1400\n[devices.\"{device}\"]\nfault = \"hole\"\n\n{path}"
+        );
+        let text = text.replacen(path, &fault, 1);
+        if is_reported {
+            check_text(&text, device, "already has a rate limit", "remove `rate`");
+        } else {
+            Scenario::parse("test", &text).expect("this wire has no rate");
+        }
+    }
+}
+
+#[test]
 fn fault_is_found_by_its_name() {
     let text = changed(
         "quick",
