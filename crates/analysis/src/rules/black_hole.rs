@@ -129,5 +129,5 @@ fn remedy(lost: &Lost<'_>, context: &Context<'_>) -> Remedy {
         format!("Lower the MTU of both ends to {carried}, or raise it at the device that loses the packets"),
         ends.into_iter().chain(raise).collect(),
     )
-    .explained("Let ICMP \"fragmentation needed\" (type 3, code 4) pass every firewall on the path.")
+    .explained("Let ICMP \"fragmentation needed\" (type 3, code 4), or ICMPv6 \"packet too big\" (type 2), pass every firewall on the path.")
 }
