@@ -90,7 +90,7 @@ pub(crate) fn lab(document: &Document) -> Draft {
 fn second_family(document: &Document) -> Option<Family> {
     let families = document.families();
     let underlays = document.links.vxlans.iter().filter_map(Entry::written_underlay);
-    families.iter().copied().chain(underlays).find(|family| Some(family) != families.first())
+    families.iter().chain(underlays).find(|family| Some(*family) != families.first()).copied()
 }
 
 pub(crate) struct Resolver<'d> {

@@ -72,8 +72,8 @@ impl Entry<VxlanTable> {
         self.table.port.as_ref().map_or(PORT, |port| *port.get_ref())
     }
 
-    pub(crate) fn written_underlay(&self) -> Option<Family> {
-        self.table.underlay.as_ref().map(|family| *family.get_ref())
+    pub(crate) fn written_underlay(&self) -> Option<&Family> {
+        self.table.underlay.as_ref().map(|family| family.get_ref())
     }
 
     fn underlay(&self, document: &Document) -> Family {
@@ -82,7 +82,7 @@ impl Entry<VxlanTable> {
             let devices = document.links.all().flat_map(|table| table.devices(document));
             devices.filter(|device| Some(&device.at) == over.as_ref()).find_map(|device| device.address)
         };
-        let written = self.written_underlay().or_else(|| document.families().first().copied());
+        let written = self.written_underlay().copied().or_else(|| document.families().first().copied());
         written.or_else(|| Some(Family::of(address()?.0.addr()))).unwrap_or(Family::Ipv4)
     }
 
