@@ -3,12 +3,7 @@
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 #![expect(clippy::disallowed_methods, reason = "a build script writes files that users do not see")]
 
-use std::{
-    env,
-    ffi::OsStr,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{env, ffi::OsStr, fs, path::PathBuf};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -20,7 +15,8 @@ fn main() {
 }
 
 fn list_pages() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings");
+    let folder =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../docs/findings");
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = fs::read_dir(&folder).expect("docs/findings can be read");
     let mut pages: Vec<PathBuf> =
@@ -34,6 +30,6 @@ fn list_pages() {
         format!("({name:?}, include_str!({page:?})),\n")
     };
     let list: String = pages.iter().map(line).collect();
-    let path = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("pages.rs");
+    let path = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("pages.rs");
     fs::write(path, format!("&[{list}]")).expect("the output folder is writable");
 }

@@ -9,6 +9,8 @@ use std::{collections::BTreeMap, net::IpAddr, ops::Range};
 
 use ipnet::IpNet;
 
+use toml::Spanned;
+
 use crate::{
     document::{Document, Entry, GatewayTable, GuestTable},
     family::{Family, UNKNOWN},
@@ -89,7 +91,7 @@ pub(crate) fn lab(document: &Document) -> Draft {
 
 fn second_family(document: &Document) -> Option<Family> {
     let families = document.families();
-    let underlays = document.links.vxlans.iter().filter_map(Entry::written_underlay);
+    let underlays = document.links.vxlans.iter().filter_map(Entry::written_underlay).map(Spanned::get_ref);
     families.iter().chain(underlays).find(|family| Some(*family) != families.first()).copied()
 }
 

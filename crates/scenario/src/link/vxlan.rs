@@ -72,8 +72,8 @@ impl Entry<VxlanTable> {
         self.table.port.as_ref().map_or(PORT, |port| *port.get_ref())
     }
 
-    pub(crate) fn written_underlay(&self) -> Option<&Family> {
-        self.table.underlay.as_ref().map(|family| family.get_ref())
+    pub(crate) fn written_underlay(&self) -> Option<&Spanned<Family>> {
+        self.table.underlay.as_ref()
     }
 
     fn underlay(&self, document: &Document) -> Family {
@@ -82,7 +82,10 @@ impl Entry<VxlanTable> {
             let devices = document.links.all().flat_map(|table| table.devices(document));
             devices.filter(|device| Some(&device.at) == over.as_ref()).find_map(|device| device.address)
         };
-        let written = self.written_underlay().copied().or_else(|| document.families().first().copied());
+        let written = self
+            .written_underlay()
+            .map(|family| *family.get_ref())
+            .or_else(|| document.families().first().copied());
         written.or_else(|| Some(Family::of(address()?.0.addr()))).unwrap_or(Family::Ipv4)
     }
 
@@ -98,8 +101,9 @@ impl Entry<VxlanTable> {
                 let over = member.over();
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
-                let local = local
-                    .and_then(|local| self.written_underlay().map_or(Some(local), |it| it.address(local)));
+                let local = local.and_then(|local| {
+                    self.written_underlay().map_or(Some(local), |it| it.get_ref().address(local))
+                });
                 (over, local)
             }
         };
