@@ -87,7 +87,7 @@ pub(crate) fn refused() {
     check("GET /", "", "", "421");
     check("GET /", &format!("Host: localhost:{port}\r\n"), "", "200");
     check("GET /", "Host: plumb.example.org\r\n", "", "200");
-    let form = "Content-Type: application/x-www-form-urlencoded\r\n";
+    let form = format!("Content-Type: {FORM}\r\n");
     let ours = format!("Origin: http://{host}\r\n");
     let sign_in = |origin: &str, body: &str, status: &str| {
         check("POST /sign-in", &format!("Host: {host}\r\n{form}{origin}"), body, status)
@@ -97,11 +97,6 @@ pub(crate) fn refused() {
     sign_in("Origin: null\r\n", "token=x", "403");
     sign_in(&ours, "token=x", "303");
     sign_in(&ours, &format!("token={}", "x".repeat(100_000)), "413");
-    for request in ["GET /start", "POST /start", "GET /started/0", "POST /runs"] {
-        check(request, &format!("Host: {host}\r\n{form}{ours}"), "scenario=quick", "404");
-    }
-    let started = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--allow-run"]);
-    assert_eq!(started.status, Some(64), "{started:?}");
     check("DELETE /runs/egress-1", &format!("Host: {host}\r\nOrigin: http://{host}\r\n"), "", "405");
     let answer = server.get("/");
     for header in [
@@ -118,10 +113,64 @@ pub(crate) fn refused() {
     server.end();
 }
 
+/// Sends every method to every route, and to paths that would suit the start of a run.
+pub(crate) fn starts_nothing() {
+    let sandbox = sandbox();
+    kept::keep(&sandbox, &PLAIN);
+    let runs = || sandbox.succeed(&["runs", "list", "--json"]).out;
+    let before = runs();
+    let token = sandbox.secret("token", TOKEN);
+    let attacks = [
+        (FORM, "scenario=quick&run=quick&token=x"),
+        ("application/json", r#"{"scenario": "quick", "run": "quick"}"#),
+        ("text/plain", "quick"),
+    ];
+    for arguments in [&[][..], &["--token-file", &token]] {
+        let server = WebServer::start(&sandbox, arguments);
+        let cookie = if arguments.is_empty() { String::new() } else { signed_in(&server) };
+        for (path, method) in PATHS.iter().flat_map(|path| METHODS.map(|method| (path, method))) {
+            for (kind, body) in attacks {
+                let request = format!("{method} {path}?scenario=quick&run=quick");
+                let head = head(&server, &cookie).replace(FORM, kind);
+                let answer = server.answer(&request, &head, body);
+                let may_change = matches!(method, "GET" | "HEAD") || path.starts_with("/sign-");
+                assert!(may_change || answer.starts_with("HTTP/1.1 4"), "{request} {kind}: {answer:.300}");
+                assert_eq!(server.children(), "", "{request} {kind}: {answer:.300}");
+            }
+        }
+        server.end();
+    }
+    assert_eq!(runs(), before);
+    let allowed = sandbox.plumb(&["web", "--listen", "127.0.0.1:0", "--allow-run"]);
+    assert_eq!(allowed.status, Some(64), "{allowed:?}");
+}
+
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "RUN"];
+const PATHS: [&str; 17] = [
+    "/",
+    "/runs",
+    "/runs/egress-1",
+    "/runs/egress-1/download/raw",
+    "/runs/egress-1/events",
+    "/runs/egress-1/history",
+    "/runs/egress-1/live",
+    "/runs/quick",
+    "/compare",
+    "/compare/download/json",
+    "/metrics",
+    "/static/live.js",
+    "/start",
+    "/started/0",
+    "/run",
+    "/sign-in",
+    "/sign-out",
+];
+
 fn chmod(file: &str, mode: u32) {
     fs::set_permissions(file, Permissions::from_mode(mode)).expect("own file");
 }
 
+const FORM: &str = "application/x-www-form-urlencoded";
 const TOKEN: &str = "a-token-that-is-long-enough";
 
 pub(crate) fn token_file() {
@@ -151,8 +200,7 @@ pub(crate) fn token_file() {
 fn head(server: &WebServer, cookie: &str) -> String {
     let origin = &server.origin;
     let host = origin.trim_start_matches("http://");
-    let form = "Content-Type: application/x-www-form-urlencoded";
-    format!("Host: {host}\r\nOrigin: {origin}\r\n{form}\r\nCookie: {cookie}\r\n")
+    format!("Host: {host}\r\nOrigin: {origin}\r\nContent-Type: {FORM}\r\nCookie: {cookie}\r\n")
 }
 
 fn signed_in(server: &WebServer) -> String {

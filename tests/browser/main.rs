@@ -80,6 +80,7 @@ const CASES: &[Case] = &[
         test: access::token,
     },
     Case { name: "refuses_foreign_names_origins_and_methods", needs: &[], test: access::refused },
+    Case { name: "no_request_starts_a_run", needs: &[], test: access::starts_nothing },
     Case { name: "address_beyond_loopback_needs_a_valid_token", needs: &[], test: access::token_file },
     Case { name: "cookie_ends_with_sign_out_and_server", needs: &[], test: access::cookies },
     Case {

@@ -1,6 +1,7 @@
 //! Runs `plumb web`, and sends raw requests that no browser would send.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Stdio},
@@ -54,6 +55,13 @@ impl WebServer {
     pub fn get(&self, page: &str) -> String {
         let host = self.origin.trim_start_matches("http://");
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
+    }
+
+    /// Returns the PIDs of its child processes.
+    pub fn children(&self) -> String {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
+        // Threads may exit in the meantime.
+        tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("children")).ok()).collect()
     }
 
     pub fn end(mut self) {
