@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a release from the existing build, installs each of its packages into an empty root and tries it there.
+# Makes a release from the build of `make build`, installs each of its packages into an empty root and tries it there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,8 +13,8 @@ fail() {
     echo "$*" >&2
     exit 1
 }
-program=$(find target -maxdepth 3 -path "*/debug/plumb" -type f | head -n 1)
-[ -n "$program" ] || fail "there is no build to package: cargo build --bin plumb"
+program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/release/plumb
+[ -x "$program" ] || fail "there is no build to package: make build"
 release=$work/release
 xtask/release.sh "$release" "$program" >/dev/null
 xtask/release.sh "$work/again" "$program" >/dev/null
