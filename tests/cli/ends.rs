@@ -6,12 +6,10 @@ use std::{
     time::Duration,
 };
 
-use plumb_tests::{OtherWork, Output, Sandbox, cpu_time, wait_until};
+use plumb_tests::{OtherWork, Output, PATIENCE, Sandbox, cpu_time, wait_until};
 use serde_json::Value;
 
 use super::{free_port, sandbox};
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// CPU time that a client uses before it starts to send.
 const WELL_BEGUN: Duration = Duration::from_millis(500);

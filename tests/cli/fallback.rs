@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use plumb_tests::{Sandbox, wait_until};
+use plumb_tests::{PATIENCE, Sandbox, wait_until};
 use serde_json::Value;
 
 use crate::sandbox;
@@ -100,15 +100,15 @@ pub(crate) fn killed_plumb_releases_processes() {
     let words =
         ["trace", "--pid", pid.as_str(), "--for", "60s", "--fallback", "ptrace", "--probe", "syscalls"];
     let mut plumb = without_privileges(&sandbox, &words).spawn().expect("util-linux has it");
-    let watched = wait_until(Duration::from_secs(20), || busy.status("TracerPid:") != "0");
+    let watched = wait_until(PATIENCE, || busy.status("TracerPid:") != "0");
     std::thread::sleep(Duration::from_millis(200));
     plumb.kill().expect("SIGKILL can be sent");
     plumb.wait().expect("it was started");
     assert!(watched, "it was watched before");
-    assert!(wait_until(Duration::from_secs(5), || busy.status("TracerPid:") == "0"), "the kernel lets go");
+    assert!(wait_until(PATIENCE, || busy.status("TracerPid:") == "0"), "the kernel lets go");
     let moved = || std::fs::read_to_string(format!("/proc/{}/io", busy.pid())).expect("it runs");
     let before = moved();
-    assert!(wait_until(Duration::from_secs(5), || moved() != before), "it continues as before");
+    assert!(wait_until(PATIENCE, || moved() != before), "it continues as before");
 }
 
 pub(crate) fn only_processes_by_pid_can_be_stopped() {

@@ -1,15 +1,13 @@
 //! Tests stored runs that are checked, repaired, exported and removed, and unusable files.
 
-use std::{fs, path::Path, process::Stdio, time::Duration};
+use std::{fs, path::Path, process::Stdio};
 
-use plumb_tests::{Sandbox, trials, wait_until, wire};
+use plumb_tests::{PATIENCE, Sandbox, trials, wait_until, wire};
 
 use super::{
     sandbox,
     stored_runs::{self, GOLDEN},
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = stored_runs::with_run(GOLDEN);

@@ -1,12 +1,8 @@
 //! Tests variants of scenarios, which are listed, shown, run under their own names, resumed, or missing.
 
-use std::time::Duration;
-
-use plumb_tests::{kills::kept, wait_until};
+use plumb_tests::{PATIENCE, kills::kept, wait_until};
 
 use super::sandbox;
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 const WIRE: &str = r#"schema = 1
 name = "wire"

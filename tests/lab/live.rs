@@ -6,14 +6,11 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
-    time::Duration,
 };
 
-use plumb_tests::{Leftovers, Sandbox, agents, name, processes, signal, trials, wait_until, wire};
+use plumb_tests::{Leftovers, PATIENCE, Sandbox, agents, name, processes, signal, trials, wait_until, wire};
 
 use super::sandbox;
-
-const PATIENCE: Duration = Duration::from_secs(120);
 
 const LEAVES: &str = "\u{1b}[?1049l";
 
@@ -124,7 +121,7 @@ pub(super) fn q_ends_a_resumable_run() {
     }
     let kept = trials(&sandbox.record()).len();
     assert!((1..16).contains(&kept), "{kept}");
-    before.are_gone_within(Duration::from_secs(10));
+    before.are_gone_within(PATIENCE);
     let resumed = sandbox.succeed(&["run", "--resume"]);
     assert!(resumed.err.contains(&format!("{kept} of 16 trials done")), "{resumed:?}");
     assert_eq!(trials(&sandbox.record()).len(), 16);

@@ -2,9 +2,9 @@
 //! behind.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
-use plumb_tests::{Case, Need, Sandbox, run};
+use plumb_tests::{Case, Need, PATIENCE, Sandbox, run};
 
 mod chosen;
 mod disturbed;
@@ -273,8 +273,6 @@ const CASES: &[Case] = &[
     },
     Case { name: "full_disk_is_an_error_and_loses_no_trial", needs: &[ROOT], test: ends::full_disk },
 ];
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))

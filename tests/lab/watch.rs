@@ -5,7 +5,6 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::Stdio,
-    time::Duration,
 };
 
 use plumb_tests::{Leftovers, Output, Sandbox, in_one_of_three, kills::kept, signal, wait_until, wire};
@@ -155,7 +154,7 @@ pub(crate) fn watch_that_ends_during_a_run_leaves_nothing_behind() {
         assert!(wait_until(PATIENCE, || kept(&sandbox) >= 1), "no trial was stored");
         signal(watch.id(), name);
         assert_eq!(watch.wait().expect("it was started").code(), status, "{name}");
-        before.are_gone_within(Duration::from_secs(10));
+        before.are_gone_within(PATIENCE);
         assert!(kept(&sandbox) >= 1, "{name}");
         // The process of the run may take a moment to exit after its namespaces are gone.
         let removed = || sandbox.plumb(&["runs", "remove", "latest"]).status == Some(0);

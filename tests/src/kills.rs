@@ -11,11 +11,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Leftovers, Sandbox, name, processes, trials, wait_until};
-
-/// The timeout after a process of a run has been killed.
-const GONE: Duration = Duration::from_secs(5);
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::{Leftovers, PATIENCE, Sandbox, name, processes, trials, wait_until};
 
 type Killed = BTreeMap<String, usize>;
 
@@ -37,7 +33,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
             *killed.entry(victim.1).or_insert(0) += 1;
         }
         let ended = wait(&mut run);
-        before.are_gone_within(GONE);
+        before.are_gone_within(PATIENCE);
         let now = kept_trials(sandbox);
         let lost = kept.iter().filter(|trial| !now.contains(trial)).count();
         assert_eq!(lost, 0, "{} stored trials are lost, killed: {killed:?}", kept.len());
@@ -54,7 +50,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         assert!(kept.iter().all(|trial| now.contains(trial)), "a resume changes stored trials");
         assert_eq!(sandbox.findings("latest")["run"]["state"], "complete");
     }
-    before.are_gone_within(GONE);
+    before.are_gone_within(PATIENCE);
     reported(&killed)
 }
 
@@ -82,15 +78,9 @@ pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
         if kill(victim) {
             *killed.entry(victim_name).or_insert(0) += 1;
         }
-        if victim == server.id() {
-            assert!(!wait(&mut client).success(), "a client without its server fails");
-        } else {
-            // The server continues without its socket helper, so it has to be stopped here.
-            let _ = kill(server.id());
-            let _ = wait(&mut client);
-        }
-        let _ = wait(&mut server);
-        before.are_gone_within(GONE);
+        assert!(!wait(&mut client).success(), "a client without its server fails");
+        assert!(!wait(&mut server).success(), "a server without its helper fails");
+        before.are_gone_within(PATIENCE);
     }
     reported(&killed)
 }

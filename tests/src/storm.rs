@@ -30,7 +30,6 @@ const SHORTEST: f64 = 0.3;
 /// The time between controller starts while one after another fails.
 const APART: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(100);
-const GONE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub struct Storm {
@@ -85,7 +84,7 @@ impl Storm {
             shared.len()
         );
         fleet.end();
-        before.0.are_gone_within(GONE);
+        before.0.are_gone_within(PATIENCE);
         before.1.are_as_they_were(&fleet.network);
         let took = begun.elapsed().as_secs_f64();
         println!("  {took:.0} s; {stored}, {} connections on the bridge", connections.len());

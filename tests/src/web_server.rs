@@ -42,8 +42,9 @@ impl WebServer {
         let host = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host).expect("it serves");
         let length = body.len();
-        let sent =
-            format!("{request} HTTP/1.1\r\n{head}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+        let sent = format!(
+            "{request} HTTP/1.1\r\n{head}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
         stream.write_all(sent.as_bytes()).expect("it reads");
         let mut answer = Vec::new();
         if let Err(error) = stream.read_to_end(&mut answer) {

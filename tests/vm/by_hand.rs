@@ -6,13 +6,11 @@ use std::{
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::Duration,
 };
 
-use plumb_tests::{Sandbox, wait_until};
+use plumb_tests::{PATIENCE, Sandbox, wait_until};
 use serde_json::Value;
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
 const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
 /// The machines are smaller here than in the guide.

@@ -1,12 +1,11 @@
 //! Tests a monitor's privileges while its guest runs, as reported by the kernel.
 
-use std::{collections::BTreeSet, fs, ops::RangeInclusive, time::Duration};
+use std::{collections::BTreeSet, fs, ops::RangeInclusive};
 
-use plumb_tests::wait_until;
+use plumb_tests::{PATIENCE, wait_until};
 
 use crate::{remains::monitor, sandbox};
 
-const PATIENCE: Duration = Duration::from_secs(120);
 /// UIDs that neither accounts nor services use, including `plumb server`.
 const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 

@@ -3,10 +3,9 @@
 use std::{
     io::{BufRead, BufReader, Read},
     process::{Child, ChildStderr, Command, Stdio},
-    time::Duration,
 };
 
-use plumb_tests::{Leftovers, Sandbox, signal, trials, wait_until};
+use plumb_tests::{Leftovers, PATIENCE, Sandbox, signal, trials, wait_until};
 
 use crate::{
     measured::{scenario, streams},
@@ -14,7 +13,6 @@ use crate::{
     sandbox,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
 const PLANNED: u32 = 40;
 
 struct Run {

@@ -1,13 +1,12 @@
 //! Tests runs that measure guests of either machine type next to namespaces.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
-use plumb_tests::{Leftovers, Output, Sandbox, trials};
+use plumb_tests::{Leftovers, Output, PATIENCE, Sandbox, trials};
 use serde_json::Value;
 
 use crate::{remains::processes, sandbox};
 
-const PATIENCE: Duration = Duration::from_secs(20);
 /// A hash assigns streams to queues. With this many streams, one of two queues remains unused in one of 2^15
 /// runs.
 const MANY: u32 = 16;

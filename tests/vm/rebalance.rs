@@ -2,10 +2,10 @@
 
 use std::{cell::RefCell, fs, path::Path};
 
-use plumb_tests::{Sandbox, wait_until};
+use plumb_tests::{PATIENCE, Sandbox, wait_until};
 
 use crate::{
-    by_hand::{GuestKernel, MIB, Machine, PATIENCE, gauge, guide, words},
+    by_hand::{GuestKernel, MIB, Machine, gauge, guide, words},
     sandbox,
 };
 

@@ -1,25 +1,17 @@
-//! Tests guests that cannot start: the error message, and the time until it appears.
+//! Tests guests that cannot start.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::fs;
 
 use plumb_tests::Sandbox;
 
 use crate::{remains::processes, sandbox};
 
-/// No guest boots here. The slowest case is a KVM that hangs.
-const SOON: Duration = Duration::from_secs(10);
-
 fn check(sandbox: &Sandbox, flags: &[&str], status: i32, printed: &[&str]) {
-    let begun = Instant::now();
     let output = sandbox.plumb(&[&["vm", "run"], flags].concat());
     assert_eq!(output.status, Some(status), "{flags:?}: {output:?}");
     for printed in printed {
         assert!(output.err.contains(printed), "{flags:?}: `{printed}` is not in {}", output.err);
     }
-    assert!(begun.elapsed() < SOON, "{flags:?}: {:?}", begun.elapsed());
     assert!(processes(sandbox).is_empty());
 }
 

@@ -4,10 +4,9 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use plumb_tests::{Sandbox, belongs_to, wait_until};
+use plumb_tests::{PATIENCE, Sandbox, belongs_to, wait_until};
 
 pub(crate) use plumb_tests::processes;
 
@@ -44,8 +43,7 @@ impl Remains {
                 && now.files.is_subset(&self.files)
                 && sockets.all(|socket| is_of_another(socket, sandbox))
         };
-        let patience = Duration::from_secs(5);
-        assert!(wait_until(patience, || clean(&left())), "left behind: {:?}, before: {self:?}", left());
+        assert!(wait_until(PATIENCE, || clean(&left())), "left behind: {:?}, before: {self:?}", left());
         let home = fs::read_dir(sandbox.home()).expect("the folder exists").filter_map(Result::ok);
         let names = home.map(|entry| entry.file_name().to_string_lossy().into_owned());
         let left: Vec<String> =

@@ -5,11 +5,11 @@ use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 
 use machine::Monitor;
 use memory::AgentLink;
-use plumb_tests::{Sandbox, wait_until};
+use plumb_tests::{PATIENCE, Sandbox, wait_until};
 use serde_json::{Value, json};
 
 use crate::{
-    by_hand::{GuestKernel, MIB, Machine, PATIENCE, guide, top, words},
+    by_hand::{GuestKernel, MIB, Machine, guide, top, words},
     sandbox,
 };
 

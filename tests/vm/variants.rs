@@ -1,12 +1,10 @@
 //! Tests built-in scenarios with virtual machines as guests, and a guest's device without a scenario.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
-use plumb_tests::{Leftovers, trials};
+use plumb_tests::{Leftovers, PATIENCE, trials};
 
 use crate::{boots::boot, measured::number, remains::processes, sandbox};
-
-const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn guests_of_shipped_scenarios() {
     for (name, path, virtio) in [

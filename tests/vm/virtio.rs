@@ -5,10 +5,9 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read},
     process::Stdio,
-    time::Duration,
 };
 
-use plumb_tests::{Leftovers, Sandbox, trials};
+use plumb_tests::{Leftovers, PATIENCE, Sandbox, trials};
 use serde_json::Value;
 
 use crate::{
@@ -17,7 +16,6 @@ use crate::{
     sandbox,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
 /// The maximum of a tap device, which is 65535 bytes minus the Ethernet header.
 const LARGEST: u64 = 65_521;
 

@@ -18,7 +18,8 @@ const BECOME_ROOT: &str = "role-become-root";
 const HOLD_A_NAMESPACE: &str = "role-hold-a-namespace";
 const JOIN_A_CHILD: &str = "role-join-a-child";
 
-const SOON: Duration = Duration::from_secs(5);
+/// Shorter than the life of [`sleeper`].
+const SOON: Duration = Duration::from_secs(30);
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {

@@ -16,7 +16,7 @@ use sys::netns::NetNs;
 
 use crate::stand_in::{Behaviour, LAST_WORDS, REFUSAL};
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 struct Setup {
     folder: tempfile::TempDir,

@@ -15,7 +15,7 @@ use scenario::{
 use sys::netns::NetNs;
 use topology::Topology;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) fn can_create_namespaces(test: &str) -> bool {
     if sys::userns::has_net_admin() {
