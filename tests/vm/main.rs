@@ -10,6 +10,7 @@ mod balloon;
 mod boots;
 mod by_hand;
 mod confined;
+mod counted;
 mod ends;
 mod faults;
 mod firecracker;
@@ -66,6 +67,12 @@ const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
 const CASES: &[Case] = &[
+    Case { name: "counted_instructions_repeat", needs: HYPERVISOR, test: counted::counts_repeat },
+    Case {
+        name: "refuses_to_count_times_and_guests",
+        needs: &[],
+        test: counted::refuses_what_it_cannot_count,
+    },
     Case {
         name: "monitor_has_its_own_user_and_namespaces_and_a_sealed_image",
         needs: HYPERVISOR,

@@ -222,6 +222,7 @@ impl Fixture {
             observed: None,
             counters: None,
             warnings: Vec::new(),
+            instructions: None,
             simultaneous: 0,
             discarded: Vec::new(),
         });

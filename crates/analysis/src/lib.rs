@@ -26,6 +26,7 @@ mod golden;
 mod guest_cpu;
 mod hints;
 mod history;
+mod instructions;
 #[cfg(test)]
 mod judged;
 mod kind;

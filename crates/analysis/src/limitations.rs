@@ -153,6 +153,11 @@ fn loaded(record: &RunRecord) -> Option<String> {
 
 fn virtual_machine(record: &RunRecord) -> Option<String> {
     let environment = record.header.environment.as_ref()?;
+    if record.trials.iter().any(|trial| trial.instructions.is_some()) {
+        let text = "Instructions were counted on one emulated CPU: they show neither contention between CPUs, nor \
+                    caches, vhost or hardware, and one instruction takes one nanosecond of its time.";
+        return Some(text.to_owned());
+    }
     if let Some(reason) = &environment.inside {
         return Some(format!(
             "The run took place in a virtual hypervisor with an emulated processor ({reason}): counts are valid; \

@@ -129,7 +129,7 @@ fn of<'a>(
             measured.left_out.push(trial);
             continue;
         }
-        let Some(value) = trial.measurement.value(measured.metric) else {
+        let Some(value) = trial.value(measured.metric) else {
             match trial.arm {
                 Arm::Probed => measured.unusable_probed += 1,
                 Arm::Measure | Arm::Again | Arm::Alone => measured.unusable.push(trial),
@@ -152,6 +152,9 @@ fn is_unwatched(trial: &Trial) -> bool {
 }
 
 fn metric(result: &ResultRecord, first: &Trial) -> Metric {
+    if first.instructions.is_some() {
+        return first.metric();
+    }
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }
 

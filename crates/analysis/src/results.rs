@@ -4,8 +4,8 @@ use findings::{ResultShift, ResultSummary};
 use samples::{DeviceState, Trial};
 
 use crate::{
-    counters, cpu, cpu_attribution, fits::Fits, guest_cpu, kind, observations::Observations, packets, probed,
-    series, sockets, steadiness, syscalls, warnings, workload_summary,
+    counters, cpu, cpu_attribution, fits::Fits, guest_cpu, instructions, kind, observations::Observations,
+    packets, probed, series, sockets, steadiness, syscalls, warnings, workload_summary,
 };
 
 pub(crate) fn summaries(measured: &[Observations<'_>], fits: &Fits) -> Vec<ResultSummary> {
@@ -38,6 +38,7 @@ fn summary(result: &Observations<'_>, all: &[Observations<'_>], fits: &Fits) -> 
         consumers: cpu_attribution::costs(result),
         reported: kind::reported::columns(result),
         shifts: shifts(result),
+        instructions: instructions::groups(result),
         probed: probed::summary(result, &syscalls),
         syscalls,
         packets: counters.as_ref().and_then(|counters| packets::summary(result, counters)),

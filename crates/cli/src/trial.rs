@@ -126,6 +126,7 @@ impl Trial {
             observed: None,
             counters: None,
             warnings,
+            instructions: None,
             simultaneous: 0,
             discarded: Vec::new(),
         }

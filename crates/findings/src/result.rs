@@ -51,6 +51,9 @@ pub struct ResultSummary {
     pub shifts: Vec<ResultShift>,
     /// System calls counted by a probe or another tool, sorted by decreasing total time.
     pub syscalls: Vec<SyscallCount>,
+    /// Executed instructions by group of functions, most first. Empty if not counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<InstructionGroup>,
     /// Data from probed trials. `None` if there were none.
     pub probed: Option<ProbedSummary>,
     /// Counters of the devices and the machine over all trials. `None` if not read.
@@ -67,6 +70,25 @@ pub struct ResultSummary {
     pub path_mtu: Option<u32>,
     /// Warnings of the trials: the strongest of each kind, and the number of trials that have it.
     pub warnings: Vec<(ValidityWarning, u32)>,
+}
+
+/// Instructions of related functions. Groups are disjoint, and their sum is the value of the result.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct InstructionGroup {
+    /// E.g. `TCP`, or a kernel module such as `veth`.
+    pub name: String,
+    /// For 10^9 bytes or a message.
+    pub per_work: f64,
+    pub share: f64,
+    /// Those with most instructions.
+    pub functions: Vec<FunctionInstructions>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FunctionInstructions {
+    pub function: String,
+    /// For 10^9 bytes or a message.
+    pub per_work: f64,
 }
 
 /// The path of a result if its log does not contain one.

@@ -321,6 +321,7 @@ impl Assembler {
             observed: None,
             counters: None,
             warnings: found.warnings,
+            instructions: None,
             simultaneous: 0,
             discarded: Vec::new(),
         };

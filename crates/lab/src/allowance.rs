@@ -9,6 +9,8 @@ use workload::{Metric, WorkloadSettings};
 pub(crate) const USUAL: usize = 256 << 10;
 /// The length of a report without its series. On a large machine, most of it consists of the times per CPU.
 const REPORT: usize = 1 << 20;
+/// The length of the functions of a guest's kernel. Debian's have 4 MiB.
+const SYMBOLS: usize = 32 << 20;
 /// The length of one interval of a stream's connection if all numbers have their maximum length.
 const SAMPLE: usize = 1 << 10;
 const HISTOGRAM: usize = 32 << 10;
@@ -30,7 +32,7 @@ pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usi
 /// The maximum length of a message from a nested run of this plan. A trial contains the reports of both ends.
 pub(crate) fn nested_run(plan: &Plan) -> usize {
     let longest = plan.results.iter().map(|result| report_of(&result.load)).max().unwrap_or(0);
-    longest.saturating_mul(3).saturating_add(REPORT).min(MAX_LINE)
+    longest.saturating_mul(3).saturating_add(SYMBOLS).min(MAX_LINE)
 }
 
 fn report_of(load: &WorkloadSettings) -> usize {

@@ -51,7 +51,7 @@ pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
 pub use machine_facts::{ExistingIntroduction, Introduction, introduce, introduce_existing};
-pub use nested::{missing_for_guests, run_inside};
+pub use nested::{Inside, missing_for_guests, run_inside};
 pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};

@@ -8,9 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{Kernel, Machine};
+use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Symbols};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
-use samples::{RunHeader, Sink, SkippedResult};
+use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial};
 use scenario::{HostName, Lab, Path, Plan, Scenario};
 use units::Bytes;
 use workload::LiveRate;
@@ -36,14 +36,24 @@ const BOOTS: u32 = 80;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
+/// Smaller shares of the instructions of a trial are not recorded by function.
+const LEAST_SHARE: f64 = 0.0002;
 
-/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends. `reason` is the
-/// capability that this machine lacks.
+/// Why a run is moved into an emulated machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inside {
+    /// E.g. the capability that this machine lacks.
+    pub reason: String,
+    /// Whether instructions are counted. The run must have no guests.
+    pub counts: bool,
+}
+
+/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends.
 ///
 /// Must be called from a thread that lives as long as the run.
 pub fn run_inside<S: Sink>(
     request: &Request<'_>,
-    reason: &str,
+    inside: &Inside,
     sink: &mut S,
     observer: &mut dyn Observer,
     stop: &Stop,
@@ -52,12 +62,18 @@ pub fn run_inside<S: Sink>(
     observer.event(&Event::Boots { host: NAME });
     let host = HostName::new(NAME);
     let kernel = Kernel::installed().map_err(machine::MachineError::from)?;
-    let (guests, firecracker) = (memory_of(&request.scenario.lab), request.firecracker.as_deref());
-    let mut machine = machine::hypervisor(host, kernel, &request.agent, guests, firecracker)?;
+    let (memory, firecracker) = (memory_of(&request.scenario.lab), request.firecracker.as_deref());
+    let purpose = match inside.counts {
+        true => machine::Hypervisor::Counts,
+        false => machine::Hypervisor::Guests { memory, firecracker },
+    };
+    let (mut machine, counter) = machine::hypervisor(host, kernel, &request.agent, purpose)?;
     let mut hypervisor = Hypervisor::start(&mut machine, request.plan)?;
     hypervisor.send(&ToNestedRun::Hello(Hello::new(request.tool)))?;
-    hypervisor.send(&ToNestedRun::Start(Box::new(commission(request, reason))))?;
-    follow(&mut hypervisor, request, sink, observer, stop)
+    hypervisor.send(&ToNestedRun::Start(Box::new(commission(request, inside))))?;
+    let counter = counter.map(|counter| Counter { counter, symbols: Symbols::default() });
+    let ledger = Ledger { request, sink, observer, header: None, counter };
+    follow(&mut hypervisor, ledger, stop)
 }
 
 #[must_use]
@@ -71,15 +87,17 @@ pub fn missing_for_guests(
     scenario.paths.iter().filter(planned).find_map(|path| missing.of_machine(path))
 }
 
-fn commission(request: &Request<'_>, reason: &str) -> Commission {
+fn commission(request: &Request<'_>, inside: &Inside) -> Commission {
     Commission {
         text: request.text.to_owned(),
         plan: request.plan.clone(),
         id: request.id.clone(),
         remedy_trials: request.remedy_trials.cloned(),
         resume: request.resume.cloned(),
-        keep_disturbed: request.keep_disturbed,
-        reason: reason.to_owned(),
+        // Other programs do not change counts.
+        keep_disturbed: request.keep_disturbed || inside.counts,
+        reason: inside.reason.clone(),
+        counts: inside.counts,
     }
 }
 
@@ -152,12 +170,9 @@ impl<'a> Hypervisor<'a> {
 
 fn follow<S: Sink>(
     hypervisor: &mut Hypervisor<'_>,
-    request: &Request<'_>,
-    sink: &mut S,
-    observer: &mut dyn Observer,
+    mut ledger: Ledger<'_, S>,
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
-    let mut ledger = Ledger { request, sink, observer, header: None };
     let (mut asked, mut boot) = (false, None);
     // The time of the last message, and the total CPU starvation at that time.
     let (mut patience, mut last) = (hypervisor.machine.boot().patience, (Instant::now(), Duration::ZERO));
@@ -195,6 +210,38 @@ struct Ledger<'a, S> {
     sink: &'a mut S,
     observer: &'a mut dyn Observer,
     header: Option<RunHeader>,
+    counter: Option<Counter>,
+}
+
+struct Counter {
+    counter: InstructionCounter,
+    symbols: Symbols,
+}
+
+impl Counter {
+    fn add_to(&self, trial: &mut Trial) -> Result<(), RunError> {
+        let lost =
+            || RunError::Inside { reason: format!("no instructions were counted in trial {}", trial.index) };
+        let counted = self.counter.last(&self.symbols).ok_or_else(lost)?;
+        trial.instructions = Some(summary(counted));
+        Ok(())
+    }
+}
+
+fn summary(counted: Vec<FunctionInstructions>) -> InstructionCounts {
+    let total: u64 = counted.iter().map(|it| it.instructions).sum();
+    let least = (total as f64 * LEAST_SHARE) as u64;
+    let mut functions: Vec<FunctionCount> = counted
+        .into_iter()
+        .filter(|it| it.instructions > least)
+        .map(|FunctionInstructions { module, function, instructions }| FunctionCount {
+            module,
+            function,
+            instructions,
+        })
+        .collect();
+    functions.sort_by_key(|it| std::cmp::Reverse(it.instructions));
+    InstructionCounts { total, functions }
 }
 
 impl<S: Sink> Ledger<'_, S> {
@@ -227,7 +274,16 @@ impl<S: Sink> Ledger<'_, S> {
                 self.sink.begin(&header).map_err(RunError::keep)?;
                 self.header = Some(*header);
             }
-            FromNestedRun::Trial(trial) => {
+            FromNestedRun::Symbols(symbols) => {
+                if let Some(counter) = &mut self.counter {
+                    counter.symbols =
+                        Symbols::read(symbols, &self.request.agent).map_err(machine::MachineError::from)?;
+                }
+            }
+            FromNestedRun::Trial(mut trial) => {
+                if let Some(counter) = &self.counter {
+                    counter.add_to(&mut trial)?;
+                }
                 self.sink.trial(run, &trial).map_err(RunError::keep)?;
                 self.observer.event(&Event::Kept(&trial));
             }

@@ -39,6 +39,11 @@ where
             ToNestedRun::Stop => return Ok(()),
         }
     };
+    if commission.counts {
+        let symbols = machine::guest_symbols();
+        let symbols = symbols.map_err(|error| ChannelError::from(std::io::Error::other(error)))?;
+        outside.send(&FromNestedRun::Symbols(symbols))?;
+    }
     let stop = Stop::new();
     watch_for_stop(from, stop.clone());
     let last = match carry_out(&commission, agent, tool, &outside, &stop) {

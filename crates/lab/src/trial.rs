@@ -154,6 +154,7 @@ impl TrialInProgress<'_> {
             syscalls: Vec::new(),
             observed,
             counters: (!path.is_host()).then_some(counters),
+            instructions: None,
             simultaneous,
             warnings,
             discarded,

@@ -11,6 +11,7 @@ use units::Bytes;
 use crate::{
     error::MachineError,
     guest::{Image, Kernel},
+    instruction_counter::{self, InstructionCounter},
     qemu::{Accelerator, Qemu},
 };
 
@@ -39,22 +40,43 @@ const MOST_CPUS: usize = 8;
 /// run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
+/// What the hypervisor is for.
+#[derive(Debug, Clone, Copy)]
+pub enum Hypervisor<'a> {
+    /// Runs guests with `memory` in total.
+    Guests { memory: Bytes, firecracker: Option<&'a Path> },
+    /// Counts the instructions of namespaces, on one CPU and without guests.
+    Counts,
+}
+
+/// Returns the machine, and the counter if it counts instructions.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,
     program: &Path,
-    guests: Bytes,
-    firecracker: Option<&Path>,
-) -> Result<Qemu, MachineError> {
+    purpose: Hypervisor<'_>,
+) -> Result<(Qemu, Option<InstructionCounter>), MachineError> {
     let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).copied().collect();
-    // The kernel is decompressed here, because that is slow in an emulated machine.
-    let vmlinux = kernel.uncompressed()?;
-    let of_guests = Kernel { image: vmlinux.path(), modules: kernel.modules.clone() };
-    let files = contents::files(&of_guests, firecracker)
-        .map_err(|source| MachineError::Qemu { host: host.to_string(), source })?;
+    let (guests, files) = match purpose {
+        Hypervisor::Counts => (Bytes(0), Vec::new()),
+        Hypervisor::Guests { memory, firecracker } => {
+            // The kernel is decompressed here, because that is slow in an emulated machine.
+            let vmlinux = kernel.uncompressed()?;
+            let of_guests = Kernel { image: vmlinux.path(), modules: kernel.modules.clone() };
+            let files = contents::files(&of_guests, firecracker)
+                .map_err(|source| MachineError::Qemu { host: host.to_string(), source })?;
+            (memory, files)
+        }
+    };
     let image = Arc::new(Image::build(&kernel, program, &modules, &files)?);
-    let most = if guests > Bytes(0) { CPUS_WITH_GUESTS } else { MOST_CPUS };
+    let counts = matches!(purpose, Hypervisor::Counts);
+    let most = if counts || guests > Bytes(0) { CPUS_WITH_GUESTS } else { MOST_CPUS };
     let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get().min(most));
     let vm = Vm { vcpus: cpus as u32, memory: Bytes(OWN_MEMORY.0 + guests.0), ..Vm::default() };
-    Ok(Qemu::new(host, vm, Accelerator::Tcg, kernel, image).with_nested_run())
+    let machine = Qemu::new(host, vm, Accelerator::Tcg, kernel, image).with_nested_run();
+    if !counts {
+        return Ok((machine, None));
+    }
+    let (plugin, counter) = instruction_counter::new()?;
+    Ok((machine.with_counter(plugin), Some(counter)))
 }

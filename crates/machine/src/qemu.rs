@@ -40,6 +40,7 @@ use crate::{
     channel::Channel,
     error::MachineError,
     guest::{Image, Kernel},
+    instruction_counter::Plugin,
     last_lines::LastLines,
 };
 
@@ -65,6 +66,7 @@ pub struct Qemu {
     nic: Option<Nic>,
     monitor: Option<Monitor>,
     nests: bool,
+    counter: Option<Plugin>,
     running: Option<Running>,
     words: LastLines,
 }
@@ -94,6 +96,7 @@ impl Qemu {
             nic: None,
             monitor: None,
             nests: false,
+            counter: None,
             running: None,
             words,
         }
@@ -108,6 +111,13 @@ impl Qemu {
     #[must_use]
     pub(crate) fn with_nested_run(mut self) -> Self {
         self.nests = true;
+        self
+    }
+
+    /// Its guest executes one instruction per nanosecond of its own time.
+    #[must_use]
+    pub(crate) fn with_counter(mut self, plugin: Plugin) -> Self {
+        self.counter = Some(plugin);
         self
     }
 
@@ -133,6 +143,10 @@ impl Qemu {
             (Descriptor::Console as i32, console.1.into()),
         ];
         inherited.extend(of_monitor.map(|end| (Descriptor::Memory as i32, end.into())));
+        if let Some(plugin) = &self.counter {
+            let numbers = [Descriptor::Plugin as i32, Descriptor::Counts as i32];
+            inherited.extend(numbers.into_iter().zip(plugin.descriptors()?));
+        }
         self.inherit_queues(&mut inherited)?;
         let mut command = crate::without_environment(PROGRAM);
         command

@@ -1,5 +1,7 @@
 //! Conventions shared by the builder of a guest image and the guest's init process.
 
+use serde::{Deserialize, Serialize};
+
 /// The name of the virtio-serial port to the controller.
 pub const PORT: &str = "plumb";
 /// Init writes this to the console, which shows that the kernel has booted.
@@ -12,3 +14,19 @@ pub const CONDUCT: &str = "conduct";
 /// as `plumb_vsock=5000` to init as environment variables.
 pub const VSOCK: &str = "plumb_vsock";
 pub const VSOCK_PORT: u32 = 5000;
+
+/// The functions of a guest, to count its instructions by function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestSymbols {
+    pub kernel: Vec<KernelSymbol>,
+    /// Where the guest's program is loaded.
+    pub program: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelSymbol {
+    pub address: u64,
+    /// The module, or `kernel`.
+    pub module: String,
+    pub name: String,
+}

@@ -5,7 +5,7 @@ use scenario::{Plan, PlannedResult, PlannedTrial};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::message::Hello;
+use crate::{guest::GuestSymbols, message::Hello};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,6 +28,8 @@ pub struct Commission {
     pub keep_disturbed: bool,
     /// Why the run is conducted in another machine.
     pub reason: String,
+    /// Whether the controller counts instructions.
+    pub counts: bool,
 }
 
 /// Messages from a nested run, which are records to store and events to display, in order.
@@ -35,6 +37,8 @@ pub struct Commission {
 #[serde(rename_all = "kebab-case")]
 pub enum FromNestedRun {
     Hello(Hello),
+    /// Sent before the first record if the controller counts instructions.
+    Symbols(GuestSymbols),
     Begin(Box<RunHeader>),
     Trial(Box<Trial>),
     Skip(SkippedResult),

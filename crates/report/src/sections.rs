@@ -14,6 +14,7 @@ mod environment;
 mod head;
 pub(crate) mod headline;
 mod import;
+mod instructions;
 pub(crate) mod intervals;
 mod invalid_trials;
 pub(crate) mod latency;
@@ -99,6 +100,7 @@ const ORDER: &[Entry] = &[
     entry("ranking", Place::Short, ranking::build),
     entry("levels", Place::Short, speedup::build),
     entry("trade-offs", Place::Short, trade_offs::build),
+    entry("instructions", Place::Detail, instructions::build),
     entry("results", Place::Chart, results::build),
     entry("latency-breakdown", Place::Detail, latency_breakdown::build),
     entry("findings", Place::Short, verdict::build),

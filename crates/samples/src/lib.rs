@@ -46,7 +46,7 @@ pub use selection::leaves_out_disturbed;
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};
-pub use trial::{Arm, BlackHole, PathCheck, Trial};
+pub use trial::{Arm, BlackHole, FunctionCount, InstructionCounts, PathCheck, Trial};
 pub use vm::{
     NegotiatedFeatures, Unread, VmAccelerator, VmDevice, VmFacts, VmMaster, VmMonitor, VmRole, VmThread,
 };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use workload::Measurement;
+use workload::{Measurement, Metric};
 
 use crate::{
     counters::PathCounters,
@@ -54,12 +54,57 @@ pub struct Trial {
     /// Counters of devices and of the machine; `None` if not read.
     #[serde(default)]
     pub counters: Option<PathCounters>,
+    /// What an emulated machine executed during the measurement, if its instructions were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<InstructionCounts>,
     /// Number of simultaneous trials between other hosts.
     #[serde(default, skip_serializing_if = "is_none")]
     pub simultaneous: u32,
     pub warnings: Vec<ValidityWarning>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<DiscardedAttempt>,
+}
+
+/// The instructions that an emulated machine executed from the end of the warm-up to the end of the measurement.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InstructionCounts {
+    /// Of the kernel and all programs.
+    pub total: u64,
+    /// The functions with most instructions. Their sum is at most `total`.
+    pub functions: Vec<FunctionCount>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FunctionCount {
+    /// A module of the kernel, `kernel` for its other functions, or `plumb`.
+    pub module: String,
+    pub function: String,
+    pub instructions: u64,
+}
+
+impl Trial {
+    /// The metric that this trial has a value for.
+    #[must_use]
+    pub fn metric(&self) -> Metric {
+        let metric = self.measurement.kind().metric();
+        match (&self.instructions, metric) {
+            (Some(_), Metric::Throughput) => Metric::InstructionsPerGigabyte,
+            (Some(_), Metric::RoundTrip) => Metric::InstructionsPerMessage,
+            (_, metric) => metric,
+        }
+    }
+
+    /// Returns `None` if the value is missing or belongs to another metric.
+    #[must_use]
+    pub fn value(&self, metric: Metric) -> Option<f64> {
+        match &self.instructions {
+            Some(counted) => {
+                let work = self.measurement.kind().measured_work().filter(|work| *work > 0.0)?;
+                (self.metric() == metric).then_some(counted.total as f64 / work)
+            }
+            None => self.measurement.value(metric),
+        }
+    }
 }
 
 const fn is_none(count: &u32) -> bool {

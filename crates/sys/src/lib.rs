@@ -10,6 +10,7 @@ pub mod bpf;
 pub mod child;
 pub mod clock;
 pub mod confine;
+pub mod counted_window;
 pub mod device_statistics;
 mod error;
 pub mod foreign_tap;

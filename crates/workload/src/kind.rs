@@ -302,6 +302,10 @@ pub trait KindMeasurement {
     fn value(&self) -> Option<f64>;
     /// The work done, including the warm-up. `None` if there was none, or if it has two different units.
     fn work(&self) -> Option<(Work, f64)>;
+    /// The work after the warm-up: 10^9 bytes or messages. `None` for kinds whose instructions are not counted.
+    fn measured_work(&self) -> Option<f64> {
+        None
+    }
     /// The payload sent by both ends, including the warm-up. Zero for single-ended workloads.
     fn sent(&self, settings: &WorkloadSettings) -> Bytes {
         let _ = settings;

@@ -23,6 +23,10 @@ pub enum Metric {
     MessageRate,
     /// A count reported by another tool. No direction is better.
     Count,
+    /// Instructions of an emulated machine for 10^9 bytes of payload, of the kernel and all programs. Lower is better.
+    InstructionsPerGigabyte,
+    /// Instructions of an emulated machine for a message and its reply. Lower is better.
+    InstructionsPerMessage,
 }
 
 impl Metric {
@@ -37,6 +41,7 @@ impl Metric {
             Self::Latency => "latency",
             Self::MessageRate => "message rate",
             Self::Count => "count",
+            Self::InstructionsPerGigabyte | Self::InstructionsPerMessage => "instructions",
         }
     }
 
@@ -51,6 +56,8 @@ impl Metric {
             Self::Latency => "Reported latency",
             Self::MessageRate => "Messages",
             Self::Count => "Reported count",
+            Self::InstructionsPerGigabyte => "Instructions per GB",
+            Self::InstructionsPerMessage => "Instructions per message",
         }
     }
 
@@ -66,6 +73,8 @@ impl Metric {
             Self::Latency => "reported latency, less is better",
             Self::MessageRate => "messages per second, more is better",
             Self::Count => "a reported count",
+            Self::InstructionsPerGigabyte => "instructions per GB, less is better",
+            Self::InstructionsPerMessage => "instructions per message, less is better",
         }
     }
 
@@ -78,6 +87,7 @@ impl Metric {
             Self::ConnectionRate | Self::TouchRate | Self::BalloonRate | Self::MessageRate | Self::Count => {
                 "of the rate"
             }
+            Self::InstructionsPerGigabyte | Self::InstructionsPerMessage => "of the instructions",
         }
     }
 
@@ -90,7 +100,10 @@ impl Metric {
             | Self::TouchRate
             | Self::BalloonRate
             | Self::MessageRate => Some(true),
-            Self::RoundTrip | Self::Latency => Some(false),
+            Self::RoundTrip
+            | Self::Latency
+            | Self::InstructionsPerGigabyte
+            | Self::InstructionsPerMessage => Some(false),
             Self::Count => None,
         }
     }
@@ -102,7 +115,7 @@ impl Metric {
             Self::RoundTrip | Self::Latency => Quantity::Time,
             Self::ConnectionRate | Self::MessageRate => Quantity::PerSecond,
             Self::TouchRate | Self::BalloonRate => Quantity::ByteRate,
-            Self::Count => Quantity::Count,
+            Self::Count | Self::InstructionsPerGigabyte | Self::InstructionsPerMessage => Quantity::Count,
         }
     }
 
@@ -116,6 +129,12 @@ impl Metric {
             Quantity::PerSecond => {
                 let each = if self == Self::ConnectionRate { "connections" } else { "messages" };
                 format!("{} {each}/s", significant(value, 3))
+            }
+            Quantity::Count if self == Self::InstructionsPerGigabyte => {
+                format!("{} M instructions/GB", significant(value / 1e6, 3))
+            }
+            Quantity::Count if self == Self::InstructionsPerMessage => {
+                format!("{} k instructions", significant(value / 1e3, 3))
             }
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),
         }

@@ -70,9 +70,7 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
     let mut trials = 0;
     for trial in tried {
         // B recorded a different metric.
-        if trial.measurement.kind().metric() != result.metric
-            || trial.measurement.value(result.metric).is_some()
-        {
+        if trial.metric() != result.metric || trial.value(result.metric).is_some() {
             return None;
         }
         trials += 1;

@@ -16,9 +16,9 @@ pub(crate) struct CheckArgs {
     /// The reference: a baseline's name, or any form accepted for RUN
     #[arg(long, value_name = "BASELINE")]
     against: String,
-    /// Fail on a regression larger than this
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = loss, allow_hyphen_values = true)]
-    max_loss: Share,
+    /// Fail on a regression larger than this [default: 5%, or 1% if instructions were counted]
+    #[arg(long, value_name = "SHARE", value_parser = loss, allow_hyphen_values = true)]
+    max_loss: Option<Share>,
     /// Fail on a 99th percentile that increases by more than this
     #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = increase, allow_hyphen_values = true)]
     max_p99: Share,
@@ -31,6 +31,10 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     shown: Rendering,
 }
+
+const MOST_LOSS: Share = Share(0.05);
+/// Counts scatter by up to 0.2 %.
+const MOST_LOSS_OF_COUNTS: Share = Share(0.01);
 
 const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the limits; 1 at least one did; \
     2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";
@@ -47,7 +51,9 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let mut comparison = args.history.compare(&references, &baseline, &run)?;
     let limits =
         GuardLimits { p99: args.max_p99.0, packet_loss: args.max_packet_loss.0, ..GuardLimits::default() };
-    let gate = analysis::gate(&comparison, args.max_loss.0, limits);
+    let counts = run.trials.iter().any(|trial| trial.instructions.is_some());
+    let usual = if counts { MOST_LOSS_OF_COUNTS } else { MOST_LOSS };
+    let gate = analysis::gate(&comparison, args.max_loss.unwrap_or(usual).0, limits);
     let outcome = gate.outcome;
     comparison.gate = Some(gate);
     show.write(&comparison)?;

@@ -1,6 +1,7 @@
 //! `plumb run`: measures a scenario and reports the results.
 
 mod change;
+mod counted;
 mod job;
 pub(crate) mod probe;
 mod recreate;
@@ -14,9 +15,9 @@ use ::scenario::{Access, Host, Plan, Scenario};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fleet::{Controller, Presence};
-use lab::{Attachments, ExistingHostUse, Request, RunError, Stop};
+use lab::{Attachments, ExistingHostUse, Inside, Request, RunError, Stop};
 use machine::Rights;
-use samples::{Objective, ProbeKind, SkippedResult};
+use samples::{Objective, ProbeKind, RunRecord, SkippedResult};
 use store::{PatientStore, Store};
 use units::Nanos;
 
@@ -70,6 +71,10 @@ pub(crate) struct RunArgs {
     /// vhost-net [default: in a hypervisor if the guests need features that this machine lacks]
     #[arg(long, value_enum, value_name = "WHERE")]
     inside: Option<Place>,
+    /// Count executed instructions in an emulated machine instead of measuring times. Counts are the same on a
+    /// busy machine. Only for streams and ping-pong between namespaces
+    #[arg(long, conflicts_with_all = ["inside", "probe", "firecracker"])]
+    count: bool,
     /// Firecracker binary [default: firecracker on the PATH]
     #[arg(long, value_name = "PATH")]
     firecracker: Option<PathBuf>,
@@ -231,7 +236,7 @@ fn measure(
         inside: None,
     };
     let inside = hypervisor_reason(job, args);
-    if let Some(reason) = &inside {
+    if let Some(Inside { reason, .. }) = &inside {
         progress.notice(&format!("running in an emulated virtual hypervisor: {reason}"));
     }
     let progress = RefCell::new(progress);
@@ -239,7 +244,7 @@ fn measure(
     let (notify, is_stopped) = (|text: &str| progress.borrow_mut().notice(text), || stop.is_asked());
     let mut store = PatientStore::new(store, &notify, &is_stopped);
     let outcome = match inside {
-        Some(reason) => lab::run_inside(&request, &reason, &mut store, &mut observer, stop),
+        Some(inside) => lab::run_inside(&request, &inside, &mut store, &mut observer, stop),
         None => lab::run(&request, &mut store, &mut observer, stop),
     };
     Ok(outcome?.skipped)
@@ -287,14 +292,19 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
 }
 
 /// Returns the reason for using a virtual hypervisor. A resumed run does not change where it runs.
-fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<String> {
+fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<Inside> {
+    let counted = |record: &RunRecord| record.trials.iter().any(|trial| trial.instructions.is_some());
+    if args.count || job.resume.as_ref().is_some_and(counted) {
+        return Some(Inside { reason: "to count instructions".to_owned(), counts: true });
+    }
     let requested = (args.inside == Some(Place::Hypervisor)).then(|| "requested with --inside".to_owned());
     let resumed = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
     let lacking = || {
         let (scenario, firecracker) = (&job.source.scenario, args.firecracker.as_deref());
         lab::missing_for_guests(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
     };
-    requested.or_else(resumed).or_else(lacking)
+    let reason = requested.or_else(resumed).or_else(lacking)?;
+    Some(Inside { reason, counts: false })
 }
 
 fn finish(

@@ -58,8 +58,8 @@ impl Observations {
         };
         self.indices.insert(trial.index);
         self.begun.push((trial.started.0, result));
-        let metric = trial.measurement.kind().metric();
-        let value = trial.measurement.value(metric).filter(|value| *value > 0.0);
+        let metric = trial.metric();
+        let value = trial.value(metric).filter(|value| *value > 0.0);
         let disturbance =
             trial.warnings.iter().find(|warning| matches!(warning, ValidityWarning::Disturbed { .. }));
         self.disturbed.remove(&trial.index);

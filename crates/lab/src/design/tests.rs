@@ -97,6 +97,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, started: i64, gbits: f64, cpus: f6
         observed: None,
         counters: None,
         warnings: Vec::new(),
+        instructions: None,
         simultaneous: 0,
         discarded: Vec::new(),
     }

@@ -99,7 +99,9 @@ fn conducted(messages: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: boo
     let mut machine = Hostile { messages: Box::new(messages), ends, open: None };
     let mut hypervisor = Hypervisor::start(&mut machine, &plan).expect("it starts");
     let mut sink = KeptFor::default();
-    let outcome = follow(&mut hypervisor, &request, &mut sink, &mut |_: &Event<'_>| (), &Stop::new());
+    let observer = &mut |_: &Event<'_>| ();
+    let ledger = Ledger { request: &request, sink: &mut sink, observer, header: None, counter: None };
+    let outcome = follow(&mut hypervisor, ledger, &Stop::new());
     (outcome.expect_err("it ends early"), sink.0)
 }
 

@@ -14,6 +14,8 @@ pub(super) enum Descriptor {
     Qmp,
     Console,
     Memory,
+    Plugin,
+    Counts,
     FirstQueue,
 }
 
@@ -27,6 +29,18 @@ const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 /// This CPU has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
 const EMULATED_CPU: &str = "EPYC";
+/// Random numbers of the CPU would differ between boots.
+const COUNTED_CPU: &str = "EPYC,-rdrand,-rdseed";
+/// Addresses and hashes that do not differ between boots, socket buffers that do not grow, and neighbours that are
+/// confirmed at once and stay so, because other neighbours have no cached Ethernet header.
+const COUNTED_KERNEL_ARGUMENTS: &str = "nokaslr norandmaps mitigations=off random.trust_cpu=off random.trust_bootloader=off \
+     sysctl.net.ipv4.tcp_moderate_rcvbuf=0 sysctl.net.ipv4.tcp_rmem=\"4096 2097152 6291456\" \
+     sysctl.net.ipv4.tcp_wmem=\"4096 2097152 2097152\" \
+     sysctl.net.ipv4.neigh.default.delay_first_probe_time=0 sysctl.net.ipv6.neigh.default.delay_first_probe_time=0 \
+     sysctl.net.ipv4.neigh.default.base_reachable_time_ms=86400000 \
+     sysctl.net.ipv6.neigh.default.base_reachable_time_ms=86400000";
+/// With one instruction per nanosecond, the TSC counts 10^9 instructions per second.
+const COUNTED_TSC_KHZ: u64 = 1_000_000;
 /// QEMU emulates virtualization (with nested paging) only for AMD CPUs.
 const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
@@ -44,6 +58,9 @@ pub(super) fn build(machine: &Qemu) -> Vec<String> {
     arguments.memory(&machine.vm);
     arguments.kernel(machine);
     arguments.channels(&machine.vm);
+    if machine.counter.is_some() {
+        arguments.counter();
+    }
     if let Some(nic) = &machine.nic {
         let [side_of_tap, side_of_guest] = nic.options(&machine.vm, bus, Descriptor::FirstQueue as i32);
         arguments.add("-netdev", side_of_tap);
@@ -57,10 +74,20 @@ impl Arguments {
         self.words.extend([option.to_owned(), value.into()]);
     }
 
-    fn processors(&mut self, Qemu { host, vm, accelerator, nests, .. }: &Qemu) {
+    /// One instruction takes one nanosecond of guest time, and idle time is skipped.
+    fn counter(&mut self) {
+        let [plugin, counts] = [Descriptor::Plugin, Descriptor::Counts].map(|it| it as i32);
+        self.add("-icount", "shift=0,sleep=off");
+        self.add("-rtc", "clock=vm");
+        self.add("-seed", "1");
+        self.add("-plugin", format!("/proc/self/fd/{plugin},output={counts}"));
+    }
+
+    fn processors(&mut self, Qemu { host, vm, accelerator, nests, counter, .. }: &Qemu) {
         // Each emulated CPU has its own thread.
         let (threads, cpu) = match accelerator {
             Accelerator::Kvm => ("", "host"),
+            Accelerator::Tcg if counter.is_some() => (",thread=single", COUNTED_CPU),
             Accelerator::Tcg if *nests => (",thread=multi", EMULATED_HYPERVISOR_CPU),
             Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
         };
@@ -100,12 +127,13 @@ impl Arguments {
         }
     }
 
-    fn kernel(&mut self, Qemu { vm, accelerator, kernel, nests, .. }: &Qemu) {
+    fn kernel(&mut self, machine: &Qemu) {
+        let Qemu { vm, kernel, .. } = machine;
         self.add("-kernel", kernel.image.display().to_string());
         self.add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
         // This keeps unmovable pages out of the pluggable memory, so that all of it can be unplugged.
         let online = if vm.pluggable().0 > 0 { "memhp_default_state=online_movable " } else { "" };
-        self.add("-append", format!("{online}{}", kernel_arguments(*accelerator, *nests)));
+        self.add("-append", format!("{online}{}", kernel_arguments(machine)));
     }
 
     fn channels(&mut self, vm: &Vm) {
@@ -127,13 +155,14 @@ impl Arguments {
     }
 }
 
-fn kernel_arguments(accelerator: Accelerator, nests: bool) -> String {
-    let counter = || sys::tsc::kilohertz().map(|khz| format!(" tsc_early_khz={khz}")).unwrap_or_default();
-    let of_first_process = if nests { format!(" -- {CONDUCT}") } else { String::new() };
-    match accelerator {
-        Accelerator::Kvm => format!("{KERNEL_ARGUMENTS}{of_first_process}"),
-        Accelerator::Tcg => {
-            format!("{KERNEL_ARGUMENTS} {EMULATED_KERNEL_ARGUMENTS}{}{of_first_process}", counter())
-        }
+fn kernel_arguments(Qemu { accelerator, nests, counter, .. }: &Qemu) -> String {
+    let mut words = vec![KERNEL_ARGUMENTS.to_owned()];
+    if *accelerator == Accelerator::Tcg {
+        words.push(EMULATED_KERNEL_ARGUMENTS.to_owned());
+        let khz = if counter.is_some() { Some(COUNTED_TSC_KHZ) } else { sys::tsc::kilohertz() };
+        words.extend(khz.map(|khz| format!("tsc_early_khz={khz}")));
     }
+    words.extend(counter.as_ref().map(|_| COUNTED_KERNEL_ARGUMENTS.to_owned()));
+    words.extend(nests.then(|| format!("-- {CONDUCT}")));
+    words.join(" ")
 }

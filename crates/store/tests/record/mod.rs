@@ -107,6 +107,7 @@ pub(crate) fn trial(index: u32) -> Trial {
             ValidityWarning::Stolen { share: 0.1 + 0.2 },
             ValidityWarning::GeneratorLimited { end: "client".into(), busy: 51.248_178_143_210_5 },
         ],
+        instructions: None,
         simultaneous: 0,
         discarded: Vec::new(),
     }

@@ -133,8 +133,9 @@ impl<'a> Recorder<'a> {
         while now >= self.present.1 && !(self.present.1 == self.warm && from < self.warm) {
             self.cut(now);
         }
-        if !self.warmup {
-            self.first = self.first.or(Some(from));
+        if !self.warmup && self.first.is_none() {
+            self.first = Some(from);
+            sys::counted_window::begin();
         }
         if now >= self.progress {
             self.progress = now + TICK.as_nanos() as u64;
@@ -186,6 +187,7 @@ impl<'a> Recorder<'a> {
     }
 
     pub(super) fn finish(mut self) -> ThreadNotes {
+        sys::counted_window::end();
         let end = self.measured_end();
         if self.working.round_trips.count() > 0 || self.working.lost > 0 {
             self.date(end);

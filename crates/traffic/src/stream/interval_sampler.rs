@@ -72,6 +72,18 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.progress = now + TICK.as_nanos() as u64;
         self.wake = self.progress.min(self.series.boundary());
         self.sample_cpu();
+        self.mark_window(false);
+    }
+
+    /// Marks the start of the measurement for an instruction counter, once per test.
+    fn mark_window(&self, was_measuring: bool) {
+        if self.is_first_sender() && !was_measuring && self.series.measured_from().is_some() {
+            sys::counted_window::begin();
+        }
+    }
+
+    fn is_first_sender(&self) -> bool {
+        self.id.sends && self.id.id == 0
     }
 
     pub(super) const fn begun(&self) -> u64 {
@@ -123,8 +135,9 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
     fn awake(&mut self, now: u64) -> Result<()> {
         let ended = now >= self.series.boundary();
         if ended {
-            let reading = self.sampled.sample();
+            let (reading, was_measuring) = (self.sampled.sample(), self.series.measured_from().is_some());
             self.series.cut(now, reading);
+            self.mark_window(was_measuring);
         }
         if now >= self.progress || (ended && self.is_slow) {
             self.progress = now + TICK.as_nanos() as u64;
@@ -151,6 +164,9 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
     }
 
     pub(super) fn finish(mut self, now: u64, facts: SocketFacts) -> EndSeries {
+        if self.is_first_sender() {
+            sys::counted_window::end();
+        }
         self.sample_cpu();
         self.report();
         let reading = self.sampled.sample();

@@ -170,6 +170,10 @@ impl KindMeasurement for PingPongData {
         Metric::RoundTrip
     }
 
+    fn measured_work(&self) -> Option<f64> {
+        Some(self.round_trips.count() as f64)
+    }
+
     fn value(&self) -> Option<f64> {
         self.judged().quantile(0.5).map(|time| time.0 as f64)
     }

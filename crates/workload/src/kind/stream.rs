@@ -229,6 +229,10 @@ impl KindMeasurement for StreamData {
         (bytes > 0.0).then_some((Work::Bytes, bytes))
     }
 
+    fn measured_work(&self) -> Option<f64> {
+        Some(self.flows.iter().map(|flow| flow.sender.bytes()).sum::<Bytes>().0 as f64 / 1e9)
+    }
+
     /// Falls back to the received bytes if there is no record from the sender.
     fn sent(&self, _: &WorkloadSettings) -> Bytes {
         let all = |end: &EndSeries| end.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();

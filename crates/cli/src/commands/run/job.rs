@@ -6,7 +6,7 @@ use samples::{RemedyTrials, RunId, RunRecord};
 use store::{Claim, Store};
 use units::{Nanos, Share};
 
-use super::RunArgs;
+use super::{RunArgs, counted};
 use crate::{
     failure::Misuse,
     global_flags::GlobalFlags,
@@ -43,7 +43,7 @@ pub(super) fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> 
         budget: args.budget,
         precision: args.precision,
         objective: args.objective,
-        probes: args.probe.clone().map(|probes| probes.0),
+        probes: if args.count { Some(Vec::new()) } else { args.probe.clone().map(|probes| probes.0) },
     };
     for path in &options.paths {
         let known: Vec<&str> = scenario.paths.iter().map(|path| path.name.as_str()).collect();
@@ -55,7 +55,10 @@ pub(super) fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> 
     }
     refuse_too_large(&options, scenario)?;
     let seed = args.seed.or(scenario.schedule.seed).unwrap_or_else(seed_from_clock);
-    let plan = Plan::expand(scenario, seed, &options);
+    let mut plan = Plan::expand(scenario, seed, &options);
+    if args.count {
+        counted::prepare(scenario, &mut plan)?;
+    }
     enough_trials(args)?;
     enough_time(&plan)?;
     Ok(plan)

@@ -42,7 +42,7 @@ fn recorded<'a>(findings: &Findings, record: &'a RunRecord, trial: &'a Trial) ->
         path: result.map(|result| result.path.as_str()),
         workload: result.map(|result| result.workload.as_str()),
         levels: result.map(|result| &result.levels),
-        value: judged.and_then(|result| trial.measurement.value(result.metric)),
+        value: judged.and_then(|result| trial.value(result.metric)),
         trial: Some(trial),
     }
 }

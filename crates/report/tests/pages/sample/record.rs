@@ -79,6 +79,7 @@ fn trial(index: u32, arm: Arm, result: &str, measurement: Measurement) -> Trial 
         observed: None,
         counters: None,
         warnings: vec![],
+        instructions: None,
         simultaneous: 0,
         discarded: vec![],
     }

@@ -62,6 +62,7 @@ pub(super) fn result(
         reported: vec![],
         shifts: vec![],
         syscalls: vec![],
+        instructions: Vec::new(),
         probed: None,
         counters: None,
         packets: None,

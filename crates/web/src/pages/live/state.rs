@@ -130,8 +130,8 @@ fn label(result: &ResultRecord) -> String {
 }
 
 fn value(trial: &Trial) -> Markup {
-    let metric = trial.measurement.kind().metric();
-    match trial.measurement.value(metric) {
+    let metric = trial.metric();
+    match trial.value(metric) {
         Some(value) => html! { (Scale::of(metric, value).quantity(value)) },
         None => html! { span.faint { "no value" } },
     }

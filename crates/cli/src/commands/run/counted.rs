@@ -1,0 +1,60 @@
+//! Plans a run that counts instructions instead of measuring times.
+
+use ::scenario::{Plan, Scenario};
+use workload::{Placement, Schedule, WorkloadSettings};
+
+use crate::failure::Misuse;
+
+/// Lets every end run on the only CPU. Fails if part of the plan cannot be counted.
+pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
+    let refused = |what: String| {
+        let hint = "--count measures streams and ping-pong between namespaces; select them with --path and --workload";
+        Err(Misuse::new(format!("cannot count instructions: {what}")).hint(hint))
+    };
+    for host in &scenario.lab.hosts {
+        if host.vm.is_some() {
+            return refused(format!("host `{}` is a virtual machine", host.name));
+        }
+        if host.existing.is_some() {
+            return refused(format!("host `{}` is outside the lab", host.name));
+        }
+    }
+    if let Some(result) = plan.results.iter().find(|result| !is_counted(&result.load)) {
+        return refused(format!("workload `{}` is neither a stream nor a plain ping-pong", result.workload));
+    }
+    plan.results.iter_mut().for_each(|result| result.placement = Placement::Free);
+    Ok(())
+}
+
+fn is_counted(load: &WorkloadSettings) -> bool {
+    match load {
+        WorkloadSettings::Stream(_) => true,
+        // A stream in the background would be counted as messages.
+        WorkloadSettings::PingPong(settings) => {
+            settings.under.is_none() && settings.schedule == Schedule::Closed
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::scenario::{PlanOptions, builtin};
+
+    use super::*;
+
+    fn prepared(name: &str) -> Result<Plan, Misuse> {
+        let text = builtin::all().iter().find(|known| known.name == name).expect("it is built in").text;
+        let scenario = Scenario::parse(name, text).expect("a scenario");
+        let mut plan = Plan::expand(&scenario, 1, &PlanOptions::default());
+        prepare(&scenario, &mut plan).map(|()| plan)
+    }
+
+    #[test]
+    fn counts_namespaces_on_one_cpu() {
+        let plan = prepared("quick").expect("namespaces only");
+        assert!(plan.results.iter().all(|result| result.placement == Placement::Free));
+        let error = prepared("vhost").expect_err("it has guests");
+        assert!(error.to_string().contains("is a virtual machine"), "{error}");
+    }
+}

@@ -1,0 +1,209 @@
+//! Counts the instructions that an emulated guest executes in marked windows (`sys::counted_window`), with a QEMU
+//! plugin.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, BufReader, PipeWriter, Read, Seek, Write},
+    os::fd::OwnedFd,
+    path::Path,
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::Duration,
+};
+
+use object::{Object, ObjectSymbol, SymbolKind};
+use protocol::guest::{GuestSymbols, KernelSymbol};
+
+use crate::guest::GuestError;
+
+const PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/instruction_counter.so"));
+/// The plugin has written a window before the guest continues, so only this process can delay it.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The first address of the kernel's half of the address space.
+const KERNEL: u64 = 1 << 63;
+
+/// The plugin's end of the counter.
+#[derive(Debug)]
+pub(crate) struct Plugin {
+    file: File,
+    output: PipeWriter,
+}
+
+/// Instructions by the address of their block.
+type Window = Vec<(u64, u64)>;
+
+#[derive(Debug)]
+pub struct InstructionCounter {
+    windows: Receiver<Window>,
+}
+
+pub(crate) fn new() -> Result<(Plugin, InstructionCounter), GuestError> {
+    let mut file = sys::memory_file::create("plumb-instruction-counter")?;
+    file.write_all(PLUGIN)?;
+    file.rewind()?;
+    sys::memory_file::seal(&file)?;
+    let (input, output) = io::pipe()?;
+    let (sender, windows) = channel();
+    thread::spawn(move || {
+        let mut input = BufReader::new(input);
+        while let Ok(window) = read_window(&mut input)
+            && sender.send(window).is_ok()
+        {}
+    });
+    Ok((Plugin { file, output }, InstructionCounter { windows }))
+}
+
+fn read_window(input: &mut impl Read) -> io::Result<Window> {
+    let mut number = || -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        input.read_exact(&mut bytes)?;
+        Ok(u64::from_ne_bytes(bytes))
+    };
+    let blocks = number()?;
+    (0..blocks).map(|_| Ok((number()?, number()?))).collect()
+}
+
+impl Plugin {
+    /// The plugin's file and its output.
+    pub(crate) fn descriptors(&self) -> io::Result<[OwnedFd; 2]> {
+        Ok([self.file.try_clone()?.into(), self.output.try_clone()?.into()])
+    }
+}
+
+impl InstructionCounter {
+    /// Counts the last window that has ended, which is that of the trial that was just reported.
+    pub fn last(&self, symbols: &Symbols) -> Option<Vec<FunctionInstructions>> {
+        let first = self.windows.recv_timeout(PATIENCE).ok()?;
+        Some(symbols.count(&self.windows.try_iter().last().unwrap_or(first)))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionInstructions {
+    /// A module of the kernel, `kernel`, `plumb` or `unknown`.
+    pub module: String,
+    pub function: String,
+    pub instructions: u64,
+}
+
+/// The functions of a guest's kernel and of plumb.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    /// Module and function by first address.
+    functions: BTreeMap<u64, (String, String)>,
+}
+
+impl Symbols {
+    /// `program` is the guest's program, which this process also runs.
+    pub fn read(guest: GuestSymbols, program: &Path) -> Result<Self, GuestError> {
+        let path = || program.to_owned();
+        let bytes = fs::read(program).map_err(|source| GuestError::Read {
+            what: "the symbols of",
+            path: path(),
+            source,
+        })?;
+        let kernel = guest.kernel.into_iter();
+        let mut functions: BTreeMap<_, _> = kernel.map(|it| (it.address, (it.module, it.name))).collect();
+        if let Ok(file) = object::File::parse(&*bytes) {
+            let own =
+                || file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
+            functions.extend(own().filter_map(|symbol| {
+                let name = format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?));
+                Some((guest.program + symbol.address(), ("plumb".to_owned(), name)))
+            }));
+            // The program is static, so only the kernel's vDSO is mapped behind it.
+            let end = own().map(|symbol| guest.program + symbol.address() + symbol.size()).max();
+            functions.extend(end.map(|end| (end, ("vdso".to_owned(), "vDSO".to_owned()))));
+        }
+        Ok(Self { functions })
+    }
+
+    fn function(&self, address: u64) -> (&str, &str) {
+        let found = self.functions.range(..=address).next_back();
+        let fits = |first: u64| (first < KERNEL) == (address < KERNEL);
+        match found.filter(|(first, _)| fits(**first)) {
+            Some((_, (module, name))) => (module, name),
+            None => ("unknown", "unknown"),
+        }
+    }
+
+    fn count(&self, window: &[(u64, u64)]) -> Vec<FunctionInstructions> {
+        let mut functions: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+        for (address, instructions) in window {
+            *functions.entry(self.function(*address)).or_default() += instructions;
+        }
+        let counted = functions.into_iter().map(|((module, function), instructions)| FunctionInstructions {
+            module: module.to_owned(),
+            function: function.to_owned(),
+            instructions,
+        });
+        counted.collect()
+    }
+}
+
+/// Lists the functions of this guest's kernel, and where its program is loaded. Needs `CAP_SYSLOG`.
+pub fn guest_symbols() -> Result<GuestSymbols, GuestError> {
+    let read = |what, path: &str| {
+        fs::read_to_string(path).map_err(|source| GuestError::Read { what, path: path.into(), source })
+    };
+    let kernel =
+        read("the symbols of the kernel,", "/proc/kallsyms")?.lines().filter_map(kernel_symbol).collect();
+    let maps = read("the memory map of this process,", "/proc/self/maps")?;
+    let start = maps.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
+    Ok(GuestSymbols { kernel, program: start.unwrap_or_default() })
+}
+
+/// Parses a function's line, e.g. `ffffffffc0000000 t veth_xmit\t[veth]` (proc_kallsyms(5)).
+fn kernel_symbol(line: &str) -> Option<KernelSymbol> {
+    let mut words = line.split_ascii_whitespace();
+    let address = u64::from_str_radix(words.next()?, 16).ok()?;
+    let is_function = matches!(words.next()?, "t" | "T" | "w" | "W");
+    let name = words.next()?.to_owned();
+    let module = words.next().map_or("kernel", |module| module.trim_matches(['[', ']'])).to_owned();
+    is_function.then_some(KernelSymbol { address, module, name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(address: u64, module: &str, name: &str) -> KernelSymbol {
+        KernelSymbol { address, module: module.to_owned(), name: name.to_owned() }
+    }
+
+    #[test]
+    fn parses_functions_of_kernel_and_modules() {
+        let parsed = |line| kernel_symbol(line);
+        assert_eq!(
+            parsed("ffffffff81000000 T tcp_sendmsg"),
+            Some(symbol(0xffff_ffff_8100_0000, "kernel", "tcp_sendmsg"))
+        );
+        assert_eq!(
+            parsed("ffffffffc0000000 t veth_xmit\t[veth]"),
+            Some(symbol(0xffff_ffff_c000_0000, "veth", "veth_xmit"))
+        );
+        assert_eq!(parsed("ffffffff82000000 D jiffies"), None);
+        assert_eq!(parsed(""), None);
+    }
+
+    #[test]
+    fn sums_blocks_by_function() {
+        let of_kernel =
+            [(0, "copy"), (0x100, "xmit")].map(|(offset, name)| symbol(KERNEL + offset, "kernel", name));
+        let guest = GuestSymbols { kernel: of_kernel.to_vec(), program: 0 };
+        let symbols = Symbols::read(guest, Path::new("/dev/null")).expect("an empty program");
+        let counted = symbols.count(&[(KERNEL + 4, 10), (KERNEL + 0xff, 1), (KERNEL + 0x100, 5), (0x40, 2)]);
+        let found: Vec<(&str, u64)> = counted.iter().map(|it| (&*it.function, it.instructions)).collect();
+        assert_eq!(found, [("copy", 11), ("xmit", 5), ("unknown", 2)]);
+    }
+
+    #[test]
+    fn reads_windows_until_the_plugin_ends() {
+        let numbers = [2, 0x10, 7, 0x20, 9, 0].map(u64::to_ne_bytes).concat();
+        let mut input = &*numbers;
+        assert_eq!(read_window(&mut input).expect("two blocks"), [(0x10, 7), (0x20, 9)]);
+        assert_eq!(read_window(&mut input).expect("no block"), []);
+        assert!(read_window(&mut input).is_err());
+    }
+}
