@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use findings::{NO_PATH, result_label};
+use findings::{NO_PATH, Phrase, result_label};
 use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
 use workload::{Metric, StreamSettings};
 
@@ -32,6 +32,12 @@ pub(crate) struct Observations<'a> {
     /// Trials without a value, because no data arrived or another workload was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
     pub(crate) unusable_probed: usize,
+}
+
+impl From<&Observations<'_>> for Phrase {
+    fn from(result: &Observations<'_>) -> Self {
+        Self::result(&result.record.id, &result.label)
+    }
 }
 
 impl<'a> Observations<'a> {

@@ -1,6 +1,6 @@
 //! `fragmentation`: packets are larger than the path MTU and get fragmented.
 
-use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary};
+use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary, phrase};
 use samples::WorkloadSource;
 use workload::Transport;
 
@@ -84,10 +84,11 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
     }
     Claim::new(
         if worst.probed { Severity::Warning } else { Severity::Note },
-        format!(
-            "The {} of {} make packets of {} bytes, but the path carries {}",
-            worst.of, worst.result.label, worst.packet, worst.carried
-        ),
+        phrase![
+            format!("The {} of ", worst.of),
+            worst.result,
+            format!(" make packets of {} bytes, but the path carries {}", worst.packet, worst.carried),
+        ],
     )
     .detail(format!("each is sent in {} fragments", worst.number()))
     .further("Losing one fragment loses the whole packet.")

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Change, Evidence, Remedy, ResultSummary, Severity, Unit};
+use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{DeviceState, PathRecord};
 
 use super::{Claim, Context, Rule, ethtool};
-use crate::{observations::Observations, words::list};
+use crate::{
+    observations::Observations,
+    words::{list, size},
+};
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
@@ -53,10 +56,16 @@ fn smaller_on_path(mut found: Vec<&ResultSummary>) -> Option<Claim> {
     let raise = |device: &DeviceState| {
         ethtool::typed_at(&device.device, |name| format!("ip link set {name} mtu {mtu}"))
     };
-    let lead = format!(
-        "{} has an MTU of {}, but {} sends packets of up to {mtu} bytes",
-        least.device, least.mtu, sender.device
-    );
+    let lead = phrase![
+        Phrase::device(&least.device),
+        " has an MTU of ",
+        size(least.mtu),
+        ", but ",
+        Phrase::device(&sender.device),
+        " sends packets of up to ",
+        size(mtu),
+        " bytes",
+    ];
     let claim = Claim::new(Severity::Warning, lead)
         .detail("larger packets are lost or fragmented there")
         .about(&found, |result| *result)
@@ -83,7 +92,11 @@ fn mismatch<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Optio
 fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Claim {
     Claim::new(
         Severity::Warning,
-        format!("{} passes only {} bytes unfragmented{}", first.result.path, first.carried, expected(first)),
+        phrase![
+            format!("{} passes only ", first.result.path),
+            size(first.carried),
+            format!(" bytes unfragmented{}", expected(first)),
+        ],
     )
     .about(found, |mismatch| mismatch.result)
     .affected()

@@ -99,19 +99,15 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     let layered = shown().take(scope.layered).filter(|workload| !workload.layers.is_empty());
     rows.extend(labelled("Each layer", layered.map(|workload| layers(source, workload, scope.room).into())));
     let cautions = verdict.cautions.iter().take(scope.cautions);
-    rows.extend(labelled(
-        "Caution",
-        cautions.map(|caution| Text::of(Tone::Bad, statement(caution, scope.brief))),
-    ));
+    rows.extend(labelled("Caution", cautions.map(|caution| statement(Tone::Bad, caution, scope.brief))));
     let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
     rows.push(row("Trust", trust::text(findings, scope, marked)));
     rows.push(row("More", more(source, shown().count())));
     rows
 }
 
-fn statement(statement: &Statement, brief: bool) -> String {
-    let Statement { lead, detail, .. } = statement;
-    if brief || detail.is_empty() { lead.clone() } else { format!("{lead}: {detail}") }
+fn statement(tone: Tone, Statement { sentence, .. }: &Statement, brief: bool) -> Text {
+    if brief { Text::phrase(tone, &sentence.lead) } else { Text::phrase(tone, &sentence.phrase()) }
 }
 
 fn answer(source: &Source<'_>, brief: bool) -> Option<Row> {
@@ -124,11 +120,11 @@ fn answer(source: &Source<'_>, brief: bool) -> Option<Row> {
         Conclusion::Nothing | Conclusion::Values | Conclusion::Setting => return None,
         Conclusion::Broken { reason, action } => {
             let action = action.as_ref().map(|action| format!(". {action}")).unwrap_or_default();
-            Text::of(Tone::Bad, format!("{}{action}", statement(reason, brief)))
+            statement(Tone::Bad, reason, brief).and(Tone::Bad, action)
         }
         Conclusion::Repeat { reason, action } => {
             let action = action.as_ref().map(|action| format!("{action}. ")).unwrap_or_default();
-            Text::of(Tone::Bad, format!("{action}{}", statement(reason, brief)))
+            Text::of(Tone::Bad, action).then(statement(Tone::Bad, reason, brief))
         }
         Conclusion::Difference => largest()?,
         Conclusion::NoDifference => Text::of(Tone::Doubtful, "no difference beyond the noise"),
@@ -154,7 +150,7 @@ fn change(source: &Source<'_>, workload: &WorkloadVerdict, largest: &LargestChan
 
 fn cause(cause: &Cause, brief: bool) -> Text {
     match cause {
-        Cause::Found(cause) => statement(cause, brief).into(),
+        Cause::Found(cause) => statement(Tone::Plain, cause, brief),
         Cause::Unknown { investigate } => {
             let command = investigate.as_ref().map(|command| format!("; to investigate: {command}"));
             Text::of(Tone::Faint, format!("no cause found{}", command.unwrap_or_default()))

@@ -55,7 +55,9 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
         finding.superseded_by.as_ref().map(|by| format!(" Explained by {by}.")).unwrap_or_default();
     let headline = Block::Claim {
         id: finding.id.clone(),
-        text: Text::of(tone, word).and(Tone::Strong, finding.claim()).and(Tone::Faint, explained),
+        text: Text::of(tone, word)
+            .then(Text::phrase(Tone::Strong, &finding.claim()))
+            .and(Tone::Faint, explained),
     };
     let numbers = if finding.superseded_by.is_some() { 0 } else { numbers };
     let (shown, folded) = finding.evidence.split_at(numbers.min(finding.evidence.len()));
