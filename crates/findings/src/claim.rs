@@ -161,6 +161,7 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RemedyEffect {
     pub result: String,
+    pub label: String,
     pub metric: Metric,
     /// Median without the change, in the metric's unit.
     pub before: f64,

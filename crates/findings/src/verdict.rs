@@ -116,7 +116,17 @@ pub struct LargestChange {
     pub reference: String,
     /// The result relative to the reference.
     pub change: Comparison,
+    /// The largest established change of the same setting in the other direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opposite: Option<OppositeChange>,
     pub cause: Cause,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OppositeChange {
+    pub path: String,
+    pub result: String,
+    pub change: Comparison,
 }
 
 impl LargestChange {

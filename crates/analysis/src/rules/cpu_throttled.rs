@@ -16,6 +16,7 @@ pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(&[
     "tail-latency",
     "trend",
     "level-shift",
+    "workload-limit",
 ]);
 
 /// Fraction of the periods in which the quota was used up. A single period may be an accident.

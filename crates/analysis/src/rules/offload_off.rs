@@ -104,8 +104,8 @@ fn missing(device: &DeviceState) -> Vec<&'static str> {
 }
 
 fn loss<'a>(effect: &'a FactorEffect, context: &Context<'a>) -> Option<Loss<'a>> {
-    let result = |id: &str| context.findings.results.iter().find(|result| result.id == id);
-    let (level, reference) = (result(&effect.result)?, result(&effect.reference_result)?);
+    let findings = context.findings;
+    let (level, reference) = (findings.result(&effect.result)?, findings.result(&effect.reference_result)?);
     let (slower, faster, label, keeps) = match (effect.metric, effect.change.verdict) {
         (Metric::Throughput, Difference::Lower) => (level, reference, &effect.level, effect.change.ratio),
         (Metric::Throughput, Difference::Higher) => {

@@ -38,7 +38,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: Way) -> Option<SlowWay<'a>> {
     let (best, usual) = pair_shares::of_host(matrix, host, way)?;
     let keeps = pair_shares::keeps(matrix, best.value, usual)?;
-    let best = context.findings.results.iter().find(|result| result.id == best.result)?;
+    let best = context.findings.result(&best.result)?;
     (keeps < SLOW).then_some(SlowWay { way, best, keeps, usual })
 }
 

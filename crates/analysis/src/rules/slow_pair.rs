@@ -32,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn slow<'a>(context: &Context<'a>, matrix: &'a PairMatrix, pair: &'a HostPair) -> Option<SlowPair<'a>> {
     let expected = pair_shares::expected(matrix, pair)?;
     let keeps = pair_shares::keeps(matrix, pair.value, expected)?;
-    let result = context.findings.results.iter().find(|result| result.id == pair.result)?;
+    let result = context.findings.result(&pair.result)?;
     (keeps < SLOW).then_some(SlowPair { matrix, pair, result, expected, keeps })
 }
 

@@ -141,7 +141,7 @@ fn claim(
 
 fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy {
     let trials = wide.first().and_then(|(width, asked)| {
-        let result = context.findings.results.iter().find(|result| result.id == asked.result)?;
+        let result = context.findings.result(asked.result)?;
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
         Some((f64::from(result.value.trials) * times).ceil())
     });

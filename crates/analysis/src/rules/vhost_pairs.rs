@@ -33,8 +33,7 @@ pub(super) fn all<'a>(context: &Context<'a>) -> Vec<VhostPair<'a>> {
 }
 
 fn pair<'a>(found: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<VhostPair<'a>> {
-    let summary =
-        |result: &Observations<'_>| context.findings.results.iter().find(|it| it.id == result.record.id);
+    let summary = |result: &Observations<'_>| context.findings.result(&result.record.id);
     let (off, on) = (summary(found.without)?, summary(found.with)?);
     let more_is_better = on.metric.more_is_better()?;
     let change = context.compare(found.without, found.with)?;

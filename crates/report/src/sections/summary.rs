@@ -6,8 +6,8 @@ mod trust;
 use std::collections::BTreeMap;
 
 use findings::{
-    Cause, Conclusion, LargestChange, LayerCost, NextStep, Objective, SettingChoice, Statement,
-    WorkloadVerdict,
+    Basis, Cause, Conclusion, Interval, LargestChange, LayerCost, NextStep, Objective, RunVerdict,
+    SettingChoice, Statement, WorkloadVerdict,
 };
 use workload::Metric;
 
@@ -100,10 +100,22 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     rows.extend(labelled("Each layer", layered.map(|workload| layers(source, workload, scope.room).into())));
     let cautions = verdict.cautions.iter().take(scope.cautions);
     rows.extend(labelled("Caution", cautions.map(|caution| statement(Tone::Bad, caution, scope.brief))));
-    let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
+    let marked = is_marked(verdict, shown());
     rows.push(row("Trust", trust::text(findings, scope, marked)));
     rows.push(row("More", more(source, shown().count())));
     rows
+}
+
+/// Whether the answer or a value has an interval from a single trial.
+fn is_marked<'a>(verdict: &RunVerdict, mut shown: impl Iterator<Item = &'a WorkloadVerdict>) -> bool {
+    let is_answer = matches!(verdict.conclusion, Conclusion::Difference | Conclusion::Undecided { .. });
+    let change = verdict.workloads.first().and_then(|first| first.change.as_ref()).filter(|_| is_answer);
+    let within = |basis: Basis, interval: Option<Interval>| basis == Basis::Intervals && interval.is_some();
+    let only = |workload: &WorkloadVerdict| match &workload.values[..] {
+        [only] => within(only.value.basis, only.value.interval),
+        _ => false,
+    };
+    change.is_some_and(|it| within(it.change.basis, it.change.ratio_interval)) || shown.any(only)
 }
 
 fn statement(tone: Tone, Statement { sentence, .. }: &Statement, brief: bool) -> Text {
@@ -144,8 +156,13 @@ fn change(source: &Source<'_>, workload: &WorkloadVerdict, largest: &LargestChan
     let lead = speed::lead(source.findings, &workload.workload);
     let condition = speed::settings(&largest.condition).unwrap_or_default();
     let gain = phrases::gain(&largest.change, Confidence::Inline);
+    let opposite = largest
+        .opposite
+        .as_ref()
+        .map(|other| format!("; {} {}", other.path, phrases::gain_alone(&other.change)));
     Text::from(format!("{lead}{}{condition} ", largest.what))
         .and(phrases::tone(workload.metric, &largest.change), gain)
+        .and(Tone::Plain, opposite.unwrap_or_default())
 }
 
 fn cause(cause: &Cause, brief: bool) -> Text {

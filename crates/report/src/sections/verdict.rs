@@ -111,14 +111,14 @@ fn remedy(remedy: &Remedy) -> Vec<Block> {
 fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     let what =
         remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();
-    let RemedyEffect { result, metric, before, after, comparison } = effects;
+    let RemedyEffect { label, metric, before, after, comparison, .. } = effects;
     let value = |value: &f64| phrases::value(*metric, *value);
     let outcome = match comparison.verdict {
         Difference::None => "no difference beyond the noise: ",
         Difference::Unclear => "effect undecided: ",
         Difference::Lower | Difference::Higher => "",
     };
-    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {result}: ")).and(
+    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {label}: ")).and(
         Tone::Plain,
         format!(
             "{outcome}{} became {}: {}",

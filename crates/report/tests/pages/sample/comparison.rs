@@ -221,6 +221,7 @@ fn held(result: &ResultSummary, ratio: f64, verdict: Verdict) -> ResultCompariso
         b,
         comparison: Some(comparison(ratio, result.value.estimate * (ratio - 1.0), difference)),
         floor: Some(0.021),
+        same_within: Some(0.087),
         between_runs: None,
         p: Some(if verdict == Verdict::Same { 0.61 } else { 0.0079 }),
         disturbed: None,
