@@ -56,13 +56,11 @@ impl Names {
         }
         for result in results {
             let levels = result.levels.iter();
-            let levels = levels.map(|(factor, level)| format!("/{}={level}", names.factors[factor]));
-            let id = format!(
-                "{}/{}{}",
-                names.paths[&result.path],
-                names.workloads[&result.workload],
-                levels.collect::<String>()
-            );
+            let levels = levels.map(|(factor, level)| format!("{}={level}", names.factors[factor]));
+            let levels = levels.collect::<Vec<_>>().join(if result.id.contains(',') { "," } else { "/" });
+            let gap = if levels.is_empty() { "" } else { "/" };
+            let (path, workload) = (&names.paths[&result.path], &names.workloads[&result.workload]);
+            let id = format!("{path}/{workload}{gap}{levels}");
             names.results.insert(result.id.clone(), id);
         }
         names
@@ -101,10 +99,13 @@ impl Names {
         }
     }
 
-    /// Renames the host of `host:device`.
+    /// Renames `host:device`. A device of a bridge may have the name of the guest at its other end.
     fn device(&self, text: &str) -> String {
-        let host = |(host, device)| Some(format!("{}:{device}", self.hosts.get(host)?));
-        text.split_once(':').and_then(host).unwrap_or_else(|| text.to_owned())
+        let renamed = |(host, device): (&str, &str)| {
+            let port = self.hosts.get(device).map_or(device, String::as_str);
+            Some(format!("{}:{port}", self.hosts.get(host)?))
+        };
+        text.split_once(':').and_then(renamed).unwrap_or_else(|| text.to_owned())
     }
 
     fn end(&self, text: &str) -> String {
@@ -127,11 +128,14 @@ fn check(run: &RunRecord, expected: &[&str]) {
     let renamed = names.renamed(run);
     assert_ne!(renamed.header, run.header);
     let (original, restored) = (judged(run), names.restored(&judged(&renamed)));
-    let differs = original.lines().zip(restored.lines()).find(|(one, other)| one != other);
-    assert_eq!(differs, None, "{}", run.header.scenario.name);
+    assert_same(&original, &restored, &run.header.scenario.name);
     let findings = analyse(&renamed).findings;
     let found: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     assert!(expected.iter().all(|id| found.contains(id)), "{found:?} instead of {expected:?}");
+}
+
+fn assert_same(one: &str, other: &str, name: &str) {
+    assert_eq!(one.lines().zip(other.lines()).find(|(one, other)| one != other), None, "{name}");
 }
 
 fn stored(packed: &[u8]) -> RunRecord {

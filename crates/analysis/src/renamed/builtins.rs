@@ -11,7 +11,7 @@ use workload::{
     Transport, WorkloadSettings,
 };
 
-use super::{Names, check};
+use super::{Names, assert_same, check};
 use crate::fixtures::{Fixture, connections, datagrams_at, device, jitter, open_loop_of, ping_of, stream_of};
 
 const SEED: u64 = 7;
@@ -143,6 +143,7 @@ impl Names {
             toml::Value::String(text) => toml::Value::String(match key {
                 "paths" => self.paths[text].clone(),
                 "workloads" => self.workloads[text].clone(),
+                "of" => self.factors[text].clone(),
                 _ if ENDS.contains(&key) => self.end(text),
                 _ => text.clone(),
             }),
@@ -168,7 +169,12 @@ fn names_change_neither_the_plan_nor_the_verdict_of_a_builtin() {
         let renamed = names.document("", &document);
         let renamed = parsed(&toml::to_string(&renamed).expect("it is a table"));
         let expected = serde_json::to_value(expanded(&renamed)).expect("plans serialise");
-        assert_eq!(names.plan(&plan), expected, "{}", builtin.name);
-        check(&record, &[]);
+        assert_same(&format!("{:#}", names.plan(&plan)), &format!("{expected:#}"), builtin.name);
+        let found: &[&str] = match builtin.name {
+            "egress-gateway" => &["offload-off"],
+            "vhost" | "four-configurations" => &["vhost-off"],
+            _ => &[],
+        };
+        check(&record, found);
     }
 }
