@@ -127,6 +127,7 @@ pub(crate) fn learned() -> RunComparison {
                     than two of the 6 runs of this scenario may be, 22.40 %.";
     for (result, floor) in comparison.results.iter_mut().zip([0.224, 0.031, 0.02]) {
         result.between_runs = Some(BetweenRuns { floor, runs: 6, expected: None });
+        result.same_within = None;
         result.floor = Some(floor);
         result.reason = (result.verdict == Verdict::Same).then(|| unsteady.into());
     }
