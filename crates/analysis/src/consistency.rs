@@ -34,7 +34,7 @@ fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a 
 
 /// Finds changes that do not match the two values shown next to them.
 fn two_numbers<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
-    let value = |id: &str| findings.results.iter().find(|result| result.id == id).map(|it| it.value.estimate);
+    let value = |id: &str| findings.result(id).map(|it| it.value.estimate);
     all.iter().filter_map(move |judged| {
         let (own, reference) = (value(judged.result)?, value(judged.reference)?);
         let near =

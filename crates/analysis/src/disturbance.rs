@@ -81,8 +81,7 @@ mod tests {
     fn disturbed_results_are_not_judged_and_others_of_the_run_are() {
         let findings = analyse(&half_disturbed().record);
         let change = |id: &str| {
-            let result =
-                findings.results.iter().find(|result| result.id == id).expect("the run has this result");
+            let result = findings.result(id).expect("the run has this result");
             result.against_baseline.expect("it is compared")
         };
         assert_eq!(change("first/bulk").verdict, Difference::Lower);

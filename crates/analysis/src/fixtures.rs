@@ -196,6 +196,7 @@ impl Fixture {
             sent: WorkloadSource::Load(load),
             placement: "cross-cpu".into(),
             baseline,
+            ipv6: false,
         });
         let salt = header.results.len();
         for block in 0..header.blocks {
@@ -207,7 +208,7 @@ impl Fixture {
         self
     }
 
-    fn trial(&mut self, result: &str, block: u32, arm: Arm, measurement: Measurement) {
+    pub(crate) fn trial(&mut self, result: &str, block: u32, arm: Arm, measurement: Measurement) {
         self.record.trials.push(Trial {
             index: self.record.header.planned,
             block,
@@ -230,7 +231,7 @@ impl Fixture {
     }
 }
 
-fn jitter(block: u32, salt: usize) -> f64 {
+pub(crate) fn jitter(block: u32, salt: usize) -> f64 {
     // The final steps of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
     let mut mixed = (u64::from(block) << 32 | salt as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

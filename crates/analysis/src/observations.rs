@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use findings::{NO_PATH, result_label};
+use findings::{NO_PATH, Phrase, result_label};
 use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
 use workload::{Metric, StreamSettings};
+
+/// In bytes (RFC 768).
+pub(crate) const UDP_HEADER: u64 = 8;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point<'a> {
@@ -34,6 +37,12 @@ pub(crate) struct Observations<'a> {
     pub(crate) unusable_probed: usize,
 }
 
+impl From<&Observations<'_>> for Phrase {
+    fn from(result: &Observations<'_>) -> Self {
+        Self::result(&result.record.id, &result.label)
+    }
+}
+
 impl<'a> Observations<'a> {
     pub(crate) fn blocks(&self) -> stats::Blocks {
         values(&self.points)
@@ -56,9 +65,13 @@ impl<'a> Observations<'a> {
     }
 
     pub(crate) fn sends_packets_above(&self, bytes: u32) -> bool {
-        /// IPv4 and UDP headers. IPv6 has longer ones.
-        const HEADERS: u64 = 20 + 8;
-        self.record.sent.load().is_some_and(|load| load.kind().exceeds(bytes.into(), HEADERS))
+        let headers = self.ip_header() + UDP_HEADER;
+        self.record.sent.load().is_some_and(|load| load.kind().exceeds(bytes.into(), headers))
+    }
+
+    /// In bytes, without options (RFC 791, RFC 8200).
+    pub(crate) const fn ip_header(&self) -> u64 {
+        if self.record.ipv6 { 40 } else { 20 }
     }
 
     pub(crate) fn layers(&self) -> &'a [String] {

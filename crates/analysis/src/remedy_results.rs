@@ -14,7 +14,7 @@ pub fn remedy_results(findings: &mut Findings, tried: &RunRecord) {
     };
     let own = analyse(tried);
     for remedy in &remedy_trials.remedies {
-        let Some(effects) = effects(&own, remedy) else { continue };
+        let Some(effects) = effects(findings, &own, remedy) else { continue };
         let claims = findings.findings.iter_mut();
         let of_it = claims
             .filter(|claim| claim.id == remedy.finding && claim.results.first() == Some(&remedy.result));
@@ -24,14 +24,14 @@ pub fn remedy_results(findings: &mut Findings, tried: &RunRecord) {
     }
 }
 
-fn effects(own: &Findings, remedy: &RemedyTrial) -> Option<RemedyEffect> {
-    let result = |id: &str| own.results.iter().find(|result| result.id == id);
-    let (without, with) = (result(&remedy.without)?, result(&remedy.with)?);
+fn effects(findings: &Findings, own: &Findings, remedy: &RemedyTrial) -> Option<RemedyEffect> {
+    let (without, with) = (own.result(&remedy.without)?, own.result(&remedy.with)?);
     let compared = |effect: &&findings::FactorEffect| {
         (&effect.reference_result, &effect.result) == (&remedy.without, &remedy.with)
     };
     Some(RemedyEffect {
         result: remedy.result.clone(),
+        label: findings.result(&remedy.result)?.label.clone(),
         metric: with.metric,
         before: without.value.estimate,
         after: with.value.estimate,

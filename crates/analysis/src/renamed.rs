@@ -1,5 +1,7 @@
 //! Names are the user's data. Only layers, levels and settings may influence the verdict and the findings.
 
+mod builtins;
+
 use std::{collections::BTreeMap, io::Read};
 
 use flate2::read::GzDecoder;
@@ -37,7 +39,10 @@ fn numbered<'a>(class: char, names: impl Iterator<Item = &'a String>) -> BTreeMa
 impl Names {
     fn of(run: &RunRecord) -> Self {
         let (paths, results) = (&run.header.paths, &run.header.results);
-        let hosts: Vec<String> = paths.iter().flat_map(|path| path.hosts()).map(str::to_owned).collect();
+        let devices = paths.iter().flat_map(|path| &path.devices).filter_map(|device| device.split_once(':'));
+        let machines = run.header.machines.iter().map(|machine| machine.host.as_str());
+        let hosts = paths.iter().flat_map(|path| path.hosts()).chain(devices.map(|(host, _)| host));
+        let hosts: Vec<String> = hosts.chain(machines).map(str::to_owned).collect();
         let mut names = Self {
             paths: numbered('p', paths.iter().map(|path| &path.name)),
             workloads: numbered('w', results.iter().map(|result| &result.workload)),
@@ -45,15 +50,17 @@ impl Names {
             hosts: numbered('h', hosts.iter()),
             results: BTreeMap::new(),
         };
+        // A path within a host has the host's name.
+        for path in paths.iter().filter(|path| path.from == path.to) {
+            names.paths.extend(names.hosts.get(&path.name).map(|host| (path.name.clone(), host.clone())));
+        }
         for result in results {
             let levels = result.levels.iter();
-            let levels = levels.map(|(factor, level)| format!("/{}={level}", names.factors[factor]));
-            let id = format!(
-                "{}/{}{}",
-                names.paths[&result.path],
-                names.workloads[&result.workload],
-                levels.collect::<String>()
-            );
+            let levels = levels.map(|(factor, level)| format!("{}={level}", names.factors[factor]));
+            let levels = levels.collect::<Vec<_>>().join(if result.id.contains(',') { "," } else { "/" });
+            let gap = if levels.is_empty() { "" } else { "/" };
+            let (path, workload) = (&names.paths[&result.path], &names.workloads[&result.workload]);
+            let id = format!("{path}/{workload}{gap}{levels}");
             names.results.insert(result.id.clone(), id);
         }
         names
@@ -63,12 +70,6 @@ impl Names {
         let mut run = run.clone();
         run.header.paths.iter_mut().for_each(|path| path.name = self.paths[&path.name].clone());
         run.header.queue_factors.iter_mut().for_each(|factor| *factor = self.factors[factor].clone());
-        for result in &mut run.header.results {
-            result.path = self.paths[&result.path].clone();
-            result.workload = self.workloads[&result.workload].clone();
-            let levels = std::mem::take(&mut result.levels).into_iter();
-            result.levels = levels.map(|(factor, level)| (self.factors[&factor].clone(), level)).collect();
-        }
         let mut value: Value = serde_json::from_str(&run.text().expect("records serialise")).expect("JSON");
         self.walk("", &mut value);
         RunRecord::read(&value.to_string()).expect("the renamed run can be read")
@@ -77,20 +78,38 @@ impl Names {
     fn walk(&self, key: &str, value: &mut Value) {
         match value {
             Value::String(text) => {
-                if let Some(name) = self.results.get(text) {
-                    *text = name.clone();
-                } else if let Some(host) = self.hosts.get(text).filter(|_| key == "host") {
-                    *text = host.clone();
-                } else if let Some((host, device)) = text.split_once(':')
-                    && let Some(host) = self.hosts.get(host)
-                {
-                    *text = format!("{host}:{device}");
-                }
+                let renamed = match key {
+                    "host" => self.hosts.get(text).cloned(),
+                    "path" => self.paths.get(text).cloned(),
+                    "workload" => self.workloads.get(text).cloned(),
+                    _ => self.results.get(text).cloned(),
+                };
+                *text = renamed.unwrap_or_else(|| self.device(text));
             }
             Value::Array(all) => all.iter_mut().for_each(|inner| self.walk(key, inner)),
-            Value::Object(all) => all.iter_mut().for_each(|(key, inner)| self.walk(key, inner)),
+            Value::Object(all) => {
+                all.iter_mut().for_each(|(key, inner)| self.walk(key, inner));
+                let renamed = |name: String| match self.factors.get(&name).filter(|_| key == "levels") {
+                    Some(factor) => factor.clone(),
+                    None => self.device(&name),
+                };
+                *all = std::mem::take(all).into_iter().map(|(name, inner)| (renamed(name), inner)).collect();
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// Renames `host:device`. A device of a bridge may have the name of the guest at its other end.
+    fn device(&self, text: &str) -> String {
+        let renamed = |(host, device): (&str, &str)| {
+            let port = self.hosts.get(device).map_or(device, String::as_str);
+            Some(format!("{}:{port}", self.hosts.get(host)?))
+        };
+        text.split_once(':').and_then(renamed).unwrap_or_else(|| text.to_owned())
+    }
+
+    fn end(&self, text: &str) -> String {
+        self.hosts.get(text).cloned().unwrap_or_else(|| self.device(text))
     }
 
     fn restored(&self, text: &str) -> String {
@@ -109,11 +128,14 @@ fn check(run: &RunRecord, expected: &[&str]) {
     let renamed = names.renamed(run);
     assert_ne!(renamed.header, run.header);
     let (original, restored) = (judged(run), names.restored(&judged(&renamed)));
-    let differs = original.lines().zip(restored.lines()).find(|(one, other)| one != other);
-    assert_eq!(differs, None, "{}", run.header.scenario.name);
+    assert_same(&original, &restored, &run.header.scenario.name);
     let findings = analyse(&renamed).findings;
     let found: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     assert!(expected.iter().all(|id| found.contains(id)), "{found:?} instead of {expected:?}");
+}
+
+fn assert_same(one: &str, other: &str, name: &str) {
+    assert_eq!(one.lines().zip(other.lines()).find(|(one, other)| one != other), None, "{name}");
 }
 
 fn stored(packed: &[u8]) -> RunRecord {

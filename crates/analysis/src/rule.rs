@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use findings::{Evidence, Finding, Remedy, ResultSummary, Role, Severity};
+use findings::{Evidence, Finding, Phrase, Remedy, ResultSummary, Role, Sentence, Severity, phrase};
 
 pub(crate) trait Subject {
     type Of<'a>;
@@ -21,9 +21,8 @@ pub(crate) struct Rule<S: Subject> {
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) severity: Severity,
-    pub(crate) lead: String,
-    pub(crate) detail: String,
-    pub(crate) further: String,
+    pub(crate) sentence: Sentence,
+    pub(crate) further: Phrase,
     pub(crate) results: Vec<String>,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) limitations: Vec<String>,
@@ -56,25 +55,24 @@ impl<S: Subject> Rule<S> {
     pub(crate) fn findings(&self, claims: Vec<Claim>) -> Vec<Finding> {
         let finding = |claim: Claim| Finding {
             established: claim.factual || claim.severity > Severity::Note,
-            detail: claim.detail,
+            sentence: claim.sentence,
             further: claim.further,
             results: claim.results,
             evidence: claim.evidence,
             limitations: claim.limitations,
             remedy: claim.remedy,
-            ..Finding::new(self.id, self.role, claim.severity, claim.lead)
+            ..Finding::new(self.id, self.role, claim.severity, "")
         };
         claims.into_iter().map(finding).collect()
     }
 }
 
 impl Claim {
-    pub(crate) fn new(severity: Severity, lead: impl Into<String>) -> Self {
+    pub(crate) fn new(severity: Severity, lead: impl Into<Phrase>) -> Self {
         Self {
             severity,
-            lead: lead.into(),
-            detail: String::new(),
-            further: String::new(),
+            sentence: Sentence::new(lead, ""),
+            further: Phrase::default(),
             results: Vec::new(),
             evidence: Vec::new(),
             limitations: Vec::new(),
@@ -83,13 +81,15 @@ impl Claim {
         }
     }
 
-    pub(crate) fn detail(self, detail: impl Into<String>) -> Self {
-        Self { detail: detail.into(), ..self }
+    pub(crate) fn detail(mut self, detail: impl Into<Phrase>) -> Self {
+        self.sentence.detail = detail.into();
+        self
     }
 
-    pub(crate) fn further(mut self, sentences: impl AsRef<str>) -> Self {
-        let separator = if self.further.is_empty() { "" } else { " " };
-        self.further = format!("{}{separator}{}", self.further, sentences.as_ref().trim()).trim().to_owned();
+    pub(crate) fn further(mut self, sentences: impl Into<Phrase>) -> Self {
+        let sentences = sentences.into();
+        let gap = if self.further.is_empty() || sentences.is_empty() { "" } else { " " };
+        self.further = phrase![self.further, gap, sentences];
         self
     }
 

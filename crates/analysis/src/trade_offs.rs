@@ -77,15 +77,10 @@ impl<'a> Look<'a> {
             cpu_per_gb: self.most_cpu_for_bytes().map(|it| it.value),
             boot: self.machines.iter().map(|machine| machine.ready).max(),
             memory: monitor_memory(&self.machines),
-            half_round_trips: self.has_half_round_trips(),
+            half_round_trips: self.results.iter().any(|result| has_half_round_trips(result)),
             compliance: judgements.iter().map(|it| it.compliance).max().unwrap_or(Compliance::Met),
             judgements,
         })
-    }
-
-    fn has_half_round_trips(&self) -> bool {
-        let mut warnings = self.results.iter().flat_map(|result| &result.warnings);
-        warnings.any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips)
     }
 
     /// The worst value decides. A bound met only by unreliable values is unclear.
@@ -157,9 +152,9 @@ impl<'a> Look<'a> {
         let is_it = move |value: &&ReportedValue| {
             value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
         };
-        // If the times look like half round trips, the true value may be twice as large.
-        let most = if self.has_half_round_trips() { 2.0 } else { 1.0 };
         self.results.iter().flat_map(move |&result| {
+            // If its times look like half round trips, the true value may be twice as large.
+            let most = if has_half_round_trips(result) { 2.0 } else { 1.0 };
             result.reported.iter().filter(is_it).map(move |reported| {
                 let value = reported.value;
                 Value { value, ends: Ends::between(value, most * value).widened(), result: Some(result) }
@@ -177,6 +172,10 @@ impl<'a> Look<'a> {
             result: Some(result),
         })
     }
+}
+
+fn has_half_round_trips(result: &ResultSummary) -> bool {
+    result.warnings.iter().any(|(warning, _)| *warning == ValidityWarning::HalfRoundTrips)
 }
 
 fn percentile(result: &ResultSummary, share: f64) -> Option<Value<'_>> {

@@ -43,7 +43,7 @@ pub(crate) fn verdict(
             let cause = changes::cause(findings, change).filter(|_| change.is_established());
             let unknown = || Cause::Unknown { investigate: investigate.clone() };
             let cause = cause.map_or_else(unknown, |cause| Cause::Found(cause.into()));
-            change.largest(cause)
+            change.largest(cause, &differences)
         });
         workload(findings, candidate.workload, change)
     };

@@ -1,19 +1,32 @@
 //! Formats numbers and names for sentences.
 
+use findings::{Phrase, Unit, phrase};
 use units::Share;
 use workload::Metric;
 
 /// Joins names: `a`, `a and b`, `a, b and c`. If there are more than five, the result contains the first
 /// four names and the number of others.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
+    joined(names.iter().map(|name| name.as_ref().into())).to_string()
+}
+
+pub(crate) fn list_devices<T: AsRef<str>>(names: &[T]) -> Phrase {
+    joined(names.iter().map(|name| Phrase::device(name.as_ref())))
+}
+
+fn joined(names: impl ExactSizeIterator<Item = Phrase>) -> Phrase {
     const MOST: usize = 5;
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => (*one).into(),
-        [first @ .., last] if names.len() <= MOST => format!("{} and {last}", first.join(", ")),
-        names => format!("{} and {} more", names[..MOST - 1].join(", "), names.len() + 1 - MOST),
-    }
+    let all = names.len();
+    let shown = if all > MOST { MOST - 1 } else { all };
+    let listed = names.take(shown).enumerate().fold(Phrase::default(), |listed, (index, name)| {
+        let separator = match index {
+            0 => "",
+            last if last + 1 == all => " and ",
+            _ => ", ",
+        };
+        phrase![listed, separator, name]
+    });
+    if shown < all { phrase![listed, format!(" and {} more", all - shown)] } else { listed }
 }
 
 pub(crate) fn capital(text: &str) -> String {
@@ -22,18 +35,34 @@ pub(crate) fn capital(text: &str) -> String {
 }
 
 /// `1 cell`, `3 cells`.
-pub(crate) fn count(number: usize, singular: &str) -> String {
-    if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
+pub(crate) fn count(number: usize, singular: &str) -> Phrase {
+    let plural = if number == 1 { "" } else { "s" };
+    Phrase::quantity(format!("{number} {singular}{plural}"), number as f64, Unit::Count)
 }
 
 /// `3.10 %`.
-pub(crate) fn percent(share: f64) -> String {
-    Share(share).to_string()
+pub(crate) fn percent(share: f64) -> Phrase {
+    Phrase::quantity(Share(share).to_string(), share, Unit::Share)
 }
 
 /// `9.41 Gbit/s` or `49.3 µs`.
-pub(crate) fn value(metric: Metric, value: f64) -> String {
-    metric.show(value)
+pub(crate) fn value(metric: Metric, value: f64) -> Phrase {
+    Phrase::metric(metric, value)
+}
+
+/// A relative change: `−60.2 %`, `1.69x`.
+pub(crate) fn change(ratio: f64) -> Phrase {
+    Phrase::quantity(findings::change(ratio), ratio, Unit::Ratio)
+}
+
+/// A number of bytes without its unit.
+pub(crate) fn size(bytes: u32) -> Phrase {
+    Phrase::quantity(bytes.to_string(), bytes.into(), Unit::Bytes)
+}
+
+/// A number with a few digits, followed by its unit.
+pub(crate) fn number(value: f64, digits: usize, unit: Unit, word: &str) -> Phrase {
+    Phrase::quantity(format!("{}{word}", units::significant(value, digits)), value, unit)
 }
 
 #[cfg(test)]

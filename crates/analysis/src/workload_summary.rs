@@ -25,7 +25,7 @@ fn imported_in_words(imported: &ImportedSettings) -> String {
         ImportedKind::Stream => {
             let streams = imported.streams.map_or_else(
                 || format!("{name}streams"),
-                |streams| count(streams as usize, &format!("{name}stream")),
+                |streams| count(streams as usize, &format!("{name}stream")).to_string(),
             );
             let direction = match imported.direction {
                 Some(Direction::Forward) => " forward",

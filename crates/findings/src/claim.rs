@@ -1,10 +1,17 @@
 //! A finding: claim, evidence, limitations and remedy.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use workload::Metric;
 
-use crate::{estimate::Comparison, evidence::Evidence};
+use crate::{
+    estimate::Comparison,
+    evidence::Evidence,
+    phrase,
+    phrase::{Part, Phrase},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -39,14 +46,11 @@ pub struct Finding {
     pub severity: Severity,
     /// Whether the evidence is sufficient. A note usually lacks evidence.
     pub established: bool,
-    /// The claim in one clause.
-    pub lead: String,
-    /// Continues the lead after a colon, usually with numbers.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub detail: String,
+    #[serde(flatten)]
+    pub sentence: Sentence,
     /// Further sentences.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub further: String,
+    #[serde(default, skip_serializing_if = "Phrase::is_empty")]
+    pub further: Phrase,
     /// Identifiers of the affected results.
     pub results: Vec<String>,
     pub evidence: Vec<Evidence>,
@@ -60,15 +64,14 @@ pub struct Finding {
 
 impl Finding {
     #[must_use]
-    pub fn new(id: &str, role: Role, severity: Severity, lead: impl Into<String>) -> Self {
+    pub fn new(id: &str, role: Role, severity: Severity, lead: impl Into<Phrase>) -> Self {
         Self {
             id: id.to_owned(),
             role,
             severity,
             established: severity > Severity::Note,
-            lead: lead.into(),
-            detail: String::new(),
-            further: String::new(),
+            sentence: Sentence::new(lead, ""),
+            further: Phrase::default(),
             results: Vec::new(),
             evidence: Vec::new(),
             limitations: Vec::new(),
@@ -78,13 +81,9 @@ impl Finding {
     }
 
     #[must_use]
-    pub fn sentence(&self) -> String {
-        Statement::from(self).sentence()
-    }
-
-    #[must_use]
-    pub fn claim(&self) -> String {
-        sentences(&self.sentence(), &self.further)
+    pub fn claim(&self) -> Phrase {
+        let gap = if self.further.is_empty() { "" } else { " " };
+        phrase![self.sentence.phrase(), ".", gap, self.further.clone()]
     }
 
     #[must_use]
@@ -96,10 +95,6 @@ impl Finding {
     pub fn distrusts(&self) -> bool {
         self.severity == Severity::Serious && matches!(self.role, Role::Measurement | Role::Limit)
     }
-}
-
-fn sentences(first: &str, further: &str) -> String {
-    format!("{first}. {further}").trim_end().to_owned()
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -133,7 +128,7 @@ impl Remedy {
 
     #[must_use]
     pub fn text(&self) -> String {
-        sentences(&self.action, &self.explanation)
+        format!("{}. {}", self.action, self.explanation).trim_end().to_owned()
     }
 }
 
@@ -166,6 +161,7 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RemedyEffect {
     pub result: String,
+    pub label: String,
     pub metric: Metric,
     /// Median without the change, in the metric's unit.
     pub before: f64,
@@ -175,27 +171,62 @@ pub struct RemedyEffect {
     pub comparison: Comparison,
 }
 
+/// A clause that may continue after a colon.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(into = "WrittenSentence")]
+#[schemars(with = "WrittenSentence")]
+pub struct Sentence {
+    pub lead: Phrase,
+    pub detail: Phrase,
+}
+
+impl Sentence {
+    pub fn new(lead: impl Into<Phrase>, detail: impl Into<Phrase>) -> Self {
+        Self { lead: lead.into(), detail: detail.into() }
+    }
+
+    #[must_use]
+    pub fn phrase(&self) -> Phrase {
+        let separator = if self.detail.is_empty() { "" } else { ": " };
+        phrase![self.lead.clone(), separator, self.detail.clone()]
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.phrase().fmt(f)
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct WrittenSentence {
+    /// The claim in one clause.
+    lead: Phrase,
+    /// Continues the lead after a colon, usually with numbers.
+    #[serde(default, skip_serializing_if = "Phrase::is_empty")]
+    detail: Phrase,
+    /// The parts of the whole sentence.
+    parts: Vec<Part>,
+}
+
+impl From<Sentence> for WrittenSentence {
+    fn from(sentence: Sentence) -> Self {
+        let parts = sentence.phrase().parts().to_vec();
+        Self { lead: sentence.lead, detail: sentence.detail, parts }
+    }
+}
+
 /// A finding in one sentence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Statement {
     /// Identifier of the finding.
     pub finding: String,
-    pub lead: String,
-    /// Continues the lead after a colon.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub detail: String,
-}
-
-impl Statement {
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let separator = if self.detail.is_empty() { "" } else { ": " };
-        format!("{}{separator}{}", self.lead, self.detail)
-    }
+    #[serde(flatten)]
+    pub sentence: Sentence,
 }
 
 impl From<&Finding> for Statement {
     fn from(finding: &Finding) -> Self {
-        Self { finding: finding.id.clone(), lead: finding.lead.clone(), detail: finding.detail.clone() }
+        Self { finding: finding.id.clone(), sentence: finding.sentence.clone() }
     }
 }

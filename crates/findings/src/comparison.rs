@@ -83,6 +83,9 @@ pub struct ResultComparison {
     /// Relative noise between two runs. Smaller differences do not count. This is the larger of the assumed noise and
     /// the noise estimated from further runs, or a tolerance if there are too few trials. `None` without a ratio.
     pub floor: Option<f64>,
+    /// Differences up to this count as the same if only the trials decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_within: Option<f64>,
     /// Noise estimated from further runs of the scenario; `None` if there are too few.
     pub between_runs: Option<BetweenRuns>,
     /// P-value of the difference. `None` with too few trials, which are judged by a tolerance.

@@ -63,6 +63,11 @@ pub struct Findings {
 }
 
 impl Findings {
+    #[must_use]
+    pub fn result(&self, id: &str) -> Option<&ResultSummary> {
+        self.results.iter().find(|result| result.id == id)
+    }
+
     pub fn distrusting(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
     }

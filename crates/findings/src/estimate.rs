@@ -6,6 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Confidence, significant};
 
+use crate::{
+    evidence::{Number, Unit},
+    phrase::{PartKind, Phrase},
+};
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     pub low: f64,
@@ -111,15 +116,16 @@ impl Comparison {
 
     /// E.g. `68.8 % (64.9 to 72.0, 94 %)`.
     #[must_use]
-    pub fn loss(&self) -> String {
+    pub fn loss(&self) -> Phrase {
         let lost = |ratio: f64| format!("{:.1}", (1.0 - ratio) * 100.0);
-        match self.ratio_interval {
-            Some(Interval { low, high, confidence }) => {
-                let (least, most) = (lost(high), lost(low));
-                format!("{} % ({least} to {most}, {})", lost(self.ratio), Confidence(confidence))
-            }
-            None => format!("{} % (too few trials for an interval)", lost(self.ratio)),
-        }
+        let range = self.ratio_interval.map_or_else(
+            || "too few trials for an interval".to_owned(),
+            |it| format!("{} to {}, {}", lost(it.high), lost(it.low), Confidence(it.confidence)),
+        );
+        let interval =
+            self.ratio_interval.map(|it| Interval { low: 1.0 - it.high, high: 1.0 - it.low, ..it });
+        let number = Number { interval, ..Number::new(1.0 - self.ratio, Unit::Share) };
+        Phrase::of(format!("{} % ({range})", lost(self.ratio)), PartKind::Quantity(number))
     }
 }
 
@@ -166,7 +172,7 @@ mod tests {
             basis: Basis::Trials,
         };
         assert_eq!(comparison.to_string(), "−68.8 % (−72.0 to −64.9, 94 %)");
-        assert_eq!(comparison.loss(), "68.8 % (64.9 to 72.0, 94 %)");
+        assert_eq!(comparison.loss().to_string(), "68.8 % (64.9 to 72.0, 94 %)");
         let several = Comparison { ratio: 2.31, ratio_interval: None, ..comparison };
         assert_eq!(several.to_string(), "2.31x (too few trials for an interval)");
     }

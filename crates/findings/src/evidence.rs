@@ -7,7 +7,10 @@ use serde::Serialize;
 use units::{BitRate, Bytes, Confidence, Nanos, Share, significant};
 use workload::{Metric, Quantity};
 
-use crate::estimate::{Comparison, Interval, change};
+use crate::{
+    estimate::{Comparison, Interval, change},
+    phrase::{Part, PartKind, Phrase},
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
@@ -53,26 +56,24 @@ impl Evidence {
     }
 
     #[must_use]
-    pub fn text(mut self, words: impl AsRef<str>) -> Self {
-        self.value.push_str(words.as_ref());
+    pub fn text(mut self, words: impl fmt::Display) -> Self {
+        self.value.push_str(&words.to_string());
         self
     }
 
     #[must_use]
     pub fn ratio(self, comparison: &Comparison) -> Self {
-        let number =
-            Number { interval: comparison.ratio_interval, ..Number::new(comparison.ratio, Unit::Ratio) };
-        self.written(number, &comparison.to_string())
+        self.written(comparison)
     }
 
     #[must_use]
     pub fn metric(self, metric: Metric, value: f64) -> Self {
-        self.written(Number::new(value, metric.quantity().into()), &metric.show(value))
+        self.written(Phrase::metric(metric, value))
     }
 
     #[must_use]
     pub fn number(self, number: Number) -> Self {
-        self.written(number, &number.to_string())
+        self.written(number)
     }
 
     #[must_use]
@@ -82,7 +83,7 @@ impl Evidence {
 
     #[must_use]
     pub fn time(self, time: Nanos) -> Self {
-        self.number(Number::new(time.0 as f64, Unit::Nanoseconds))
+        self.written(time)
     }
 
     #[must_use]
@@ -92,18 +93,23 @@ impl Evidence {
 
     #[must_use]
     pub fn count(self, count: u64) -> Self {
-        self.written(Number::new(count as f64, Unit::Count), &count.to_string())
+        self.written(Phrase::quantity(count.to_string(), count as f64, Unit::Count))
     }
 
     /// Rounds to three significant digits. The surrounding text contains the unit.
     #[must_use]
     pub fn rounded(self, value: f64, unit: Unit) -> Self {
-        self.written(Number::new(value, unit), &significant(value, 3))
+        self.written(Phrase::quantity(significant(value, 3), value, unit))
     }
 
-    fn written(mut self, number: Number, text: &str) -> Self {
-        self.value.push_str(text);
-        self.numbers.push(number);
+    fn written(mut self, phrase: impl Into<Phrase>) -> Self {
+        for Part { text, kind } in phrase.into().parts() {
+            self.value.push_str(text);
+            self.numbers.extend(match kind {
+                PartKind::Quantity(number) => Some(*number),
+                PartKind::Text | PartKind::Result { .. } | PartKind::Device => None,
+            });
+        }
         self
     }
 }

@@ -15,6 +15,7 @@ mod latency;
 mod memory;
 mod packets;
 mod pair_matrix;
+mod phrase;
 mod probed;
 mod requirement;
 mod result;
@@ -27,7 +28,7 @@ mod vm;
 
 pub use alternatives::{MatchedPair, MatchedPairs, Rank, Ranking};
 pub use answer::{Answer, FrontierPoint, Knee, Recommendation};
-pub use claim::{Change, Finding, Remedy, RemedyEffect, Role, Severity, Statement};
+pub use claim::{Change, Finding, Remedy, RemedyEffect, Role, Sentence, Severity, Statement};
 pub use comparison::{
     BetweenRuns, BoundedValue, COMPARISON_SCHEMA, EnvironmentChange, Gate, GateOutcome, GuardComparison,
     GuardLimits, OpenQuestion, ResultComparison, RunComparison,
@@ -45,6 +46,7 @@ pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use pair_matrix::{Contamination, HostPair, PairMatrix};
+pub use phrase::{Part, PartKind, Phrase};
 pub use probed::{
     CallRates, ConsumerPart, ConsumerTime, CpuAttribution, CpuProbeCost, EndCalls, FailedProbe, GuestTime,
     LatencyBreakdown, Leg, MachineTimes, ProbeCost, ProbedSummary, ProcessCalls, RunProbes, StepKind,

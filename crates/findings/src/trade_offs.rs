@@ -56,7 +56,7 @@ pub struct Judgement {
     pub reason: Option<UnclearReason>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum UnclearReason {
     /// The interval includes the bound.

@@ -116,7 +116,17 @@ pub struct LargestChange {
     pub reference: String,
     /// The result relative to the reference.
     pub change: Comparison,
+    /// The largest established change of the same setting in the other direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opposite: Option<OppositeChange>,
     pub cause: Cause,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OppositeChange {
+    pub path: String,
+    pub result: String,
+    pub change: Comparison,
 }
 
 impl LargestChange {
@@ -126,7 +136,7 @@ impl LargestChange {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Cause {
     Found(Statement),

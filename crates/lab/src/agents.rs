@@ -128,7 +128,7 @@ impl Agents {
             booted: endpoint.machine.condition().booted_within.map(Nanos::from),
             ready: endpoint.ready_within.unwrap_or_default().into(),
             resident: machine::resident(&endpoint.machine.pids()),
-            settings: lab.vm(host).map(record::vm),
+            settings: lab.vm(host).map(Vm::record),
         });
         machines.collect()
     }

@@ -4,7 +4,7 @@ use machine::Attached;
 use samples::{
     BootedMachine, Environment, MachineChange, MissingProbe, RunHeader, SCHEMA, Sink, WorkloadLimit,
 };
-use scenario::HostName;
+use scenario::{HostName, Path};
 
 use crate::{
     error::RunError,
@@ -49,7 +49,7 @@ fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingPr
     RunHeader {
         schema: SCHEMA,
         id: request.id.clone(),
-        scenario: record::scenario(request.scenario, request.text),
+        scenario: request.scenario.record(request.text),
         seed: request.plan.seed,
         blocks: request.plan.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0),
         planned: request.plan.trials.len() as u32,
@@ -62,8 +62,8 @@ fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingPr
         environment: Some(environment.clone()),
         queue_factors: request.scenario.queue_factors(),
         workload_limits: workload_limits(request),
-        paths: planned_paths(request).map(record::path).collect(),
-        results: request.plan.results.iter().map(record::result).collect(),
+        paths: planned_paths(request).map(Path::record).collect(),
+        results: record::results(request),
         ..RunHeader::default()
     }
 }

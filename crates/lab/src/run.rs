@@ -118,9 +118,8 @@ fn start(
 /// Compares the plan with that of the run to resume. Complete results are compared instead of names, because
 /// changed defaults would mix different workloads in a result.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
-    let planned = || request.plan.results.iter().map(record::result);
     match request.resume {
-        Some(resumed) if !planned().eq(resumed.header.results.iter().cloned()) => {
+        Some(resumed) if record::results(request) != resumed.header.results => {
             Err(RunError::OtherPlan { run: request.id.to_string() })
         }
         _ => Ok(()),

@@ -50,7 +50,7 @@ pub fn live_results(findings: &Findings) -> Vec<LiveResult> {
 pub fn live_findings(findings: &Findings) -> Vec<LiveFinding> {
     let phrase = |finding: &findings::Finding| LiveFinding {
         severity: finding.severity,
-        text: in_a_line(&finding.sentence()),
+        text: in_a_line(&finding.sentence.to_string()),
     };
     findings.findings.iter().map(phrase).collect()
 }

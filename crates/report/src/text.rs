@@ -1,5 +1,7 @@
 //! Text as spans with a meaning, which each backend styles.
 
+use findings::{Part, PartKind, Phrase};
+
 use crate::harmless::in_a_line;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,17 +42,28 @@ impl Text {
         Self::default().and(tone, text)
     }
 
+    /// Quantities stay on one line. Names may be broken.
+    pub(crate) fn phrase(tone: Tone, phrase: &Phrase) -> Self {
+        let part = |Part { text, kind }: &Part| match kind {
+            PartKind::Text => text.clone(),
+            PartKind::Quantity(_) => glued(text),
+            PartKind::Result { .. } | PartKind::Device => softened(text),
+        };
+        Self::of(tone, phrase.parts().iter().map(part).collect::<String>())
+    }
+
     pub(crate) fn and(mut self, tone: Tone, text: impl AsRef<str>) -> Self {
         let text = in_a_line(text.as_ref());
-        if !text.is_empty() {
-            self.0.push(Span { text, tone });
+        match self.0.last_mut() {
+            Some(last) if last.tone == tone => last.text.push_str(&text),
+            _ if text.is_empty() => {}
+            _ => self.0.push(Span { text, tone }),
         }
         self
     }
 
-    pub(crate) fn then(mut self, other: Self) -> Self {
-        self.0.extend(other.0);
-        self
+    pub(crate) fn then(self, other: Self) -> Self {
+        other.0.into_iter().fold(self, |text, Span { text: next, tone }| text.and(tone, next))
     }
 
     pub(crate) fn characters(&self) -> String {

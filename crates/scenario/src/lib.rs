@@ -27,6 +27,7 @@ mod plan;
 mod plan_size;
 mod ports;
 mod probes;
+mod record;
 mod resolve;
 mod rounds;
 mod scenario;

@@ -1,5 +1,6 @@
 //! Judges a result by the noise between runs of its scenario.
 
+use findings::Phrase;
 use stats::{Estimate, multiple, verdict};
 
 use super::history::Learned;
@@ -24,7 +25,7 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     ratio.interval.as_ref().is_some_and(within)
 }
 
-pub(super) fn left_open((low, high): (String, String), runs: &Learned) -> String {
+pub(super) fn left_open((low, high): (Phrase, Phrase), runs: &Learned) -> String {
     format!(
         "Judged by the trials alone the ratio is {low} to {high}. `same` means that the difference is within the \
          noise between the {} runs of this scenario, {}.",

@@ -188,7 +188,7 @@ pub(super) fn beyond(guard: &GuardComparison, limit: f64) -> String {
     let limit = if guard.metric.is_fraction() {
         format!("{} percentage points", significant(limit * 100.0, 3))
     } else {
-        percent(limit - 1.0)
+        percent(limit - 1.0).to_string()
     };
     format!("{} The limit is an increase of {limit}.", capital(&guard.summary))
 }

@@ -122,6 +122,10 @@ impl<'m> Look<'m> {
             b,
             comparison,
             floor: self.floor,
+            same_within: self
+                .floor
+                .filter(|_| self.trials.is_some() && self.learned.is_none())
+                .map(ab::same_within),
             between_runs: self.learned.as_ref().map(Learned::named),
             p,
             disturbed,

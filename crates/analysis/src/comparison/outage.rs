@@ -88,6 +88,7 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
         b: nothing(trials),
         comparison: None,
         floor: None,
+        same_within: None,
         between_runs: None,
         p: None,
         disturbed: None,

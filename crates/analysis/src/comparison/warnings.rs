@@ -90,7 +90,7 @@ fn noisy(comparison: &RunComparison) -> Option<String> {
         floors.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), it| (least.min(*it), most.max(*it)));
     (!floors.is_empty()).then(|| {
         let range = if floors.len() == 1 {
-            percent(most)
+            percent(most).to_string()
         } else {
             format!("{} to {}", percent(least), percent(most))
         };

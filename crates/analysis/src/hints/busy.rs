@@ -1,6 +1,6 @@
 //! `generator-limited` and `receiver-limited`: one of our threads used all of its CPU.
 
-use findings::{Evidence, Remedy, Severity};
+use findings::{Evidence, Remedy, Severity, phrase};
 use samples::ValidityWarning;
 
 use super::{Claim, Rule, SingleTrial};
@@ -28,7 +28,11 @@ fn receiving(trial: &SingleTrial<'_>) -> Vec<Claim> {
 fn finding(doing: &str, end: &str, busy: f64) -> Claim {
     Claim::new(
         Severity::Note,
-        format!("The {end}'s {doing} thread was busy {} of the time and may be the limit", percent(busy)),
+        phrase![
+            format!("The {end}'s {doing} thread was busy "),
+            percent(busy),
+            " of the time and may be the limit",
+        ],
     )
     .with_evidence([Evidence::new(format!("busiest {doing} thread")).share(busy).text(" of one CPU")])
     .with_limits(["With virtual devices the kernel does much of the path's work on the thread's time."])

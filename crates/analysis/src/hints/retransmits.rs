@@ -1,6 +1,6 @@
 //! `retransmits`: many segments were retransmitted.
 
-use findings::{Evidence, SingleStream};
+use findings::{Evidence, SingleStream, phrase};
 
 use super::{Claim, Rule, SingleTrial};
 use crate::{
@@ -18,7 +18,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
     let kind = Kind::of(&tcp);
     let finding = Claim::new(
         severity(share, kind),
-        format!("{} of the segments were retransmitted; {}", percent(share), kind.in_words(&tcp)),
+        phrase![percent(share), " of the segments were retransmitted; ", kind.in_words(&tcp)],
     )
     .with_evidence([Evidence::new("segments retransmitted").count(tcp.retransmits)])
     .with_limits(["The share assumes full-sized segments; with smaller ones it is lower."])

@@ -1,6 +1,6 @@
 //! `small-buffers`: the sender was limited by a socket buffer rather than the path.
 
-use findings::{Evidence, Remedy, Severity, SingleMeasurement};
+use findings::{Evidence, Remedy, Severity, SingleMeasurement, phrase};
 use units::Bytes;
 
 use super::{Claim, Rule, SingleTrial};
@@ -34,7 +34,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
     };
     let finding = Claim::new(
         Severity::Warning,
-        format!("The {which}{setting} limited the sender for {} of the time", percent(share)),
+        phrase![format!("The {which}{setting} limited the sender for "), percent(share), " of the time"],
     )
     .with_evidence([Evidence::new(format!("the {end}'s buffer as reported by the kernel")).text(given)])
     .with_limits(["A slow reader also fills its window: check its CPU first."])

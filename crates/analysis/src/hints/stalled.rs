@@ -1,6 +1,6 @@
 //! `stalled`: the stream carried data at its start and then only retransmitted, e.g. because of an MTU black hole.
 
-use findings::{Evidence, Remedy, Severity};
+use findings::{Evidence, Remedy, Severity, phrase};
 use units::Bytes;
 use workload::Measurement;
 
@@ -19,7 +19,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
     let sent: Bytes = data.flows.iter().map(|flow| flow.sender.bytes()).sum();
     let retransmits = count(usize::try_from(stall.retransmits).unwrap_or(usize::MAX), "retransmit");
     let claim = Claim::new(Severity::Serious, format!("The stream stopped after {sent}"))
-        .detail(format!("no data in the remaining {}, only {retransmits}", stall.still))
+        .detail(phrase!["no data in the remaining ", stall.still, ", only ", retransmits])
         .further(
             "The path probably loses full-size packets, because its MTU is smaller than the sender assumes.",
         )

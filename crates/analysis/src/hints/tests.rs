@@ -181,7 +181,7 @@ fn each_hint_is_given_only_if_it_applies() {
         let given = of(case.given);
         assert_eq!(given.len(), 1, "{}", case.hint);
         assert_eq!(given[0].severity, case.severity, "{given:#?}");
-        let text = format!("{:?}", given[0]);
+        let text = format!("{} {:?}", given[0].claim(), given[0]);
         for word in case.says {
             assert!(text.contains(word), "{}: `{word}` is not in {given:#?}", case.hint);
         }
@@ -208,7 +208,7 @@ fn retransmits_with_reordering_are_not_losses() {
     let trial = Trial::new(|trial| trial.tcp(|tcp| (tcp.retransmits, tcp.reorderings) = (5_000, 1)));
     let hint = trial.hints().into_iter().find(|hint| hint.id == "retransmits").expect("it is given");
     assert_eq!(hint.severity, Severity::Warning, "{hint:#?}");
-    assert!(hint.claim().contains("late, not lost"), "{hint:#?}");
+    assert!(hint.claim().to_string().contains("late, not lost"), "{hint:#?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{ConsumerUnit, FrontierPoint, Knee, Objective};
+use findings::{ConsumerUnit, FrontierPoint, Knee, Objective, Phrase};
 use units::significant;
 
 use super::{
@@ -232,7 +232,7 @@ impl Reasons<'_, '_> {
         settings.max_by(|one, other| one.good().total_cmp(&other.good())).unwrap_or(self.setting)
     }
 
-    fn value(&self, setting: &Setting<'_>) -> String {
+    fn value(&self, setting: &Setting<'_>) -> Phrase {
         words::value(self.sweep.metric, setting.value)
     }
 

@@ -1,6 +1,6 @@
 //! `backlog-drops`: packets were dropped because a CPU's backlog queue was full.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::SoftnetCounters;
 
 use super::{Claim, Context, Rule};
@@ -39,12 +39,13 @@ fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> 
         if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
         "CPU backlog queues overflowed",
     )
-    .detail(format!(
-        "{} dropped, {} of all packets queued there, in {}",
+    .detail(phrase![
         count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
+        " dropped, ",
         percent(share(softnet)),
-        result.label
-    ))
+        " of all packets queued there, in ",
+        *result,
+    ])
     .about(found, |(result, ..)| result)
     .affected()
     .with_evidence(found.iter().map(evidence))

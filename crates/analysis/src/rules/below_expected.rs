@@ -1,6 +1,8 @@
 //! `below-expected`: the baseline itself is too slow, so everything compared with it looks too good.
 
-use findings::{CostBreakdown, CostStep, Evidence, Interval, Remedy, ResultSummary, Severity};
+use findings::{
+    CostBreakdown, CostStep, Evidence, Interval, Phrase, Remedy, ResultSummary, Severity, Unit, phrase,
+};
 use units::{BitRate, Nanos};
 use workload::{PingPongSettings, Quantity, Schedule, Waiting};
 
@@ -11,7 +13,7 @@ use super::{
 use crate::{
     commands::Commands,
     observations::Observations,
-    words::{count, value},
+    words::{count, number, value},
 };
 
 pub(crate) const RULE: Rule = Rule::symptom("below-expected", look);
@@ -27,7 +29,7 @@ const TIMES_THE_FLOOR: f64 = 4.0;
 
 struct Short {
     result: String,
-    claim: String,
+    claim: Phrase,
     evidence: Evidence,
     sure: bool,
     limitation: Option<&'static str>,
@@ -68,7 +70,14 @@ fn short_of(result: &ResultSummary, wanted: BitRate, share: f64, has: &str, what
         .is_some_and(|Interval { high, confidence, .. }| high < least && confidence >= 0.9);
     below.then(|| Short {
         result: result.id.clone(),
-        claim: format!("{} carries {} of {wanted} {has}", result.label, value(result.metric, result.value.estimate)),
+        claim: phrase![
+            result,
+            " carries ",
+            value(result.metric, result.value.estimate),
+            " of ",
+            wanted,
+            format!(" {has}"),
+        ],
         evidence: Evidence::new(format!("{what}, {}", result.label))
             .text(format!("{wanted}; "))
             .metric(result.metric, result.value.estimate)
@@ -87,12 +96,15 @@ fn of_floor(result: &ResultSummary, measured: &Observations<'_>, context: &Conte
     let floor = 2.0 * engine.wake_ns + 4.0 * engine.syscall_ns;
     (blocks && floor > 0.0 && result.value.estimate > TIMES_THE_FLOOR * floor).then(|| Short {
         result: result.id.clone(),
-        claim: format!(
-            "a round trip of {} takes {}, {} times the cost of two wake-ups and four system calls",
-            result.label,
+        claim: phrase![
+            "a round trip of ",
+            result,
+            " takes ",
             value(result.metric, result.value.estimate),
-            units::significant(result.value.estimate / floor, 2)
-        ),
+            ", ",
+            number(result.value.estimate / floor, 2, Unit::Ratio, " times"),
+            " the cost of two wake-ups and four system calls",
+        ],
         evidence: Evidence::new("two wake-ups and four system calls on this machine")
             .time(Nanos(floor.round() as u64)),
         sure: false,
@@ -106,18 +118,23 @@ fn outdone(breakdown: &CostBreakdown, context: &Context<'_>) -> Vec<Short> {
     };
     let Some(lowest) = breakdown.steps.first().filter(is_baseline) else { return Vec::new() };
     let better = if breakdown.metric.more_is_better() == Some(true) { Side::Higher } else { Side::Lower };
-    let label = |id: &str| context.measured_of(id).map(|result| result.label.as_str()).unwrap_or_default();
+    let label = |id: &str| context.measured_of(id).map(Phrase::from).unwrap_or_default();
     let short = |step: &CostStep| {
         let cost = step.cost.as_ref().filter(|_| step.below.as_ref() == Some(&lowest.path))?;
         let weighed = significance::weigh(cost).filter(|weighed| weighed.side == better)?;
         let layers = count(step.adds.len(), "layer");
         Some(Short {
             result: lowest.result.clone(),
-            claim: format!(
-                "{} has {layers} more than {} but performs better ({cost})",
+            claim: phrase![
                 label(&step.result),
-                label(&lowest.result)
-            ),
+                " has ",
+                layers,
+                " more than ",
+                label(&lowest.result),
+                " but performs better (",
+                cost,
+                ")",
+            ],
             evidence: Evidence::new(format!("{} against {}", label(&step.result), label(&lowest.result)))
                 .ratio(cost),
             sure: weighed.sure,
@@ -144,7 +161,7 @@ fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
         )
     };
     Claim::new(severity, lead)
-        .detail(&worst.claim)
+        .detail(worst.claim.clone())
         .further(further)
         .with_results(results)
         .with_evidence(found.iter().map(|short| short.evidence.clone()))

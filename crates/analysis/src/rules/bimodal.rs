@@ -1,6 +1,6 @@
 //! `bimodal`: a result has two levels, so its value describes one of them or neither.
 
-use findings::{Change, Evidence, Remedy, ResultSummary, Severity};
+use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::RunId;
 use workload::Metric;
 
@@ -43,14 +43,13 @@ fn finding(
     run: &RunId,
 ) -> Claim {
     let (low, high) = levels(widest, modality);
-    let id = &widest.label;
     let (what, number) = match found {
-        [_] => (format!("The {} of {id} are bimodal", modality.of), "its value"),
+        [_] => (phrase![format!("The {} of ", modality.of), *widest, " are bimodal"], "its value"),
         several => {
-            (format!("{} are bimodal, most of all {id}", count(several.len(), "result")), "their values")
+            (phrase![count(several.len(), "result"), " are bimodal, most of all ", *widest], "their values")
         }
     };
-    Claim::new(Severity::Serious, format!("{what} ({low} and {high})"))
+    Claim::new(Severity::Serious, phrase![what, " (", low, " and ", high, ")"])
         .detail(format!("do not use {number}"))
         .with_results(found.iter().map(|(result, _)| result.record.id.clone()))
         .with_evidence(found.iter().map(|(result, modality)| evidence(result, modality)))
@@ -62,7 +61,7 @@ fn finding(
         ))
 }
 
-fn levels(result: &Observations<'_>, modality: &Modality) -> (String, String) {
+fn levels(result: &Observations<'_>, modality: &Modality) -> (Phrase, Phrase) {
     (value(result.metric, modality.levels.low), value(result.metric, modality.levels.high))
 }
 

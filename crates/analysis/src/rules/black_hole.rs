@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Remedy, Severity, Unit, result_label};
+use findings::{Evidence, Phrase, Remedy, Severity, Unit, phrase, result_label};
 use samples::{BlackHole, ResultRecord};
 
 use super::{Claim, Context, Rule, ethtool::typed_at};
+use crate::words::size;
 
 pub(crate) const RULE: Rule =
     Rule::cause("black-hole", look).over(&["stalled", "retransmits", "datagram-loss", "mtu-mismatch"]);
@@ -63,31 +64,37 @@ fn finding(mut all: Vec<Lost<'_>>, context: &Context<'_>) -> Option<Claim> {
     all.sort_by_key(|lost| lost.harm);
     let first = all.first()?;
     let BlackHole { carried, lost, device, .. } = first.hole;
-    let place = place(first);
+    let place = first.hole.device.as_ref().map_or_else(|| place(first).into(), Phrase::device);
     let packets = if device.is_some() { "the client's packets" } else { "packets or their replies" };
-    let label = label(first.result);
+    let label = Phrase::result(&first.result.id, &label(first.result));
+    let lost = size(*lost);
     let (severity, consequence) = match first.harm {
-        Harm::Fatal => (Severity::Serious, format!("{label} sends up to {lost} bytes and cannot be carried")),
+        Harm::Fatal => {
+            (Severity::Serious, phrase![label, " sends up to ", lost, " bytes and cannot be carried"])
+        }
         Harm::Stalls => (
             Severity::Serious,
-            format!("{label} sends up to {lost} bytes, so only its smaller packets arrive"),
+            phrase![label, " sends up to ", lost, " bytes, so only its smaller packets arrive"],
         ),
-        Harm::Unknown => (Severity::Warning, format!("the sender's MTU is {lost}")),
+        Harm::Unknown => (Severity::Warning, phrase!["the sender's MTU is ", lost]),
         Harm::None => (
             Severity::Warning,
-            format!("the sender's MTU is {lost}, but {label} has no packets of this size"),
+            phrase!["the sender's MTU is ", lost, ", but ", label, " has no packets of this size"],
         ),
     };
     let harmed = all.iter().filter(|lost| lost.harm != Harm::None);
-    let claim =
-        Claim::new(severity, format!("{place} loses {packets} above {carried} bytes without an ICMP error"))
-            .detail(consequence)
-            .further(why_silent(first))
-            .with_results(harmed.map(|lost| lost.result.id.clone()))
-            .affected()
-            .with_evidence(all.iter().map(evidence))
-            .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
-            .with_remedy(remedy(first, context));
+    let above = size(*carried);
+    let claim = Claim::new(
+        severity,
+        phrase![place, " loses ", packets, " above ", above, " bytes without an ICMP error"],
+    )
+    .detail(consequence)
+    .further(why_silent(first))
+    .with_results(harmed.map(|lost| lost.result.id.clone()))
+    .affected()
+    .with_evidence(all.iter().map(evidence))
+    .with_limits(["A firewall that limits the rate of UDP packets could look the same."])
+    .with_remedy(remedy(first, context));
     Some(claim)
 }
 
@@ -96,13 +103,16 @@ fn label(result: &ResultRecord) -> String {
 }
 
 /// A router with a smaller MTU sends an ICMP error, but a bridge or a tunnel drops the packet silently.
-fn why_silent(lost: &Lost<'_>) -> String {
+fn why_silent(lost: &Lost<'_>) -> Phrase {
     match (&lost.hole.device, lost.hole.device_mtu) {
-        (Some(device), Some(mtu)) if mtu < lost.hole.lost => format!(
-            "The MTU of {device} is {mtu}, so its host should report \"fragmentation needed\", but these ICMP errors do \
-             not reach the sender."
-        ),
-        _ => String::new(),
+        (Some(device), Some(mtu)) if mtu < lost.hole.lost => phrase![
+            "The MTU of ",
+            Phrase::device(device),
+            " is ",
+            size(mtu),
+            ", so its host should report \"fragmentation needed\", but these ICMP errors do not reach the sender.",
+        ],
+        _ => Phrase::default(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `buffer-limited`: the senders were limited by a socket buffer rather than the path.
 
-use findings::{Change, Evidence, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
+use findings::{
+    Change, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
+};
 use samples::{CpuUsage, ThreadRole, WorkloadSource};
 use units::{Bytes, Nanos};
 
@@ -110,14 +112,9 @@ fn receivers(measured: &Observations<'_>) -> Option<bool> {
 
 fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Claim {
     let setting = worst.fixed.map(|size| format!(" (fixed at {size})")).unwrap_or_default();
-    let others = if found.len() > 1 {
-        format!(
-            ", the largest share of \
-             {}",
-            count(found.len(), "result")
-        )
-    } else {
-        String::new()
+    let others = match found.len() {
+        1 => Phrase::default(),
+        results => phrase![", the largest share of ", count(results, "result")],
     };
     Claim::new(
         if worst.share.sure && (worst.in_time.is_some() || worst.fixed.is_some()) {
@@ -125,12 +122,14 @@ fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Claim {
         } else {
             Severity::Note
         },
-        format!(
-            "The {}{setting} limited the senders of {} for {} of the time{others}",
-            worst.buffer.in_words(),
-            worst.result.label,
-            percent(worst.share.estimate)
-        ),
+        phrase![
+            format!("The {}{setting} limited the senders of ", worst.buffer.in_words()),
+            worst.result,
+            " for ",
+            percent(worst.share.estimate),
+            " of the time",
+            others,
+        ],
     )
     .further(if worst.share.estimate >= HALF {
         "The path is not the bottleneck."

@@ -1,6 +1,6 @@
 //! `contamination`: pairs of hosts got less when measured simultaneously than separately.
 
-use findings::{Contamination, Evidence, PairMatrix, Remedy, Severity};
+use findings::{Contamination, Evidence, PairMatrix, Remedy, Severity, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -23,7 +23,11 @@ fn finding(matrix: &PairMatrix) -> Option<Claim> {
             if weighed.sure { Severity::Warning } else { Severity::Note },
             "Pairs measured at the same time disturbed each other",
         )
-        .detail(format!("{what} of {} is {change} compared with the same pairs alone", matrix.workload))
+        .detail(phrase![
+            format!("{what} of {} is ", matrix.workload),
+            change,
+            " compared with the same pairs alone",
+        ])
         .with_results(matrix.pairs.iter().map(|pair| pair.result.clone()))
         .with_evidence([Evidence::new(format!(
             "{trials} pairs of trials, up to {at_once} pairs of hosts at once"

@@ -1,12 +1,12 @@
 //! `cpu-per-byte`: a path is slower than the one below it because each byte costs more CPU time, and the CPU is full
 //! on both.
 
-use findings::{CostStep, CpuCost, Difference, Evidence, Remedy, ResultSummary, Severity, Unit};
+use findings::{CostStep, CpuCost, Difference, Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::ValidityWarning;
 use workload::{Metric, Work};
 
 use super::{Claim, Context, Rule, limited};
-use crate::words::percent;
+use crate::words::{number, percent};
 
 pub(crate) const RULE: Rule =
     Rule::cause("cpu-per-byte", look).over(&["generator-limited", "receiver-limited"]);
@@ -76,7 +76,7 @@ fn full(result: &ResultSummary) -> Option<f64> {
 }
 
 fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>) -> Claim {
-    let [over, under] = dearest.seconds.map(|seconds| units::significant(seconds, 3));
+    let [over, under] = dearest.seconds;
     Claim {
         // For the other steps, the added layer cannot be distinguished from the layers below.
         results: vec![dearest.result.id.clone()],
@@ -87,13 +87,20 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
         remedy: Some(remedy(dearest, context)),
         ..Claim::new(
             Severity::Note,
-            format!("{} needs {over} CPU-s per GB, {} {under}", dearest.result.path, dearest.below.path),
+            phrase![
+                format!("{} needs ", dearest.result.path),
+                number(over, 3, Unit::Count, " CPU-s per GB"),
+                format!(", {} ", dearest.below.path),
+                number(under, 3, Unit::Count, ""),
+            ],
         )
-        .detail(format!(
-            "both are CPU-bound, and one thread of {} is busy {} of the time",
-            dearest.result.label,
-            percent(dearest.busy)
-        ))
+        .detail(phrase![
+            "both are CPU-bound, and one thread of ",
+            dearest.result,
+            " is busy ",
+            percent(dearest.busy),
+            " of the time",
+        ])
         .factual()
     }
 }

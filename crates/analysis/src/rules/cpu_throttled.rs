@@ -1,6 +1,6 @@
 //! `cpu-throttled`: the client or the server exceeded the CPU quota of a cgroup, and the kernel paused it.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::CpuThrottling;
 
 use super::{Claim, Context, Observations, Rule, strongest};
@@ -16,6 +16,7 @@ pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(&[
     "tail-latency",
     "trend",
     "level-shift",
+    "workload-limit",
 ]);
 
 /// Fraction of the periods in which the quota was used up. A single period may be an accident.
@@ -40,7 +41,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 
 fn finding(worst: &Slowed<'_>, found: &[Slowed<'_>]) -> Claim {
     claim(&worst.throttling)
-        .further(format!("This is the trial of {} that it slowed down most.", worst.result.label))
+        .further(phrase!["This is the trial of ", worst.result, " that it slowed down most."])
         .about(found, |slowed| slowed.result)
         .affected()
         .with_evidence(found.iter().map(|slowed| evidence(&slowed.throttling, &slowed.result.label)))

@@ -1,6 +1,6 @@
 //! `cpu-unexplained`: the owners' CPU time does not add up to the kernel's busy time.
 
-use findings::{CpuAttribution, Evidence, Remedy, ResultSummary, Severity, Unit};
+use findings::{CpuAttribution, Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -37,12 +37,13 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Cla
     let is_sure = found.iter().any(|open| open.rest.sure);
     Claim::new(
         if is_sure { Severity::Warning } else { Severity::Note },
-        format!(
-            "CPU attribution of {} accounts for {} {which} the kernel's busy time, so its shares are no more \
-                 precise than that",
-            worst.result.label,
-            percent(worst.rest.estimate)
-        ),
+        phrase![
+            "CPU attribution of ",
+            worst.result,
+            " accounts for ",
+            percent(worst.rest.estimate),
+            format!(" {which} the kernel's busy time, so its shares are no more precise than that"),
+        ],
     )
     .about(found, |open| open.result)
     .affected()

@@ -1,6 +1,8 @@
 //! `cwnd-limited`: the rate is limited by the congestion window rather than the path.
 
-use findings::{Change, Evidence, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
+use findings::{
+    Change, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
+};
 use samples::Trial;
 use stats::describe;
 use units::Nanos;
@@ -78,8 +80,10 @@ fn is_sure(full: &Full<'_>) -> bool {
 }
 
 fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Claim {
-    let others =
-        if found.len() > 1 { format!(" ({} in total)", count(found.len(), "result")) } else { String::new() };
+    let others = match found.len() {
+        1 => Phrase::default(),
+        results => phrase![" (", count(results, "result"), " in total)"],
+    };
     let mut limitations = vec![
         "Data in flight is estimated as rate times smoothed round trip; both are sampled, so a share near the \
          threshold means little.",
@@ -92,12 +96,13 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Cla
     }
     Claim::new(
         if is_sure(worst) { Severity::Warning } else { Severity::Note },
-        format!("The congestion window limits {}", worst.result.label),
+        phrase!["The congestion window limits ", worst.result],
     )
-    .detail(format!(
-        "{} of it is always in flight, and no queue on the path is full{others}",
-        percent(worst.fill.estimate.min(1.0))
-    ))
+    .detail(phrase![
+        percent(worst.fill.estimate.min(1.0)),
+        " of it is always in flight, and no queue on the path is full",
+        others,
+    ])
     .about(found, |full| full.result)
     .with_evidence(found.iter().map(evidence))
     .with_limits(limitations)

@@ -1,6 +1,6 @@
 //! `datagram-loss`: many datagrams of a UDP stream did not arrive.
 
-use findings::{DatagramSummary, Evidence, Remedy, ResultSummary, Severity, StreamSummary};
+use findings::{DatagramSummary, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, phrase};
 
 use super::{Claim, Context, Rule, strongest};
 use crate::{
@@ -39,14 +39,13 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 }
 
 fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> Claim {
-    let others = if found.len() > 1 {
-        format!(" {} lose datagrams.", count(found.len(), "result"))
-    } else {
-        String::new()
+    let others = match found.len() {
+        1 => Phrase::default(),
+        results => phrase![count(results, "result"), " lose datagrams."],
     };
     Claim::new(
         if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
-        format!("{} lost {} of its datagrams", worst.result.label, percent(worst.datagrams.loss)),
+        phrase![worst.result, " lost ", percent(worst.datagrams.loss), " of its datagrams"],
     )
     .detail(rates(worst))
     .further(others)
@@ -67,12 +66,12 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> C
 }
 
 /// `99.8 Mbit/s sent, 29.0 Mbit/s received`.
-fn rates(lossy: &Lossy<'_>) -> String {
-    let text_of = |estimate: Option<findings::Estimate>, what: &str| {
-        estimate.map(|it| format!("{} {what}", value(lossy.result.metric, it.estimate)))
-    };
-    let both = [text_of(lossy.stream.sent, "sent"), text_of(lossy.stream.received, "received")];
-    both.into_iter().flatten().collect::<Vec<_>>().join(", ")
+fn rates(lossy: &Lossy<'_>) -> Phrase {
+    let rate = |estimate: findings::Estimate| value(lossy.result.metric, estimate.estimate);
+    let sent = lossy.stream.sent.map(|sent| phrase![rate(sent), " sent"]);
+    let received = lossy.stream.received.map(|received| phrase![rate(received), " received"]);
+    let gap = if sent.is_some() && received.is_some() { ", " } else { "" };
+    phrase![sent.unwrap_or_default(), gap, received.unwrap_or_default()]
 }
 
 fn evidence(lossy: &Lossy<'_>) -> Evidence {

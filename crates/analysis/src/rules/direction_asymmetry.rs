@@ -1,6 +1,6 @@
 //! `direction-asymmetry`: one direction carries less than the other.
 
-use findings::{Change, Evidence, Number, Remedy, ResultSummary, Severity, Unit};
+use findings::{Change, Evidence, Number, Remedy, ResultSummary, Severity, Unit, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -32,18 +32,22 @@ fn finding(
     let metric = worst.slower.metric;
     let others = match found.len() - 1 {
         0 => String::new(),
-        1 => " One more pair of directions differs.".into(),
-        more => format!(" {more} more pairs of directions differ."),
+        1 => "One more pair of directions differs.".into(),
+        more => format!("{more} more pairs of directions differ."),
     };
     Claim::new(severity(worst), format!("{} is asymmetric", capital(metric.name())))
-        .detail(format!(
-            "{} gets {}, {} of what {} gets ({})",
-            worst.slower_way,
+        .detail(phrase![
+            worst.slower_way.clone(),
+            " gets ",
             value(metric, worst.slower_value),
+            ", ",
             percent(worst.keeps),
-            worst.faster_way,
-            value(metric, worst.faster_value)
-        ))
+            " of what ",
+            worst.faster_way.clone(),
+            " gets (",
+            value(metric, worst.faster_value),
+            ")",
+        ])
         .further(others)
         .about(found, |ways| ways.slower)
         .with_evidence(found.iter().map(evidence))

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use findings::{Comparison, Estimate, ResultSummary, StreamSummary};
+use findings::{Comparison, Estimate, Phrase, ResultSummary, StreamSummary, phrase};
 use samples::{RunHeader, WorkloadSource};
 use workload::{Direction, StreamSettings};
 
@@ -18,8 +18,8 @@ const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "downloa
 
 pub(crate) struct DirectionPair<'a> {
     pub(crate) slower: &'a ResultSummary,
-    pub(crate) slower_way: String,
-    pub(crate) faster_way: String,
+    pub(crate) slower_way: Phrase,
+    pub(crate) faster_way: Phrase,
     pub(crate) slower_value: f64,
     pub(crate) faster_value: f64,
     /// From 0 to 1.
@@ -120,8 +120,8 @@ fn pair<'a>(
     let worse = (weighed.side == Side::Lower) == more_is_better;
     worse.then(|| DirectionPair {
         slower: slower.0,
-        slower_way: slower.0.label.clone(),
-        faster_way: faster.0.label.clone(),
+        slower_way: slower.0.into(),
+        faster_way: faster.0.into(),
         slower_value: slower.0.value.estimate,
         faster_value: faster.0.value.estimate,
         keeps: keeps(&change),
@@ -145,8 +145,8 @@ fn at_once(result: &ResultSummary) -> Option<DirectionPair<'_>> {
     let sure = apart(&slower, &faster);
     (slower.estimate > 0.0).then(|| DirectionPair {
         slower: result,
-        slower_way: format!("{} {slower_name}", result.label),
-        faster_way: format!("{} {faster_name}", result.label),
+        slower_way: phrase![result, format!(" {slower_name}")],
+        faster_way: phrase![result, format!(" {faster_name}")],
         slower_value: slower.estimate,
         faster_value: faster.estimate,
         keeps: slower.estimate / faster.estimate,

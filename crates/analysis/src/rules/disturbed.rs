@@ -1,6 +1,6 @@
 //! `disturbed`: other processes or the hypervisor used the CPUs during trials that the numbers are based on.
 
-use findings::{Evidence, Remedy, Severity};
+use findings::{Evidence, Phrase, Remedy, Severity, phrase};
 use samples::Trial;
 
 use super::{Claim, Context, Rule};
@@ -37,10 +37,10 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
     let results = || context.results().filter(|(result, _)| of(&result.id) > 0);
     let serious = results().any(|(_, trials)| disturbance::is_mostly_disturbed(trials));
     let trials = by_workload(context, disturbed)
-        .unwrap_or_else(|| format!("{} of {}", disturbed.len(), count(all, "trial")));
+        .unwrap_or_else(|| phrase![disturbed.len().to_string(), " of ", count(all, "trial")]);
     Claim::new(
         if serious { Severity::Serious } else { Severity::Warning },
-        format!("The machine was busy with other work in {trials}"),
+        phrase!["The machine was busy with other work in ", trials],
     )
     .detail(by(disturbed.iter().flat_map(|trial| &trial.warnings)))
     .further("These numbers are for a shared machine.")
@@ -61,7 +61,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
 }
 
 /// `25 of 25 trials of throughput and 0 of 25 of latency`, if the workloads differ.
-fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<String> {
+fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<Phrase> {
     let mut counts: Vec<(&str, usize, usize)> = Vec::new();
     for (result, measured) in context.results() {
         let hit = disturbed.iter().filter(|trial| trial.result == result.id).count();
@@ -72,10 +72,11 @@ fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<String> {
         }
     }
     match counts[..] {
-        [(one, of_one, all_of_one), (other, of_other, all_of_other)] => Some(format!(
-            "{of_one} of {} of {one} and {of_other} of {all_of_other} of {other}",
-            count(all_of_one, "trial")
-        )),
+        [(one, of_one, all_of_one), (other, of_other, all_of_other)] => Some(phrase![
+            format!("{of_one} of "),
+            count(all_of_one, "trial"),
+            format!(" of {one} and {of_other} of {all_of_other} of {other}"),
+        ]),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! `emulated`: the processor is emulated, so counts are valid but times and rates cannot be compared with real
 //! hardware.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, Unit};
+use findings::{Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{Environment, ValidityWarning};
 
 use super::{Claim, Context, Rule};
@@ -100,7 +100,7 @@ fn finding(signs: &[Sign], results: Vec<String>) -> Claim {
     let affected = count(results.len(), "result");
     Claim::new(
         if sure { Severity::Warning } else { Severity::Note },
-        format!("The processor {} emulated in {affected}", if sure { "was" } else { "may have been" }),
+        phrase!["The processor ", if sure { "was" } else { "may have been" }, " emulated in ", affected],
     )
     .detail("times and rates are not comparable with hardware")
     .further("Counts and their ratios are valid.")

@@ -1,21 +1,19 @@
 //! `fragmentation`: packets are larger than the path MTU and get fragmented.
 
-use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary};
+use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary, phrase};
 use samples::WorkloadSource;
 use workload::Transport;
 
 use super::{Claim, Context, Rule, ethtool::typed_at};
 use crate::{
-    observations::Observations,
+    observations::{Observations, UDP_HEADER},
     words::{count, percent},
 };
 
 pub(crate) const RULE: Rule = Rule::cause("fragmentation", look);
 
-/// IPv4 header without options (RFC 791).
-const IP: u64 = 20;
-/// UDP header (RFC 768).
-const UDP: u64 = 8;
+/// Extension header of each IPv6 fragment (RFC 8200, section 4.5).
+const IPV6_FRAGMENT: u64 = 8;
 /// TCP header without options (RFC 9293). Options make a packet even larger.
 const TCP: u64 = 20;
 /// The largest MTU that most devices support.
@@ -23,6 +21,8 @@ const MOST_MTU: u64 = 9000;
 
 struct Pieces<'a> {
     result: &'a ResultSummary,
+    ip_header: u64,
+    ipv6: bool,
     /// The IP packet of a datagram or segment, in bytes.
     packet: u64,
     carried: u64,
@@ -33,7 +33,8 @@ struct Pieces<'a> {
 impl Pieces<'_> {
     /// Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2).
     fn number(&self) -> u64 {
-        (self.packet - IP).div_ceil((self.carried.saturating_sub(IP) & !7).max(8))
+        let headers = self.ip_header + if self.ipv6 { IPV6_FRAGMENT } else { 0 };
+        (self.packet - self.ip_header).div_ceil((self.carried.saturating_sub(headers) & !7).max(8))
     }
 }
 
@@ -47,12 +48,14 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Pieces<'a>> {
     let promised = result.devices.iter().map(|device| device.mtu).min();
     let carried = u64::from(result.path_mtu.or(promised)?);
+    let (ip_header, ipv6) = (measured.ip_header(), measured.record.ipv6);
     let (packet, of) = match datagram(&measured.record.sent) {
-        Some(payload) => (payload.saturating_add(UDP + IP), "datagrams"),
+        Some(payload) => (payload.saturating_add(UDP_HEADER + ip_header), "datagrams"),
         // Sockets soon shrink their segments to fit a device's MTU, so only a probe shows fragmentation.
-        None => (result.path_mtu.and_then(|_| segment(result))? + TCP + IP, "segments"),
+        None => (result.path_mtu.and_then(|_| segment(result))? + TCP + ip_header, "segments"),
     };
-    (packet > carried).then_some(Pieces { result, packet, carried, probed: result.path_mtu.is_some(), of })
+    let probed = result.path_mtu.is_some();
+    (packet > carried).then_some(Pieces { result, ip_header, ipv6, packet, carried, probed, of })
 }
 
 fn datagram(sent: &WorkloadSource) -> Option<u64> {
@@ -84,10 +87,11 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
     }
     Claim::new(
         if worst.probed { Severity::Warning } else { Severity::Note },
-        format!(
-            "The {} of {} make packets of {} bytes, but the path carries {}",
-            worst.of, worst.result.label, worst.packet, worst.carried
-        ),
+        phrase![
+            format!("The {} of ", worst.of),
+            worst.result,
+            format!(" make packets of {} bytes, but the path carries {}", worst.packet, worst.carried),
+        ],
     )
     .detail(format!("each is sent in {} fragments", worst.number()))
     .further("Losing one fragment loses the whole packet.")
@@ -116,7 +120,7 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
 
 fn remedy(worst: &Pieces<'_>) -> Remedy {
     let result = worst.result;
-    let headers = if worst.of == "datagrams" { UDP + IP } else { TCP + IP };
+    let headers = worst.ip_header + if worst.of == "datagrams" { UDP_HEADER } else { TCP };
     let names: Vec<String> = result.devices.iter().map(|device| device.device.clone()).collect();
     let tunnel = result.devices.iter().any(|device| device.kind == "vxlan");
     // A tunnel's devices need a smaller MTU than those below it, so one size does not fit all.

@@ -1,13 +1,13 @@
 //! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host, which bounds the gain from
 //! faster freeing.
 
-use findings::{BalloonSummary, Evidence, ResultSummary, Severity};
+use findings::{BalloonSummary, Evidence, ResultSummary, Severity, Unit, phrase};
 use samples::SyscallCount;
-use units::{Nanos, significant};
+use units::Nanos;
 use workload::Work;
 
 use super::{Claim, Context, Rule};
-use crate::words::{percent, value};
+use crate::words::{number, percent, value};
 
 pub(crate) const RULE: Rule = Rule::symptom("host-freeing", look);
 
@@ -50,21 +50,25 @@ impl<'a> FreeingShare<'a> {
         let each = Nanos(time.0 / calls.max(&1));
         Claim::new(
             Severity::Note,
-            format!(
-                "Freeing on the host takes {} of the time that {} needs to take memory from \
-             {}",
+            phrase![
+                "Freeing on the host takes ",
                 percent(*share),
-                balloon.method.word(),
-                result.path
-            ),
+                format!(
+                    " of the time that {} needs to take memory from {}",
+                    balloon.method.word(),
+                    result.path
+                ),
+            ],
         )
-        .further(format!(
-            "Without it, memory would move at {} instead of {}, so faster freeing can \
-             gain at most {}x.",
+        .further(phrase![
+            "Without it, memory would move at ",
             rate(result.value.estimate * gain),
+            " instead of ",
             rate(result.value.estimate),
-            significant(gain, 3)
-        ))
+            ", so faster freeing can gain at most ",
+            number(gain, 3, Unit::Ratio, "x"),
+            ".",
+        ])
         .with_results([result.id.clone()])
         .with_evidence([
             Evidence::new("share of the time").share(*share),

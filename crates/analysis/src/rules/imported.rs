@@ -1,6 +1,6 @@
 //! `imported`: the numbers come from another tool, and anything missing in its logs is unknown.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::{ImportRecord, ImportedFile};
 
 use super::{Claim, Context, Rule};
@@ -24,9 +24,12 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Claim {
     let lacking = unknown.iter().map(|(subject, lacking)| Evidence::new(*subject).text(lacking));
     let notes = record.notes.iter().take(MOST_NOTES).map(|note| Evidence::new("note").text(note));
     let lead = if subjects.is_empty() {
-        Claim::new(Severity::Note, format!("The logs of {counted} contain everything that the rules need"))
+        Claim::new(
+            Severity::Note,
+            phrase!["The logs of ", counted, " contain everything that the rules need"],
+        )
     } else {
-        Claim::new(Severity::Note, format!("Not checked because the logs of {counted} lack it"))
+        Claim::new(Severity::Note, phrase!["Not checked because the logs of ", counted, " lack it"])
             .detail(list(&subjects))
     };
     lead.about(&context.findings.results, |result| result)

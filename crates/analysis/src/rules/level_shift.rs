@@ -1,12 +1,12 @@
 //! `level-shift`: the rate jumped to another level during a trial, so its mean matches neither level.
 
-use findings::{Change, Evidence, LevelShift, Remedy, ResultShift, ResultSummary, Severity};
+use findings::{Change, Evidence, LevelShift, Phrase, Remedy, ResultShift, ResultSummary, Severity, phrase};
 use units::Nanos;
 
 use super::{Claim, Context, Rule, strongest};
 use crate::{
     observations::Observations,
-    words::{capital, count, value},
+    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("level-shift", look);
@@ -41,18 +41,19 @@ fn size(shift: &ResultShift) -> f64 {
 fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Claim {
     let result = worst.result;
     let others = match found.len() {
-        1 => String::new(),
-        results => format!(" {} have level shifts.", count(results, "result")),
+        1 => Phrase::default(),
+        results => phrase![count(results, "result"), " have level shifts."],
     };
     let free = found.iter().any(|jumpy| {
         context.measured_of(&jumpy.result.id).is_some_and(|measured| measured.record.placement == "free")
     });
     Claim::new(
         if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
-        format!("Level shift in {} (trial {} of the run)", result.label, ordinal(worst.widest)),
+        phrase!["Level shift in ", result, format!(" (trial {} of the run)", ordinal(worst.widest))],
     )
     .detail(jump(result, worst.widest))
-    .further(format!("{}.{others}", capital(&average(worst))))
+    .further(average(worst))
+    .further(others)
     .about(found, |jumpy| jumpy.result)
     .with_evidence(found.iter().flat_map(|jumpy| evidence(jumpy.result)))
     .with_limits([
@@ -67,24 +68,23 @@ const fn ordinal(shift: &ResultShift) -> u32 {
     shift.trial.saturating_add(1)
 }
 
-fn average(jumpy: &Jumpy<'_>) -> String {
+fn average(jumpy: &Jumpy<'_>) -> Phrase {
     jumpy.average.map_or_else(
-        || "its average matches neither level".to_owned(),
+        || "Its average matches neither level.".into(),
         |average| {
-            format!("the trial's average, {}, matches neither level", value(jumpy.result.metric, average))
+            phrase!["The trial's average, ", value(jumpy.result.metric, average), ", matches neither level."]
         },
     )
 }
 
 /// `from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for 14.0 s`.
-fn jump(result: &ResultSummary, shift: &ResultShift) -> String {
+fn jump(result: &ResultSummary, shift: &ResultShift) -> Phrase {
     let level = |level: f64| value(result.metric, level);
     let LevelShift { at, before, after } = shift.shift;
     let later = result.shifts.iter().filter(|other| other.trial == shift.trial && other.shift.at > at);
     let next = later.map(|other| other.shift.at).min();
-    let stayed =
-        next.map_or_else(|| " and stayed".to_owned(), |next| format!(", for {}", Nanos(next.0 - at.0)));
-    format!("from {} to {} after {at}{stayed}", level(before), level(after))
+    let stayed = next.map_or_else(|| " and stayed".into(), |next| phrase![", for ", Nanos(next.0 - at.0)]);
+    phrase!["from ", level(before), " to ", level(after), " after ", at, stayed]
 }
 
 fn evidence(result: &ResultSummary) -> Vec<Evidence> {

@@ -1,6 +1,6 @@
 //! Common code of the rules about saturated ends: results with the same kind of warning in most trials.
 
-use findings::{Change, Evidence, ResultSummary, Severity};
+use findings::{Change, Evidence, ResultSummary, Severity, phrase};
 use samples::ValidityWarning;
 use workload::Mode;
 
@@ -26,11 +26,12 @@ pub(crate) fn look(
     (!affected.is_empty()).then(|| {
         Claim::new(
             Severity::Note,
-            format!(
-                "A {doing} thread was busy up to {} of the time in {}",
+            phrase![
+                format!("A {doing} thread was busy up to "),
                 percent(most),
-                count(affected.len(), "result")
-            ),
+                " of the time in ",
+                count(affected.len(), "result"),
+            ],
         )
         .detail("it may be the limit, not the path")
         .about(&affected, |(result, ..)| result)

@@ -1,6 +1,6 @@
 //! `link-rate`: the rate of a path is exactly that of a common link.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use units::BitRate;
 use workload::{Metric, Transport};
 
@@ -70,12 +70,14 @@ fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Claim {
     };
     Claim::new(
         Severity::Note,
-        format!(
-            "{} reaches the rate of a {} link, {} in every trial",
-            result.label,
+        phrase![
+            *result,
+            " reaches the rate of a ",
             BitRate(*rate),
-            value(result.metric, result.value.estimate)
-        ),
+            " link, ",
+            value(result.metric, result.value.estimate),
+            " in every trial",
+        ],
     )
     .detail("a link, a shaper or a policer sets this rate, not the ends")
     .factual()

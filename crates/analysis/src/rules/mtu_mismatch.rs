@@ -3,11 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Change, Evidence, Remedy, ResultSummary, Severity, Unit};
+use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{DeviceState, PathRecord};
+use workload::Direction;
 
 use super::{Claim, Context, Rule, ethtool};
-use crate::{observations::Observations, words::list};
+use crate::{
+    observations::Observations,
+    words::{list, size},
+};
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
@@ -34,32 +38,49 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 
 /// Without a lab, the probe before each trial uses the MTU of the ends, so it does not find a smaller MTU in between.
 fn smaller_than_sender(context: &Context<'_>) -> Vec<Claim> {
-    let mut paths: BTreeMap<&str, Vec<&ResultSummary>> = BTreeMap::new();
-    for result in context.findings.results.iter().filter(|result| PathRecord::exists(&result.layers)) {
-        paths.entry(&result.path).or_default().push(result);
+    let mut paths: BTreeMap<&str, Vec<Sent<'_>>> = BTreeMap::new();
+    for (result, measured) in context.results().filter(|(result, _)| PathRecord::exists(&result.layers)) {
+        let Some(sender) = sender(result, measured) else { continue };
+        if result.devices.iter().any(|device| device.mtu < sender.mtu) {
+            paths.entry(&result.path).or_default().push((result, sender));
+        }
     }
-    paths.into_values().filter_map(smaller_on_path).collect()
+    paths.into_values().filter_map(|found| smaller_on_path(&found)).collect()
 }
 
-fn smaller_on_path(mut found: Vec<&ResultSummary>) -> Option<Claim> {
-    found.retain(|result| {
-        let sender = result.devices.first().map_or(0, |device| device.mtu);
-        result.devices.iter().any(|device| device.mtu < sender)
-    });
-    let (sender, others) = found.first()?.devices.split_first()?;
+type Sent<'a> = (&'a ResultSummary, &'a DeviceState);
+
+/// The device of the sending end. If both ends send, it is that with the larger MTU.
+fn sender<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<&'a DeviceState> {
+    let (client, server) = (result.devices.first()?, result.devices.last()?);
+    Some(match measured.asked().map_or(Direction::Forward, |load| load.direction) {
+        Direction::Forward => client,
+        Direction::Reverse => server,
+        Direction::Both => [server, client].into_iter().max_by_key(|device| device.mtu)?,
+    })
+}
+
+fn smaller_on_path(found: &[Sent<'_>]) -> Option<Claim> {
+    let (result, sender) = *found.first()?;
     let mtu = sender.mtu;
-    let smaller = || others.iter().filter(|device| device.mtu < mtu);
+    let smaller = || result.devices.iter().filter(|device| device.mtu < mtu);
     let least = smaller().min_by_key(|device| device.mtu)?;
     let raise = |device: &DeviceState| {
         ethtool::typed_at(&device.device, |name| format!("ip link set {name} mtu {mtu}"))
     };
-    let lead = format!(
-        "{} has an MTU of {}, but {} sends packets of up to {mtu} bytes",
-        least.device, least.mtu, sender.device
-    );
+    let lead = phrase![
+        Phrase::device(&least.device),
+        " has an MTU of ",
+        size(least.mtu),
+        ", but ",
+        Phrase::device(&sender.device),
+        " sends packets of up to ",
+        size(mtu),
+        " bytes",
+    ];
     let claim = Claim::new(Severity::Warning, lead)
         .detail("larger packets are lost or fragmented there")
-        .about(&found, |result| *result)
+        .about(found, |(result, _)| *result)
         .affected()
         .with_evidence(smaller().map(|device| {
             let evidence = Evidence::new(format!("MTU of {}", device.device));
@@ -83,7 +104,11 @@ fn mismatch<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Optio
 fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Claim {
     Claim::new(
         Severity::Warning,
-        format!("{} passes only {} bytes unfragmented{}", first.result.path, first.carried, expected(first)),
+        phrase![
+            format!("{} passes only ", first.result.path),
+            size(first.carried),
+            format!(" bytes unfragmented{}", expected(first)),
+        ],
     )
     .about(found, |mismatch| mismatch.result)
     .affected()

@@ -1,6 +1,6 @@
 //! `noisy-host`: the baseline varies a lot between repetitions, or the hypervisor took CPU time away.
 
-use findings::{Evidence, NoiseFloor, Remedy, ResultSummary, Severity};
+use findings::{Evidence, NoiseFloor, Phrase, Remedy, ResultSummary, Severity, phrase};
 
 use super::{Claim, Context, Rule};
 use crate::words::percent;
@@ -31,9 +31,9 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Claim {
     Claim::new(if serious { Severity::Serious } else { Severity::Warning }, "Noisy host")
         .detail(if floors.is_empty() { steal(robbed) } else { floor(floors) })
         .further(if floors.is_empty() || robbed.is_empty() {
-            String::new()
+            Phrase::default()
         } else {
-            format!("In addition, {}.", steal(robbed))
+            phrase!["In addition, ", steal(robbed), "."]
         })
         .with_results(
             floors
@@ -60,17 +60,17 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Claim {
         ))
 }
 
-fn floor(floors: &[&NoiseFloor]) -> String {
+fn floor(floors: &[&NoiseFloor]) -> Phrase {
     let workloads: Vec<&str> = floors.iter().map(|noise| noise.workload.as_str()).collect();
     let worst = floors.iter().map(|noise| noise.floor).fold(0.0, f64::max);
-    format!(
-        "the baseline varies by up to {} between trials, so smaller differences cannot be resolved ({})",
+    phrase![
+        "the baseline varies by up to ",
         percent(worst),
-        workloads.join(", ")
-    )
+        format!(" between trials, so smaller differences cannot be resolved ({})", workloads.join(", ")),
+    ]
 }
 
-fn steal(robbed: &[&ResultSummary]) -> String {
+fn steal(robbed: &[&ResultSummary]) -> Phrase {
     let most = robbed.iter().map(|result| stolen(result)).fold(0.0, f64::max);
-    format!("the hypervisor took up to {} of the CPU time (steal)", percent(most))
+    phrase!["the hypervisor took up to ", percent(most), " of the CPU time (steal)"]
 }

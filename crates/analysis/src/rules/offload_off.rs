@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{Change, Difference, Evidence, FactorEffect, Remedy, ResultSummary, Severity, Unit};
+use findings::{Change, Difference, Evidence, FactorEffect, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{DeviceState, PathRecord};
 use workload::Metric;
 
 use super::{Claim, Context, Rule, ethtool, significance};
-use crate::words::list;
+use crate::words::list_devices;
 
 pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
     "vxlan-cost",
@@ -80,7 +80,7 @@ pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
     let show = |(device, _): &(&DeviceState, Vec<&str>)| {
         ethtool::typed_at(&device.device, |name| format!("ethtool -k {name}"))
     };
-    let finding = Claim::new(Severity::Note, format!("Offloads of {} are off", list(&names)))
+    let finding = Claim::new(Severity::Note, phrase!["Offloads of ", list_devices(&names), " are off"])
         .detail("each packet of a stream is processed individually")
         .factual()
         .with_evidence(lacking.iter().map(seen))
@@ -104,8 +104,8 @@ fn missing(device: &DeviceState) -> Vec<&'static str> {
 }
 
 fn loss<'a>(effect: &'a FactorEffect, context: &Context<'a>) -> Option<Loss<'a>> {
-    let result = |id: &str| context.findings.results.iter().find(|result| result.id == id);
-    let (level, reference) = (result(&effect.result)?, result(&effect.reference_result)?);
+    let findings = context.findings;
+    let (level, reference) = (findings.result(&effect.result)?, findings.result(&effect.reference_result)?);
     let (slower, faster, label, keeps) = match (effect.metric, effect.change.verdict) {
         (Metric::Throughput, Difference::Lower) => (level, reference, &effect.level, effect.change.ratio),
         (Metric::Throughput, Difference::Higher) => {
@@ -169,15 +169,15 @@ fn severity(keeps: f64) -> Severity {
 
 /// The features are read from the kernel, so even a small loss has an established cause.
 fn claim(worst: &Loss<'_>, off: &Off) -> Claim {
-    let devices: Vec<&str> = off.keys().map(String::as_str).collect();
+    let names: Vec<&str> = off.keys().map(String::as_str).collect();
     let FactorEffect { factor, level, reference, path, workload, change, .. } = worst.effect;
     let compared =
         if worst.level == level { format!("compared with {reference}") } else { format!("with {level}") };
     Claim::new(
         severity(worst.keeps),
-        format!("Offloads of {} are off with {factor}={}", list(&devices), worst.level),
+        phrase!["Offloads of ", list_devices(&names), format!(" are off with {factor}={}", worst.level)],
     )
-    .detail(format!("{workload} over {path} is {change} {compared}"))
+    .detail(phrase![format!("{workload} over {path} is "), change, format!(" {compared}")])
     .factual()
 }
 

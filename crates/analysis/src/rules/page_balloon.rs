@@ -1,6 +1,6 @@
 //! `page-balloon`: memory is taken from a virtual machine page by page, and another method is faster.
 
-use findings::{BalloonSummary, Comparison, Evidence, Remedy, ResultSummary, Severity};
+use findings::{BalloonSummary, Comparison, Evidence, Remedy, ResultSummary, Severity, phrase};
 use workload::BalloonMethod;
 
 use super::{Claim, Context, Rule, significance};
@@ -49,7 +49,7 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
     let against = Evidence::new(format!("{} vs {}", result.label, other.label)).ratio(change);
     Claim::new(
         if is_sure { Severity::Warning } else { Severity::Note },
-        format!("virtio-balloon returns memory at {}, {word} at {}", rate(result), rate(other)),
+        phrase!["virtio-balloon returns memory at ", rate(result), format!(", {word} at "), rate(other)],
     )
     .further("It passes single pages of 4 KiB, and QEMU frees each one with a system call.")
     .with_results([result.id.clone(), other.id.clone()])

@@ -1,6 +1,6 @@
 //! `policed-port`: a packet filter drops packets that exceed a rate.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::PolicerCounters;
 use units::BitRate;
 
@@ -36,9 +36,9 @@ fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
     let dropped = count(usize::try_from(policer.dropped).unwrap_or(usize::MAX), "packet");
     Claim::new(
         Severity::Warning,
-        format!("A packet filter at {device} drops what arrives above {}", rate(policer)),
+        phrase!["A packet filter at ", Phrase::device(*device), " drops what arrives above ", rate(policer)],
     )
-    .detail(format!("it dropped {dropped} while measuring {}", result.label))
+    .detail(phrase!["it dropped ", dropped, " while measuring ", *result])
     .about(found, |policed| policed.result)
     .affected()
     .with_evidence(found.iter().map(evidence))

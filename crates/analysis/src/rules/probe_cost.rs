@@ -1,6 +1,6 @@
 //! `probe-cost`: probes slow down the measured work so much that the times become less meaningful.
 
-use findings::{Evidence, Number, ProbeCost, Remedy, Severity, Unit};
+use findings::{Evidence, Number, ProbeCost, Remedy, Severity, Unit, phrase};
 use stats::verdict;
 
 use super::{Claim, Context, Rule, strongest};
@@ -39,7 +39,7 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Cla
     ));
     Claim::new(
         if is_sure(worst) { Severity::Warning } else { Severity::Note },
-        format!("Probes cost {} in {}", percent(worst.cost), worst.workload),
+        phrase!["Probes cost ", percent(worst.cost), format!(" in {}", worst.workload)],
     )
     .detail("the times and CPU shares they report are those of the slower trials")
     .further(format!("Probes used: {}.", list(&probes)))

@@ -1,6 +1,6 @@
 //! `qdisc-drops`: a device on the path or its queueing discipline dropped packets.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::DeviceCounters;
 
 use super::{Claim, Context, Rule, ethtool::typed_at, strongest_by_device};
@@ -52,20 +52,23 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
 
 fn finding(worst: &Lossy<'_>, alike: &[Lossy<'_>]) -> Claim {
     let Lossy { result, device, dropped, share } = worst;
-    let dropper = if by_qdisc(device) > 0 {
-        let kind = device.qdisc.as_ref().map_or("", |qdisc| qdisc.kind.as_str());
-        format!("The queueing discipline of {} ({kind})", device.device)
-    } else {
-        device.device.clone()
+    let dropper = Phrase::device(&device.device);
+    let dropper = match device.qdisc.as_ref().filter(|qdisc| qdisc.drops > 0) {
+        Some(qdisc) => phrase!["The queueing discipline of ", dropper, format!(" ({})", qdisc.kind)],
+        None => dropper,
     };
     Claim::new(
         if *share >= MUCH { Severity::Warning } else { Severity::Note },
-        format!(
-            "{dropper} dropped {} while measuring {}, {} of all its packets",
+        phrase![
+            dropper,
+            " dropped ",
             count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
-            result.label,
-            percent(*share)
-        ),
+            " while measuring ",
+            *result,
+            ", ",
+            percent(*share),
+            " of all its packets",
+        ],
     )
     .about(alike, |lossy| lossy.result)
     .affected()

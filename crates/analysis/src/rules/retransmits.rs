@@ -1,6 +1,8 @@
 //! `retransmits`: a stream retransmitted many of its segments.
 
-use findings::{Change, EndSocket, Evidence, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary};
+use findings::{
+    Change, EndSocket, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
+};
 
 use super::{Claim, Context, Rule, slow_congestion_control::paces, strongest};
 use crate::{
@@ -102,14 +104,13 @@ fn lossy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<L
 
 fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> Claim {
     let kind = Kind::of(&worst.tcp);
-    let most = if lossy.len() > 1 {
-        format!(", the most of {}", count(lossy.len(), "result"))
-    } else {
-        String::new()
+    let most = match lossy.len() {
+        1 => Phrase::default(),
+        results => phrase![", the most of ", count(results, "result")],
     };
     Claim::new(
         severity(worst.share, kind),
-        format!("{} retransmitted {} of its segments{most}", worst.result.label, percent(worst.share)),
+        phrase![worst.result, " retransmitted ", percent(worst.share), " of its segments", most],
     )
     .further(format!("{}.", capital(&kind.in_words(&worst.tcp))))
     .about(lossy, |lossy| lossy.result)

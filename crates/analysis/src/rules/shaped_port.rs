@@ -1,6 +1,6 @@
 //! `shaped-port`: the queueing discipline of a device delays packets to limit their rate, without dropping many.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::{DeviceCounters, QdiscCounters};
 
 use super::{
@@ -40,13 +40,16 @@ fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {
     let device = device.device.as_str();
     Claim::new(
         Severity::Warning,
-        format!("The queueing discipline of {device} ({}) limits the rate", qdisc.kind),
+        phrase![
+            "The queueing discipline of ",
+            Phrase::device(device),
+            format!(" ({}) limits the rate", qdisc.kind),
+        ],
     )
-    .detail(format!(
-        "it held packets back {:.0} times per 100 packets while measuring {}",
-        share * 100.0,
-        result.label
-    ))
+    .detail(phrase![
+        format!("it held packets back {:.0} times per 100 packets while measuring ", share * 100.0),
+        *result,
+    ])
     .about(found, |shaped| shaped.result)
     .affected()
     .with_evidence(found.iter().map(evidence))

@@ -1,13 +1,16 @@
 //! `single-queue-bound`: a single queue is saturated, whatever the number of connections.
 
-use findings::{Evidence, Remedy, Severity, change};
+use findings::{Evidence, Remedy, Severity, phrase};
 
 use super::{
     Claim, Context, Rule,
     queues::{self, Point, Sweep},
     significance::{self, LEAST_RATIO, Side},
 };
-use crate::{commands::proxmox_queues, words::value};
+use crate::{
+    commands::proxmox_queues,
+    words::{change, value},
+};
 
 pub(crate) const RULE: Rule = Rule::cause("single-queue-bound", look);
 
@@ -113,22 +116,26 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
     let gained = change(more.value() / one.value());
     let severity = if unsure { Severity::Note } else { Severity::Warning };
     let claim = if more.queues == 1 {
-        Claim::new(severity, "One queue does not scale with more connections").detail(format!(
-            "{} with {}, {} with {}",
+        Claim::new(severity, "One queue does not scale with more connections").detail(phrase![
             rate(one),
-            one.result.label,
+            " with ",
+            one.result,
+            ", ",
             rate(more),
-            more.result.label
-        ))
+            " with ",
+            more.result,
+        ])
     } else {
         Claim::new(severity, format!("One queue {} the limit", if unsure { "may be" } else { "is" })).detail(
-            format!(
-                "it carries at most {}, {} queues carry {} ({gained}), in {}",
+            phrase![
+                "it carries at most ",
                 rate(one),
-                more.queues,
+                format!(", {} queues carry ", more.queues),
                 rate(more),
-                one.result.workload
-            ),
+                " (",
+                gained,
+                format!("), in {}", one.result.workload),
+            ],
         )
     };
     let as_evidence = |point: &Point<'_>| {

@@ -1,6 +1,6 @@
 //! `slow-congestion-control`: BBR paces although the path is fast enough for bursts.
 
-use findings::{Change, Evidence, FactorEffect, Remedy, ResultSummary, Severity};
+use findings::{Change, Evidence, FactorEffect, Remedy, ResultSummary, Severity, phrase};
 use samples::WorkloadSource;
 use workload::Metric;
 
@@ -77,10 +77,13 @@ fn other_name(effect: &FactorEffect, result: &ResultSummary) -> bool {
 fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
     let sure = worst.against.is_some_and(|(_, sure)| sure);
     let cost = match worst.against {
-        Some((effect, _)) => format!(
-            "with {}={} instead of {}, throughput is {}",
-            effect.factor, effect.level, effect.reference, effect.change
-        ),
+        Some((effect, _)) => phrase![
+            format!(
+                "with {}={} instead of {}, throughput is ",
+                effect.factor, effect.level, effect.reference
+            ),
+            &effect.change,
+        ],
         None => {
             "it paces, so on fast paths with short round trips it may be slower than cubic and use more CPU"
                 .into()
@@ -101,7 +104,7 @@ fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
     }
     Claim::new(
         if sure { Severity::Warning } else { Severity::Note },
-        format!("The senders of {} used {}", worst.result.label, worst.name),
+        phrase!["The senders of ", worst.result, format!(" used {}", worst.name)],
     )
     .detail(cost)
     .about(found, |paced| paced.result)

@@ -1,6 +1,6 @@
 //! `slow-host`: a host is slow with every peer when sending, receiving or both.
 
-use findings::{Evidence, PairMatrix, Remedy, ResultSummary, Severity};
+use findings::{Evidence, PairMatrix, Remedy, ResultSummary, Severity, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -38,7 +38,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: Way) -> Option<SlowWay<'a>> {
     let (best, usual) = pair_shares::of_host(matrix, host, way)?;
     let keeps = pair_shares::keeps(matrix, best.value, usual)?;
-    let best = context.findings.results.iter().find(|result| result.id == best.result)?;
+    let best = context.findings.result(&best.result)?;
     (keeps < SLOW).then_some(SlowWay { way, best, keeps, usual })
 }
 
@@ -66,12 +66,15 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
         },
         format!("Host {host} is slow with every peer when {ways}"),
     )
-    .detail(format!(
-        "at best {}, {} of the rate of pairs without it ({})",
+    .detail(phrase![
+        "at best ",
         value(metric, worst.best.value.estimate),
+        ", ",
         percent(worst.keeps),
-        value(metric, worst.usual)
-    ))
+        " of the rate of pairs without it (",
+        value(metric, worst.usual),
+        ")",
+    ])
     .with_results(pairs.map(|pair| pair.result.clone()))
     .with_evidence(slow.iter().map(evidence))
     .with_limits((!sure).then_some(pair_shares::FEW))

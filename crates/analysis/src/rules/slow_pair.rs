@@ -1,6 +1,6 @@
 //! `slow-pair`: one direction between two hosts is slow, although both are fast with others.
 
-use findings::{Evidence, HostPair, PairMatrix, Remedy, ResultSummary, Severity};
+use findings::{Evidence, HostPair, PairMatrix, Remedy, ResultSummary, Severity, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -32,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn slow<'a>(context: &Context<'a>, matrix: &'a PairMatrix, pair: &'a HostPair) -> Option<SlowPair<'a>> {
     let expected = pair_shares::expected(matrix, pair)?;
     let keeps = pair_shares::keeps(matrix, pair.value, expected)?;
-    let result = context.findings.results.iter().find(|result| result.id == pair.result)?;
+    let result = context.findings.result(&pair.result)?;
     (keeps < SLOW).then_some(SlowPair { matrix, pair, result, expected, keeps })
 }
 
@@ -42,8 +42,8 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
     let sure = pair_shares::is_apart(worst.matrix, worst.result, worst.expected);
     let others = match found.len() - 1 {
         0 => String::new(),
-        1 => " One more direction is slow.".to_owned(),
-        more => format!(" {more} more directions are slow."),
+        1 => "One more direction is slow.".to_owned(),
+        more => format!("{more} more directions are slow."),
     };
     let evidence = |slow: &SlowPair<'_>| {
         let SlowPair { matrix, pair, .. } = slow;
@@ -65,12 +65,14 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
         },
         format!("The path from {from} to {to} is slow"),
     )
-    .detail(format!(
-        "{}, {} of their rate with other hosts ({})",
+    .detail(phrase![
         value(metric, worst.pair.value),
+        ", ",
         percent(worst.keeps),
-        value(metric, worst.expected)
-    ))
+        " of their rate with other hosts (",
+        value(metric, worst.expected),
+        ")",
+    ])
     .further(others)
     .with_results(found.iter().map(|slow| slow.pair.result.clone()))
     .with_evidence(found.iter().map(evidence))

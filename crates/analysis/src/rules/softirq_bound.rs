@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, Unit};
+use findings::{Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, CpuTimes, MachineCpu, Trial};
 use stats::describe;
 
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     observations::Observations,
     probed,
-    words::{list, percent},
+    words::{list, number, percent},
 };
 
 pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
@@ -100,13 +100,15 @@ fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
 fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Claim {
     Claim::new(
         if worst.softirq.sure { Severity::Warning } else { Severity::Note },
-        format!("One CPU processes all packets of {}", worst.result.label),
+        phrase!["One CPU processes all packets of ", worst.result],
     )
-    .detail(format!(
-        "it spends {} of its time in softirqs while {} CPUs are idle",
+    .detail(phrase![
+        "it spends ",
         percent(worst.softirq.estimate),
-        units::significant(worst.idle, 2)
-    ))
+        " of its time in softirqs while ",
+        number(worst.idle, 2, Unit::Cpus, " CPUs"),
+        " are idle",
+    ])
     .about(found, |bound| bound.result)
     .affected()
     .with_evidence(found.iter().map(evidence))

@@ -1,7 +1,7 @@
 //! `stalled`: no data arrived for several intervals. Either a connection carried no more data soon after its start and
 //! only retransmitted, e.g. because the path drops full-size packets, or the data paused.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use units::Nanos;
 use workload::{Flow, Interval};
 
@@ -82,17 +82,18 @@ fn paused(longest: &Pause<'_>, all: &[Pause<'_>]) -> Claim {
     };
     let others = match all.len() {
         1 => String::new(),
-        several => format!(" There were {several} such pauses."),
+        several => format!("There were {several} such pauses."),
     };
-    let lead = format!(
-        "No data arrived for {} in trial {} of {}",
+    let lead = phrase![
+        "No data arrived for ",
         longest.lasted,
-        longest.trial.saturating_add(1),
-        longest.result.label
-    );
+        format!(" in trial {} of ", longest.trial.saturating_add(1)),
+        longest.result,
+    ];
     Claim::new(Severity::Warning, lead)
-        .detail(format!("from {} into the measurement", longest.after))
-        .further(format!("The average of the trial is lower than the rate at other times.{others}"))
+        .detail(phrase!["from ", longest.after, " into the measurement"])
+        .further("The average of the trial is lower than the rate at other times.")
+        .further(others)
         .about(all, |pause| pause.result)
         .with_evidence(all.iter().take(MOST_PAUSES).map(evidence))
         .with_limits(["A suspended sender or receiver looks the same as a failed path."])
@@ -136,7 +137,7 @@ fn finding(
     context: &Context<'_>,
 ) -> Claim {
     let others: Vec<&str> = found.iter().skip(1).map(|(result, ..)| result.label.as_str()).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" So did {}.", list(&others)) };
+    let others = if others.is_empty() { String::new() } else { format!("So did {}.", list(&others)) };
     let path = context.header.paths.iter().find(|path| path.name == measured.record.path);
     // The name may come from an imported log, and the commands are copied into a shell.
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_%".contains(&byte);
@@ -147,12 +148,13 @@ fn finding(
         Evidence::new(&result.label)
             .text(format!("data for {}, then none for {} with {retransmits}", stall.carried, stall.still))
     };
-    Claim::new(Severity::Serious, format!("{} stopped after {}", result.label, stall.carried))
-        .detail(format!("no data in the remaining {}, only retransmits", stall.still))
-        .further(format!(
+    Claim::new(Severity::Serious, phrase![*result, " stopped after ", stall.carried])
+        .detail(phrase!["no data in the remaining ", stall.still, ", only retransmits"])
+        .further(
             "The path probably loses full-size packets: its MTU is smaller than the \
-             sender assumes.{others}"
-        ))
+             sender assumes.",
+        )
+        .further(others)
         .about(found, |(result, ..)| result)
         .with_evidence(found.iter().map(evidence))
         .with_limits(["A receiver that stopped reading or a path that failed looks the same."])

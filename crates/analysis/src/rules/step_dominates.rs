@@ -1,6 +1,8 @@
 //! `step-dominates`: one step of a message's path takes more than a third of the round trip.
 
-use findings::{Evidence, LatencyBreakdown, Leg, Remedy, ResultSummary, Severity, StepKind, StepSummary};
+use findings::{
+    Evidence, LatencyBreakdown, Leg, Phrase, Remedy, ResultSummary, Severity, StepKind, StepSummary, phrase,
+};
 
 use super::{
     Claim, Context, Rule,
@@ -61,17 +63,17 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     let alternatives: Vec<String> = alike
         .iter()
         .filter(|other| other.result.id == result.id && other.step.start.total_cmp(&step.start).is_ne())
-        .map(|other| format!(" Next: {}, {}.", other.step.label, percent(other.share.estimate)))
+        .map(|other| format!("Next: {}, {}.", other.step.label, percent(other.share.estimate)))
         .collect();
     // Wake-ups result from idle CPUs and are not a fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Claim::new(
         if share.sure && is_fault { Severity::Warning } else { Severity::Note },
-        format!("One step takes {} of the round trip of {}", percent(share.estimate), result.label),
+        phrase!["One step takes ", percent(share.estimate), " of the round trip of ", *result],
     )
-    .detail(format!("{} ({})", step.label, place(step)))
+    .detail(phrase![format!("{} (", step.label), place(step), ")"])
     .further(meaning(step))
-    .further(alternatives.concat())
+    .further(alternatives.join(" "))
     .about(alike, |alike| alike.result)
     .affected()
     .with_evidence(alike.iter().map(|dominated| evidence(dominated)))
@@ -85,19 +87,20 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
 }
 
 /// `from app:eth0 to node1:veth-app`, if the devices are known.
-fn place(step: &StepSummary) -> String {
+fn place(step: &StepSummary) -> Phrase {
     let latency_breakdown = match step.leg {
         Leg::There => "request",
         Leg::Server => "at the server",
         Leg::Back => "reply",
     };
-    match (&step.from.device, &step.to.device) {
-        (Some(from), Some(to)) if from == to => format!("at {from}, {latency_breakdown}"),
-        (Some(from), Some(to)) => format!("from {from} to {to}, {latency_breakdown}"),
-        (Some(from), None) => format!("from {from}, {latency_breakdown}"),
-        (None, Some(to)) => format!("down to {to}, {latency_breakdown}"),
-        (None, None) => latency_breakdown.to_owned(),
-    }
+    let place = match (&step.from.device, &step.to.device) {
+        (Some(from), Some(to)) if from == to => phrase!["at ", Phrase::device(from)],
+        (Some(from), Some(to)) => phrase!["from ", Phrase::device(from), " to ", Phrase::device(to)],
+        (Some(from), None) => phrase!["from ", Phrase::device(from)],
+        (None, Some(to)) => phrase!["down to ", Phrase::device(to)],
+        (None, None) => return latency_breakdown.into(),
+    };
+    phrase![place, ", ", latency_breakdown]
 }
 
 const fn meaning(step: &StepSummary) -> &'static str {

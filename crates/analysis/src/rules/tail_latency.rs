@@ -1,6 +1,6 @@
 //! `tail-latency`: a few messages take far longer than usual.
 
-use findings::{Distribution, Evidence, LatencySummary, Remedy, ResultSummary, Severity};
+use findings::{Distribution, Evidence, LatencySummary, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::Trial;
 use stats::ratio;
 use units::Nanos;
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong, observations::Observations,
+    words::number,
 };
 
 pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
@@ -143,25 +144,32 @@ fn reported(result: &ResultSummary) -> Option<Tail<'_>> {
 }
 
 fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Claim {
-    let grown = worst.against.as_ref().map_or(String::new(), |growth| {
-        format!(
-            " Compared with the baseline, the tail is {} to {} times as long, the median only {} times.",
-            units::significant(growth.tail.low, 3),
-            units::significant(growth.tail.high, 3),
-            units::significant(growth.median, 3)
-        )
+    let times = |ratio: f64, word: &str| number(ratio, 3, Unit::Ratio, word);
+    let grown = worst.against.as_ref().map(|growth| {
+        phrase![
+            "Compared with the baseline, the tail is ",
+            times(growth.tail.low, ""),
+            " to ",
+            times(growth.tail.high, " times"),
+            " as long, the median only ",
+            times(growth.median, " times"),
+            ".",
+        ]
     });
     Claim::new(
         if worst.sure { Severity::Warning } else { Severity::Note },
-        format!(
-            "The p99.9 of {} is {}, {}x the median of {}",
-            worst.result.label,
+        phrase![
+            "The p99.9 of ",
+            worst.result,
+            " is ",
             worst.tail,
-            units::significant(worst.times, 3),
-            worst.median
-        ),
+            ", ",
+            times(worst.times, "x"),
+            " the median of ",
+            worst.median,
+        ],
     )
-    .further(grown)
+    .further(grown.unwrap_or_default())
     .about(found, |tail| tail.result)
     .affected()
     .with_evidence(found.iter().map(evidence))

@@ -47,7 +47,7 @@ fn each_rule_reports_only_if_it_applies() {
             assert!(text.contains(word), "{}: `{word}` is not in {reported:#?}", case.rule);
         }
         let action = reported[0].remedy.as_ref().map(|remedy| remedy.action.clone());
-        for lead in [reported[0].sentence(), action.unwrap_or_default()] {
+        for lead in [reported[0].sentence.to_string(), action.unwrap_or_default()] {
             assert!(lead.chars().count() <= MOST_OF_A_LEAD, "{}: too long for a summary: {lead}", case.rule);
             assert!(!lead.ends_with(['.', ':']), "{}: the layout adds the full stop: {lead}", case.rule);
         }
@@ -97,10 +97,8 @@ fn smaller_mtu_concerns_only_its_own_path() {
         run.devices(&format!("{path}/bulk"), &[("a:eth0", 1500, &[]), (middle, 1300, &[])]);
     }
     let found = claims(&run, "mtu-mismatch");
-    let named: Vec<(&str, &str)> = found
-        .iter()
-        .map(|it| (it.lead.split(' ').next().unwrap_or_default(), it.results[0].as_str()))
-        .collect();
+    let named: Vec<(&str, &str)> =
+        found.iter().map(|it| (it.sentence.lead.parts()[0].text.as_str(), it.results[0].as_str())).collect();
     assert_eq!(named, [("node:va", "a-to-b/bulk"), ("node:vc", "a-to-c/bulk")]);
     assert!(found.iter().all(|it| it.results.len() == 1), "{found:#?}");
 }
@@ -129,7 +127,7 @@ fn reports_settings_of_existing_hosts_without_comparison() {
         let reported = claims(&run("network"), rule);
         assert_eq!(reported.len(), 1, "{rule}: {reported:#?}");
         assert_eq!((reported[0].severity, reported[0].results.len()), (severity, results), "{rule}");
-        assert!(reported[0].claim().contains(claim), "{reported:#?}");
+        assert!(reported[0].claim().to_string().contains(claim), "{reported:#?}");
         assert_eq!(reported[0].remedy.as_ref().map(|it| &it.commands[..]), Some(&[command.to_owned()][..]));
         // A scenario chooses the settings of its lab.
         assert_eq!(claims(&run("wire"), rule), [], "{rule}");
@@ -146,8 +144,9 @@ fn finds_offload_off_at_the_first_level() {
     let reported = claims(&run, "offload-off");
     assert_eq!(reported.len(), 1, "{reported:#?}");
     assert_eq!(reported[0].results, ["plain/bulk/offload=off"]);
-    assert_eq!(reported[0].lead, "Offloads of a:eth0 are off with offload=off");
-    assert!(reported[0].detail.ends_with(" with on"), "{}", reported[0].detail);
+    assert_eq!(reported[0].sentence.lead.to_string(), "Offloads of a:eth0 are off with offload=off");
+    let detail = reported[0].sentence.detail.to_string();
+    assert!(detail.ends_with(" with on"), "{detail}");
     assert_eq!(reported[0].remedy.as_ref().expect("has one").commands, ["ethtool -K eth0 gro on  # in a"]);
 }
 
@@ -186,7 +185,7 @@ fn steal_time_alone_makes_a_host_noisy() {
     run.each("plain/bulk", |trial| trial.cpu.machine.steal = trial.cpu.machine.elapsed);
     let reported = claims(&run, "noisy-host");
     assert!(
-        reported[0].claim().contains("the hypervisor took up to 50.0 % of the CPU time"),
+        reported[0].claim().to_string().contains("the hypervisor took up to 50.0 % of the CPU time"),
         "{reported:#?}"
     );
 }

@@ -1,6 +1,6 @@
 //! `too-many-queues`: more queues cost CPU time and gain hardly anything.
 
-use findings::{Evidence, Number, Remedy, Severity, Unit, change};
+use findings::{Evidence, Number, Remedy, Severity, Unit, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     commands::proxmox_queues,
     compare::CONFIDENCE,
-    words::{count, list},
+    words::{change, count, list},
 };
 
 pub(crate) const RULE: Rule = Rule::cause("too-many-queues", look);
@@ -75,15 +75,17 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
     });
     Claim::new(
         if sure { Severity::Warning } else { Severity::Note },
-        format!(
-            "Beyond {}, {} queues gain at most {} throughput for at least {} CPU time",
+        phrase![
+            "Beyond ",
             count(reference.queues as usize, "queue"),
-            list(&levels),
+            format!(", {} queues gain at most ", list(&levels)),
             change(most_gain),
-            change(least_cost)
-        ),
+            " throughput for at least ",
+            change(least_cost),
+            " CPU time",
+        ],
     )
-    .further(format!("The cheapest setting is {}.", reference.result.label))
+    .further(phrase!["The cheapest setting is ", reference.result, "."])
     .with_results(points.map(|point| point.result.id.clone()))
     .with_evidence([evidence(reference, "")].into_iter().chain(evidence_of_waste))
     .with_limits(limitations(sweep, reference, wastes, sure))

@@ -1,6 +1,6 @@
 //! `too-noisy-to-say`: intervals are too wide to answer the question that the run asks.
 
-use findings::{Comparison, Difference, Evidence, Interval, Remedy, ResultSummary, Severity};
+use findings::{Comparison, Difference, Evidence, Interval, Remedy, ResultSummary, Severity, phrase};
 use samples::EndReason;
 use stats::verdict::is_sure;
 
@@ -130,18 +130,18 @@ fn claim(
     let Some((_, widest)) = wide.first() else {
         return Claim::new(severity, "Too noisy for the requested precision").detail(budget());
     };
-    Claim::new(severity, format!("Too noisy to decide for {}", count(wide.len(), "comparison")))
+    Claim::new(severity, phrase!["Too noisy to decide for ", count(wide.len(), "comparison")])
         .detail(format!(
             "{} too wide{}",
             if wide.len() == 1 { "its interval is" } else { "their intervals are" },
             if cut.is_empty() { String::new() } else { format!("; {}", budget()) }
         ))
-        .further(format!("The widest is {}: {}.", widest.what, widest.change))
+        .further(phrase![format!("The widest is {}: ", widest.what), widest.change, "."])
 }
 
 fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy {
     let trials = wide.first().and_then(|(width, asked)| {
-        let result = context.findings.results.iter().find(|result| result.id == asked.result)?;
+        let result = context.findings.result(asked.result)?;
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
         Some((f64::from(result.value.trials) * times).ceil())
     });

@@ -1,6 +1,6 @@
 //! `trend`: the rate rose or fell throughout a trial, so its mean depends on the trial's length.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use units::Nanos;
 
 use super::{Claim, Context, Rule, strongest};
@@ -51,17 +51,19 @@ impl Drift<'_> {
     }
 
     /// `from 10.0 Gbit/s to 8.00 Gbit/s (-20.0 %) in 60.0 s`.
-    fn in_words(&self) -> String {
+    fn in_words(&self) -> Phrase {
         let sign = if self.change() < 0.0 { "-" } else { "+" };
+        let size = Phrase::quantity(format!("{sign}{}", percent(self.size())), self.change(), Unit::Share);
         let level = |rate: f64| value(self.result.metric, rate);
-        let (from, to, size) = (level(self.from), level(self.to), percent(self.size()));
-        format!("from {from} to {to} ({sign}{size}) in {}", self.lasted)
+        phrase!["from ", level(self.from), " to ", level(self.to), " (", size, ") in ", self.lasted]
     }
 }
 
 fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
-    let others =
-        if found.len() > 1 { format!(" {} drifted.", count(found.len(), "trial")) } else { String::new() };
+    let others = match found.len() {
+        1 => Phrase::default(),
+        trials => phrase![count(trials, "trial"), " drifted."],
+    };
     let mut evidence: Vec<Evidence> = found.iter().take(MOST_LISTED).map(evidence).collect();
     if found.len() > MOST_LISTED {
         let value = count(found.len() - MOST_LISTED, "more drift");
@@ -69,13 +71,16 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
     }
     Claim::new(
         if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
-        format!(
-            "The rate of {} drifted {} (trial {} of the run), so its average depends on \
-             the test duration",
-            widest.result.label,
+        phrase![
+            "The rate of ",
+            widest.result,
+            " drifted ",
             widest.in_words(),
-            widest.trial.saturating_add(1)
-        ),
+            format!(
+                " (trial {} of the run), so its average depends on the test duration",
+                widest.trial.saturating_add(1)
+            ),
+        ],
     )
     .further(others)
     .about(found, |drift| drift.result)

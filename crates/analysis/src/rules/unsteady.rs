@@ -1,6 +1,6 @@
 //! `unsteady`: the rate wandered as far as a jump during a trial, without distinct levels.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 
 use super::{Claim, Context, Rule};
 use crate::{
@@ -41,29 +41,28 @@ fn wanders<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Wa
 }
 
 impl Wander<'_> {
-    fn place(&self) -> String {
-        format!("trial {} of {}", self.trial.saturating_add(1), self.result.label)
+    fn place(&self) -> Phrase {
+        phrase![format!("trial {} of ", self.trial.saturating_add(1)), self.result]
     }
 
-    fn in_words(&self) -> String {
+    fn in_words(&self) -> Phrase {
         let level = |rate: f64| value(self.result.metric, rate);
-        format!("between {} and {}", level(self.low), level(self.high))
+        phrase!["between ", level(self.low), " and ", level(self.high)]
     }
 }
 
 fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
-    let others = if found.len() > 1 {
-        format!(" {} are unsteady.", count(found.len(), "trial"))
-    } else {
-        String::new()
+    let others = match found.len() {
+        1 => Phrase::default(),
+        trials => phrase![count(trials, "trial"), " are unsteady."],
     };
     let evidence = |wander: &Wander<'_>| {
         let metric = wander.result.metric;
-        let low = Evidence::new(wander.place()).text("between ").metric(metric, wander.low);
+        let low = Evidence::new(wander.place().to_string()).text("between ").metric(metric, wander.low);
         low.text(" and ").metric(metric, wander.high)
     };
-    Claim::new(Severity::Note, format!("The rate of {} is unsteady", widest.place()))
-        .detail(format!("it wandered {}, without stable levels", widest.in_words()))
+    Claim::new(Severity::Note, phrase!["The rate of ", widest.place(), " is unsteady"])
+        .detail(phrase!["it wandered ", widest.in_words(), ", without stable levels"])
         .further(others)
         .about(found, |wander| wander.result)
         .with_evidence(found.iter().take(MOST_LISTED).map(evidence))

@@ -1,6 +1,6 @@
 //! `vhost-off`: a virtual machine's packets pass through its process in user space, which has a cost.
 
-use findings::{Remedy, Severity};
+use findings::{Remedy, Severity, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -23,17 +23,19 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
     let against =
         pairs.iter().filter(|pair| pair.loses()).min_by(|one, other| one.gain.total_cmp(&other.gain));
     let against = against.map(|pair| {
-        format!(" Except in {}: {} with vhost, {} without.", pair.on.label, shown(pair.on), shown(pair.off))
+        let (on, off) = (shown(pair.on), shown(pair.off));
+        phrase!["Except in ", pair.on, ": ", on, " with vhost, ", off, " without."]
     });
-    Claim::new(severity(worst), format!("vhost is off in {}, which costs performance", worst.off.label))
-        .detail(format!(
-            "{} instead of {} with vhost ({}), in {} of {}",
+    Claim::new(severity(worst), phrase!["vhost is off in ", worst.off, ", which costs performance"])
+        .detail(phrase![
             shown(worst.off),
+            " instead of ",
             shown(worst.on),
+            " with vhost (",
             worst.change(false),
-            costly.len(),
-            count(pairs.len(), "comparison")
-        ))
+            format!("), in {} of ", costly.len()),
+            count(pairs.len(), "comparison"),
+        ])
         .further(against.unwrap_or_default())
         .about(&costly, |pair| pair.off)
         .with_evidence(pairs.iter().map(VhostPair::evidence))

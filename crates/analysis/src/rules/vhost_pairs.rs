@@ -1,13 +1,17 @@
 //! Pairs of results that differ only in vhost, and which side is better.
 
-use findings::{Comparison, Evidence, ResultSummary, change};
+use findings::{Comparison, Evidence, Phrase, ResultSummary};
 use workload::Quantity;
 
 use super::{
     Context,
     significance::{self, Side, WeighedDifference},
 };
-use crate::{matched_pairs, observations::Observations, words::value};
+use crate::{
+    matched_pairs,
+    observations::Observations,
+    words::{change, value},
+};
 
 pub(super) const MUCH: f64 = 0.5;
 
@@ -29,8 +33,7 @@ pub(super) fn all<'a>(context: &Context<'a>) -> Vec<VhostPair<'a>> {
 }
 
 fn pair<'a>(found: &matched_pairs::Pair<'a>, context: &Context<'a>) -> Option<VhostPair<'a>> {
-    let summary =
-        |result: &Observations<'_>| context.findings.results.iter().find(|it| it.id == result.record.id);
+    let summary = |result: &Observations<'_>| context.findings.result(&result.record.id);
     let (off, on) = (summary(found.without)?, summary(found.with)?);
     let more_is_better = on.metric.more_is_better()?;
     let change = context.compare(found.without, found.with)?;
@@ -56,10 +59,9 @@ impl VhostPair<'_> {
         self.weighed.is_some_and(|weighed| weighed.sure)
     }
 
-    /// `−60.2 % in pairs of trials, −59.9 % by these medians`, for one side relative to the other.
-    pub(super) fn change(&self, of_on: bool) -> String {
-        let side = |ratio: f64| change(if of_on { ratio.recip() } else { ratio });
-        side(self.change.ratio)
+    /// One side relative to the other.
+    pub(super) fn change(&self, of_on: bool) -> Phrase {
+        change(if of_on { self.change.ratio.recip() } else { self.change.ratio })
     }
 
     pub(super) fn evidence(&self) -> Evidence {
@@ -79,6 +81,6 @@ impl VhostPair<'_> {
     }
 }
 
-pub(super) fn shown(result: &ResultSummary) -> String {
+pub(super) fn shown(result: &ResultSummary) -> Phrase {
     value(result.metric, result.value.estimate)
 }

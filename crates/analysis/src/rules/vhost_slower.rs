@@ -1,6 +1,6 @@
 //! `vhost-slower`: a path is slower with vhost than without.
 
-use findings::{Remedy, Severity};
+use findings::{Remedy, Severity, phrase};
 
 use super::{
     Claim, Context, Rule,
@@ -23,15 +23,16 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
     let mut limitations = worst.limitations(pairs.len());
     limitations
         .push("Rates do not show the reason; check the CPU of the vhost thread and its other load.".into());
-    Claim::new(severity(worst), format!("{} is slower with vhost", worst.on.label))
-        .detail(format!(
-            "{} with it, {} without ({}), in {} of {}",
+    Claim::new(severity(worst), phrase![worst.on, " is slower with vhost"])
+        .detail(phrase![
             shown(worst.on),
+            " with it, ",
             shown(worst.off),
+            " without (",
             worst.change(true),
-            slower.len(),
-            count(pairs.len(), "comparison")
-        ))
+            format!("), in {} of ", slower.len()),
+            count(pairs.len(), "comparison"),
+        ])
         .with_results(slower.iter().flat_map(|pair| [pair.on.id.clone(), pair.off.id.clone()]))
         .with_evidence(pairs.iter().map(VhostPair::evidence))
         .with_limits(limitations)

@@ -1,6 +1,6 @@
 //! `vxlan-cost`: the cost of the VXLAN layer at the best measured settings, and how to reduce it.
 
-use findings::{Comparison, CostBreakdown, CostStep, Difference, Evidence, Remedy, Severity};
+use findings::{Comparison, CostBreakdown, CostStep, Difference, Evidence, Remedy, Severity, phrase};
 use workload::Metric;
 
 use super::{Claim, Context, Rule, significance};
@@ -47,19 +47,22 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
         least.step.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
     let together =
         if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
-    let change = match least.breakdown.metric {
-        Metric::RoundTrip => format!("adds {} to {workload}", least.cost),
-        _ => format!("costs {} of {workload}", least.cost.loss()),
+    let (change, of) = match least.breakdown.metric {
+        Metric::RoundTrip => (phrase!["adds ", least.cost], "to"),
+        _ => (phrase!["costs ", least.cost.loss()], "of"),
     };
     let below = least.step.below.as_deref().unwrap_or("the path below");
     let settings = settings(least, own.len());
     Some(
-        Claim::new(Severity::Note, format!("The VXLAN layer{together} {change}"))
-            .detail(format!("{} vs {below}{settings}", least.step.path))
-            .with_results(own.iter().map(|cost| cost.step.result.clone()))
-            .with_evidence(own.iter().map(|cost| evidence(cost)))
-            .with_limits(limitations(&own))
-            .with_remedy(remedy(context)),
+        Claim::new(
+            Severity::Note,
+            phrase![format!("The VXLAN layer{together} "), change, format!(" {of} {workload}")],
+        )
+        .detail(format!("{} vs {below}{settings}", least.step.path))
+        .with_results(own.iter().map(|cost| cost.step.result.clone()))
+        .with_evidence(own.iter().map(|cost| evidence(cost)))
+        .with_limits(limitations(&own))
+        .with_remedy(remedy(context)),
     )
 }
 

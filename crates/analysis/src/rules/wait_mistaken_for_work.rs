@@ -1,7 +1,7 @@
 //! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not the cost
 //! of the calls.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::SyscallCount;
 use units::Nanos;
 
@@ -58,12 +58,14 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
     }
     Claim::new(
         if worst.share >= MOST { Severity::Warning } else { Severity::Note },
-        format!(
-            "{} of the {} in system calls of {} may not be work",
+        phrase![
             percent(worst.share),
+            " of the ",
             worst.total,
-            worst.result.label
-        ),
+            " in system calls of ",
+            worst.result,
+            " may not be work",
+        ],
     )
     .further(format!(
         "These calls wait or run a guest ({}), so their total time is not their \

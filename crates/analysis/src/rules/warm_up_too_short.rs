@@ -1,6 +1,6 @@
 //! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use stats::{describe, stationarity};
 use units::Nanos;
 use workload::WorkloadSettings;
@@ -77,19 +77,21 @@ fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
     let much = (worst.ratio - 1.0).abs() >= MUCH;
     Claim::new(
         if much { Severity::Warning } else { Severity::Note },
-        format!(
-            "In {} of {} the rate settled up to {} after {}",
-            of_trials(worst),
-            worst.result.label,
+        phrase![
+            format!("In {} of ", of_trials(worst)),
+            worst.result,
+            " the rate settled up to ",
             worst.after,
-            if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" }
-        ),
+            " after ",
+            if cut(worst).is_some() { "the warm-up" } else { "the start, with no warm-up" },
+        ],
     )
-    .detail(format!(
-        "{} including that phase, {} without it",
+    .detail(phrase![
         value(worst.result.metric, worst.result.value.estimate),
-        value(worst.result.metric, worst.result.value.estimate * worst.ratio)
-    ))
+        " including that phase, ",
+        value(worst.result.metric, worst.result.value.estimate * worst.ratio),
+        " without it",
+    ])
     .about(found, |slow| slow.result)
     .affected()
     .with_evidence(found.iter().map(evidence))

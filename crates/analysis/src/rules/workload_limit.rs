@@ -1,6 +1,6 @@
 //! `workload-limit`: a workload that already runs has a CPU limit, which the measurement of its network may exceed.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity};
+use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{PathRecord, WorkloadLimit};
 
 use super::{Claim, Context, Rule};
@@ -22,19 +22,21 @@ fn claim(limit: &WorkloadLimit, context: &Context<'_>) -> Claim {
         used.iter().filter(|(_, cpus)| !limit.shared && *cpus > limit.cpus).collect();
     let most = cpus(used.iter().map(|(_, used)| *used).fold(0.0, f64::max));
     let (severity, detail) = match (limit.shared, exceeded.is_empty()) {
-        (true, _) => (Severity::Note, "the measurement shared this limit".to_owned()),
+        (true, _) => (Severity::Note, "the measurement shared this limit".into()),
         (false, true) => (
             Severity::Note,
-            "the measurement ran outside this limit, so the workload itself may be slower".to_owned(),
+            "the measurement ran outside this limit, so the workload itself may be slower".into(),
         ),
         (false, false) => (
             Severity::Warning,
-            format!(
-                "the measurement used {most} at this end, so the workload may not reach the measured speed"
-            ),
+            phrase![
+                "the measurement used ",
+                most,
+                " at this end, so the workload may not reach the measured speed",
+            ],
         ),
     };
-    Claim::new(severity, format!("{} may use {}", limit.endpoint, cpus(limit.cpus)))
+    Claim::new(severity, phrase![format!("{} may use ", limit.endpoint), cpus(limit.cpus)])
         .detail(detail)
         .factual()
         .with_results(exceeded.iter().map(|(result, _)| result.id.clone()))
@@ -63,9 +65,10 @@ fn end(limit: &WorkloadLimit, path: &PathRecord) -> Option<&'static str> {
         .map(|(name, _)| name)
 }
 
-fn cpus(number: f64) -> String {
-    let number = (number * 100.0).round() / 100.0;
-    if number == 1.0 { "1 CPU".to_owned() } else { format!("{number} CPUs") }
+fn cpus(number: f64) -> Phrase {
+    let shown = (number * 100.0).round() / 100.0;
+    let plural = if shown == 1.0 { "" } else { "s" };
+    Phrase::quantity(format!("{shown} CPU{plural}"), number, Unit::Cpus)
 }
 
 /// The file of a quota is in the directory of its cgroup.

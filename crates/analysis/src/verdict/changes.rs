@@ -2,7 +2,10 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use findings::{Cause, Comparison, Finding, Findings, LargestChange, NO_PATH, Role, result_label};
+use findings::{
+    Cause, Comparison, FactorEffect, Finding, Findings, LargestChange, NO_PATH, OppositeChange, Role,
+    result_label,
+};
 use workload::Metric;
 
 type Levels = BTreeMap<String, String>;
@@ -18,6 +21,7 @@ pub(super) struct Difference<'a> {
     is_main: bool,
     /// Whether names ask for it, e.g. with and without `vhost`.
     is_pair: bool,
+    effect: Option<&'a FactorEffect>,
 }
 
 pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
@@ -40,6 +44,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
                 results: [&step.result, &below.result],
                 is_main,
                 is_pair: false,
+                effect: None,
             });
         }
     }
@@ -58,6 +63,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
         results: [&effect.result, &effect.reference_result],
         is_main: true,
         is_pair: false,
+        effect: Some(effect),
     }));
     let result = |id: &str| findings.results.iter().find(move |result| result.id == id);
     for matched in &findings.matched_pairs {
@@ -82,6 +88,7 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
                 results: [&pair.with, &pair.without],
                 is_main: true,
                 is_pair: true,
+                effect: None,
             });
         }
     }
@@ -107,10 +114,24 @@ impl Difference<'_> {
         self.change.ratio.ln().abs()
     }
 
-    pub(super) fn largest(&self, cause: Cause) -> LargestChange {
+    pub(super) fn largest(&self, cause: Cause, all: &[Self]) -> LargestChange {
         let [result, reference] = self.results.map(str::to_owned);
         let (what, condition) = (self.what.clone(), self.condition.clone());
-        LargestChange { what, condition, result, reference, change: *self.change, cause }
+        let opposite = self.opposite(all);
+        LargestChange { what, condition, result, reference, change: *self.change, opposite, cause }
+    }
+
+    fn opposite(&self, all: &[Self]) -> Option<OppositeChange> {
+        let setting = |it: &'_ Self| it.effect.map(|it| [&it.factor, &it.level, &it.reference, &it.workload]);
+        let is_opposite = |other: &&Self| {
+            let same = other.effect.is_some() && setting(other) == setting(self);
+            same && other.is_established() && (other.change.ratio > 1.0) != (self.change.ratio > 1.0)
+        };
+        let largest =
+            all.iter().filter(is_opposite).max_by(|one, other| one.size().total_cmp(&other.size()))?;
+        let FactorEffect { path, result, change, .. } = largest.effect?;
+        let is_named = self.is_established() && path != NO_PATH;
+        is_named.then(|| OppositeChange { path: path.clone(), result: result.clone(), change: *change })
     }
 }
 

@@ -97,7 +97,7 @@ fn disturbed_run_is_to_be_repeated_and_other_findings_are_explained_by_it() {
     let Conclusion::Repeat { reason, action } = &verdict.conclusion else { panic!("{verdict:#?}") };
     assert_eq!(action.as_deref(), Some("Measure again when the machine is idle"));
     assert_eq!(
-        (reason.finding.as_str(), reason.detail.as_str()),
+        (reason.finding.as_str(), reason.sentence.detail.to_string().as_str()),
         ("disturbed", "`rustc` used up to 1.20 CPUs")
     );
     assert_eq!((verdict.next, verdict.trust.grade), (None, Grade::Low));
@@ -159,7 +159,7 @@ fn cost_of_vxlan_names_the_setting_it_was_measured_at() {
     }
     let findings = analyse(&run.record).findings;
     let cost = findings.iter().find(|finding| finding.id == "vxlan-cost").expect("vxlan is slower");
-    assert_eq!(cost.detail, "tunnel vs plain (csum=off, the cheapest of 2 settings)");
+    assert_eq!(cost.sentence.detail.to_string(), "tunnel vs plain (csum=off, the cheapest of 2 settings)");
 }
 
 #[test]

@@ -8,7 +8,7 @@ type Levels = BTreeMap<String, String>;
 
 pub(super) fn of<'a>(findings: &'a Findings, workload: &str) -> (ValueOrder, Vec<&'a ResultSummary>, Levels) {
     let ends = |order, levels: &Levels, first: &str, last: &str| {
-        let result = |id: &str| findings.results.iter().find(|result| result.id == id);
+        let result = |id: &str| findings.result(id);
         Some((order, vec![result(first)?, result(last)?], levels.clone()))
     };
     let breakdown = breakdown(findings, workload).and_then(|breakdown| {

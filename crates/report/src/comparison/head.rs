@@ -1,6 +1,6 @@
 //! Identifies the two runs.
 
-use findings::{BetweenRuns, ResultComparison, RunComparison, RunSummary, Verdict};
+use findings::{BetweenRuns, RunComparison, RunSummary, Verdict};
 
 use crate::{
     page::{Block, Depth, Section},
@@ -8,20 +8,13 @@ use crate::{
     text::{Text, glued},
 };
 
-/// The bound is `stats::ab::same_within`.
-const SAME: &str =
-    "the difference is smaller than four times the noise, or than 5 % if that is more (at most 50 %)";
-
 pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let runs = [("A, the reference", &comparison.a), ("B", &comparison.b)];
     let mut lines = runs.map(|(which, run)| (which.to_owned(), line(run))).to_vec();
     lines.extend(noise(comparison).map(|noise| ("Noise".to_owned(), noise.into())));
-    let is_same = |result: &ResultComparison| {
-        result.verdict == Verdict::Same && result.between_runs.is_none() && result.p.is_some()
-    };
-    if comparison.results.iter().any(is_same) {
-        lines.push(("Same".to_owned(), SAME.into()));
-    }
+    let same = comparison.results.iter().filter(|result| result.verdict == Verdict::Same);
+    let bounds = range(same.filter_map(|result| result.same_within));
+    lines.extend(bounds.map(|bounds| ("Same".to_owned(), format!("differences up to {bounds}").into())));
     // Below a gate's verdict, the runs need a heading.
     let title = comparison.gate.as_ref().map(|_| "Runs".into());
     Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })
@@ -37,14 +30,16 @@ fn noise(comparison: &RunComparison) -> Option<String> {
                      estimate")
         });
     }
-    let (least, most) = learned.iter().fold((f64::INFINITY, 0.0f64), |(least, most), result| {
-        (least.min(result.floor), most.max(result.floor))
-    });
-    let size = match (phrases::rough(least), phrases::rough(most)) {
+    let size = range(learned.iter().map(|result| result.floor))?;
+    Some(format!("between runs estimated from {found} runs of the scenario, including A: {size}"))
+}
+
+fn range(bounds: impl Iterator<Item = f64> + Clone) -> Option<String> {
+    let (least, most) = (bounds.clone().reduce(f64::min)?, bounds.reduce(f64::max)?);
+    Some(match (phrases::rough(least), phrases::rough(most)) {
         (least, most) if least == most => most,
         (least, most) => format!("{least} to {most}, by result"),
-    };
-    Some(format!("between runs estimated from {found} runs of the scenario, including A: {size}"))
+    })
 }
 
 fn line(run: &RunSummary) -> Text {

@@ -1,6 +1,6 @@
 //! Shows the cost of each layer, with one bar per path.
 
-use findings::{CostBreakdown, CostStep, Difference, Findings, ResultSummary};
+use findings::{CostBreakdown, CostStep, Difference, Findings};
 
 use super::columns::{CELL, ends, is_worse, number, of_result, values};
 use crate::{
@@ -46,12 +46,8 @@ pub(crate) fn chart(source: &Source<'_>, breakdown: &CostBreakdown) -> Chart {
     }
 }
 
-fn find<'a>(findings: &'a Findings, step: &CostStep) -> Option<&'a ResultSummary> {
-    findings.results.iter().find(|result| result.id == step.result)
-}
-
 fn bar(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep) -> Bar {
-    let result = find(findings, step);
+    let result = findings.result(&step.result);
     let text = result.map_or_else(
         || phrases::value(breakdown.metric, step.value),
         |result| phrases::estimate(breakdown.metric, &result.value),
@@ -106,7 +102,7 @@ fn row(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep, bar: &Ba
         pieces,
         interval: bar.range,
         middle: Some(bar.value),
-        points: find(findings, step).map(|result| result.values.clone()).unwrap_or_default(),
+        points: findings.result(&step.result).map(|result| result.values.clone()).unwrap_or_default(),
         band,
         text: bar.text.clone(),
         note: bar.note.clone(),
@@ -149,7 +145,7 @@ fn data(findings: &Findings, breakdown: &CostBreakdown) -> Data {
     let floor =
         findings.noise.iter().find(|noise| noise.workload == breakdown.workload).map(|noise| noise.floor);
     for step in &breakdown.steps {
-        let Some(result) = find(findings, step) else { continue };
+        let Some(result) = findings.result(&step.result) else { continue };
         let cost = step.cost.as_ref();
         let interval = cost.and_then(|cost| cost.difference_interval);
         data.push(of_result(result).into_iter().chain([

@@ -96,6 +96,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         }
     }
     curves.iter_mut().for_each(|curve| curve.results.sort_by_key(|(place, _)| *place));
+    let in_order: Vec<String> = curves.iter().map(|curve| curve.others.clone()).collect();
     if curves.len() > MOST_LINES {
         let sign = if answer.metric.more_is_better() == Some(false) { 1.0 } else { -1.0 };
         let best = |curve: &Curve<'_>| {
@@ -104,12 +105,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
     }
-    let counted = |curve: &Curve<'_>| {
-        let digits = |sign: char| !sign.is_ascii_digit() && sign != '.';
-        let numbers = curve.others.split(digits).filter_map(|number| number.parse::<f64>().ok());
-        numbers.map(|number| (number * 1e3) as u64).collect::<Vec<_>>()
-    };
-    curves.sort_by_key(counted);
+    curves.sort_by_key(|curve| in_order.iter().position(|others| *others == curve.others));
     curves
 }
 

@@ -11,7 +11,7 @@ use workload::Metric;
 use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
-    phrases,
+    phrases, quantity,
     sections::Source,
     text::{GLUE, Text, Tone},
 };
@@ -44,8 +44,7 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
     let largest = rows.iter().flat_map(Row::reach).fold(0.0, f64::max);
     let scale = Scale::from_zero([largest]);
     let axis = if is_timed {
-        let axis = Axis::of_metric(Metric::RoundTrip, scale, largest);
-        Axis { title: axis.title.replace(Metric::RoundTrip.name(), "time in the call, all trials"), ..axis }
+        Axis::of_unit("time in the call, all trials", quantity::Scale::of(Metric::RoundTrip, largest), scale)
     } else {
         Axis { title: "calls, all trials".to_owned(), scale, ticks: Ticks::In(1.0) }
     };

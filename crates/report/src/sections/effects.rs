@@ -53,7 +53,7 @@ fn row(effect: &FactorEffect, several: bool, others: bool) -> Vec<Text> {
 }
 
 fn change(findings: &Findings, effect: &FactorEffect, confidence: Confidence) -> [Text; 2] {
-    let result = findings.results.iter().find(|result| result.id == effect.result);
+    let result = findings.result(&effect.result);
     let value = result.map_or(effect.change.difference, |result| result.value.estimate);
     let tone = phrases::tone(effect.metric, &effect.change);
     let share = Text::of(tone, phrases::share(&effect.change, confidence));

@@ -70,8 +70,9 @@ fn caption(results: &[&ResultSummary]) -> String {
     let host =
         results.iter().filter_map(|result| result.probed.as_ref()?.cpu.as_ref()).map(|cpu| cpu.cpus).max();
     let of_host = host.map(|cpus| format!(", of the host's {cpus}")).unwrap_or_default();
-    let machines = if results.iter().any(|result| machines(result).is_some()) { MACHINES } else { "" };
-    ["CPUs busy on average", &of_host, ". ", machines, " ", GUESTS].concat().replace("  ", " ")
+    let machines = results.iter().any(|result| machines(result).is_some()).then_some(MACHINES);
+    let sentences = [Some(&*format!("CPUs busy on average{of_host}.")), machines, Some(GUESTS)];
+    sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn table(columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {

@@ -29,7 +29,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 type Row<'a> = (&'a MatchedPair, &'a ResultSummary, &'a ResultSummary);
 
 fn of_workload(findings: &Findings, matched_pairs: &MatchedPairs) -> [Block; 2] {
-    let find = |id: &str| findings.results.iter().find(|result| result.id == id);
+    let find = |id: &str| findings.result(id);
     let rows: Vec<Row<'_>> = matched_pairs
         .pairs
         .iter()

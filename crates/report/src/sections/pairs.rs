@@ -26,7 +26,6 @@ fn matrix(matrix: &PairMatrix) -> Vec<Block> {
     let scale = Scale::of(matrix.metric, largest);
     let settings = labels::levels(&matrix.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     let measured = phrases::measured_in(Some(matrix.metric));
-    let measured = measured.strip_prefix(&format!("{}, ", matrix.workload)).unwrap_or(measured);
     let heading = Text::of(Tone::Strong, format!("{}{settings}", matrix.workload))
         .and(Tone::Faint, format!(" ({measured}, {}, medians)", scale.unit));
     let mut blocks = vec![Block::Heading(heading)];

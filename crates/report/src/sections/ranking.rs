@@ -27,7 +27,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 }
 
 fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
-    let find = |rank: &Rank| findings.results.iter().find(|result| result.id == rank.result);
+    let find = |rank: &Rank| findings.result(&rank.result);
     let rows: Vec<Row<'_>> = ranking.ranks.iter().filter_map(|rank| Some((rank, find(rank)?))).collect();
     let settings = labels::levels(&ranking.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     let measured = phrases::measured_in(Some(ranking.metric));

@@ -30,7 +30,7 @@ fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
         answer.recommendations.iter().partition(|recommendation| recommendation.objective == objective);
     for recommendation in chosen {
         blocks.push(Block::Paragraph(recommended(answer, recommendation, Tone::Good)));
-        blocks.extend(reasons(recommendation));
+        blocks.extend(reasons(source, recommendation));
     }
     let others: Vec<Text> = others.into_iter().map(|other| recommended(answer, other, Tone::Faint)).collect();
     blocks.extend((!others.is_empty()).then_some(Block::List(others)));
@@ -55,12 +55,13 @@ fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> 
     line.and(Tone::Strong, levels).and(Tone::Plain, format!(", {value}{cpu}"))
 }
 
-fn reasons(recommendation: &Recommendation) -> Option<Block> {
+fn reasons(source: &Source<'_>, recommendation: &Recommendation) -> Option<Block> {
     let but =
         recommendation.withheld.iter().map(|reason| Text::of(Tone::Doubtful, format!("Withheld: {reason}")));
     let mut items: Vec<Text> =
         but.chain(recommendation.reason.iter().map(|reason| reason.as_str().into())).collect();
-    let ties = recommendation.ties.join("; ");
+    let tied = recommendation.ties.iter().filter_map(|id| Some(source.findings.result(id)?.label.as_str()));
+    let ties = tied.collect::<Vec<_>>().join("; ");
     items.extend((!ties.is_empty()).then(|| format!("Statistically tied: {ties}.").into()));
     (!items.is_empty()).then_some(Block::List(items))
 }

@@ -104,12 +104,12 @@ impl<'a> Matrix<'a> {
     fn intervals(&self, findings: &Findings) -> Vec<findings::Interval> {
         let ratios = self.effects.iter().filter_map(|effect| effect.change.ratio_interval);
         let results = self.effects.iter().flat_map(|effect| [&effect.reference_result, &effect.result]);
-        ratios.chain(results.filter_map(|id| find(findings, id)?.value.interval)).collect()
+        ratios.chain(results.filter_map(|id| findings.result(id)?.value.interval)).collect()
     }
 
     fn medians(&self, findings: &Findings, level: &str, paths: &[&str], confidence: Confidence) -> Vec<Text> {
         let median = |path: &&str| {
-            let result = self.result(path, level).and_then(|id| find(findings, id));
+            let result = self.result(path, level).and_then(|id| findings.result(id));
             let shown = |result: &ResultSummary| {
                 phrases::estimate_with(result.metric, &result.value, confidence).into()
             };
@@ -146,8 +146,4 @@ fn ratio(effect: &FactorEffect, confidence: Confidence) -> Text {
         Difference::None => times.and(Tone::Faint, ", not significant"),
         Difference::Unclear => times.and(Tone::Doubtful, ", unclear"),
     }
-}
-
-fn find<'a>(findings: &'a Findings, id: &str) -> Option<&'a ResultSummary> {
-    findings.results.iter().find(|result| result.id == id)
 }

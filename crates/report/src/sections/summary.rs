@@ -6,8 +6,8 @@ mod trust;
 use std::collections::BTreeMap;
 
 use findings::{
-    Cause, Conclusion, LargestChange, LayerCost, NextStep, Objective, SettingChoice, Statement,
-    WorkloadVerdict,
+    Basis, Cause, Conclusion, Interval, LargestChange, LayerCost, NextStep, Objective, RunVerdict,
+    SettingChoice, Statement, WorkloadVerdict,
 };
 use workload::Metric;
 
@@ -99,19 +99,27 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     let layered = shown().take(scope.layered).filter(|workload| !workload.layers.is_empty());
     rows.extend(labelled("Each layer", layered.map(|workload| layers(source, workload, scope.room).into())));
     let cautions = verdict.cautions.iter().take(scope.cautions);
-    rows.extend(labelled(
-        "Caution",
-        cautions.map(|caution| Text::of(Tone::Bad, statement(caution, scope.brief))),
-    ));
-    let marked = rows.iter().any(|(_, text)| text.characters().contains(phrases::WITHIN));
+    rows.extend(labelled("Caution", cautions.map(|caution| statement(Tone::Bad, caution, scope.brief))));
+    let marked = is_marked(verdict, shown());
     rows.push(row("Trust", trust::text(findings, scope, marked)));
     rows.push(row("More", more(source, shown().count())));
     rows
 }
 
-fn statement(statement: &Statement, brief: bool) -> String {
-    let Statement { lead, detail, .. } = statement;
-    if brief || detail.is_empty() { lead.clone() } else { format!("{lead}: {detail}") }
+/// Whether the answer or a value has an interval from a single trial.
+fn is_marked<'a>(verdict: &RunVerdict, mut shown: impl Iterator<Item = &'a WorkloadVerdict>) -> bool {
+    let is_answer = matches!(verdict.conclusion, Conclusion::Difference | Conclusion::Undecided { .. });
+    let change = verdict.workloads.first().and_then(|first| first.change.as_ref()).filter(|_| is_answer);
+    let within = |basis: Basis, interval: Option<Interval>| basis == Basis::Intervals && interval.is_some();
+    let only = |workload: &WorkloadVerdict| match &workload.values[..] {
+        [only] => within(only.value.basis, only.value.interval),
+        _ => false,
+    };
+    change.is_some_and(|it| within(it.change.basis, it.change.ratio_interval)) || shown.any(only)
+}
+
+fn statement(tone: Tone, Statement { sentence, .. }: &Statement, brief: bool) -> Text {
+    if brief { Text::phrase(tone, &sentence.lead) } else { Text::phrase(tone, &sentence.phrase()) }
 }
 
 fn answer(source: &Source<'_>, brief: bool) -> Option<Row> {
@@ -124,11 +132,11 @@ fn answer(source: &Source<'_>, brief: bool) -> Option<Row> {
         Conclusion::Nothing | Conclusion::Values | Conclusion::Setting => return None,
         Conclusion::Broken { reason, action } => {
             let action = action.as_ref().map(|action| format!(". {action}")).unwrap_or_default();
-            Text::of(Tone::Bad, format!("{}{action}", statement(reason, brief)))
+            statement(Tone::Bad, reason, brief).and(Tone::Bad, action)
         }
         Conclusion::Repeat { reason, action } => {
             let action = action.as_ref().map(|action| format!("{action}. ")).unwrap_or_default();
-            Text::of(Tone::Bad, format!("{action}{}", statement(reason, brief)))
+            Text::of(Tone::Bad, action).then(statement(Tone::Bad, reason, brief))
         }
         Conclusion::Difference => largest()?,
         Conclusion::NoDifference => Text::of(Tone::Doubtful, "no difference beyond the noise"),
@@ -148,13 +156,18 @@ fn change(source: &Source<'_>, workload: &WorkloadVerdict, largest: &LargestChan
     let lead = speed::lead(source.findings, &workload.workload);
     let condition = speed::settings(&largest.condition).unwrap_or_default();
     let gain = phrases::gain(&largest.change, Confidence::Inline);
+    let opposite = largest
+        .opposite
+        .as_ref()
+        .map(|other| format!("; {} {}", other.path, phrases::gain_alone(&other.change)));
     Text::from(format!("{lead}{}{condition} ", largest.what))
         .and(phrases::tone(workload.metric, &largest.change), gain)
+        .and(Tone::Plain, opposite.unwrap_or_default())
 }
 
 fn cause(cause: &Cause, brief: bool) -> Text {
     match cause {
-        Cause::Found(cause) => statement(cause, brief).into(),
+        Cause::Found(cause) => statement(Tone::Plain, cause, brief),
         Cause::Unknown { investigate } => {
             let command = investigate.as_ref().map(|command| format!("; to investigate: {command}"));
             Text::of(Tone::Faint, format!("no cause found{}", command.unwrap_or_default()))

@@ -24,8 +24,6 @@ const OPEN: usize = 8;
 const OPEN_OF_PROCESS: usize = 5;
 const OPEN_RESULTS: usize = 4;
 
-const CLAIM: &str = "wait-mistaken-for-work";
-
 const UNSPLIT: &str = "The running time is unknown because the tool did not record it. The total time of calls that \
      wait or run a guest is not their cost.";
 const COMPOSED: &str = "Share: of all calls of that end. Running, waiting, in guest: average times per call.";
@@ -34,8 +32,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let mut counted: Vec<&ResultSummary> =
         findings.results.iter().filter(|result| !result.syscalls.is_empty()).collect();
-    let claimed: Vec<&String> =
-        findings.findings.iter().filter(|claim| claim.id == CLAIM).flat_map(|claim| &claim.results).collect();
+    let claimed: Vec<&String> = findings.findings.iter().flat_map(|claim| &claim.results).collect();
     let rank =
         |result: &ResultSummary| claimed.iter().position(|id| **id == result.id).unwrap_or(claimed.len());
     counted.sort_by_key(|result| (rank(result), !is_timed(result)));

@@ -130,7 +130,7 @@ fn why_unclear(it: &TradeOffs) -> Vec<String> {
             UnclearReason::FewMessages => {
                 "there are too few messages for an interval of this percentile.".to_owned()
             }
-            UnclearReason::Unreliable(finding) => format!("{}.", finding.sentence()),
+            UnclearReason::Unreliable(finding) => format!("{}.", finding.sentence),
         };
         let reason = format!("Undecided: {reason}");
         if !reasons.contains(&reason) {

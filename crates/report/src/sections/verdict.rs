@@ -55,7 +55,9 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
         finding.superseded_by.as_ref().map(|by| format!(" Explained by {by}.")).unwrap_or_default();
     let headline = Block::Claim {
         id: finding.id.clone(),
-        text: Text::of(tone, word).and(Tone::Strong, finding.claim()).and(Tone::Faint, explained),
+        text: Text::of(tone, word)
+            .then(Text::phrase(Tone::Strong, &finding.claim()))
+            .and(Tone::Faint, explained),
     };
     let numbers = if finding.superseded_by.is_some() { 0 } else { numbers };
     let (shown, folded) = finding.evidence.split_at(numbers.min(finding.evidence.len()));
@@ -109,14 +111,14 @@ fn remedy(remedy: &Remedy) -> Vec<Block> {
 fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     let what =
         remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();
-    let RemedyEffect { result, metric, before, after, comparison } = effects;
+    let RemedyEffect { label, metric, before, after, comparison, .. } = effects;
     let value = |value: &f64| phrases::value(*metric, *value);
     let outcome = match comparison.verdict {
         Difference::None => "no difference beyond the noise: ",
         Difference::Unclear => "effect undecided: ",
         Difference::Lower | Difference::Higher => "",
     };
-    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {result}: ")).and(
+    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {label}: ")).and(
         Tone::Plain,
         format!(
             "{outcome}{} became {}: {}",

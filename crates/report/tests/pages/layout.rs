@@ -1,7 +1,9 @@
 //! For any names and any width, no text is wider than the terminal, and no name breaks the markup.
 
 use console::{measure_text_width, strip_ansi_codes};
-use findings::{Cause, Conclusion, Finding, Findings, Remedy, Severity, Statement, WorkloadSummary};
+use findings::{
+    Cause, Conclusion, Finding, Findings, Remedy, Sentence, Severity, Statement, WorkloadSummary,
+};
 use report::{
     Format, Options, SingleFormat, Summary, View, render, render_comparison, render_single, section_names,
 };
@@ -42,7 +44,8 @@ fn rename_verdict(findings: &mut Findings, name: &str) {
         if let Some(change) = &mut workload.change {
             change.what.push_str(name);
             if let Cause::Found(cause) = &mut change.cause {
-                cause.lead = format!("{} {name}", cause.lead).repeat(2);
+                let lead = &mut cause.sentence.lead;
+                *lead = format!("{lead} {name}").repeat(2).into();
             }
         }
     }
@@ -192,8 +195,7 @@ fn unreliable_run_suggests_only_a_repetition() {
     let mut findings = sample::findings();
     let reason = Statement {
         finding: "disturbed".into(),
-        lead: "The machine was busy".into(),
-        detail: "`cc1` used up to 1.20 CPUs".into(),
+        sentence: Sentence::new("The machine was busy", "`cc1` used up to 1.20 CPUs"),
     };
     let action = Some("Measure again when the machine is idle".into());
     findings.verdict.conclusion = Conclusion::Repeat { reason, action };

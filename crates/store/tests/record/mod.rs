@@ -77,6 +77,7 @@ fn result() -> ResultRecord {
         })),
         placement: "cross-cpu".into(),
         baseline: true,
+        ipv6: true,
     }
 }
 

@@ -242,9 +242,9 @@ fn retransmits_in_a_log_without_reordering_counts_are_not_losses() {
     });
     let of_log = only(&run, "retransmits");
     assert_eq!((of_plumb.severity, of_log.severity), (Severity::Serious, Severity::Warning));
-    assert!(of_plumb.claim().contains("they were lost on the path"), "{}", of_plumb.claim());
+    assert!(of_plumb.claim().to_string().contains("they were lost on the path"), "{}", of_plumb.claim());
     assert!(
-        of_log.claim().contains("It is unknown whether they were lost or only late"),
+        of_log.claim().to_string().contains("It is unknown whether they were lost or only late"),
         "{}",
         of_log.claim()
     );
@@ -269,7 +269,7 @@ fn undisturbed_run_has_no_claims() {
 fn affected_results_are_counted_once() {
     let mut run = made::steady(8.5e8);
     run.path("other", &["wire"]).stream("other", &[], 8e8).each("other/bulk", made::use_bbr);
-    assert_eq!(only(&run, "slow-congestion-control").further, "2 results affected.");
+    assert_eq!(only(&run, "slow-congestion-control").further.to_string(), "2 results affected.");
 }
 
 #[test]
@@ -309,16 +309,16 @@ fn reports_level_shift_with_mean_and_number_of_its_trial() {
     let number = trial.expect("it has four").index + 1;
     let reported = only(&run, "level-shift");
     assert!(
-        reported.claim().contains(&format!("Level shift in plain (trial {number} of the run): ")),
+        reported.claim().to_string().contains(&format!("Level shift in plain (trial {number} of the run): ")),
         "{reported:#?}"
     );
-    assert!(reported.claim().contains("and stayed. The trial's average, 15."), "{reported:#?}");
+    assert!(reported.claim().to_string().contains("and stayed. The trial's average, 15."), "{reported:#?}");
 }
 
 #[test]
 fn temporary_level_shift_is_reported_with_its_duration() {
     let reported = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
-    assert!(reported.claim().contains(", for 5.00 s. "), "{reported:#?}");
+    assert!(reported.claim().to_string().contains(", for 5.00 s. "), "{reported:#?}");
 }
 
 #[test]

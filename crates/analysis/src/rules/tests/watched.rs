@@ -1,6 +1,6 @@
 //! Runs with probes, each with one defect or a near miss.
 
-use findings::{Evidence, Severity};
+use findings::{Evidence, Finding, Severity};
 use samples::{
     AttributedCpu, AttributionSource, BlackHole, ConsumerShare, CpuConsumer, CpuThrottling, DeviceCounters,
     EndReason, HopEvent, HopPoint, HopStep, MessagePath, PathCounters, PolicerCounters, QdiscCounters,
@@ -215,7 +215,8 @@ fn black_hole_of_a_stream_is_serious_if_a_device_loses_its_packets() {
         let findings = crate::analyse(&run.record).findings;
         let found = findings.iter().find(|finding| finding.id == "black-hole").expect("it is found");
         assert_eq!(found.severity, severity);
-        assert!(found.lead.starts_with(says), "{}", found.lead);
+        let lead = found.sentence.lead.to_string();
+        assert!(lead.starts_with(says), "{lead}");
     }
 }
 
@@ -231,9 +232,9 @@ fn black_hole_concerns_only_results_with_larger_packets() {
         run.each(result, |trial| trial.path_check.black_hole = Some(hole.clone()));
     }
     let concerned = |run: &Fixture| -> Vec<(bool, Vec<String>)> {
-        let is_first = |lead: &str| lead.starts_with("sw:p1 ");
+        let is_first = |finding: &Finding| finding.sentence.lead.parts()[0].text == "sw:p1";
         let found = super::claims(run, "black-hole").into_iter();
-        found.map(|finding| (is_first(&finding.lead), finding.results)).collect()
+        found.map(|finding| (is_first(&finding), finding.results)).collect()
     };
     let expected = [(true, vec![results[0].to_owned()]), (false, vec![results[2].to_owned()])];
     assert_eq!(concerned(&run), expected, "each device loses packets of its own path");
@@ -268,7 +269,7 @@ fn each_device_that_limits_the_rate_is_named() {
         run.each("other/bulk", |trial| trial.counters = Some(counters.clone()));
         let mut named: Vec<(bool, Vec<String>)> = super::claims(&run, rule)
             .into_iter()
-            .map(|finding| (finding.lead.contains("b:eth0"), finding.results))
+            .map(|finding| (finding.sentence.to_string().contains("b:eth0"), finding.results))
             .collect();
         named.sort();
         assert_eq!(named, [(false, vec![upper.to_owned()]), (true, vec!["other/bulk".to_owned()])], "{rule}");
@@ -279,7 +280,7 @@ fn each_device_that_limits_the_rate_is_named() {
 fn packets_may_be_held_back_several_times() {
     let reported = super::claims(&shaped(250_000), "shaped-port");
     assert!(
-        reported[0].detail.starts_with("it held packets back 250 times per 100 packets"),
+        reported[0].sentence.detail.to_string().starts_with("it held packets back 250 times per 100 packets"),
         "{reported:#?}"
     );
 }

@@ -101,7 +101,7 @@ fn check(change: impl Fn(&mut VmFacts), id: &str, severity: Severity, words: &[&
     let summary = analysed(&facts);
     let [claim] = &summary.findings[..] else { panic!("{id}: one claim in {:?}", summary.findings) };
     assert_eq!((claim.id.as_str(), claim.severity), (id, severity), "{claim:?}");
-    let text = format!("{claim:?}");
+    let text = format!("{} {claim:?}", claim.claim());
     for word in words {
         assert!(text.contains(word), "{id}: no `{word}` in {text}");
     }

@@ -36,7 +36,7 @@ pub(crate) fn trials(findings: &Findings, record: Option<&RunRecord>) -> String 
 
 fn recorded<'a>(findings: &Findings, record: &'a RunRecord, trial: &'a Trial) -> Row<'a> {
     let result: Option<&ResultRecord> = record.header.results.iter().find(|result| result.id == trial.result);
-    let judged = findings.results.iter().find(|summary| summary.id == trial.result);
+    let judged = findings.result(&trial.result);
     Row {
         result: &trial.result,
         path: result.map(|result| result.path.as_str()),

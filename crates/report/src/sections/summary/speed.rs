@@ -20,8 +20,7 @@ pub(super) fn lead(findings: &Findings, workload: &str) -> String {
 
 fn values(findings: &Findings, workload: &WorkloadVerdict) -> String {
     let metric = workload.metric;
-    let calls =
-        |shown: &ResultValue| calls(findings.results.iter().find(|result| result.id == shown.result)?);
+    let calls = |shown: &ResultValue| calls(findings.result(&shown.result)?);
     let value =
         |shown: &ResultValue| calls(shown).unwrap_or_else(|| phrases::value(metric, shown.value.estimate));
     match (workload.order, workload.values.as_slice()) {

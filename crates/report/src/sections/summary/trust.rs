@@ -25,11 +25,15 @@ pub(super) fn text(findings: &Findings, scope: Scope, marked: bool) -> Text {
     let within = || format!("{}: within one trial, without variation between trials", phrases::WITHIN);
     facts.extend(marked.then(within));
     let warning = verdict.trust.reasons.iter().find_map(|reason| match reason {
-        TrustReason::Finding(warning) => Some(format!("; {}", statement(warning, false))),
+        TrustReason::Finding(warning) => Some(statement(Tone::Doubtful, warning, false)),
         _ => None,
     });
     let warning = warning.filter(|_| scope.warnings && !shows_serious(verdict));
-    Text::from(format!("{grade}: {}", facts.join("; "))).and(Tone::Doubtful, warning.unwrap_or_default())
+    let text = Text::from(format!("{grade}: {}", facts.join("; ")));
+    match warning {
+        Some(warning) => text.and(Tone::Doubtful, "; ").then(warning),
+        None => text,
+    }
 }
 
 fn shows_serious(verdict: &RunVerdict) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use findings::{
     Compliance, Configuration, Difference, Findings, Judgement, MatchedPair, MatchedPairs, ProbedSummary,
-    Rank, Ranking, ResultSummary, RunSummary, Statement, TradeOffs, UnclearReason,
+    Rank, Ranking, ResultSummary, RunSummary, Sentence, Statement, TradeOffs, UnclearReason,
 };
 use samples::{BootedMachine, PathRecord, SyscallCount};
 use units::{Bytes, Nanos};
@@ -65,7 +65,7 @@ pub(crate) fn required() -> Findings {
     let mut findings = alternatives();
     let bounds = ["throughput>10Gbit/s", "boot<4.25s"].map(|bound| bound.parse().expect("a bound"));
     let judged = |compliance, value| Judgement { compliance, value: Some(value), reason: None };
-    let bimodal = Statement { finding: "bimodal".into(), lead: "Two levels".into(), detail: String::new() };
+    let bimodal = Statement { finding: "bimodal".into(), sentence: Sentence::new("Two levels", "") };
     let rows = [
         (1, Compliance::Met, judged(Compliance::Met, 10.6e9), judged(Compliance::Met, 0.9e9)),
         (

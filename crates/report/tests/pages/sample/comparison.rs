@@ -127,6 +127,7 @@ pub(crate) fn learned() -> RunComparison {
                     than two of the 6 runs of this scenario may be, 22.40 %.";
     for (result, floor) in comparison.results.iter_mut().zip([0.224, 0.031, 0.02]) {
         result.between_runs = Some(BetweenRuns { floor, runs: 6, expected: None });
+        result.same_within = None;
         result.floor = Some(floor);
         result.reason = (result.verdict == Verdict::Same).then(|| unsteady.into());
     }
@@ -221,6 +222,7 @@ fn held(result: &ResultSummary, ratio: f64, verdict: Verdict) -> ResultCompariso
         b,
         comparison: Some(comparison(ratio, result.value.estimate * (ratio - 1.0), difference)),
         floor: Some(0.021),
+        same_within: Some(0.087),
         between_runs: None,
         p: Some(if verdict == Verdict::Same { 0.61 } else { 0.0079 }),
         disturbed: None,

@@ -176,6 +176,7 @@ fn claims() -> Vec<Finding> {
                 change: Some(Change::OffloadsOn { devices: vec!["node1:vxlan0".into(), "node2:vxlan0".into()] }),
                 effects: vec![RemedyEffect {
                     result: result_id("vxlan-to-vxlan", Some("off"), "stream"),
+                    label: "vxlan-to-vxlan, vxlan-offload=off, stream".into(),
                     metric: Metric::Throughput,
                     before: 4.61e9,
                     after: 19.1e9,

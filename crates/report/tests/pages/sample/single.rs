@@ -1,9 +1,9 @@
 //! Single trials: a stream with all data, a datagram stream, an open loop, connections, and an empty trial.
 
 use findings::{
-    CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, Role, SINGLE_SCHEMA, Severity,
-    SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome, SingleRate, SingleStream,
-    SingleVerdict, Spread, TcpSummary, WorkCost,
+    CpuCost, EndSocket, Evidence, Finding, Interval, LevelShift, Remedy, Role, SINGLE_SCHEMA, Sentence,
+    Severity, SingleConnect, SingleFlow, SingleLevels, SingleMeasurement, SingleOutcome, SingleRate,
+    SingleStream, SingleVerdict, Spread, TcpSummary, WorkCost,
 };
 use samples::{UnixMillis, ValidityWarning};
 use units::{Bytes, Nanos};
@@ -111,19 +111,14 @@ pub(crate) fn stream() -> SingleMeasurement {
 
 fn hint() -> Finding {
     Finding {
-        detail: "it paces".into(),
+        sentence: Sentence::new("The sender used bbr, the machine's default", "it paces"),
         evidence: vec![Evidence::new("congestion control").text("bbr")],
         limitations: vec!["On long lossy paths bbr may be faster; measure both.".into()],
         remedy: Some(Remedy::manual(
             "Compare with cubic",
             vec!["sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
         )),
-        ..Finding::new(
-            "slow-congestion-control",
-            Role::Cause,
-            Severity::Warning,
-            "The sender used bbr, the machine's default",
-        )
+        ..Finding::new("slow-congestion-control", Role::Cause, Severity::Warning, "")
     }
 }
 

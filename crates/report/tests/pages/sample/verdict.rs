@@ -62,6 +62,7 @@ fn change(what: &str, [result, reference]: [&str; 2], change: Comparison, cause:
         result: result.into(),
         reference: reference.into(),
         change,
+        opposite: None,
         cause,
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Remedy, Severity, Unit, VmSummary};
+use findings::{Evidence, Phrase, Remedy, Severity, Unit, VmSummary, phrase};
 use samples::{VmDevice, VmRole};
 
 use super::{Claim, Manager, Rule, of_a_cpu};
-use crate::words::list;
+use crate::words::{list, size};
 
 pub(super) const VHOST_OFF: Rule = Rule::cause("vhost-off", |vm| of_each(vm, vhost_off));
 pub(super) const OFFLOAD_OFF: Rule = Rule::cause("offload-off", |vm| of_each(vm, offload_off));
@@ -59,17 +59,18 @@ fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let main = summary.roles.iter().find(|role| role.role == VmRole::Main);
     let main = main.map(|main| of_a_cpu("QEMU's main loop, which forwards them", main.cpus));
     let evidence = packets(summary, device).into_iter().chain(main).chain(calls(summary, device));
-    let finding = Claim::new(severity(summary, device), format!("vhost is off for {}", name(device)))
-        .detail("QEMU's main loop forwards its packets with system calls")
-        .with_evidence(evidence)
-        .with_limits([
-            UNMEASURED,
-            "vhost does not help in every direction: one published log shows 1.69x and 0.40x.",
-        ])
-        .with_remedy(Remedy::manual(
-            "Let the kernel forward the packets; this requires restarting the guest",
-            vhost_commands(summary),
-        ));
+    let finding =
+        Claim::new(severity(summary, device), phrase!["vhost is off for ", Phrase::device(name(device))])
+            .detail("QEMU's main loop forwards its packets with system calls")
+            .with_evidence(evidence)
+            .with_limits([
+                UNMEASURED,
+                "vhost does not help in every direction: one published log shows 1.69x and 0.40x.",
+            ])
+            .with_remedy(Remedy::manual(
+                "Let the kernel forward the packets; this requires restarting the guest",
+                vhost_commands(summary),
+            ));
     Some(finding)
 }
 
@@ -101,15 +102,22 @@ fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     if !up || evidence.is_empty() {
         return None;
     }
-    let finding = Claim::new(severity(summary, device), format!("Offloads of {} are off", name(device))).detail("a CPU segments and checksums the packets")
-        .with_evidence(evidence.into_iter().chain(packets(summary, device)))
-        .with_limits([UNMEASURED, "A guest without a running driver, e.g. while booting, has accepted none."])
-        .with_remedy(Remedy::manual("Offer them on the device and enable them in the guest; they cannot be \
-             changed on the host", vec![
-                "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
-                "qemu-system-x86_64 ... -device virtio-net-pci,csum=on,guest_csum=on,host_tso4=on,guest_tso4=on"
-                    .into(),
-            ]));
+    let finding = Claim::new(
+        severity(summary, device),
+        phrase!["Offloads of ", Phrase::device(name(device)), " are off"],
+    )
+    .detail("a CPU segments and checksums the packets")
+    .with_evidence(evidence.into_iter().chain(packets(summary, device)))
+    .with_limits([UNMEASURED, "A guest without a running driver, e.g. while booting, has accepted none."])
+    .with_remedy(Remedy::manual(
+        "Offer them on the device and enable them in the guest; they cannot be \
+             changed on the host",
+        vec![
+            "ethtool -K DEVICE tso on gso on gro on tx on rx on  # in the guest".into(),
+            "qemu-system-x86_64 ... -device virtio-net-pci,csum=on,guest_csum=on,host_tso4=on,guest_tso4=on"
+                .into(),
+        ],
+    ));
     Some(finding)
 }
 
@@ -147,7 +155,15 @@ fn mtu_mismatch(_: &VmSummary, device: &VmDevice) -> Option<Claim> {
     (own != its).then(|| {
         Claim::new(
             Severity::Warning,
-            format!("{} has an MTU of {own}, but {}, its master, has {its}", name(device), master.name),
+            phrase![
+                Phrase::device(name(device)),
+                " has an MTU of ",
+                size(own),
+                ", but ",
+                Phrase::device(&master.name),
+                ", its master, has ",
+                size(its),
+            ],
         )
         .with_evidence([
             Evidence::new(format!("MTU of {}", name(device))).count(own.into()),

@@ -1,10 +1,10 @@
 //! Findings about the whole machine: the accelerator, and CPU contention on the host.
 
-use findings::{Evidence, Remedy, Severity, VmSummary};
+use findings::{Evidence, Remedy, Severity, Unit, VmSummary, phrase};
 use samples::{VmAccelerator, VmRole};
-use units::Share;
 
 use super::{Claim, Rule};
+use crate::words::{number, percent};
 
 pub(super) const EMULATED: Rule = Rule::measurement("emulated", |vm| emulated(vm).into_iter().collect());
 pub(super) const WAITING_FOR_CPUS: Rule = Rule::limit("noisy-host", |vm| crowded(vm).into_iter().collect());
@@ -46,11 +46,11 @@ fn crowded(summary: &VmSummary) -> Option<Claim> {
     };
     let finding = Claim::new(
         Severity::Warning,
-        format!(
-            "{group_name} waited for a host CPU for {} of their runnable time because \
-             other work runs there",
-            Share(worst)
-        ),
+        phrase![
+            format!("{group_name} waited for a host CPU for "),
+            percent(worst),
+            " of their runnable time because other work runs there",
+        ],
     )
     .with_evidence(roles.iter().map(evidence))
     .with_limits(["A guest with more CPUs than the host competes with itself."])
@@ -70,11 +70,12 @@ fn throttled(summary: &VmSummary) -> Option<Claim> {
     (share > THROTTLED).then(|| {
         Claim::new(
             Severity::Warning,
-            format!(
-                "Its cgroup reached its limit of {} CPUs, and its threads were throttled for \
-             {throttled}",
-                units::significant(limit, 3)
-            ),
+            phrase![
+                "Its cgroup reached its limit of ",
+                number(limit, 3, Unit::Cpus, " CPUs"),
+                ", and its threads were throttled for ",
+                throttled,
+            ],
         )
         .with_evidence([Evidence::new("throttled share of the time").share(share)])
         .with_limits(["The kernel sums throttled time over all CPUs."])

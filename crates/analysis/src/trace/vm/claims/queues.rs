@@ -1,6 +1,6 @@
 //! Findings about a device's queues: their number compared with the guest's CPUs, and the threads that serve them.
 
-use findings::{Remedy, Severity, VmSummary};
+use findings::{Phrase, Remedy, Severity, VmSummary, phrase};
 use samples::{VmDevice, VmRole};
 
 use super::{
@@ -24,12 +24,11 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let (given, carrier) = (device.unused_queues + 1, carrier(summary, device));
     let full = carrier.as_ref().is_some_and(|(_, busy)| *busy > FULL);
     let lead = match (full, given) {
-        (true, _) => {
-            format!("{} uses one queue, and the thread that forwards its packets is saturated", name(device))
-        }
-        (false, 1) => format!("{} has one queue for {cpus} vCPUs", name(device)),
-        (false, _) => format!("{} has {given} queues, but the guest uses only one", name(device)),
+        (true, _) => " uses one queue, and the thread that forwards its packets is saturated".to_owned(),
+        (false, 1) => format!(" has one queue for {cpus} vCPUs"),
+        (false, _) => format!(" has {given} queues, but the guest uses only one"),
     };
+    let lead = phrase![Phrase::device(name(device)), lead];
     let idle =
         "The thread that forwards its packets is not saturated, so the queue is not the limit at this load.";
     let carried = carrier.map(|(who, busy)| of_a_cpu(who, busy));
@@ -48,7 +47,7 @@ fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let cpus = summary.vm.cpus.filter(|cpus| device.queues > *cpus)?;
     let finding = Claim::new(
         Severity::Note,
-        format!("{} uses {} queues for {cpus} vCPUs", name(device), device.queues),
+        phrase![Phrase::device(name(device)), format!(" uses {} queues for {cpus} vCPUs", device.queues),],
     )
     .with_evidence(packets(summary, device))
     .with_limits([UNMEASURED])
