@@ -1,6 +1,7 @@
 //! Verdict on whether two runs of one cell differ.
 
 use crate::{
+    distribution,
     interval::{Estimate, Interval},
     location::{self, Level},
     mixture::{self, Part},
@@ -88,36 +89,39 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// The result is lower or higher if the whole interval of the change ([`change`]) lies beyond 1 and p is at most
-/// [`MOST_P`], which takes four values on each side. It is within noise if the interval lies within [`same_within`]
-/// (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987) and the ratio is no
-/// farther from 1 than the floor and half the interval's width combined (root sum of squares). Everything else is
-/// unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`], which takes three values on
-/// each side.
+/// A difference needs an interval of the [`change`] that excludes 1 and a p of at most [`MOST_P`], which takes four
+/// values on each side. Within noise, the interval contains 1 and lies within [`same_within`] (an equivalence test:
+/// Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). The rest is unclear, including an interval
+/// below [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
     };
-    if p <= MOST_P && change.high < 1.0 {
-        return Difference::Lower;
+    match (change.contains(1.0), p <= MOST_P) {
+        (true, _) if verdict::reach(&change) <= same_within(floor).ln_1p() => Difference::WithinNoise,
+        (false, true) if change.high < 1.0 => Difference::Lower,
+        (false, true) => Difference::Higher,
+        _ => Difference::Unclear,
     }
-    if p <= MOST_P && change.low > 1.0 {
-        return Difference::Higher;
-    }
-    let half = ratio.interval.map_or(0.0, |it| (it.high / it.low).ln() / 2.0);
-    let usual = ratio.value.ln().abs() <= floor.ln_1p().hypot(half);
-    let is_same = verdict::reach(&change) <= same_within(floor).ln_1p();
-    if usual && is_same { Difference::WithinNoise } else { Difference::Unclear }
 }
 
-/// The interval of the change itself: the ratio's interval, widened by the floor at both ends. A loss of more than 5
-/// % is established if the interval lies below 0.95, and excluded if it lies above.
+/// The interval of the change itself: each end combines its distance from the ratio with the floor in quadrature,
+/// because their errors are independent (Zou and Donner, Statistics in Medicine 27, 2008).
 ///
 /// Returns `None` without an interval of positive numbers.
 pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     let i = ratio.interval.filter(|i| ratio.value > 0.0 && i.low > 0.0 && i.high.is_finite())?;
     let fits = floor >= 0.0 && floor.is_finite();
-    fits.then(|| Interval { low: i.low / (1.0 + floor), high: i.high * (1.0 + floor), ..i })
+    let reach = |end: f64| (end / ratio.value).ln().hypot(floor.ln_1p()).exp();
+    fits.then(|| Interval { low: ratio.value / reach(i.low), high: ratio.value * reach(i.high), ..i })
+}
+
+/// Probability of a ratio this far from 1 between equal runs: 5 % if [`change`] just reaches 1.
+#[must_use]
+pub fn chance(ratio: &Estimate, floor: f64) -> Option<f64> {
+    let change = change(ratio, floor)?;
+    let error = (change.high / change.low).ln() / 2.0 / distribution::normal_quantile(0.5 + CONFIDENCE / 2.0);
+    Some(2.0 * distribution::normal_cdf(-ratio.value.ln().abs() / error))
 }
 
 #[cfg(test)]
@@ -136,7 +140,7 @@ mod tests {
             (0.95, 0.94, 0.96, 0.01, Difference::Lower),
             (1.05, 1.04, 1.06, 0.01, Difference::Higher),
             (0.95, 0.94, 0.96, 0.06, Difference::Unclear),
-            (0.95, 0.94, 0.985, 0.01, Difference::Unclear),
+            (0.95, 0.90, 0.9985, 0.01, Difference::Unclear),
             (1.01, 0.93, 1.09, 0.50, Difference::Unclear),
             (1.01, 1.005, 1.015, 0.01, Difference::WithinNoise),
             (1.02, 1.00, 1.04, 0.04, Difference::WithinNoise),
@@ -193,9 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn change_interval_is_widened_by_the_floor() {
-        let change = change(&of(0.95, 0.94, 0.96), 0.02).unwrap();
-        assert!((change.low - 0.94 / 1.02).abs() < 1e-12 && (change.high - 0.96 * 1.02).abs() < 1e-12);
+    fn change_interval_combines_scatter_and_floor_in_quadrature() {
+        let (ratio, floor) = (of(0.95, 0.95 * (-0.03f64).exp(), 0.95 * 0.03f64.exp()), 0.04f64.exp_m1());
+        let got = change(&ratio, floor).unwrap();
+        assert!((got.low / 0.95 - (-0.05f64).exp()).abs() < 1e-12, "{got:?}");
+        assert!((got.high / 0.95 - 0.05f64.exp()).abs() < 1e-12, "{got:?}");
+        let edge = Estimate { value: 0.05f64.exp(), ..of(1.0, 0.02f64.exp(), 0.08f64.exp()) };
+        assert!((chance(&edge, floor).unwrap() - 0.05).abs() < 1e-6);
     }
 
     proptest! {

@@ -17,14 +17,15 @@ pub const FEWEST_RUNS: usize = 2 * FEWEST;
 pub const LEAST_CHANGE: f64 = 0.03;
 pub const FEWEST_TO_PREDICT: usize = 4;
 
-/// Minimum gain in twice the log likelihood for a shift between levels of independent runs, without and per run.
-const INDEPENDENT_GAIN: (f64, f64) = (10.0, 0.06);
-/// The same if correlation explains no more than [`NO_CORRELATION`] of the remaining noise. By simulation, 1 in 200
-/// series of 20 to 50 independent runs has a larger gain.
-const UNCORRELATED_GAIN: f64 = 10.3;
-const NO_CORRELATION: f64 = 0.3;
-/// The same for runs that follow a first-order autoregression, for any number of runs.
-const DEPENDENT_GAIN: f64 = 17.0;
+/// Minimum gain in twice the log likelihood for a shift between levels of independent runs. By simulation, 1 in 200
+/// series of 20 to 50 independent runs, or of 50 runs with a correlation of 0.5, has a larger gain.
+const INDEPENDENT_GAIN: f64 = 9.1;
+/// Penalty per gain from correlation within the levels.
+const CORRELATION_COST: f64 = 2.0;
+/// The same for runs that follow a first-order autoregression.
+const DEPENDENT_GAIN: f64 = 18.0;
+/// Minimum gain for a drift instead of a single level, without and per run.
+const DRIFT_GAIN: (f64, f64) = (10.0, 0.06);
 /// Grid for the correlation between successive runs.
 const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
@@ -39,9 +40,8 @@ pub enum Course {
 /// Fits levels and a drift to values of successive runs.
 ///
 /// Large shifts come from [`levels::levels`]. A smaller shift must explain the logarithms much better than a single
-/// level with a first-order autoregression, because a wandering series resembles shifts. The thresholds come from
-/// simulations. A drift is a straight line, and replaces the levels
-/// if it fits better for its number of parameters (Schwarz, Annals of Statistics 6, 1978).
+/// level with a first-order autoregression, because a wandering series resembles shifts. A drift is a straight line,
+/// and replaces the levels if it fits better for its number of parameters (Schwarz, Annals of Statistics 6, 1978).
 ///
 /// Returns `None` without values.
 #[must_use]
@@ -113,26 +113,28 @@ fn split(logs: &[f64], start: usize, end: usize, edges: &mut Vec<usize>) {
     }
 }
 
+/// The penalty of a place is that of Zhang and Siegmund, Biometrics 63, 2007.
 fn shift(logs: &[f64]) -> Option<usize> {
     (logs.len() >= FEWEST_RUNS).then_some(())?;
+    let n = logs.len() as f64;
     let one = Fit::of(logs, None).dependent;
-    let two: Vec<(usize, Fit)> =
-        (FEWEST..=logs.len() - FEWEST).map(|place| (place, Fit::of(logs, Some(place)))).collect();
-    let best = |of: fn(&Fit) -> f64| two.iter().min_by(|a, b| of(&a.1).total_cmp(&of(&b.1)));
-    let (independent, dependent) = (best(|fit| fit.independent)?, best(|fit| fit.dependent)?);
-    let gain = one - independent.1.independent;
-    let is_uncorrelated = independent.1.independent - independent.1.dependent <= NO_CORRELATION;
-    let place = if gain > independent_gain(logs.len()) || (is_uncorrelated && gain > UNCORRELATED_GAIN) {
+    let fits = (FEWEST..=logs.len() - FEWEST).map(|place| (place, Fit::of(logs, Some(place))));
+    let costs: Vec<(usize, f64, f64)> = fits
+        .map(|(place, fit)| {
+            let correlation = CORRELATION_COST * (fit.independent - fit.dependent);
+            let of_place = (place as f64 * (1.0 - place as f64 / n)).ln();
+            (place, fit.independent + correlation + of_place, fit.dependent)
+        })
+        .collect();
+    let independent = costs.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let dependent = costs.iter().min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let place = if one - independent.1 > INDEPENDENT_GAIN {
         independent.0
     } else {
-        (one - dependent.1.dependent > DEPENDENT_GAIN).then_some(dependent.0)?
+        (one - dependent.2 > DEPENDENT_GAIN).then_some(dependent.0)?
     };
-    let (before, after) = (describe::median(&logs[..place])?, describe::median(&logs[place..])?);
-    ((after - before).abs() >= LEAST_CHANGE.ln_1p()).then_some(place)
-}
-
-fn independent_gain(runs: usize) -> f64 {
-    INDEPENDENT_GAIN.0 + INDEPENDENT_GAIN.1 * runs as f64
+    let size = describe::mean(&logs[place..])? - describe::mean(&logs[..place])?;
+    (size.abs() >= LEAST_CHANGE.ln_1p()).then_some(place)
 }
 
 /// Minus twice the log likelihood of a single level, or of two levels separated at a place.
@@ -199,7 +201,7 @@ fn drift(logs: &[f64], levels: &[Level]) -> Option<Course> {
     // A shift has a place and a size.
     let parameters = 1.0 + 2.0 * (levels.len() as f64 - 1.0);
     let gain = penalised(stairs, n) + parameters * n.ln() - penalised(line, n) - 2.0 * n.ln();
-    let least = if levels.len() > 1 { 0.0 } else { independent_gain(logs.len()) };
+    let least = if levels.len() > 1 { 0.0 } else { DRIFT_GAIN.0 + DRIFT_GAIN.1 * n };
     let change = slope * (n - 1.0);
     (gain > least && change.abs() >= LEAST_CHANGE.ln_1p())
         .then(|| Course::Drift { first: (mean - change / 2.0).exp(), last: (mean + change / 2.0).exp() })

@@ -123,9 +123,8 @@ fn without_a_change(steps: &[f64]) -> Vec<f64> {
     if stayed && plain { others } else { steps.to_vec() }
 }
 
-/// Returns the degrees of freedom of the mean absolute successive difference of independent normal values,
-/// from the chi-square with the same relative variance. Adjacent differences are correlated because they
-/// share a value.
+/// Degrees of freedom of the mean absolute successive difference of independent normal values, from the chi-square
+/// with the same relative variance.
 fn freedom(values: usize) -> f64 {
     let n = values as f64;
     let squared_mean = 4.0 / PI;

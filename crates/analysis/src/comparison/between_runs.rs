@@ -7,11 +7,10 @@ use super::history::Learned;
 use crate::words::percent;
 
 /// Adjusts for the number of results. A p-value is `None` if the noise or the ratio is unknown.
-pub(super) fn chances(results: impl Iterator<Item = (Option<Learned>, Option<f64>)>) -> Vec<Option<f64>> {
-    let raw: Vec<Option<f64>> = results.map(|(runs, ratio)| Some(runs?.p(ratio?))).collect();
+pub(super) fn chances(raw: &[Option<f64>]) -> Vec<Option<f64>> {
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
     let mut adjusted = multiple::benjamini_hochberg(&known).unwrap_or(known).into_iter();
-    raw.into_iter().map(|p| p.and_then(|_| adjusted.next())).collect()
+    raw.iter().map(|p| p.and_then(|_| adjusted.next())).collect()
 }
 
 /// Returns whether a ratio is within the noise between runs: its interval is, or the ratio itself is within the

@@ -34,8 +34,8 @@ pub(super) fn results(
 ) -> Vec<ResultComparison> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
     // Adjusted for the number of results.
-    let among_runs =
-        between_runs::chances(looks.iter().map(|look| (look.learned, look.trials.map(|it| it.ratio.value))));
+    let of_runs: Vec<Option<f64>> = looks.iter().map(Look::chance_of_runs).collect();
+    let among_runs = between_runs::chances(&of_runs);
     let p = chances(pairs)
         .into_iter()
         .zip(among_runs)
@@ -96,6 +96,14 @@ impl<'m> Look<'m> {
         // A value from the run's fit would add the noise of its baseline to the comparison.
         let values = [a, b].map(|it| single_trial::estimate(it).or_else(|| compare::estimate(&it.values())));
         Self { a, b, floor, learned, trials, values, levels }
+    }
+
+    fn chance_of_runs(&self) -> Option<f64> {
+        let ratio = self.trials?.ratio;
+        match self.learned {
+            Some(runs) => Some(runs.p(ratio.value)),
+            None => ab::chance(&ratio, self.floor?),
+        }
     }
 
     fn judged(&self, p: Option<f64>, disturbed: Option<String>) -> Option<ResultComparison> {

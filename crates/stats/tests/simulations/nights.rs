@@ -36,7 +36,7 @@ pub(crate) fn named(carry: f64) -> String {
 
 fn steady() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (n, carry, most) in [(20, 0.0, 0.005), (50, 0.0, 0.005), (50, 0.3, 0.015), (50, 0.5, 0.015)] {
+    for (n, carry, most) in [(20, 0.0, 0.005), (50, 0.0, 0.005), (50, 0.3, 0.01), (50, 0.5, 0.005)] {
         let data = format!("{n} runs, {}, 2 %", named(carry));
         cases.push(Case::new("history: false shift", data.clone(), (0.0, most), move |draws| {
             Some(levels(&runs(draws, n, carry, |_| 10.0)).is_some_and(|levels| levels > 1))
@@ -73,8 +73,8 @@ fn shifted() -> Vec<Case> {
     vec![
         case(15, 0.95, 0.0, None),
         case(25, 0.95, 0.0, Some(0.8)),
-        case(35, 0.95, 0.0, Some(0.85)),
-        case(45, 0.95, 0.0, Some(0.88)),
+        case(35, 0.95, 0.0, Some(0.88)),
+        case(45, 0.95, 0.0, Some(0.9)),
         case(25, 0.92, 0.0, Some(0.98)),
         case(45, 0.95, 0.5, None),
         case(45, 0.92, 0.5, None),

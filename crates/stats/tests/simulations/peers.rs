@@ -14,7 +14,7 @@ use crate::{
 const BENCHSTAT_ALPHA: f64 = 0.05;
 /// Criterion's default significance level and noise threshold.
 const CRITERION: (f64, f64) = (0.05, 0.01);
-/// The defaults of Firecracker's tools/ab_test.py: significance and noise threshold.
+/// Firecracker's defaults (tools/ab_test.py at 81b38b9d): significance and noise threshold.
 const FIRECRACKER: (f64, f64) = (0.01, 0.05);
 const PERMUTATIONS: usize = 1000;
 
@@ -53,9 +53,10 @@ pub(crate) fn cases() -> Vec<Case> {
 
 type Draw = fn(&mut Draws, f64) -> Trials;
 
-const FAMILIES: [(&str, Draw); 5] = [
+const FAMILIES: [(&str, Draw); 6] = [
     ("runs equal, normal 2 %, 10 and 10", |draws, left| runs(draws, 0.0, left, false)),
     ("runs differ by 0.7 %, normal 2 %, 10 and 10", |draws, left| runs(draws, 0.007, left, false)),
+    ("runs differ by 1 %, normal 2 %, 10 and 10", |draws, left| runs(draws, 0.01, left, false)),
     ("runs differ by 0.7 %, a tenth slowed to a third, 10 and 10", |draws, left| {
         runs(draws, 0.007, left, true)
     }),
@@ -100,8 +101,7 @@ fn ours(trials: &Trials, _: &mut Draws) -> Option<Difference> {
 const NIGHTS: [(usize, f64, f64); 6] =
     [(50, 1.0, 0.0), (50, 1.0, 0.5), (25, 0.95, 0.0), (45, 0.95, 0.0), (25, 0.92, 0.0), (45, 0.92, 0.5)];
 
-/// Returns series for Otava, one per line: the family, the number of values after which a change counts as found, and
-/// the values.
+/// Series for Otava, one per line: the family, the number of values from which a change counts, and the values.
 pub(crate) fn nights(sets: usize, seed: u64) -> String {
     let mut draws = Draws::new(seed);
     let mut line = |(before, left, carry): (usize, f64, f64)| {
