@@ -214,6 +214,7 @@ const CASES: &[Case] = &[
         needs: &[],
         test: ends::under_competing_load,
     },
+    Case { name: "explains_all_warnings_of_a_stored_trial", needs: &[], test: ends::explained },
     Case {
         name: "document_of_an_interrupted_client_is_complete_and_marked",
         needs: &[],

@@ -280,6 +280,7 @@ const EXAMPLES: &[Examples] = &[
         "explain",
         &[
             ("plumb explain offload-off", "detection, limitations, remedies"),
+            ("plumb explain latest", "all findings, hints and warnings of a run"),
             ("plumb explain", "list all findings"),
         ],
     ),
