@@ -53,7 +53,7 @@ pub(crate) struct ImportArgs {
     /// Skip unreadable files and report why, instead of importing nothing
     #[arg(long)]
     skip_unreadable: bool,
-    /// Also list the place of each test, and all notes
+    /// Also list each test's place and all notes
     #[arg(long)]
     sources: bool,
     /// Print only the run's name

@@ -28,7 +28,7 @@ impl Totals {
     }
 
     /// Scales the bytes and, if necessary, the times of all connections so that their totals are printed like the
-    /// summary. Intervals whose printed numbers would change are only scaled if scaling the others is not enough.
+    /// summary. Changes the printed numbers of intervals only if there is no other way.
     pub(super) fn apply(self, ends: &mut [&mut [Interval]]) {
         for keeps_numbers in [true, true, true, false] {
             let Some((more, longer)) = self.factors(ends) else { return };

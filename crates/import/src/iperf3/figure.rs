@@ -11,7 +11,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// Returns the value closest to the given one that is printed as this number, also after rounding to whole bytes.
+    /// Returns the closest value with the same printed form, even after rounding to whole bytes.
     pub(super) fn nearest(self, value: f64) -> f64 {
         let within = self.within * 0.9;
         value.clamp(self.value - within, self.value + within)

@@ -1,4 +1,4 @@
-//! The output of `plumb import`: the number of tests, and on request the place of each.
+//! The output of `plumb import`: the number of tests and, with `--sources`, their places.
 
 use std::{io, ops::RangeInclusive};
 
@@ -7,7 +7,7 @@ use samples::RunHeader;
 
 use crate::output;
 
-/// Number of notes that are printed without `--sources`.
+/// The maximum number of notes printed without `--sources`.
 const NOTES: usize = 2;
 
 const TABLE: &str = "a table";
