@@ -207,13 +207,11 @@ pub(crate) fn accessible() {
     ];
     let builtins = scenario::builtin::all().iter().map(|it| format!("/runs/builtin-{}", it.name));
     for page in pages.into_iter().map(str::to_owned).chain(builtins) {
-        for scheme in ["light", "dark"] {
+        for (scheme, size, is_a_phone) in [("light", [390, 844], true), ("dark", [1280, 900], false)] {
             chrome.shown("screen", scheme);
-            for is_a_phone in [false, true] {
-                chrome.sized(if is_a_phone { [390, 844] } else { [1280, 900] }, is_a_phone);
-                chrome.open(&format!("{}{page}", server.origin));
-                assert_eq!(violations(&mut chrome), json!([]), "{page}, {scheme}, as a phone: {is_a_phone}");
-            }
+            chrome.sized(size, is_a_phone);
+            chrome.open(&format!("{}{page}", server.origin));
+            assert_eq!(violations(&mut chrome), json!([]), "{page}, {scheme}, as a phone: {is_a_phone}");
         }
     }
     server.end();

@@ -1,7 +1,5 @@
 //! Tests the script of a report: tooltips, hidden series, zooming and sorted tables.
 
-use std::fs;
-
 use plumb_tests::{Chrome, WebServer};
 use serde_json::{Value, json};
 
