@@ -4,6 +4,7 @@ use plumb_tests::{Chrome, Sandbox, WebServer};
 use serde_json::json;
 
 use crate::{
+    builtins,
     kept::{self, Kept, PLAIN},
     sandbox,
 };
@@ -51,7 +52,7 @@ const MISFITS: &str = r#"(() => {
 })()"#;
 
 fn check(chrome: &mut Chrome, page: &str, widths: &[u32]) {
-    for scheme in ["light", "dark"] {
+    for (scheme, widths) in [("light", widths), ("dark", &widths[..1])] {
         chrome.shown("screen", scheme);
         for width in widths {
             chrome.sized([*width, 900], *width == WIDTHS[0]);
@@ -61,13 +62,17 @@ fn check(chrome: &mut Chrome, page: &str, widths: &[u32]) {
     }
 }
 
-fn fill(sandbox: &Sandbox) {
+pub(crate) fn fill(sandbox: &Sandbox) {
     for log in LOGS {
         let _ = sandbox.succeed(&["import", "--quiet", &format!("{DATA}/{log}")]);
     }
-    for record in ["kinds", "directions"] {
-        let _ = sandbox.succeed(&["runs", "import", &format!("{RECORDS}/{record}.run.json.gz")]);
-    }
+    let recorded = ["kinds", "directions"].map(|record| {
+        let file = format!("{RECORDS}/{record}.run.json.gz");
+        let _ = sandbox.succeed(&["runs", "import", &file]);
+        let text = sandbox.succeed(&["report", &file, "--format", "raw"]).out;
+        serde_json::from_str(&text).expect("a run record")
+    });
+    let _ = builtins::keep(sandbox, &recorded);
     kept::keep_days(sandbox, &[1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72]);
     for (day, name) in (20..).zip(NAMES) {
         let title = name.repeat(3);
@@ -80,21 +85,35 @@ pub(crate) fn every_width() {
     let sandbox = sandbox();
     fill(&sandbox);
     let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
-    chrome.open(&server.origin);
-    let runs = chrome.evaluate("[...document.querySelectorAll('.runs .name a')].map((it) => it.pathname)");
-    let runs: Vec<String> = serde_json::from_value(runs).expect("the paths of the runs");
-    assert_eq!(runs.len(), 23, "{runs:?}");
+    let runs: Vec<String> = runs(&mut chrome, &server.origin);
     // The runs of different days have the same layout.
     let is_shown = |run: &&String| !run.contains("egress-") || run.ends_with("egress-11");
     for run in runs.iter().filter(is_shown) {
         check(&mut chrome, &format!("{}{run}", server.origin), &WIDTHS);
     }
-    for page in ["/", "/compare?a=egress-6&b=egress-7", "/compare?a=named-20&b=named-21"] {
+    let compared = ["/compare?a=egress-6&b=egress-7", "/compare?a=named-20&b=named-21"];
+    let histories = ["/runs/egress-11/history", "/runs/named-21/history"];
+    for page in ["/"].into_iter().chain(compared).chain(histories) {
         check(&mut chrome, &format!("{}{page}", server.origin), &WIDTHS);
     }
-    // On a phone, the charts of a history scroll in their own box.
-    check(&mut chrome, &format!("{}/runs/egress-11/history", server.origin), &WIDTHS[1..]);
     server.end();
+}
+
+/// Returns the paths of all runs, from both pages of the list.
+pub(crate) fn runs(chrome: &mut Chrome, origin: &str) -> Vec<String> {
+    let mut runs = Vec::new();
+    chrome.open(origin);
+    loop {
+        let shown =
+            chrome.evaluate("[...document.querySelectorAll('.runs .name a')].map((it) => it.pathname)");
+        runs.extend(serde_json::from_value::<Vec<String>>(shown).expect("the paths of the runs"));
+        if chrome.count("a[rel=next]") == 0 {
+            break;
+        }
+        chrome.follow("a[rel=next]");
+    }
+    assert_eq!(runs.len(), 23 + scenario::builtin::all().len(), "{runs:?}");
+    runs
 }
 
 /// A browser scales a page that is too wide for the paper, so that its letters are small.

@@ -3,11 +3,11 @@
 use std::fs;
 
 use plumb_tests::{Chrome, WebServer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     kept::{self, Kept, PLAIN},
-    sandbox,
+    layout, sandbox,
 };
 
 pub(crate) const AXE: &str =
@@ -107,10 +107,13 @@ pub(crate) fn history() {
     assert!(lead.contains("12 runs") && lead.contains("6 of 8 results have a level shift"), "{lead}");
     assert!(first.contains("Level shift: 20.") && first.contains("egress-7"), "{first}");
     assert_eq!(
-        (chrome.count(".result:first-of-type .run"), chrome.count(".result:first-of-type .shift")),
+        (
+            chrome.count(".result:first-of-type .page .run"),
+            chrome.count(".result:first-of-type .page .shift")
+        ),
         (12, 1)
     );
-    assert_eq!(chrome.count(".result:first-of-type .interval"), 12);
+    assert_eq!(chrome.count(".result:first-of-type .page .interval"), 12);
     let changed = chrome.evaluate("document.querySelector('.changed').closest('a').textContent");
     assert!(
         changed.as_str().is_some_and(|title| title.contains("egress-7") && title.contains("kernel 6.12.9")),
@@ -188,33 +191,39 @@ pub(crate) fn without_scripts() {
 
 pub(crate) fn accessible() {
     let sandbox = sandbox();
-    kept::keep_days(&sandbox, &SHARES);
+    layout::fill(&sandbox);
     let server = WebServer::start(&sandbox, &[]);
     let mut chrome = Chrome::start();
-    let axe = fs::read_to_string(AXE).expect("the case needs it");
-    chrome.as_a_phone();
-    for page in [
+    let pages = [
         "/",
         "/runs/egress-11",
         "/runs/egress-11/history",
         "/runs/egress-11/live",
+        "/runs/named-21",
         "/compare",
         "/compare?a=egress-6&b=egress-7",
         "/sign-in",
         "/nowhere",
-    ] {
-        chrome.open(&format!("{}{page}", server.origin));
-        let width = chrome.evaluate("document.documentElement.scrollWidth");
-        assert!(width.as_f64().is_some_and(|width| width <= 390.0), "{page} is {width} wide");
-        chrome.evaluate(&format!("{axe}; true"));
-        let found = chrome.evaluate(
-            "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations
-                .filter((it) => ['serious', 'critical'].includes(it.impact))
-                .map((it) => it.id + ': ' + it.nodes.map((node) => node.html).join(' ')))",
-        );
-        assert_eq!(found, json!([]), "{page}");
+    ];
+    let builtins = scenario::builtin::all().iter().map(|it| format!("/runs/builtin-{}", it.name));
+    for page in pages.into_iter().map(str::to_owned).chain(builtins) {
+        for (scheme, size, is_a_phone) in [("light", [390, 844], true), ("dark", [1280, 900], false)] {
+            chrome.shown("screen", scheme);
+            chrome.sized(size, is_a_phone);
+            chrome.open(&format!("{}{page}", server.origin));
+            assert_eq!(violations(&mut chrome), json!([]), "{page}, {scheme}, as a phone: {is_a_phone}");
+        }
     }
     server.end();
+}
+
+pub(crate) fn violations(chrome: &mut Chrome) -> Value {
+    let axe = fs::read_to_string(AXE).expect("the case needs it");
+    chrome.evaluate(&format!("{axe}; true"));
+    chrome.evaluate(
+        "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations
+            .map((it) => it.id + ': ' + it.nodes.map((node) => node.html.slice(0, 200)).join(' ')))",
+    )
 }
 
 pub(crate) fn from_disk() {

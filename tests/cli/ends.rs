@@ -110,6 +110,18 @@ pub(super) fn under_competing_load() {
     assert!(by.contains(OtherWork::NAME), "{by}");
 }
 
+pub(super) fn explained() {
+    let sandbox = sandbox();
+    let server = Server::start(&sandbox, &[]);
+    let _ = sandbox.succeed(&server.words(&["client", "-t", "300ms"]));
+    let stolen = || serde_json::json!({ "kind": "stolen", "share": 0.25 });
+    let other = sandbox.as_undisturbed(|record| record["trials"][0]["warnings"] = vec![stolen(); 4].into());
+    let all = other.succeed(&["explain", "latest"]).out;
+    assert_eq!(all.matches("the hypervisor took 25.0 %").count(), 4, "{all}");
+    let unknown = other.plumb(&["explain", "offlod-off"]);
+    assert!(unknown.status == Some(64) && unknown.err.contains("no finding or run"), "{unknown:?}");
+}
+
 pub(super) fn interrupted_documents() {
     for words in [&["client", "--json"][..], &["ping", "--warmup", "0", "--json"]] {
         let sandbox = sandbox();

@@ -100,6 +100,11 @@ const CASES: &[Case] = &[
     },
     Case { name: "writes_every_listed_picture", needs: &[], test: plot::writes_every_listed_picture },
     Case { name: "draws_two_logs_in_one_picture", needs: &[], test: plot::draws_two_logs_in_one_picture },
+    Case {
+        name: "plots_several_runs_and_quantities_in_one_chart",
+        needs: &[],
+        test: plot::overlays_runs_and_quantities,
+    },
     Case { name: "explains_invalid_picture_requests", needs: &[], test: plot::explains_invalid_requests },
     Case { name: "answers_a_sweep_in_a_table", needs: &[], test: tables::answers_a_sweep_in_a_table },
     Case {
@@ -230,6 +235,7 @@ const CASES: &[Case] = &[
         needs: &[],
         test: ends::under_competing_load,
     },
+    Case { name: "explains_all_warnings_of_a_stored_trial", needs: &[], test: ends::explained },
     Case {
         name: "document_of_an_interrupted_client_is_complete_and_marked",
         needs: &[],

@@ -56,6 +56,29 @@ pub(crate) fn draws_two_logs_in_one_picture() {
     assert!(csv.lines().skip(1).all(|row| row.contains(",1,")), "each over itself is 1: {csv}");
 }
 
+pub(crate) fn overlays_runs_and_quantities() {
+    let sandbox = sandbox();
+    let capture = include_str!("../../crates/import/tests/data/iperf3/tcp.client.json");
+    let ping = include_str!("../../crates/import/tests/data/sockperf-tcp-full-rtt-log.csv");
+    let both = |name: &str, text: &str| ["a", "b"].map(|run| sandbox.file(&format!("{run}.{name}"), text));
+    let csv = |kind: &str, files: &[String]| {
+        let target = sandbox.home().join("c.csv").display().to_string();
+        let words: Vec<&str> = files.iter().map(String::as_str).collect();
+        let _ = sandbox.succeed(&[&["plot", "--kind", kind, "-o", &target], &words[..]].concat());
+        fs::read_to_string(target).expect("a table")
+    };
+    let one = csv("time-series", &both("json", capture)[..1]);
+    assert!(one.contains(",throughput,") && one.contains(",round trip under load,"), "{one}");
+    for (kind, files) in [("time-series", both("json", capture)), ("cdf", both("csv", ping))] {
+        let drawn = csv(kind, &files);
+        for file in &files {
+            assert!(drawn.lines().any(|row| row.contains(file.as_str())), "{kind}: no {file} in {drawn}");
+        }
+    }
+    let apart = sandbox.plumb(&["plot", &both("json", capture)[0], &both("csv", ping)[1]]);
+    assert!(apart.status == Some(64) && apart.err.contains("in common"), "{apart:?}");
+}
+
 pub(crate) fn explains_invalid_requests() {
     let sandbox = sandbox();
     let file = log(&sandbox);

@@ -65,9 +65,12 @@ fn congestion() {
     let sandbox = sandbox();
     for name in &available {
         let port = free_port();
-        let _server = Running::start(sandbox.command(&["server", "-p", &port.to_string()]));
+        let server = Running::start(sandbox.command(&["server", "-p", &port.to_string()]));
         await_listener(port);
         let ended = client_of(&sandbox, &format!("client -t 1 -R -C {name}"), port).finish();
+        server.signal("INT");
+        let hinted = server.finish().err;
+        assert_eq!(hinted.contains("clients may choose"), !available.is_subset(&allowed), "{hinted}");
         let names_setting = ended.err.contains("net.ipv4.tcp_allowed_congestion_control");
         let is_allowed = allowed.contains(name);
         assert_eq!((ended.status == Some(0), names_setting), (is_allowed, !is_allowed), "{name}: {ended:?}");

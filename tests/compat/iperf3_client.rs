@@ -81,6 +81,8 @@ const PRINTED: &[Printed] = &[
     ("-t 1 -R -P 2", &["#0 received", "#1 received", "all received"]),
     ("-u -t 1 -R -b 10M", &["datagrams", "lost", "jitter"]),
     ("-t 1 -T mine", &["mine:"]),
+    ("-V -t 1 -i .3 -O .3", &["0.3-0.6 s", "Received"]),
+    ("-t 1 -C reno -M 1000 -V", &["Received"]),
     ("-t 1 --get-server-output", &["Server output:", "receiver"]),
 ];
 

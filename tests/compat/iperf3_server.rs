@@ -8,7 +8,7 @@ use crate::{
     iperf3_client::{Keys, facts, parsed},
     peer::{Running, await_listener, dropped_by_full_buffers, free_port, iperf3},
     sandbox,
-    tables::{Pair, ROWS, Row, host},
+    tables::{Pair, ROWS, Row, SERVED, host},
 };
 
 pub(crate) const CASES: &[Case] = &[
@@ -29,7 +29,8 @@ pub(crate) const CASES: &[Case] = &[
 
 fn every_option() {
     let sandbox = sandbox();
-    each(ROWS, |row| row.flags.to_owned(), |row| check(&sandbox, row));
+    let rows: Vec<&Row> = ROWS.iter().chain(SERVED).collect();
+    each(&rows, |row| row.flags.to_owned(), |row| check(&sandbox, row));
 }
 
 fn check(sandbox: &Sandbox, row: &Row) {

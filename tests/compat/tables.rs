@@ -95,6 +95,23 @@ pub(crate) const ROWS: &[Row] = &[
     row("-u -t 1 -b 20M -O 1", omitted),
     row("-u -t 1 -b 20M -w 256K", buffers),
     row("-u -t 1 -b 20M -S 32", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 32)),
+    // The remaining combinations of iperf3's release script, test_commands.sh. Its -V adds lines to the JSON.
+    row("-i .3 -O 1 -t 1", omitted),
+    row("-u -t 1 -4", |pair| assert_eq!(first(&pair.server).remote_host, "127.0.0.1")),
+    row("-u -t 1 -6", |pair| assert_eq!(first(&pair.server).remote_host, "::1")),
+    row("-u -P 2 -t 1 -R", |pair| pair.came_at(2.1e6)),
+    row("-u -P 2 -t 1 --bidir", |pair| assert_eq!(pair.server.start.connected.len(), 4)),
+    row("-n 5M -u -b100M -R", |pair| pair.sent_at_least(5 << 20)),
+    row("-k 1K", |pair| pair.carried(1024 * (128 << 10))),
+    row("-k 1K -u -b100M -R -l 1K", |pair| pair.sent_at_least(1 << 20)),
+    row("-t 1 -A 0/0 -u -b10M", |pair| pair.came_at(10e6)),
+    row("-t 1 -u -b20M/100 -l 1K", |pair| pair.came_at(20e6)),
+];
+
+/// Plumb's client has no kernel pacing.
+pub(crate) const SERVED: &[Row] = &[
+    row("-t 1 --fq-rate 5m", |pair| pair.lasted(1.0)),
+    row("-u -t 1 --fq-rate 5m", |pair| pair.came_at(1.05e6)),
 ];
 
 pub(crate) fn host(flags: &str) -> &'static str {
@@ -125,6 +142,12 @@ impl Pair {
             assert_eq!(bytes(here), bytes(there), "{flags}: sent by the server");
         }
         self.received_is_not_more_than_sent();
+    }
+
+    /// A server that sends datagrams stops only when the client asks it to.
+    fn sent_at_least(&self, bytes: i64) {
+        let sent = self.client.end.sum_sent;
+        assert!(sent.is_some_and(|sum| sum.bytes >= bytes), "{}: {sent:?}", self.flags);
     }
 
     fn received_is_not_more_than_sent(&self) {

@@ -48,7 +48,7 @@ pub(crate) fn names_all_bad_files() {
     assert_eq!(output.status, Some(64), "{output:?}");
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
 
-    let output = sandbox.succeed(&["import", "--skip-unreadable", &broken, &good, &prose]);
+    let output = sandbox.succeed(&["import", "--skip-unreadable", "--sources", &broken, &good, &prose]);
     let reported = &output.out;
     assert!(reported.contains("tcp.client.txt:1-") && reported.contains("imported 1 trial"), "{reported}");
     for printed in ["left out: nothing to import in", "broken.json: ", "prose.txt: "] {
@@ -81,7 +81,20 @@ pub(crate) fn wrong_words() {
         assert!(output.err.contains(printed), "{args:?}: {}", output.err);
     }
     assert!(sandbox.succeed(&["runs"]).out.contains("no runs stored"));
-    let reported = sandbox.succeed(&["import", "--factor", "queue", "--metric", "Rate", &table]).out;
+    let words = ["import", "--sources", "--factor", "queue", "--metric", "Rate", &table];
+    let reported = sandbox.succeed(&words).out;
     assert!(reported.contains("t.md:3-4  a table, 2 rows  as "), "{reported}");
     assert!(reported.contains("imported 2 trials in 2 results"), "{reported}");
+}
+
+pub(crate) fn sources_on_request() {
+    let sandbox = sandbox();
+    let head = "| Queue | Rate (Gbit/s) | Jitter (ms) | Delay (ms) |\n| --- | --- | --- | --- |\n";
+    let rows = "| 1 | 5.1 | 2 | 3 |\n| 2 | odd | odd | odd |\n| 3 | 5.2 | 2 | 3 |\n";
+    let file = sandbox.file("t.md", &format!("{head}{rows}"));
+    let brief = sandbox.succeed(&["import", &file]);
+    assert_eq!(brief.out.lines().count(), 1, "{}", brief.out);
+    assert!(brief.err.contains("notes: `plumb report import-"), "{}", brief.err);
+    let full = sandbox.succeed(&["import", "--sources", &file]);
+    assert!(full.out.contains("t.md:3  a table") && full.err.matches("note: ").count() > 2, "{full:?}");
 }

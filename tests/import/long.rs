@@ -17,7 +17,7 @@ pub(crate) fn memory_is_bounded() {
         sandbox.file("server.txt", &log("Accepted connection from 198.18.0.1, port 39999", SERVER, ""));
     let client = sandbox
         .file("client.txt", &log("Connecting to host 198.18.0.2, port 5201", CLIENT, "    0   3.11 MBytes"));
-    let plumb = sandbox.command(&["import", &server, &client]);
+    let plumb = sandbox.command(&["import", "--sources", &server, &client]);
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -d {MOST} && exec \"$@\"")).arg("sh").arg(plumb.get_program());
     command.args(plumb.get_args());

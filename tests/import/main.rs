@@ -23,6 +23,7 @@ const CASES: &[Case] = &[
     Case { name: "stores_nothing_if_one_file_cannot_be_read", needs: &[], test: bad::nothing_half_stored },
     Case { name: "names_all_unreadable_files_and_can_skip_them", needs: &[], test: bad::names_all_bad_files },
     Case { name: "reports_the_lines_of_a_truncated_part", needs: &[], test: bad::cut_off },
+    Case { name: "lists_sources_and_notes_on_request", needs: &[], test: bad::sources_on_request },
     Case { name: "refuses_unknown_columns_and_names", needs: &[], test: bad::wrong_words },
     Case {
         name: "more_trials_find_more_between_two_imported_runs",

@@ -16,7 +16,7 @@ const SPEED_UPS: &[(&str, f64, &str)] = &[
 
 pub(crate) fn speed_up_by_path() {
     let sandbox = sandbox();
-    let reported = sandbox.succeed(&["import", &data("vhost-net.md")]).out;
+    let reported = sandbox.succeed(&["import", "--sources", &data("vhost-net.md")]).out;
     for heading in ["\"with vhost-net + Host->VM\"", "\"without vhost-net + VM1->VM0\"", "both ends"] {
         assert!(reported.contains(heading), "{heading} is missing in:\n{reported}");
     }
@@ -89,8 +89,11 @@ pub(crate) fn run_like_any_other() {
 pub(crate) fn from_standard_input() {
     let sandbox = sandbox();
     let file = std::fs::File::open(data("iperf3/tcp.client.txt")).expect("a capture");
-    let output =
-        sandbox.command(&["import", "-"]).stdin(Stdio::from(file)).output().expect("plumb was built");
+    let output = sandbox
+        .command(&["import", "-", "--sources"])
+        .stdin(Stdio::from(file))
+        .output()
+        .expect("plumb was built");
     let reported = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && reported.contains("standard input:1-"), "{reported}");
 }

@@ -34,6 +34,7 @@ enum Source {
 const PICTURES: &[(&str, Source, &[&str])] = &[
     ("layers", Source::Run, &["--kind", "layers"]),
     ("percentiles", Source::Import("flent-tcp-download.flent"), &["--kind", "percentiles"]),
+    ("cdf", Source::Import("flent-tcp-download.flent"), &["--kind", "cdf"]),
     ("histogram", Source::Import("flent-tcp-download.flent"), &["--kind", "histogram"]),
     ("latency-breakdown", Source::Run, &["--kind", "latency-breakdown"]),
     ("cpu-attribution", Source::Run, &["--kind", "cpu-attribution"]),

@@ -21,7 +21,8 @@ pub struct Single<'a> {
     pub started: UnixMillis,
     pub peer: &'a str,
     pub load: &'a WorkloadSettings,
-    pub placement: &'a Placement,
+    /// The placement in words.
+    pub placement: &'a str,
     /// An end that did not report has no intervals, and an end that reported only a total has one
     /// interval.
     pub measurement: &'a Measurement,
@@ -45,7 +46,7 @@ pub fn single_measurement(single: &Single<'_>) -> SingleMeasurement {
         started: single.started,
         peer: single.peer.to_owned(),
         load: single.load.clone(),
-        words: workload_summary::in_words(single.load, &single.placement.to_string(), &sockets),
+        words: workload_summary::in_words(single.load, single.placement, &sockets),
         environment: single.environment.cloned(),
         verdict: SingleVerdict { metric, value, interval, limit: None, next: None, warnings: 0 },
         outcome,
@@ -77,7 +78,7 @@ fn bimodal(single: &Single<'_>) -> Option<SingleLevels> {
         low: levels.low,
         high: levels.high,
         share_high: levels.share_high,
-        unpinned: *single.placement == Placement::Free,
+        unpinned: single.placement == Placement::Free.to_string(),
     })
 }
 

@@ -109,6 +109,7 @@ const EXAMPLES: &[Examples] = &[
             ("plumb plot", "list the charts of the last run"),
             ("plumb plot latest --kind layers -o cost.svg", "write one chart"),
             ("plumb plot latest:quick -o pictures/", "write all charts"),
+            ("plumb plot a.flent b.flent --kind cdf -o cdf.png", "several runs in one chart"),
         ],
     ),
     ("runs", &[("plumb runs", "list stored runs"), ("plumb runs list --json", "as JSON")]),
@@ -279,6 +280,7 @@ const EXAMPLES: &[Examples] = &[
         "explain",
         &[
             ("plumb explain offload-off", "detection, limitations, remedies"),
+            ("plumb explain latest", "all findings, hints and warnings of a run"),
             ("plumb explain", "list all findings"),
         ],
     ),

@@ -1,6 +1,6 @@
 //! Formats errors with their causes and hints, and chooses the exit status.
 
-use std::{env, fmt, fs, io};
+use std::{env, fmt, io};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::RunError;
@@ -215,8 +215,6 @@ fn of_guest(error: &RunError) -> Option<String> {
     }
 }
 
-const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-
 const ROUND_TRIPS: &str =
     "ping needs `plumb server`, or `sockperf server` with --sockperf; an iperf3 server does not answer pings";
 
@@ -243,12 +241,12 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
             Some("this machine does not have that address: `ip address` lists its addresses".to_owned())
         }
         traffic::Error::System(error) if error.is_unsupported() && error.operation.contains("congestion") => {
-            let known = fs::read_to_string(CONGESTION_CONTROLS).ok()?;
-            Some(format!("this kernel supports {}", known.split_whitespace().collect::<Vec<_>>().join(", ")))
+            Some(format!("this kernel supports {}", sys::socket::available_congestion().join(", ")))
         }
         traffic::Error::Iperf3(failure) if failure.to_string().contains("TCP_CONGESTION") => Some(
-            "a server without CAP_NET_ADMIN, e.g. `plumb server`, may only use the algorithms in its \
-                net.ipv4.tcp_allowed_congestion_control; extend the list there with `sysctl -w`"
+            "a server without CAP_NET_ADMIN, e.g. `plumb server`, may only use the algorithms that its machine \
+                allows; on the server, run `sysctl net.ipv4.tcp_allowed_congestion_control`, and add the \
+                algorithm to this list with `sysctl -w net.ipv4.tcp_allowed_congestion_control=\"LIST\"`"
                 .to_owned(),
         ),
         traffic::Error::Silent { .. } => {

@@ -26,9 +26,10 @@ pub(crate) fn placement(text: &str) -> Result<Placement, String> {
     }
 }
 
-/// Parses iperf3's `-A`: `n` is the client's CPU, and `n,m` are the client's and the server's.
+/// Parses iperf3's `-A`: `n` is the client's CPU, and `n,m`, or `n/m` as in its release script, are the client's and the
+/// server's.
 pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
-    match list(text)?[..] {
+    match list(&text.replacen('/', ",", 1))?[..] {
         [client] => Ok(Placement::Cpus { client: vec![client], server: Vec::new() }),
         [client, server] => Ok(Placement::Cpus { client: vec![client], server: vec![server] }),
         _ => Err("use the client's CPU, or the client's and the server's, e.g. 0,1; --pin accepts lists"
@@ -145,6 +146,7 @@ mod tests {
     fn parses_affinity_like_iperf3() {
         assert_eq!(affinity("1"), Ok(lists(&[1], &[])));
         assert_eq!(affinity("0,1"), Ok(lists(&[0], &[1])));
+        assert_eq!(affinity("2/3"), Ok(lists(&[2], &[3])));
         assert!(affinity("0,1,2").is_err_and(|error| error.contains("--pin")));
     }
 

@@ -7,12 +7,14 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use findings::Findings;
 use samples::{ReadError, RunRecord};
 use serde::{Deserialize, de::IgnoredAny};
 use store::{Store, StoreError};
 
 use crate::{
-    bounded_file, commands::import::reading, evidence, failure::Misuse, global_flags::GlobalFlags, store_path,
+    bounded_file, commands::import::reading, evidence, failure::Misuse, global_flags::GlobalFlags,
+    remedy_results, store_path,
 };
 
 pub(crate) struct References<'a> {
@@ -73,6 +75,15 @@ impl<'a> References<'a> {
             none => none.insert(store_path::open(self.shared.db.as_deref())?),
         })
     }
+}
+
+pub(crate) fn analysed(text: &str, shared: &GlobalFlags) -> anyhow::Result<(RunRecord, Findings)> {
+    if let Some(record) = in_file(text)? {
+        let findings = analysis::analyse(&record);
+        return Ok((record, findings));
+    }
+    let store = store_path::open(shared.db.as_deref())?;
+    remedy_results::findings(&store, store.load(&store.resolve(text)?)?)
 }
 
 pub(crate) fn in_file(text: &str) -> anyhow::Result<Option<RunRecord>> {

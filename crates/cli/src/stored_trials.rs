@@ -8,12 +8,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::report::View;
 use ::workload::WorkloadSettings;
+use analysis::Single;
 use clap::Args;
 use findings::SingleMeasurement;
 use jiff::Timestamp;
 use samples::{
-    PathRecord, ResultRecord, RunHeader, RunId, SCHEMA, ScenarioRecord, Sink, Trial, WorkloadSource,
+    PathRecord, ResultRecord, RunHeader, RunId, RunRecord, SCHEMA, ScenarioRecord, Sink, Trial,
+    ValidityWarning, WorkloadSource,
 };
 use store::{Claim, PatientStore, Store};
 use traffic::Stop;
@@ -24,6 +27,7 @@ use crate::{
     watch::Watch,
 };
 
+const NAMES: [&str; 2] = ["client", "ping"];
 const ASKED: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
@@ -136,9 +140,17 @@ impl StoredTrials {
             TrialOutput::Document => output::line(document()?)?,
             TrialOutput::Nothing => {}
             TrialOutput::Line => watch.print(&self.line(single))?,
-            TrialOutput::Page => watch.summarise(&trial::summary(single))?,
+            TrialOutput::Page => watch.summarise(&trial::summary(single, self.view(single)))?,
         }
         Ok(())
+    }
+
+    /// Shows everything if `plumb explain` cannot, because the trial is not stored.
+    fn view(&self, single: &SingleMeasurement) -> View {
+        let is_interrupted =
+            |warning: &ValidityWarning| matches!(warning, ValidityWarning::Interrupted { .. });
+        let is_stored = self.enabled && !single.warnings.iter().any(is_interrupted);
+        if is_stored { View::Short } else { View::Full }
     }
 
     pub(crate) fn show_partial(
@@ -248,6 +260,26 @@ impl StoredTrials {
         output::aside(format_args!("stored as {}", run.id));
         Ok(())
     }
+}
+
+/// Analyses a stored run of `plumb client` or `plumb ping` with one trial like that trial.
+pub(crate) fn single(record: &RunRecord) -> Option<SingleMeasurement> {
+    let header = &record.header;
+    let ([trial], [result]) = (&record.trials[..], &header.results[..]) else { return None };
+    let WorkloadSource::Load(load) = &result.sent else { return None };
+    let single = Single {
+        tool: &header.tool,
+        started: trial.started,
+        peer: &result.path,
+        load,
+        placement: &result.placement,
+        measurement: &trial.measurement,
+        cpu: &trial.cpu,
+        warnings: &trial.warnings,
+        environment: header.environment.as_ref(),
+        devices: &trial.devices,
+    };
+    NAMES.contains(&header.scenario.name.as_str()).then(|| analysis::single_measurement(&single))
 }
 
 fn result(conditions: &trial::Trial, load: &WorkloadSettings) -> String {

@@ -12,7 +12,7 @@ use findings::SingleMeasurement;
 use machine::{QuotaCounters, Throttling};
 use probe::ProcessTimes;
 use protocol::Subject;
-use report::SingleFormat;
+use report::{Options, SingleFormat, View};
 use samples::{
     Arm, CpuConsumer, CpuThrottling, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu,
     UnixMillis, ValidityWarning,
@@ -138,7 +138,7 @@ impl Trial {
             started: self.started,
             peer: &self.peer,
             load: &self.load,
-            placement: &self.placement,
+            placement: &self.placement.to_string(),
             measurement: &trial.measurement,
             cpu: &trial.cpu,
             warnings: &trial.warnings,
@@ -175,6 +175,7 @@ fn subjects() -> Vec<Subject> {
     subjects
 }
 
-pub(crate) fn summary(single: &SingleMeasurement) -> String {
-    report::render_single(single, SingleFormat::Terminal, &destination::here())
+pub(crate) fn summary(single: &SingleMeasurement, view: View) -> String {
+    let options = Options { view: Some(view), ..destination::here() };
+    report::render_single(single, SingleFormat::Terminal, &options)
 }

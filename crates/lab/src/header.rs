@@ -45,7 +45,9 @@ pub(crate) fn begin<S: Sink>(
     Ok(())
 }
 
-fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingProbe]) -> RunHeader {
+/// Describes a new run on this machine.
+#[must_use]
+pub fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingProbe]) -> RunHeader {
     RunHeader {
         schema: SCHEMA,
         id: request.id.clone(),

@@ -50,6 +50,7 @@ pub use disturbance::disturbed;
 pub use error::RunError;
 pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
+pub use header::header;
 pub use machine_facts::{ExistingIntroduction, Introduction, introduce, introduce_existing};
 pub use nested::{Inside, missing_for_guests, run_inside};
 pub use nested_run::nested_run;

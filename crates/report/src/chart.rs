@@ -17,7 +17,7 @@ pub(crate) use self::{
     heat_map::{HeatMap, Tile},
     legend::Key,
     lettering::{Weight, ems},
-    palette::Paint,
+    palette::{COLOURS, Paint},
     plot::{Line, LineKind, Mark, Plot, Spot, Stretch},
     rows::{Piece, Row, Rows},
     scale::Scale,

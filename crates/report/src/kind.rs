@@ -78,19 +78,30 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     }
 }
 
-pub(crate) fn series(measurement: &Measurement) -> Option<TimeSeries> {
-    let mut series = match measurement {
-        Measurement::Stream(data) => stream::series(data),
-        Measurement::PingPong(data) => ping_pong::series(data),
-        Measurement::Connect(data) => connect::series(data),
-        Measurement::FirstTouch(data) => first_touch::series(data),
-        Measurement::Balloon(_) | Measurement::Reported(_) => return None,
+/// Returns the measured quantity over time, followed by quantities recorded at the same time.
+pub(crate) fn series(measurement: &Measurement) -> Vec<TimeSeries> {
+    let mut all = match measurement {
+        Measurement::Stream(data) => {
+            [Some(stream::series(data)), stream::round_trips(data)].into_iter().flatten().collect()
+        }
+        Measurement::PingPong(data) => {
+            [ping_pong::series(data)].into_iter().chain(data.under.as_ref().map(stream::series)).collect()
+        }
+        Measurement::Connect(data) => vec![connect::series(data)],
+        Measurement::FirstTouch(data) => vec![first_touch::series(data)],
+        Measurement::Balloon(_) | Measurement::Reported(_) => Vec::new(),
     };
-    // A short last interval has no meaningful rate.
-    let usual = series.samples.first().map_or(0.0, TimeSample::length);
-    series.samples.retain(|sample| sample.length() >= usual / 2.0);
-    Some(series)
+    for series in &mut all {
+        // A short last interval has no meaningful rate.
+        let usual = series.samples.first().map_or(0.0, TimeSample::length);
+        series.samples.retain(|sample| sample.length() >= usual / 2.0);
+    }
+    all.retain(|series| series.samples.len() >= FEWEST);
+    all
 }
+
+/// Fewer intervals do not show a course.
+const FEWEST: usize = 3;
 
 pub(crate) fn heads() -> Vec<String> {
     let of_kind = |kind| match kind {

@@ -26,7 +26,9 @@ pub use harmless::harmless;
 pub use labels::result_label;
 pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
 pub use page::Summary;
-pub use pictures::{Picture, comparison_pictures, memory_pictures, picture_kinds, pictures};
+pub use pictures::{
+    MOST_RUNS, Picture, comparison_pictures, memory_pictures, overlaid_pictures, picture_kinds, pictures,
+};
 pub use quantity::Scale;
 pub use render::{
     Format, Options, SingleFormat, UnknownFormat, View, measurement_line, render, render_comparison,

@@ -31,6 +31,9 @@ pub(crate) enum Confidence {
 
 pub(crate) const WITHIN: &str = "*";
 
+/// Number of findings, or of hints and warnings, in the short view.
+pub(crate) const MOST_ADVICE: usize = 2;
+
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
     estimate_with(metric, estimate, Confidence::Inline)
 }

@@ -9,6 +9,7 @@ pub(crate) mod heat_map;
 pub(crate) mod histogram;
 pub(crate) mod latency_breakdown;
 pub(crate) mod layers;
+mod overlay;
 pub(crate) mod percentiles;
 pub(crate) mod results;
 pub(crate) mod sweep;
@@ -51,11 +52,20 @@ const KINDS: &[Entry] = &[
     of_run(frontier::KIND, "Throughput over CPU time, with the Pareto front", frontier::build),
     of_run(results::KIND, "All results with intervals and trials", results::build),
     of_run(percentiles::KIND, "Latency percentiles, with the tail stretched", percentiles::build),
+    of_run(
+        percentiles::CDF,
+        "Cumulative latency distribution, with a logarithmic tail",
+        percentiles::build_cdf,
+    ),
     of_run(histogram::KIND, "Latency distribution", histogram::build),
     of_run(latency_breakdown::KIND, "Latency breakdown of a round trip, per hop", latency_breakdown::build),
     of_run(cpu::KIND, "CPU attribution", cpu::build),
     of_run(syscalls::KIND, "Time in system calls: running, waiting and in a guest", syscalls::build),
-    of_run(time_series::KIND, "A trial over time, with level shifts", time_series::build),
+    of_run(
+        time_series::KIND,
+        "A trial over time, with level shifts; for streams also the round trip",
+        time_series::build,
+    ),
     Entry {
         name: comparison::KIND,
         about: "Two runs: ratios of all results with intervals",
@@ -101,6 +111,15 @@ pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Optio
     };
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
+
+/// Draws the results that at least two of the runs have, with a line per run. At most [`MOST_RUNS`] colours differ.
+#[must_use]
+pub fn overlaid_pictures(runs: &[(RunRecord, Findings)], options: &Options) -> Vec<Picture> {
+    let sources = runs.iter().map(|(record, findings)| Source::new(findings, Some(record), options));
+    overlay::build(&sources.collect::<Vec<_>>()).into_iter().map(Picture).collect()
+}
+
+pub const MOST_RUNS: usize = chart::COLOURS;
 
 #[must_use]
 pub fn comparison_pictures(comparison: &RunComparison) -> Vec<Picture> {

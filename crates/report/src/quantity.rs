@@ -17,6 +17,9 @@ pub struct Scale {
 const RATES: [(f64, &str); 4] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
 const BYTE_RATES: [(f64, &str); 4] =
     [((1_u64 << 30) as f64, "GiB/s"), ((1_u64 << 20) as f64, "MiB/s"), (1024.0, "KiB/s"), (1.0, "B/s")];
+const BYTES: [(f64, &str); 4] =
+    [((1_u64 << 30) as f64, "GiB"), ((1_u64 << 20) as f64, "MiB"), (1024.0, "KiB"), (1.0, "B")];
+const DECIMAL_BYTES: [(f64, &str); 4] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
 const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")];
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
@@ -38,6 +41,10 @@ impl Scale {
             Quantity::PerSecond => FREQUENCIES,
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => COUNTS,
         };
+        Self::among(units, value)
+    }
+
+    fn among(units: [(f64, &'static str); 4], value: f64) -> Self {
         // Rounding comes first, so that 999.9 Mbit/s becomes 1.00 Gbit/s rather than 1000 Mbit/s.
         let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;
         let (divisor, unit) = units.iter().find(fits).copied().unwrap_or(units[3]);
@@ -52,6 +59,29 @@ impl Scale {
         let value = value / self.divisor;
         let decimals = if value.abs() < 0.995 { 3 } else { decimals(value) };
         Self { decimals, ..self }
+    }
+
+    /// A scale for a size or rate in bytes, with the prefixes that need fewer digits for its value.
+    pub(crate) fn of_bytes(value: f64) -> Self {
+        let scales = [BYTES, DECIMAL_BYTES].map(|units| Self::among(units, value));
+        let exact = scales.iter().filter_map(|scale| scale.exact(value));
+        exact.min_by_key(|scale| scale.decimals).unwrap_or(scales[0])
+    }
+
+    pub(crate) fn plain(value: f64) -> Self {
+        Self { divisor: 1.0, unit: "", decimals: decimals(value) }
+    }
+
+    /// Keeps all digits of a quoted value.
+    pub(crate) fn quoting(self, value: f64) -> Self {
+        self.exact(value).unwrap_or(self)
+    }
+
+    /// `None` if the value needs more than nine decimals, i.e. was computed.
+    fn exact(self, value: f64) -> Option<Self> {
+        let all = format!("{:.10}", value / self.divisor);
+        let decimals = all.trim_end_matches('0').split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        (decimals < 10).then(|| Self { decimals: decimals.max(self.decimals), ..self })
     }
 
     pub(crate) fn percent(share: f64) -> Self {
@@ -127,6 +157,19 @@ mod tests {
         assert_eq!(show(Metric::Throughput, 9.9951e9), "10.0 Gbit/s");
         assert_eq!(show(Metric::RoundTrip, 49_312.0), "49.3 µs");
         assert_eq!(show(Metric::RoundTrip, 0.0), "0.00 ns");
+    }
+
+    #[test]
+    fn quoted_values_keep_their_digits() {
+        let time = |value| Scale::of(Metric::RoundTrip, value).quoting(value).quantity(value);
+        assert_eq!(time(32_867.0), "32.867 µs");
+        assert_eq!(time(70_482_702_503.0), "70.482702503 s");
+        assert_eq!(time(50_000.0), "50.0 µs");
+        assert_eq!(time(100_000.0 / 3.0), "33.3 µs", "computed");
+        let bytes = |value| Scale::of_bytes(value).quantity(value);
+        assert_eq!(bytes(128e6), "128 MB");
+        assert_eq!(bytes(134_217_728.0), "128 MiB");
+        assert_eq!(bytes(1.06 * 1_073_741_824.0), "1.06 GiB");
     }
 
     #[test]

@@ -154,10 +154,11 @@ fn in_format(page: &Page, document: &impl Serialize, format: SingleFormat, optio
     }
 }
 
-/// Ends with a newline.
+/// A section is all hints and warnings. Ends with a newline.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
-    in_format(&single::page(single), single, format, options)
+    let usual = if format == SingleFormat::Terminal { View::Short } else { View::Full };
+    in_format(&single::page(single, options.view.unwrap_or(usual)), single, format, options)
 }
 
 /// Formats one measurement on a single line, without a trailing newline: the main value, marked if there are

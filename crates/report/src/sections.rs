@@ -180,7 +180,11 @@ fn short(source: &Source<'_>) -> Vec<Section> {
         Place::Detail | Place::Full => counts && entry.name == "system-calls",
         Place::Head | Place::Short | Place::Chart => true,
     };
-    let shown: Vec<(&Entry, Section)> = built(source, is_short).collect();
+    let brief = |(entry, section): (&'static Entry, Section)| match entry.name {
+        "findings" => (entry, verdict::short(source)),
+        _ => (entry, section),
+    };
+    let shown: Vec<(&Entry, Section)> = built(source, is_short).map(brief).collect();
     let charts = ["recommendations", "layers", "matched-pairs", "pairs", "ranking", "levels", "system-calls"];
     let charted = shown.iter().any(|(entry, _)| charts.contains(&entry.name));
     let kept = shown.into_iter().filter(|(entry, _)| !charted || entry.place != Place::Chart);

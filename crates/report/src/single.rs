@@ -1,4 +1,4 @@
-//! The page of a single trial, and the order of its sections.
+//! The page of a single trial, and the order of its sections. In the short view, it has at most two hints and warnings.
 
 mod configuration;
 mod distribution;
@@ -12,13 +12,15 @@ use findings::SingleMeasurement;
 use crate::{
     harmless::in_a_line,
     kind,
-    page::{Page, Section},
+    page::{Block, Page, Section},
+    phrases::MOST_ADVICE,
+    render::View,
+    sections,
 };
 
 type Build = fn(&SingleMeasurement) -> Option<Section>;
 
-const ORDER: &[Build] =
-    &[outcome::build, flows::build, distribution::build, hints::build, warnings::build, configuration::build];
+const BEFORE: &[Build] = &[outcome::build, flows::build, distribution::build];
 
 /// Formats a trial on one line of 80 columns, marked if its main value is doubtful.
 pub(crate) fn line(single: &SingleMeasurement) -> String {
@@ -31,7 +33,34 @@ pub(crate) fn line(single: &SingleMeasurement) -> String {
     if single.verdict.warnings == 0 { phrase } else { format!("{phrase} !") }
 }
 
-pub(crate) fn page(single: &SingleMeasurement) -> Page {
+pub(crate) fn page(single: &SingleMeasurement, view: View) -> Page {
     let title = in_a_line(&format!("{}, with {}", single.words, single.peer));
-    Page { title, sections: ORDER.iter().filter_map(|build| build(single)).collect() }
+    let build = |build: &Build| build(single);
+    let advice = |most| [hints::build(single, most), warnings::build(single, most)];
+    let sections = match view {
+        View::Section(_) => advice(usize::MAX).into_iter().flatten().map(Section::unfolded).collect(),
+        View::Full => {
+            let advice = advice(usize::MAX).into_iter().flatten();
+            BEFORE.iter().filter_map(build).chain(advice).chain(configuration::build(single)).collect()
+        }
+        View::Short => BEFORE.iter().filter_map(build).chain(short_advice(single)).collect(),
+    };
+    Page { title, sections }
+}
+
+/// Shows warnings even if there are many hints.
+fn short_advice(single: &SingleMeasurement) -> Vec<Section> {
+    let (hints, warnings) = (single.hints.len(), warnings::all(single).len());
+    let most_hints = hints.min(MOST_ADVICE - usize::from(warnings > 0));
+    let most_warnings = warnings.min(MOST_ADVICE - most_hints);
+    let rest = sections::verdict::more(hints + warnings - most_hints - most_warnings, "latest");
+    let mut sections: Vec<Section> =
+        [hints::build(single, most_hints), warnings::build(single, most_warnings)]
+            .into_iter()
+            .flatten()
+            .collect();
+    if let Some(last) = sections.last_mut() {
+        last.blocks.extend(rest.map(Block::Paragraph));
+    }
+    sections
 }

@@ -1,9 +1,10 @@
 //! `slow-congestion-control`: BBR paces although the path is fast enough for bursts.
 
 use findings::{Remedy, Severity};
+use workload::{Direction, StreamSettings};
 
 use super::{Claim, Rule, SingleTrial};
-use crate::rules::slow_congestion_control::paces;
+use crate::{rules::slow_congestion_control::paces, single_measurement::Single};
 
 pub(super) const RULE: Rule =
     Rule::cause("slow-congestion-control", |trial| look(trial).into_iter().collect());
@@ -23,18 +24,36 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
              cubic and use more CPU",
     )
     .with_limits(["On long lossy paths bbr may be faster; measure both."])
-    .with_remedy(Remedy::manual(
-        "Measure with cubic, and make it the default if it is faster",
-        vec![again(trial.single.peer), "sysctl -w net.ipv4.tcp_congestion_control=cubic".into()],
-    ));
+    .with_remedy(remedy(trial.single));
     Some(finding)
 }
 
-fn again(peer: &str) -> String {
+fn remedy(single: &Single<'_>) -> Remedy {
+    let direction = StreamSettings::of(single.load).map(|load| load.direction);
+    let default = "sysctl -w net.ipv4.tcp_congestion_control=cubic";
+    match direction {
+        Some(Direction::Forward) | None => Remedy::manual(
+            "Measure with cubic, and make it the default if it is faster",
+            vec![again(single.peer, ""), default.into()],
+        ),
+        Some(direction) => Remedy::manual(
+            "Measure with cubic, and make it the server's default if it is faster. A server without \
+             CAP_NET_ADMIN must be allowed to use it",
+            vec![
+                "sysctl net.ipv4.tcp_allowed_congestion_control  # on the server".into(),
+                again(single.peer, if direction == Direction::Reverse { "-R " } else { "--bidir " }),
+                format!("{default}  # on the server"),
+            ],
+        ),
+    }
+}
+
+fn again(peer: &str, flags: &str) -> String {
     match peer.rsplit_once(':') {
         Some((host, port)) => {
-            format!("plumb client {} -p {port} -C cubic", host.trim_start_matches('[').trim_end_matches(']'))
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            format!("plumb client {host} -p {port} {flags}-C cubic")
         }
-        None => format!("plumb client {peer} -C cubic"),
+        None => format!("plumb client {peer} {flags}-C cubic"),
     }
 }

@@ -3,7 +3,7 @@
 use findings::{Finding, Severity};
 use samples::{CpuThrottling, CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
 use units::{Bytes, Nanos};
-use workload::{Measurement, Placement, WorkloadSettings};
+use workload::{Measurement, WorkloadSettings};
 
 use super::*;
 use crate::{
@@ -69,7 +69,7 @@ impl Trial {
             started: UnixMillis(0),
             peer: "198.18.0.2:5201",
             load: &self.load,
-            placement: &Placement::CrossCpu,
+            placement: "cross-cpu",
             measurement: &self.measurement,
             cpu: &cpu,
             warnings: &self.warnings,
@@ -209,6 +209,17 @@ fn retransmits_with_reordering_are_not_losses() {
     let hint = trial.hints().into_iter().find(|hint| hint.id == "retransmits").expect("it is given");
     assert_eq!(hint.severity, Severity::Warning, "{hint:#?}");
     assert!(hint.claim().to_string().contains("late, not lost"), "{hint:#?}");
+}
+
+#[test]
+fn remedy_for_a_servers_congestion_control_names_what_it_may_use() {
+    let mut trial = Trial::new(|trial| trial.congestion("bbr"));
+    let WorkloadSettings::Stream(load) = &mut trial.load else { unreachable!("it is a stream") };
+    load.direction = workload::Direction::Reverse;
+    let hint = trial.hints().into_iter().find(|hint| hint.id == "slow-congestion-control");
+    let commands = hint.expect("it is given").remedy.expect("it has one").commands;
+    assert!(commands[0].starts_with("sysctl net.ipv4.tcp_allowed_congestion_control"), "{commands:?}");
+    assert_eq!(commands[1], "plumb client 198.18.0.2 -p 5201 -R -C cubic");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn of(load: &WorkloadSettings, measurement: &Measurement) -> SingleMeasurement {
         started: UnixMillis(0),
         peer: "198.18.0.2:5201",
         load,
-        placement: &Placement::Free,
+        placement: "free",
         measurement,
         cpu: &cpu(),
         warnings: &[],

@@ -1,13 +1,24 @@
-//! `plumb explain`: prints a page of docs/findings.
+//! `plumb explain`: prints a page of docs/findings, or all findings of a run.
 
-use clap::{Args, builder::PossibleValuesParser};
+use std::ffi::OsStr;
 
-use crate::{exit::Exit, global_flags::GlobalFlags, output, pager, width};
+use ::report::{Options, SingleFormat, View};
+use clap::{
+    Arg, Args, Command,
+    builder::{PossibleValue, StringValueParser, TypedValueParser},
+};
+use store::StoreError;
+
+use crate::{
+    commands::report::FormatName, destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags,
+    output, pager, run_reference, stored_trials, width,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The finding's name, as shown in a report [default: list all findings]
-    #[arg(value_parser = PossibleValuesParser::new(PAGES.iter().map(|(id, _)| *id)), hide_possible_values = true)]
+    /// A finding's name, as shown in a report, or a run: prints all its findings, hints and warnings
+    /// [default: list all findings]
+    #[arg(value_name = "FINDING|RUN", value_parser = FindingOrRun, hide_possible_values = true)]
     finding: Option<String>,
 
     /// List all findings
@@ -18,18 +29,47 @@ pub(crate) struct ExplainArgs {
 const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
-    match &args.finding {
-        Some(finding) => {
-            let text = paragraphs(&listed(page(finding)));
-            pager::text(&width::wrapped_page(&text), shared.settings.pager.as_deref())?;
-        }
-        None => output::text(list())?,
-    }
+    let Some(name) = &args.finding else {
+        output::text(list())?;
+        return Ok(Exit::Success);
+    };
+    let text = match PAGES.iter().find(|(id, _)| id == name) {
+        Some((_, page)) => width::wrapped_page(&paragraphs(&listed(page))),
+        None => of_run(name, shared)?,
+    };
+    pager::text(&text, shared.settings.pager.as_deref())?;
     Ok(Exit::Success)
 }
 
-fn page(finding: &str) -> &'static str {
-    PAGES.iter().find(|(id, _)| *id == finding).map(|(_, page)| *page).expect("clap knows the names")
+fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<String> {
+    let analysed = run_reference::analysed(name, shared);
+    let (record, findings) = analysed.map_err(|error| match error.downcast_ref() {
+        Some(StoreError::Unknown { .. }) => Misuse::new(format!("no finding or run is called `{name}`"))
+            .hint("`plumb explain` lists the findings, and `plumb runs list` the runs")
+            .into(),
+        _ => error,
+    })?;
+    let options = Options { view: Some(View::Section("findings")), ..destination::here() };
+    match stored_trials::single(&record) {
+        Some(single) => Ok(::report::render_single(&single, SingleFormat::Terminal, &options)),
+        None => FormatName::Terminal.write(&findings, &record, &options),
+    }
+}
+
+/// Completes the names of findings.
+#[derive(Debug, Clone)]
+struct FindingOrRun;
+
+impl TypedValueParser for FindingOrRun {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(PAGES.iter().map(|(id, _)| PossibleValue::new(*id))))
+    }
 }
 
 /// Turns table rows into list items, because some tables are too wide for a terminal. Each item has the first column,

@@ -53,8 +53,11 @@ pub(crate) struct ImportArgs {
     /// Skip unreadable files and report why, instead of importing nothing
     #[arg(long)]
     skip_unreadable: bool,
+    /// Also list each test's place and all notes
+    #[arg(long)]
+    sources: bool,
     /// Print only the run's name
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "sources")]
     quiet: bool,
 }
 
@@ -68,7 +71,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
         ..meta(RunId(format!("{}-{}", args.name, Timestamp::now().strftime("%Y%m%d-%H%M%S"))))
     };
     let options = Options { factors: args.factor.clone(), metrics: args.metric.clone() };
-    let mut summary = Summary::new(args.quiet);
+    let mut summary = Summary::new(args.quiet, args.sources);
     let mut assembler = Assembler::new(meta);
     let name = assembler.header().id;
     let mut header = None;

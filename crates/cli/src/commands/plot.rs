@@ -1,4 +1,4 @@
-//! `plumb plot`: writes charts of a run, or of a comparison, to files.
+//! `plumb plot`: writes charts of a run, of several runs in one chart, or of a comparison, to files.
 
 mod png;
 
@@ -7,30 +7,31 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::report::{Picture, Theme, comparison_pictures, picture_kinds, pictures};
+use ::report::{MOST_RUNS, Picture, Theme, comparison_pictures, overlaid_pictures, picture_kinds, pictures};
 use anyhow::Context;
 use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser},
 };
+use findings::Findings;
+use samples::RunRecord;
 
 use crate::{
     destination,
     exit::Exit,
     failure::Misuse,
     global_flags::GlobalFlags,
-    output, remedy_results, run_reference,
+    output, run_reference,
     run_reference::References,
-    store_path,
     value_parsers::{Word, one_of},
 };
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// A run's name or prefix, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
-    /// or another tool's log
-    #[arg(default_value = "latest")]
-    run: String,
+    /// or another tool's log. Several runs are drawn in one chart per result: percentiles, cdf, time-series
+    #[arg(default_value = "latest", value_name = "RUN", num_args = 1..=MOST_RUNS)]
+    runs: Vec<String>,
     /// Kind of chart [default: the first available]
     #[arg(long, value_parser = kinds())]
     kind: Option<String>,
@@ -102,25 +103,28 @@ impl PlotArgs {
     fn pictures(&self, shared: &GlobalFlags) -> anyhow::Result<Vec<Picture>> {
         if let Some(reference) = &self.against {
             let mut references = References::new(shared);
-            let (a, b) = (references.load(reference)?, references.load(&self.run)?);
+            let [run] = &self.runs[..] else {
+                let error = Misuse::new("--against compares only one run");
+                return Err(error.hint("without --against, several runs are drawn in one chart").into());
+            };
+            let (a, b) = (references.load(reference)?, references.load(run)?);
             let others = references.others(&a, &b)?;
             return Ok(comparison_pictures(&analysis::comparison(&a, &b, &others)));
         }
-        let (record, findings) = if let Some(record) = run_reference::in_file(&self.run)? {
-            let findings = analysis::analyse(&record);
-            (record, findings)
-        } else {
-            let store = store_path::open(shared.db.as_deref())?;
-            let record = store.load(&store.resolve(&self.run)?)?;
-            remedy_results::findings(&store, record)?
-        };
-        Ok(pictures(&findings, Some(&record), &destination::in_a_file()))
+        let runs = self.runs.iter().map(|run| run_reference::analysed(run, shared));
+        let runs: Vec<(RunRecord, Findings)> = runs.collect::<anyhow::Result<_>>()?;
+        Ok(match &runs[..] {
+            [(record, findings)] => pictures(findings, Some(record), &destination::in_a_file()),
+            several => overlaid_pictures(several, &destination::in_a_file()),
+        })
     }
 
     fn nothing(&self) -> Misuse {
+        let runs = self.runs.join(" and ");
         let message = match &self.kind {
-            Some(kind) => format!("{} has no chart of kind {kind}", self.run),
-            None => format!("{} has no charts", self.run),
+            _ if self.runs.len() > 1 => format!("{runs} have no result with such a chart in common"),
+            Some(kind) => format!("{runs} has no chart of kind {kind}"),
+            None => format!("{runs} has no charts"),
         };
         match self.kind.as_deref() {
             Some("comparison") => Misuse::new(message).hint("specify the reference run with --against RUN"),
@@ -192,6 +196,7 @@ fn all(drawn: &[Picture], folder: &Path, theme: Option<Theme>) -> anyhow::Result
         let path = folder.join(format!("{}-{number}.svg", picture.kind()));
         destination::write_bytes(&path, picture.svg(theme.unwrap_or_default()).as_bytes())?;
     }
-    output::aside(format_args!("{} charts written to {}", drawn.len(), folder.display()));
+    let charts = if drawn.len() == 1 { "1 chart".to_owned() } else { format!("{} charts", drawn.len()) };
+    output::aside(format_args!("{charts} written to {}", folder.display()));
     Ok(())
 }

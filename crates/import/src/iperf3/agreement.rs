@@ -3,6 +3,7 @@
 use units::{Bytes, Nanos};
 use workload::Interval;
 
+use super::{figure::Figure, row::Row};
 use crate::series::Series;
 
 /// The tolerated difference, as a fraction. Both values are rounded, and only the summary has an exact time.
@@ -13,6 +14,62 @@ const PART: f64 = 0.6;
 
 /// The start and end of an interval are both rounded to 10 ms.
 const ROUNDED: f64 = 0.011;
+
+/// The totals of a summary as printed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Totals {
+    transfer: Figure,
+    rate: Figure,
+}
+
+impl Totals {
+    pub(super) const fn of(row: &Row) -> Self {
+        Self { transfer: row.transfer, rate: row.rate }
+    }
+
+    /// Scales the bytes and, if necessary, the times of all connections so that their totals are printed like the
+    /// summary. Changes the printed numbers of intervals only if there is no other way.
+    pub(super) fn apply(self, ends: &mut [&mut [Interval]]) {
+        for keeps_numbers in [true, true, true, false] {
+            let Some((more, longer)) = self.factors(ends) else { return };
+            let measured = ends.iter_mut().flat_map(|end| end.iter_mut()).filter(|it| !it.warmup);
+            for interval in measured {
+                let scaled = scaled(interval, more, longer);
+                if !keeps_numbers || printed(&scaled) == printed(interval) {
+                    *interval = scaled;
+                }
+            }
+        }
+    }
+
+    /// The factors for bytes and times. `None` if nothing has to change, or too much.
+    fn factors(self, ends: &[&mut [Interval]]) -> Option<(f64, f64)> {
+        let add =
+            |sum: Span, it: &Interval| (sum.0 + it.bytes.0 as f64, sum.1 + (it.end - it.start).seconds());
+        let totals = ends.iter().map(|end| end.iter().filter(|it| !it.warmup).fold((0.0, 0.0), add));
+        let (bytes, seconds) = totals.fold((0.0, 0.0_f64), |sum, end| (sum.0 + end.0, sum.1.max(end.1)));
+        if self.transfer.allows(bytes) && self.rate.allows(bytes * 8.0 / seconds) {
+            return None;
+        }
+        let rate = self.rate.nearest(bytes * 8.0 / seconds);
+        let wanted = self.transfer.nearest(rate * seconds / 8.0);
+        let fits = self.rate.allows(wanted * 8.0 / seconds);
+        let (more, longer) = (wanted / bytes, if fits { 1.0 } else { wanted * 8.0 / rate / seconds });
+        let is_small = (more - 1.0).abs() <= DIFFER && (longer - 1.0).abs() <= ROUNDED;
+        is_small.then_some((more, longer))
+    }
+}
+
+fn scaled(interval: &Interval, more: f64, longer: f64) -> Interval {
+    let scale = |number: u64, factor: f64| (number as f64 * factor).round() as u64;
+    let elapsed = interval.end - interval.start;
+    let end = interval.start + Nanos(scale(elapsed.0, longer));
+    Interval { bytes: Bytes(scale(interval.bytes.0, more)), end, ..*interval }
+}
+
+fn printed(interval: &Interval) -> (String, String) {
+    (interval.bytes.to_string(), interval.rate().to_string())
+}
 
 type Span = (f64, f64);
 

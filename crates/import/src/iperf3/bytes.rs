@@ -1,8 +1,8 @@
 //! Computes the length and bytes of an interval from three rounded numbers: time, transfer and rate. Any two of them
 //! determine the third.
 //!
-//! If the printed rate is more precise than the transfer, the bytes are computed as rate times time. If `-f` leaves fewer
-//! digits for the rate, the transfer is used.
+//! If the printed rate is more precise than the transfer, the bytes are computed as rate times time, and the time is
+//! corrected if they would be printed differently. If `-f` leaves fewer digits for the rate, the transfer is used.
 
 use units::{Bytes, Nanos};
 
@@ -42,8 +42,12 @@ pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
         return None;
     }
     let by_rate = relative(rate) <= relative(transfer) + ROUNDING / printed;
-    let bytes = if by_rate { expected } else { transfer.value };
-    Some(IntervalVolume { elapsed: row.end - row.start, bytes: Bytes(bytes.round() as u64) })
+    let bytes = if by_rate { transfer.nearest(expected) } else { transfer.value };
+    let elapsed = if by_rate { bytes * 8.0 / rate.value } else { printed };
+    let (elapsed, bytes) =
+        if (elapsed - printed).abs() <= ROUNDING { (elapsed, bytes) } else { (printed, expected) };
+    let elapsed = Nanos((elapsed * 1e9).round() as u64);
+    Some(IntervalVolume { elapsed, bytes: Bytes(bytes.round() as u64) })
 }
 
 fn relative(number: Figure) -> f64 {
@@ -77,6 +81,18 @@ mod tests {
             ("0.00-0.50   sec  1.00 MBytes  16.8 Mbits/sec", 16.8e6),
         ] {
             assert!((rate(text) / bits - 1.0).abs() < 1e-6, "{text}: {}", rate(text));
+        }
+    }
+
+    #[test]
+    fn keeps_the_printed_transfer() {
+        for (text, bytes, bits) in [
+            ("3.00-4.00   sec   108 MBytes   911 Mbits/sec", "108 MiB", "911 Mbit/s"),
+            ("0.50-1.01   sec   169 MBytes  2.77 Gbits/sec", "169 MiB", "2.77 Gbit/s"),
+        ] {
+            let carried = carried(text).expect("valid row");
+            let rate = BitRate::of(carried.bytes, carried.elapsed);
+            assert_eq!((carried.bytes.to_string(), rate.to_string()), (bytes.into(), bits.into()), "{text}");
         }
     }
 

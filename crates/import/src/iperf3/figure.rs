@@ -10,6 +10,18 @@ pub(super) struct Figure {
     pub(super) within: f64,
 }
 
+impl Figure {
+    /// Returns the closest value with the same printed form, even after rounding to whole bytes.
+    pub(super) fn nearest(self, value: f64) -> f64 {
+        let within = self.within * 0.9;
+        value.clamp(self.value - within, self.value + within)
+    }
+
+    pub(super) fn allows(self, value: f64) -> bool {
+        (value - self.value).abs() <= self.within
+    }
+}
+
 pub(super) fn bytes(number: &str, unit: &str) -> Option<Figure> {
     printed(number, prefix(unit, "Bytes", 1024.0)?)
 }

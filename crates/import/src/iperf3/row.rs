@@ -56,6 +56,12 @@ pub(super) enum Rest {
     },
 }
 
+impl Side {
+    pub(super) const fn of(sends: bool) -> Self {
+        if sends { Self::Sender } else { Self::Receiver }
+    }
+}
+
 impl Row {
     pub(super) fn parse<'a>(
         id: Id,

@@ -353,8 +353,7 @@ impl Test {
             connection.overflowed |= total >= FULL || bytes_per_datagram(&interval, total) > *SIZES.end();
         }
         match row.side {
-            Some(Side::Sender) => (connection.of_sender, connection.has_sender_row) = (interval, true),
-            Some(Side::Receiver) => (connection.of_receiver, connection.has_receiver_row) = (interval, true),
+            Some(side) => connection.summary(side, interval, row),
             None => connection.plain = interval,
         }
     }

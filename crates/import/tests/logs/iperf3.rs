@@ -237,16 +237,56 @@ fn lost_datagrams_are_those_missing_at_the_receiver() {
     }
 }
 
+/// Returns the transfer and rate of each of the log's rows, as plumb prints them.
+fn printed(name: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(format!("tests/data/iperf3/{name}.client.txt")).expect("a capture");
+    let rows = text.lines().filter(|line| line.contains(" sec ") && is_wanted(line));
+    let words = rows.map(|row| row.split(']').next_back().expect("a row").split_whitespace().collect());
+    let printed = |words: Vec<&str>| match words[..] {
+        [_, "sec", bytes, bytes_unit, bits, bits_unit, ..] => (
+            format!("{bytes} {}", bytes_unit.replace("Bytes", "iB").replace(" iB", " B")),
+            format!("{bits} {}", bits_unit.replace("bits/sec", "bit/s").replace("Kbit", "kbit")),
+        ),
+        _ => panic!("{name}: {words:?}"),
+    };
+    words.map(printed).collect()
+}
+
+fn shown(bytes: units::Bytes, rate: units::BitRate) -> (String, String) {
+    (bytes.to_string(), rate.to_string())
+}
+
 #[test]
-fn keeps_printed_rates() {
-    let run = pair("tcp.txt");
-    let text = std::fs::read_to_string("tests/data/iperf3/tcp.client.txt").expect("a capture");
-    let rows = text.lines().filter(|line| line.ends_with("MBytes       ") || line.ends_with("KBytes       "));
-    let printed: Vec<&str> = rows.map(|row| row.split_whitespace().nth(6).expect("a rate")).collect();
-    let sender = &flows(&run.trials[0])[0].sender;
-    let read: Vec<String> =
-        sender.intervals.iter().map(|it| units::significant(it.rate().0 / 1e9, 3)).collect();
-    assert_eq!(read, printed);
+fn keeps_printed_transfers_and_rates() {
+    let is_total = |row: &str| row.ends_with("sender") || row.ends_with("receiver");
+    for name in ["tcp", "reverse", "udp", "udp-reverse", "verbose", "timestamps", "omit-long"] {
+        let run = import(&[&format!("iperf3/{name}.client.txt")]);
+        let flow = &flows(&run.trials[0])[0];
+        let own = if name.ends_with("reverse") { &flow.receiver } else { &flow.sender };
+        let rows: Vec<_> = own.intervals.iter().map(|it| shown(it.bytes, it.rate())).collect();
+        assert_eq!(rows, printed(name, |row| !is_total(row)), "{name}");
+        let ends = [&flow.sender, &flow.receiver];
+        assert_eq!(
+            ends.map(|end| shown(end.bytes(), end.rate())).to_vec(),
+            printed(name, is_total),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn keeps_printed_sums() {
+    for name in ["parallel", "udp-parallel"] {
+        let run = import(&[&format!("iperf3/{name}.client.txt")]);
+        let flows = flows(&run.trials[0]);
+        let ends: [fn(&Flow) -> &EndSeries; 2] = [|flow| &flow.sender, |flow| &flow.receiver];
+        let total = |end: fn(&Flow) -> &EndSeries| {
+            let all = || flows.iter().map(end);
+            shown(all().map(EndSeries::bytes).sum(), EndSeries::rate_together(all()))
+        };
+        let is_sum = |row: &str| row.starts_with("[SUM]") && row.trim_end().ends_with("er");
+        assert_eq!(ends.map(total).to_vec(), printed(name, is_sum), "{name}");
+    }
 }
 
 #[test]

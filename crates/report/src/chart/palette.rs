@@ -21,7 +21,7 @@ pub(crate) enum Paint {
     Of(usize),
 }
 
-pub(super) const COLOURS: usize = 8;
+pub(crate) const COLOURS: usize = 8;
 
 impl Paint {
     pub(super) fn class(self) -> String {

@@ -61,6 +61,7 @@ pub(crate) struct Spot {
 const HEIGHT: f64 = 230.0;
 const LOW: f64 = 190.0;
 const HEAD: f64 = 16.0;
+const GAP: f64 = 8.0;
 /// Separates the values of points, which may contain spaces.
 const POINTS: &str = "|";
 const MOST_NAME: f64 = 190.0;
@@ -74,12 +75,14 @@ pub(super) fn draw_all(plots: &[Plot], canvas: &mut Canvas<'_>, y: f64) -> f64 {
 fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
     let top = legend::draw(&plot.keys, canvas, y);
     let mut top = plot.y.over(canvas, MARGIN, top, canvas.width - 2.0 * MARGIN);
-    let has_head = !plot.marks.is_empty() || !plot.stretches.is_empty();
-    top += if has_head { HEAD } else { 0.0 };
+    let right = canvas.width - MARGIN - 8.0;
+    let head_rows = head_rows(plot, left, right);
+    top += HEAD * head_rows as f64;
     let field = Field {
         plot,
         left,
-        right: canvas.width - MARGIN - 8.0,
+        right,
+        head_rows,
         top,
         bottom: top + if canvas.is_narrow() { LOW } else { HEIGHT },
     };
@@ -94,6 +97,22 @@ fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
     end + 6.0
 }
 
+/// Two rows if labels above the plot would overlap in one.
+fn head_rows(plot: &Plot, left: f64, right: f64) -> usize {
+    let marks = plot.marks.iter().map(|mark| (mark.at, &mark.text));
+    let stretches = plot.stretches.iter().map(|it| (f64::midpoint(it.from, it.to), &it.text));
+    let mut rooms: Vec<(f64, f64)> = marks
+        .chain(stretches)
+        .map(|(at, text)| {
+            let (x, wide) = (left + plot.x.scale.place(at) * (right - left), width(text, Style::Tick));
+            (x - wide / 2.0, x + wide / 2.0)
+        })
+        .collect();
+    rooms.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let is_tight = rooms.windows(2).any(|pair| pair[0].1 + GAP > pair[1].0);
+    if is_tight { 2 } else { rooms.len().min(1) }
+}
+
 fn zoomed(canvas: &mut Canvas<'_>, draw: impl FnOnce(&mut Canvas<'_>)) {
     canvas.group(&[("zoomed", String::new())], draw);
 }
@@ -104,6 +123,7 @@ struct Field<'a> {
     right: f64,
     top: f64,
     bottom: f64,
+    head_rows: usize,
 }
 
 impl Field<'_> {
@@ -217,7 +237,8 @@ impl Field<'_> {
 
     fn head(&self, canvas: &mut Canvas<'_>, x: f64, text: &str) {
         let text = fitted(&plain(text), self.right - self.left, Style::Tick);
-        for y in [self.top - 4.0, self.top + 12.0, self.top + 26.0] {
+        let above = (0..self.head_rows).map(|row| self.top - 4.0 - HEAD * row as f64);
+        for y in above.chain([self.top + 12.0, self.top + 26.0]) {
             let mut is_free = false;
             canvas.group(&[("at", format!("{x:.1}"))], |canvas| {
                 is_free = canvas.text_if_free((x, y), Anchor::Middle, Style::Tick, &text);

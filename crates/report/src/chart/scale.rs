@@ -83,7 +83,9 @@ fn log(low: f64, high: f64, about: usize) -> Vec<f64> {
         ticks.filter(|tick| (low..=high).contains(tick)).collect()
     };
     let [fine, middle, coarse] = [among(&[1.0, 2.0, 5.0]), among(&[1.0, 3.0]), among(&[1.0])];
-    if fine.len() <= about {
+    if fine.len() < 2 {
+        linear(low, high, about)
+    } else if fine.len() <= about {
         fine
     } else if middle.len() <= about {
         middle
@@ -118,6 +120,7 @@ mod tests {
         assert_eq!(Scale::Linear { low: -3.0, high: 3.0 }.ticks(4), [-2.0, 0.0, 2.0]);
         assert_eq!(Scale::Log { low: 8.0, high: 2000.0 }.ticks(4), [10.0, 100.0, 1000.0]);
         assert_eq!(Scale::Log { low: 8.0, high: 60.0 }.ticks(4), [10.0, 20.0, 50.0]);
+        assert_eq!(Scale::Log { low: 36.0, high: 44.0 }.ticks(4), [36.0, 38.0, 40.0, 42.0, 44.0]);
         let tail = Scale::Tail { nines: 3.01 }.ticks(9);
         assert_eq!(tail.len(), 5, "{tail:?}");
     }

@@ -62,6 +62,22 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
     TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
 }
 
+/// The senders' smoothed round trip (TCP_INFO), as the mean of their connections.
+pub(super) fn round_trips(data: &StreamData) -> Option<TimeSeries> {
+    let known = |interval: &Interval| interval.tcp.is_some_and(|tcp| tcp.rtt.0 > 0);
+    let senders: Vec<&[Interval]> = data.flows.iter().map(|flow| flow.sender.intervals.as_slice()).collect();
+    let longest = senders.iter().max_by_key(|intervals| intervals.len())?;
+    let mean = |(place, interval): (usize, &Interval)| {
+        let at_once = senders.iter().filter_map(|intervals| intervals.get(place)).filter(|it| known(it));
+        let times: Vec<f64> = at_once.filter_map(|it| Some(it.tcp?.rtt.0 as f64)).collect();
+        let [start, end] = [interval.start, interval.end].map(units::Nanos::seconds);
+        let value = times.iter().sum::<f64>() / times.len() as f64;
+        (!times.is_empty()).then_some(TimeSample { start, end, value, warmup: interval.warmup })
+    };
+    let samples = longest.iter().enumerate().filter_map(mean).collect();
+    Some(TimeSeries { what: "round trip under load", metric: Metric::RoundTrip, samples })
+}
+
 pub(crate) fn is_of_sender(result: &ResultSummary) -> bool {
     StreamSummary::of(result).is_some_and(|stream| stream.sent.is_some() && stream.received.is_none())
 }

@@ -1,5 +1,5 @@
-//! Latency percentiles on an axis where each additional nine takes equal width, which makes the tail visible.
-//! Overlays several results, or a closed and an open loop.
+//! Latency percentiles and the cumulative distribution. Each additional nine takes equal room on the axis of shares,
+//! which makes the tail visible. Overlays several results or runs, or a closed and an open loop.
 
 use findings::{ConnectSummary, Distribution, LatencySummary, ResultSummary};
 use workload::Metric;
@@ -13,22 +13,39 @@ use crate::{
 };
 
 pub(super) const KIND: &str = "percentiles";
+pub(super) const CDF: &str = "cdf";
 
 const MOST: usize = 7;
 
-type Timed<'a> = (&'a ResultSummary, TitledDistribution<'a>);
+pub(super) type Timed<'a> = (&'a ResultSummary, TitledDistribution<'a>);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Times over shares.
+    Percentiles,
+    /// Shares over times.
+    Cdf,
+}
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     charts(source, |_| true)
 }
 
+pub(super) fn build_cdf(source: &Source<'_>) -> Vec<Chart> {
+    of_form(source, |_| true, Form::Cdf)
+}
+
 pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> bool) -> Vec<Chart> {
+    of_form(source, wanted, Form::Percentiles)
+}
+
+fn of_form(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> bool, form: Form) -> Vec<Chart> {
     let findings = source.findings;
     let of_workload = |workload: &&str| -> Vec<Chart> {
         let results =
             findings.results.iter().filter(|result| result.workload == **workload && wanted(result));
         let timed: Vec<Timed<'_>> = results.flat_map(timed).collect();
-        timed.chunks(MOST).map(|timed| chart(workload, timed)).collect()
+        timed.chunks(MOST).map(|timed| chart(workload, timed, form)).collect()
     };
     labels::workloads(findings).iter().flat_map(of_workload).collect()
 }
@@ -46,31 +63,62 @@ pub(super) fn timed(result: &ResultSummary) -> Vec<Timed<'_>> {
     named.into_iter().filter(|(_, times)| times.count > 1).map(|named| (result, named)).collect()
 }
 
-fn chart(workload: &str, timed: &[Timed<'_>]) -> Chart {
+pub(super) fn chart(title: &str, timed: &[Timed<'_>], form: Form) -> Chart {
     let curves: Vec<Vec<(f64, f64)>> = timed.iter().map(|(_, (_, times))| curve(times)).collect();
+    let along = |points: Vec<(f64, f64)>| match form {
+        Form::Percentiles => points,
+        Form::Cdf => points.into_iter().map(|(share, time)| (time, share)).collect(),
+    };
+    let line = |number, kind, points| Line { number, kind, points: along(points), intervals: Vec::new() };
+    let bare = curves.iter().enumerate().map(|(number, points)| line(number, LineKind::Bare, points.clone()));
+    let dots = timed.iter().enumerate();
+    let dots = dots.map(|(number, (_, (_, times)))| line(number, LineKind::Dots, percentiles(times)));
+    let lines = bare.chain(dots).collect();
+    let (shares, times) = axes(&curves, form);
+    let (x, y) = if form == Form::Percentiles { (shares, times) } else { (times, shares) };
+    let keys = timed.iter().enumerate().map(|(number, (_, (name, _)))| Key::Line(number, name.clone()));
+    let (kind, what) = match form {
+        Form::Percentiles => (KIND, "latency percentiles"),
+        Form::Cdf => (CDF, "cumulative distribution of the latency"),
+    };
+    Chart {
+        kind,
+        title: format!("{title}: {what}"),
+        about: timed.iter().map(|(_, named)| phrase(named)).collect::<Vec<_>>().join("; "),
+        drawing: Drawing::Plots(vec![Plot {
+            x,
+            y,
+            lines,
+            marks: Vec::new(),
+            stretches: Vec::new(),
+            spots: Vec::new(),
+            keys: keys.collect(),
+        }]),
+        data: data(&curves, timed),
+        plain: None,
+    }
+}
+
+/// The axes of shares and of times.
+fn axes(curves: &[Vec<(f64, f64)>], form: Form) -> (Axis, Axis) {
     let all = || curves.iter().flatten();
     let deepest = all().map(|(share, _)| *share).fold(0.0, f64::max);
-    let nines = -(1.0 - deepest).max(1e-9).log10() + 0.1;
-    let line = |(number, points): (usize, &Vec<(f64, f64)>)| Line {
-        number,
-        kind: LineKind::Bare,
-        points: points.clone(),
-        intervals: Vec::new(),
+    let scale = Scale::Tail { nines: -(1.0 - deepest).max(1e-9).log10() + 0.1 };
+    let shares = match form {
+        Form::Percentiles => Axis { title: "percentile".to_owned(), scale, ticks: Ticks::Percentiles },
+        Form::Cdf => Axis { title: "share of all".to_owned(), scale, ticks: Ticks::Percent },
     };
-    let dots = |(number, (_, (_, times))): (usize, &Timed<'_>)| Line {
-        number,
-        kind: LineKind::Dots,
-        points: percentiles(times),
-        intervals: Vec::new(),
-    };
-    let lines = curves.iter().enumerate().map(line).chain(timed.iter().enumerate().map(dots)).collect();
     let values = || all().map(|(_, time)| *time);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let y = if least > 0.0 && most / least > 8.0 {
+    let times = if least > 0.0 && most / least > 8.0 {
         Axis::log(Metric::RoundTrip, "latency", values())
     } else {
         Axis::of_metric(Metric::Latency, Scale::from_zero(values()), most)
     };
+    (shares, times)
+}
+
+fn data(curves: &[Vec<(f64, f64)>], timed: &[Timed<'_>]) -> Data {
     let mut data = Data::new(["result", "distribution", "share", "time_ns"]);
     for (curve, (result, (name, _))) in curves.iter().zip(timed) {
         for (share, time) in curve {
@@ -82,27 +130,7 @@ fn chart(workload: &str, timed: &[Timed<'_>]) -> Chart {
             ]);
         }
     }
-    let keys = timed.iter().enumerate().map(|(number, (_, (name, _)))| Key::Line(number, name.clone()));
-    Chart {
-        kind: KIND,
-        title: format!("{workload}: latency percentiles"),
-        about: timed.iter().map(|(_, named)| phrase(named)).collect::<Vec<_>>().join("; "),
-        drawing: Drawing::Plots(vec![Plot {
-            x: Axis {
-                title: "percentile".to_owned(),
-                scale: Scale::Tail { nines },
-                ticks: Ticks::Percentiles,
-            },
-            y,
-            lines,
-            marks: Vec::new(),
-            stretches: Vec::new(),
-            spots: Vec::new(),
-            keys: keys.collect(),
-        }]),
-        data,
-        plain: None,
-    }
+    data
 }
 
 fn phrase((name, times): &TitledDistribution<'_>) -> String {

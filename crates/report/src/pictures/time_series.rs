@@ -1,4 +1,4 @@
-//! A trial's rate or round trips over time, with the warm-up, level shifts and CPU contention. Long series are
+//! A trial's rate and round trips over time, with the warm-up, level shifts and CPU contention. Long series are
 //! reduced to the minimum and maximum per pixel, which preserves short spikes.
 
 use findings::{ResultShift, ResultSummary};
@@ -9,7 +9,7 @@ use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Line, LineKind, Mark, Plot, Scale, Stretch, Ticks},
     kind::{self, TimeSample, TimeSeries},
-    phrases,
+    phrases, quantity,
     sections::Source,
     text::GLUE,
 };
@@ -26,20 +26,15 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
 /// Picks the first trial with a level shift, or else the first trial. `None` if too few intervals were stored.
 pub(crate) fn chart(record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
     let trial = trial(record, result)?;
-    let series = kind::series(&trial.measurement)?;
-    if series.samples.len() < 3 {
-        return None;
-    }
-    Some(of_series(
-        &series,
-        &Shown {
-            result: &result.id,
-            trial: trial.index,
-            label: result.label.clone(),
-            shifts: result.shifts.iter().filter(|shift| shift.trial == trial.index).collect(),
-            disturbed: disturbance(trial),
-        },
-    ))
+    let shown = Shown {
+        result: &result.id,
+        trial: trial.index,
+        label: result.label.clone(),
+        shifts: result.shifts.iter().filter(|shift| shift.trial == trial.index).collect(),
+        disturbed: disturbance(trial),
+    };
+    let series = kind::series(&trial.measurement);
+    (!series.is_empty()).then(|| of_series(&series, &shown))
 }
 
 struct Shown<'a> {
@@ -50,52 +45,89 @@ struct Shown<'a> {
     disturbed: Option<String>,
 }
 
-fn of_series(series: &TimeSeries, shown: &Shown<'_>) -> Chart {
-    let columns = columns(&series.samples);
-    let begin = series.samples.iter().find(|sample| !sample.warmup).map_or(0.0, |sample| sample.start);
-    let first = series.samples.first().map_or(0.0, |sample| sample.start);
-    let end = series.samples.last().map_or(1.0, |sample| sample.end);
-    let values = || columns.iter().flat_map(|column| [column.least, column.most]);
-    let largest = values().fold(0.0, f64::max);
-    let time = |at: f64| Stretch { from: first, to: at, text: "warm-up".to_owned() };
-    let disturbed = shown.disturbed.clone().map(|text| Stretch { from: begin, to: end, text });
-    let points = columns.iter().flat_map(Column::points).collect();
-    let plot = Plot {
-        x: Axis {
-            title: "time in the trial, s".to_owned(),
-            scale: Scale::Linear { low: first, high: end.max(first + 1e-9) },
-            ticks: Ticks::In(1.0),
-        },
-        y: Axis::of_metric(series.metric, Scale::from_zero(values()), largest),
-        lines: vec![Line { number: 0, kind: LineKind::Bare, points, intervals: Vec::new() }],
-        marks: shown.shifts.iter().map(|shift| mark(series, shift, begin)).collect(),
-        stretches: (begin > first).then(|| time(begin)).into_iter().chain(disturbed).collect(),
-        spots: Vec::new(),
-        keys: Vec::new(),
-    };
-    let mut data = Data::new(["result", "trial", "start_s", "end_s", "least", "most", "warmup"]);
-    for column in &columns {
-        data.push([
-            Some(shown.result.to_owned()),
-            Some(shown.trial.to_string()),
-            number(Some(column.start)),
-            number(Some(column.end)),
-            number(Some(column.least)),
-            number(Some(column.most)),
-            Some(column.warmup.to_string()),
-        ]);
-    }
+fn of_series(all: &[TimeSeries], shown: &Shown<'_>) -> Chart {
+    let first = &all[0];
+    let drawn: Vec<Reduced<'_>> = all.iter().map(Reduced::of).collect();
+    let (from, to) = span(drawn.iter());
+    let begin = first.samples.iter().find(|sample| !sample.warmup).map_or(0.0, |sample| sample.start);
+    let warm_up = (begin > from).then(|| Stretch { from, to: begin, text: "warm-up".to_owned() });
+    let disturbed = shown.disturbed.clone().map(|text| Stretch { from: begin, to, text });
+    let stretches: Vec<Stretch> = warm_up.into_iter().chain(disturbed).collect();
+    let mut plots: Vec<Plot> = drawn
+        .iter()
+        .map(|one| Plot { stretches: stretches.clone(), ..plot(&[(0, one)], (from, to)) })
+        .collect();
+    plots[0].marks = shown.shifts.iter().map(|shift| mark(first, shift, begin)).collect();
+    let mut data = Data::new(["result", "trial"].into_iter().chain(COLUMN));
+    drawn.iter().for_each(|one| one.push_into(&mut data, &[shown.result, &shown.trial.to_string()]));
+    let quantities: Vec<&str> = all.iter().map(|series| series.what).collect();
     Chart {
         kind: KIND,
-        title: format!("{}: {} over time, trial {}", shown.label, series.what, shown.trial + 1),
-        about: about(series, &shown.shifts),
-        drawing: Drawing::Plots(vec![plot]),
+        title: format!("{}: {} over time, trial {}", shown.label, quantities.join(" and "), shown.trial + 1),
+        about: about(first, &shown.shifts),
+        drawing: Drawing::Plots(plots),
         data,
         plain: None,
     }
 }
 
-fn trial<'a>(record: &'a RunRecord, result: &ResultSummary) -> Option<&'a Trial> {
+/// A series with at most one column per pixel.
+pub(super) struct Reduced<'a> {
+    pub(super) series: &'a TimeSeries,
+    columns: Vec<Column>,
+}
+
+pub(super) const COLUMN: [&str; 6] = ["series", "start_s", "end_s", "least", "most", "warmup"];
+
+impl<'a> Reduced<'a> {
+    pub(super) fn of(series: &'a TimeSeries) -> Self {
+        Self { series, columns: columns(&series.samples) }
+    }
+
+    pub(super) fn push_into(&self, data: &mut Data, place: &[&str]) {
+        for column in &self.columns {
+            let numbers = [column.start, column.end, column.least, column.most].map(|it| number(Some(it)));
+            let place = place.iter().copied().chain([self.series.what]).map(|word| Some(word.to_owned()));
+            data.push(place.chain(numbers).chain([Some(column.warmup.to_string())]));
+        }
+    }
+}
+
+pub(super) fn span<'a>(all: impl Iterator<Item = &'a Reduced<'a>> + Clone) -> (f64, f64) {
+    let columns = || all.clone().flat_map(|one| &one.columns);
+    let first = columns().map(|column| column.start).fold(f64::INFINITY, f64::min);
+    (first, columns().map(|column| column.end).fold(first + 1e-9, f64::max))
+}
+
+/// Draws series of the same quantity in one plot, each as the line with its number.
+pub(super) fn plot(all: &[(usize, &Reduced<'_>)], (from, to): (f64, f64)) -> Plot {
+    let values =
+        || all.iter().flat_map(|(_, one)| &one.columns).flat_map(|column| [column.least, column.most]);
+    let (series, largest) = (all[0].1.series, values().fold(0.0, f64::max));
+    let line = |(number, one): &(usize, &Reduced<'_>)| {
+        let points = one.columns.iter().flat_map(Column::points).collect();
+        Line { number: *number, kind: LineKind::Bare, points, intervals: Vec::new() }
+    };
+    Plot {
+        x: Axis {
+            title: "time in the trial, s".to_owned(),
+            scale: Scale::Linear { low: from, high: to },
+            ticks: Ticks::In(1.0),
+        },
+        y: Axis::of_unit(
+            series.what,
+            quantity::Scale::of(series.metric, largest),
+            Scale::from_zero(values()),
+        ),
+        lines: all.iter().map(line).collect(),
+        marks: Vec::new(),
+        stretches: Vec::new(),
+        spots: Vec::new(),
+        keys: Vec::new(),
+    }
+}
+
+pub(super) fn trial<'a>(record: &'a RunRecord, result: &ResultSummary) -> Option<&'a Trial> {
     let mut trials: Vec<&Trial> =
         record.trials.iter().filter(|trial| trial.result == result.id && trial.arm == Arm::Measure).collect();
     let jumps = |trial: &Trial| result.shifts.iter().any(|shift| shift.trial == trial.index);
@@ -118,7 +150,7 @@ fn disturbance(trial: &Trial) -> Option<String> {
     })
 }
 
-fn about(series: &TimeSeries, shifts: &[&ResultShift]) -> String {
+pub(super) fn about(series: &TimeSeries, shifts: &[&ResultShift]) -> String {
     let values = || series.samples.iter().filter(|sample| !sample.warmup).map(|sample| sample.value);
     let value = |value: f64| phrases::value(series.metric, value);
     let jumps = match shifts {
@@ -188,7 +220,7 @@ mod tests {
         let samples = (0..1_000_000).map(sample).collect();
         let series = TimeSeries { what: "throughput", metric: workload::Metric::Throughput, samples };
         let (label, shifts, disturbed) = ("a".to_owned(), Vec::new(), None);
-        let chart = of_series(&series, &Shown { result: "a", trial: 0, label, shifts, disturbed });
+        let chart = of_series(&[series], &Shown { result: "a", trial: 0, label, shifts, disturbed });
         let shown = chart::inline(&chart, chart::PAGE, "c1") + &chart::inline(&chart, chart::NARROW, "n1");
         for drawn in [chart::file(&chart, chart::Theme::Auto), shown] {
             assert!(drawn.len() < 200 << 10 && drawn.len() > 10 << 10, "{} bytes", drawn.len());

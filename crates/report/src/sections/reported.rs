@@ -1,7 +1,6 @@
 //! Columns of other tools, by result.
 
 use findings::ResultSummary;
-use units::{Bytes, Share, significant};
 use workload::{Metric, Quantity, ReportedValue};
 
 use super::{Source, headline};
@@ -9,7 +8,8 @@ use crate::{
     labels,
     page::{Block, Column, Section, Table, left, right, section},
     phrases,
-    text::{Text, Tone, softened},
+    quantity::Scale,
+    text::{Text, Tone, glued, softened},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -24,9 +24,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!results.is_empty()).then(|| section("As reported", tables.collect()))
 }
 
+/// Results are rounded, so a judged value with more digits is also listed.
 fn says_more(result: &ResultSummary) -> bool {
     let judged = headline::column(result);
-    result.reported.iter().any(|value| Some(value.name.as_str()) != judged)
+    let is_rounded = |value: &ReportedValue| shown(value) != phrases::value(result.metric, value.value);
+    result.reported.iter().any(|value| Some(value.name.as_str()) != judged || is_rounded(value))
 }
 
 fn table(results: &[&ResultSummary]) -> Table {
@@ -51,18 +53,19 @@ fn table(results: &[&ResultSummary]) -> Table {
     Table { columns, rows: results.iter().map(row).collect(), caption: None }
 }
 
+/// Keeps the digits of the log.
 fn shown(reported: &ReportedValue) -> String {
     let value = reported.value;
-    let in_unit = |metric| phrases::value(metric, value);
+    let in_unit = |metric| glued(&Scale::of(metric, value).quoting(value).quantity(value));
     match reported.quantity {
         Quantity::BitRate => in_unit(Metric::Throughput),
         Quantity::Time => in_unit(Metric::Latency),
         Quantity::PerSecond => in_unit(Metric::MessageRate),
-        Quantity::Share => Share(value).to_string(),
-        Quantity::ByteRate if value >= 0.0 => format!("{}/s", Bytes(value.round() as u64)),
-        Quantity::Size if value >= 0.0 => Bytes(value.round() as u64).to_string(),
+        Quantity::Share => glued(&Scale::percent(value).quoting(value).quantity(value)),
+        Quantity::ByteRate => glued(&format!("{}/s", Scale::of_bytes(value).quantity(value))),
+        Quantity::Size => glued(&Scale::of_bytes(value).quantity(value)),
         Quantity::Count if value >= 0.0 && value.fract() == 0.0 => phrases::grouped(value as u64),
         Quantity::Count => format!("{value}"),
-        Quantity::Size | Quantity::ByteRate | Quantity::Plain => significant(value, 3),
+        Quantity::Plain => Scale::plain(value).quoting(value).number(value),
     }
 }

@@ -5,11 +5,26 @@ use findings::{Difference, Evidence, Finding, Remedy, RemedyEffect, Severity};
 use super::{Source, invalid_trials::Valueless};
 use crate::{
     page::{Block, Section, section},
-    phrases::{self, Confidence},
+    phrases::{self, Confidence, MOST_ADVICE},
     text::{Text, Tone},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
+    Some(of_first(source, usize::MAX))
+}
+
+/// Lists only the most important findings.
+pub(super) fn short(source: &Source<'_>) -> Section {
+    of_first(source, MOST_ADVICE)
+}
+
+pub(crate) fn more(count: usize, run: &str) -> Option<Text> {
+    (count > 0).then(|| {
+        Text::of(Tone::Faint, format!("{count} more: ")).and(Tone::Code, format!("plumb explain {run}"))
+    })
+}
+
+fn of_first(source: &Source<'_>, most: usize) -> Section {
     let findings = source.findings;
     let blocks = if findings.results.is_empty() {
         vec![Block::Paragraph(nothing_measured(source))]
@@ -17,13 +32,14 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let line = "No known cause of a slowdown was found.";
         vec![Block::Paragraph(Text::of(Tone::Good, line))]
     } else {
-        findings.findings.iter().flat_map(claim).collect()
+        let rest = more(findings.findings.len().saturating_sub(most), &findings.run.id.0);
+        findings.findings.iter().take(most).flat_map(claim).chain(rest.map(Block::Paragraph)).collect()
     };
     let without = source.record.filter(|_| !findings.results.is_empty()).and_then(|record| {
         let without = Valueless::of(record, findings);
         (without.trials > 0).then(|| Block::Paragraph(Text::of(Tone::Doubtful, without.in_words())))
     });
-    Some(section("Findings", blocks.into_iter().chain(without).collect()))
+    section("Findings", blocks.into_iter().chain(without).collect())
 }
 
 fn nothing_measured(source: &Source<'_>) -> Text {

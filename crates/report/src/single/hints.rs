@@ -7,7 +7,7 @@ use crate::{
     sections::verdict,
 };
 
-pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
-    let blocks: Vec<Block> = single.hints.iter().flat_map(verdict::claim).collect();
+pub(super) fn build(single: &SingleMeasurement, most: usize) -> Option<Section> {
+    let blocks: Vec<Block> = single.hints.iter().take(most).flat_map(verdict::claim).collect();
     (!blocks.is_empty()).then(|| section("Hints", blocks))
 }

@@ -9,8 +9,8 @@ use crate::{
     text::{Text, Tone},
 };
 
-pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
-    let items = all(single);
+pub(super) fn build(single: &SingleMeasurement, most: usize) -> Option<Section> {
+    let items: Vec<Text> = all(single).into_iter().take(most).collect();
     (!items.is_empty()).then(|| section("Warnings", vec![Block::List(items)]))
 }
 

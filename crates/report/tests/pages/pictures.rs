@@ -307,8 +307,14 @@ fn time_series_matches_the_record() {
     let series = pictures.iter().find(|picture| picture.kind() == "time-series").expect("there is one");
     let rows = rows(&series.csv());
     let flows = &stream(&record).flows;
-    assert_eq!(rows.len(), flows[0].receiver.intervals.len());
-    for (place, row) in rows.iter().enumerate() {
+    let (rates, round_trips) = rows.split_at(flows[0].receiver.intervals.len());
+    assert!(round_trips.iter().all(|row| row["series"] == "round trip under load"), "{round_trips:?}");
+    for (interval, row) in flows[0].sender.intervals.iter().zip(round_trips) {
+        let rtt = interval.tcp.expect("a TCP sample").rtt.0;
+        assert_eq!((&row["least"], &row["most"]), (&rtt.to_string(), &rtt.to_string()));
+    }
+    for (place, row) in rates.iter().enumerate() {
+        assert_eq!(row["series"], "throughput");
         let intervals = || flows.iter().map(|flow| &flow.receiver.intervals[place]);
         let rate: f64 = intervals().map(|it| it.bytes.0 as f64 * 8.0 / (it.end - it.start).seconds()).sum();
         for column in ["least", "most"] {

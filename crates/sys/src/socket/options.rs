@@ -24,11 +24,22 @@ pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "reads /proc/sys")]
+/// Lists the congestion controls of this kernel, or nothing if they are unknown.
 #[must_use]
-pub fn has_congestion(algorithm: &str) -> bool {
-    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    available.is_ok_and(|names| names.split_whitespace().any(|name| name == algorithm))
+pub fn available_congestion() -> Vec<String> {
+    congestion_list("/proc/sys/net/ipv4/tcp_available_congestion_control")
+}
+
+/// Lists the congestion controls that a process without CAP_NET_ADMIN may use.
+#[must_use]
+pub fn allowed_congestion() -> Vec<String> {
+    congestion_list("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
+}
+
+#[expect(clippy::disallowed_methods, reason = "reads /proc/sys")]
+fn congestion_list(path: &str) -> Vec<String> {
+    let names = std::fs::read_to_string(path).unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
 }
 
 pub fn congestion(fd: impl AsFd) -> Result<String> {

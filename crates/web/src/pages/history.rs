@@ -123,7 +123,7 @@ fn result(number: usize, history: &ResultHistory, runs: &[Arc<RunResults>]) -> M
                 @for shift in shifts(history, runs, scale) { (shift) }
                 @if let Some(drift) = history.drift { br; "Drift: " strong { (findings::change(drift)) } " over these runs" }
             }
-            div.wide tabindex="0" role="group" aria-labelledby={ "result-" (number) } { (chart::drawn(history, runs, scale)) }
+            (chart::drawn(history, runs, scale))
             details { summary { "Values" } (table(history, runs, scale)) }
         }
     }
@@ -156,7 +156,7 @@ fn shifts(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Ve
 fn table(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
     html! {
         div.wide {
-            table {
+            table.values {
                 thead { tr {
                     th scope="col" { "Run" } th scope="col" { "Started (UTC)" }
                     th.number scope="col" { "Value, " (scale.unit) } th.number scope="col" { "Interval" }

@@ -1,4 +1,4 @@
-//! The progress output of `plumb import`, which lists tests as they are found.
+//! The output of `plumb import`: the number of tests and, with `--sources`, their places.
 
 use std::{io, ops::RangeInclusive};
 
@@ -7,16 +7,16 @@ use samples::RunHeader;
 
 use crate::output;
 
-const LISTED: u32 = 40;
+/// The maximum number of notes printed without `--sources`.
+const NOTES: usize = 2;
 
 const TABLE: &str = "a table";
 
 #[derive(Default)]
 pub(super) struct Summary {
     quiet: bool,
+    sources: bool,
     tests: usize,
-    lines: u32,
-    unlisted: usize,
     table: Option<Table>,
 }
 
@@ -29,13 +29,13 @@ struct Table {
 }
 
 impl Summary {
-    pub(super) fn new(quiet: bool) -> Self {
-        Self { quiet, ..Self::default() }
+    pub(super) fn new(quiet: bool, sources: bool) -> Self {
+        Self { quiet, sources, ..Self::default() }
     }
 
     pub(super) fn test(&mut self, done: &Done) -> io::Result<()> {
         self.tests += 1;
-        if self.quiet {
+        if !self.sources {
             return Ok(());
         }
         let heading = done.title.last();
@@ -44,7 +44,7 @@ impl Summary {
             self.end_table()?;
             let mut places = vec![place(&done.file, &done.lines)];
             places.extend(done.other_end.as_ref().map(|(file, lines)| place(file, lines)));
-            return self.line(&places.join(", "), &done.what, heading, &done.trial.result, 1);
+            return line(&places.join(", "), &done.what, heading, &done.trial.result);
         }
         if let Some(table) = &mut self.table
             && table.file == done.file
@@ -71,14 +71,14 @@ impl Summary {
             return output::line(&header.id);
         }
         self.end_table()?;
-        if self.unlisted > 0 {
-            output::line(format_args!("... and {} more", self.unlisted))?;
-        }
-        let record = header.origin.imported().cloned().unwrap_or_default();
-        for note in &record.notes {
-            output::aside(format_args!("note: {note}"));
-        }
         let (id, results) = (&header.id, counted(header.results.len(), "result"));
+        let notes = header.origin.imported().map(|record| record.notes.as_slice()).unwrap_or_default();
+        if self.sources || notes.len() <= NOTES {
+            notes.iter().for_each(|note| output::aside(format_args!("note: {note}")));
+        } else {
+            let count = notes.len();
+            output::aside(format_args!("{count} notes: `plumb report {id} --section import`"));
+        }
         let trials = counted(self.tests, "trial");
         output::prose(&format!("imported {trials} in {results}; `plumb report {id}` shows them"))
     }
@@ -91,25 +91,13 @@ impl Summary {
             (format!("{TABLE}, {} rows", table.rows), format!("{} etc.", table.result))
         };
         let place = place(&table.file, &table.lines);
-        self.line(&place, &what, table.heading.as_ref(), &result, table.rows)
+        line(&place, &what, table.heading.as_ref(), &result)
     }
+}
 
-    fn line(
-        &mut self,
-        place: &str,
-        what: &str,
-        heading: Option<&String>,
-        result: &str,
-        tests: usize,
-    ) -> io::Result<()> {
-        if self.lines == LISTED {
-            self.unlisted += tests;
-            return Ok(());
-        }
-        self.lines += 1;
-        let heading = heading.map(|heading| format!("  \"{heading}\"")).unwrap_or_default();
-        output::prose(&format!("{place}  {what}{heading}  as {result}"))
-    }
+fn line(place: &str, what: &str, heading: Option<&String>, result: &str) -> io::Result<()> {
+    let heading = heading.map(|heading| format!("  \"{heading}\"")).unwrap_or_default();
+    output::prose(&format!("{place}  {what}{heading}  as {result}"))
 }
 
 fn place(file: &str, lines: &RangeInclusive<u64>) -> String {

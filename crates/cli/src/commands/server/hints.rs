@@ -1,4 +1,4 @@
-//! Hints about properties of this machine that may slow down clients. Each is printed once per device.
+//! Hints about properties of this machine that may slow down or limit clients. Each is printed once.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,15 @@ use server::{Client, Event, Work};
 pub(super) struct Hints(Mutex<BTreeSet<String>>);
 
 impl Hints {
-    /// Returns a new hint after a client's stream. This runs on the client's thread, after the measurement.
+    /// Returns a new hint when the server starts, or after a client's stream. The latter runs on the client's thread,
+    /// after the measurement.
     pub(super) fn after(&self, event: &Event<'_>) -> Option<String> {
+        if let Event::Listening { confinement: Some(_), .. } = event {
+            return limited_congestion(
+                &sys::socket::available_congestion(),
+                &sys::socket::allowed_congestion(),
+            );
+        }
         let Event::Ends { client: Client { peer, local, work: Work::Stream(_), .. }, .. } = event else {
             return None;
         };
@@ -29,9 +36,34 @@ impl Hints {
     }
 }
 
+/// A confined server lacks CAP_NET_ADMIN.
+fn limited_congestion(available: &[String], allowed: &[String]) -> Option<String> {
+    let refused: Vec<&str> =
+        available.iter().filter(|name| !allowed.contains(name)).map(String::as_str).collect();
+    (!refused.is_empty()).then(|| {
+        format!(
+            "hint: for -R, clients may choose {} as the congestion control, but not {}; to allow more: \
+             sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{}\"",
+            allowed.join(" or "),
+            refused.join(" or "),
+            available.join(" ")
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_congestion_controls_that_a_confined_server_may_not_use() {
+        let list = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let of = |allowed: &[&str]| limited_congestion(&list(&["reno", "bbr", "cubic"]), &list(allowed));
+        assert_eq!(of(&["cubic", "reno", "bbr"]), None);
+        let hint = of(&["reno", "bbr"]).expect("cubic is not allowed");
+        assert!(hint.contains("choose reno or bbr as") && hint.contains("not cubic"), "{hint}");
+        assert!(hint.contains("=\"reno bbr cubic\""), "{hint}");
+    }
 
     #[test]
     fn prints_each_device_hint_once() {

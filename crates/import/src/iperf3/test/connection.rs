@@ -5,11 +5,11 @@ use workload::{DatagramSample, Interval, SocketFacts, TcpSample};
 
 use crate::{
     iperf3::{
-        agreement::{self, Agreement},
+        agreement::{self, Agreement, Totals},
         bytes,
         figure::Figure,
         log::Stream,
-        row::{Rest, Row, Tag},
+        row::{Rest, Row, Side, Tag},
     },
     series::Series,
 };
@@ -26,6 +26,8 @@ pub(super) struct Connection {
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
     pub(super) of_receiver: Option<Interval>,
+    pub(super) totals_of_sender: Option<Totals>,
+    pub(super) totals_of_receiver: Option<Totals>,
     pub(super) has_sender_row: bool,
     pub(super) has_receiver_row: bool,
     pub(super) plain: Option<Interval>,
@@ -53,6 +55,25 @@ impl Connection {
 
     fn summaries(&self, sends: bool) -> (Option<Interval>, Option<Interval>) {
         if sends { (self.of_sender, self.of_receiver) } else { (self.of_receiver, self.of_sender) }
+    }
+
+    pub(super) const fn summary(&mut self, side: Side, interval: Option<Interval>, row: &Row) {
+        let totals = Some(Totals::of(row));
+        match side {
+            Side::Sender => {
+                (self.of_sender, self.totals_of_sender, self.has_sender_row) = (interval, totals, true);
+            }
+            Side::Receiver => {
+                (self.of_receiver, self.totals_of_receiver, self.has_receiver_row) = (interval, totals, true);
+            }
+        }
+    }
+
+    pub(super) const fn totals(&self, side: Side) -> Option<Totals> {
+        match side {
+            Side::Sender => self.totals_of_sender,
+            Side::Receiver => self.totals_of_receiver,
+        }
     }
 
     pub(super) fn agreement(&self, sends: bool) -> Option<Agreement> {
@@ -98,11 +119,15 @@ impl Connection {
         {
             datagrams.lost = datagrams.lost.max(self.datagrams_lost());
         }
+        let totals = self.totals(Side::of(sends));
         let mut own = self.series.into_intervals();
         match summary {
             Some(summary) if own.is_empty() || by_summary => own = vec![summary],
             Some(summary) => agreement::add_counts_of_summary(&mut own, &summary),
             None => {}
+        }
+        if let Some(totals) = totals {
+            totals.apply(&mut [&mut own]);
         }
         let congestion = if sends { congestion.clone() } else { None };
         let socket = SocketFacts { congestion, ..SocketFacts::default() };

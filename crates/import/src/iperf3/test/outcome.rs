@@ -5,7 +5,13 @@ use workload::{Interval, Transport};
 use super::{Gaps, ROUNDED, Test, connection::Connection};
 use crate::{
     imported_test::{End, ImportedTest},
-    iperf3::{agreement::Agreement, command::Protocol, log::Log, time},
+    iperf3::{
+        agreement::Agreement,
+        command::Protocol,
+        log::{Log, Stream},
+        row::Side,
+        time,
+    },
     places,
 };
 
@@ -150,6 +156,8 @@ impl Test {
             let sends = way(&connection);
             connection.into_stream(sends, knows_other, by_summary, &self.congestion)
         });
+        let mut streams: Vec<Stream> = streams.collect();
+        self.sums.iter().for_each(|sum| add_up_to(sum, &mut streams));
         let log = Log {
             format: "iperf3 text",
             lines: self.first..=self.last,
@@ -158,7 +166,7 @@ impl Test {
             transport,
             knows_direction,
             message: self.asked.message,
-            streams: streams.collect(),
+            streams,
             congestion: self.congestion.or(self.asked.congestion),
             rate: self.asked.rate,
             options: self.asked.options,
@@ -225,5 +233,18 @@ impl Test {
             && all().any(|it| it.of_sender.as_ref().is_some_and(counted));
         let began = self.peer.is_some() || self.asked.client;
         if self.reverse || self.asked.reverse || from_other_end { Some(false) } else { began.then_some(true) }
+    }
+}
+
+/// Keeps the totals of a sum, from which the rounded totals of its connections may differ.
+fn add_up_to(sum: &Connection, streams: &mut [Stream]) {
+    for side in [Side::Sender, Side::Receiver] {
+        let Some(totals) = sum.totals(side) else { continue };
+        let is_part = |stream: &&mut Stream| sum.tag.is_none_or(|tag| tag.sends == stream.sends);
+        let ends = streams.iter_mut().filter(is_part).map(|stream| match Side::of(stream.sends) == side {
+            true => stream.own.as_mut_slice(),
+            false => stream.other.as_mut_slice(),
+        });
+        totals.apply(&mut ends.collect::<Vec<_>>());
     }
 }

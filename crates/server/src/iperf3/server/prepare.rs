@@ -227,7 +227,8 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCo
     }
     // The kernel would try to load a module for an unknown name. As in iperf3, the client knows the name and
     // uses it for sending.
-    let congestion = params.congestion.as_ref().filter(|name| sys::socket::has_congestion(name));
+    let congestion =
+        params.congestion.as_ref().filter(|name| sys::socket::available_congestion().contains(name));
     if let Some(congestion) = congestion {
         let set = sys::socket::set_congestion(socket, congestion);
         // Unprivileged processes may not use every congestion control. Receivers do not need to set one.

@@ -9,8 +9,9 @@ use report::Scale;
 use super::changes;
 use crate::{links, shell::short, time};
 
-/// The width in units of the chart, which is scaled to the page.
-const WIDTH: f64 = 760.0;
+/// The drawing for a page and for a phone, of which the style sheet shows one: its class, width, which is scaled to the
+/// page, and number of dates.
+const DRAWINGS: [(&str, f64, usize); 2] = [("page", 760.0, 6), ("phone", 360.0, 2)];
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 16.0;
@@ -22,25 +23,40 @@ const ROOM: f64 = 0.08;
 /// The minimum range of the axis, as a fraction of the largest value. It prevents noise from filling the
 /// chart.
 const LEAST_SPAN: f64 = 0.1;
-const DATES: usize = 6;
 
 struct Axes {
+    width: f64,
     low: f64,
     high: f64,
     runs: usize,
 }
 
 pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Scale) -> Markup {
-    let axes = Axes::of(&history.points, runs.len());
+    html! {
+        @for (class, width, dates) in DRAWINGS {
+            (drawing(history, runs, scale, class, &Axes::of(&history.points, runs.len(), width), dates))
+        }
+    }
+}
+
+fn drawing(
+    history: &ResultHistory,
+    runs: &[Arc<RunResults>],
+    scale: Scale,
+    class: &str,
+    axes: &Axes,
+    dates: usize,
+) -> Markup {
     let days = [runs.first(), runs.last()].map(|run| run.map(|run| time::day(run.started)));
     let begun = if days[0] == days[1] { time::second_of_day } else { time::day };
+    let right = axes.width - RIGHT;
     html! {
-        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="group" aria-label=(spoken(history, scale)) {
+        svg.chart.(class) viewBox={ "0 0 " (axes.width) " " (HEIGHT) } role="group" aria-label=(spoken(history, scale)) {
             @for tick in axes.ticks() {
-                line.grid x1=(LEFT) x2=(WIDTH - RIGHT) y1=(at(axes.y(tick))) y2=(at(axes.y(tick))) {}
+                line.grid x1=(LEFT) x2=(right) y1=(at(axes.y(tick))) y2=(at(axes.y(tick))) {}
                 text.tick x=(LEFT - 8.0) y=(at(axes.y(tick) + 4.0)) text-anchor="end" { (scale.quantity(tick)) }
             }
-            @for (place, run) in runs.iter().enumerate().step_by(runs.len().div_ceil(DATES).max(1)) {
+            @for (place, run) in runs.iter().enumerate().step_by(runs.len().div_ceil(dates).max(1)) {
                 text.tick x=(at(axes.x(place))) y=(HEIGHT - 8.0) text-anchor="middle" { (begun(run.started)) }
             }
             @for pair in history.levels.windows(2) {
@@ -51,7 +67,7 @@ pub(super) fn drawn(history: &ResultHistory, runs: &[Arc<RunResults>], scale: Sc
                 line.level x1=(at(axes.x(level.first) - axes.half_step())) x2=(at(axes.x(level.last) + axes.half_step()))
                     y1=(at(axes.y(level.value))) y2=(at(axes.y(level.value))) {}
             }
-            @for (place, value) in &history.points { (point(&axes, *place, value, runs, scale)) }
+            @for (place, value) in &history.points { (point(axes, *place, value, runs, scale)) }
         }
     }
 }
@@ -85,7 +101,7 @@ fn at(place: f64) -> String {
 }
 
 impl Axes {
-    fn of(points: &[(usize, Estimate)], runs: usize) -> Self {
+    fn of(points: &[(usize, Estimate)], runs: usize, width: f64) -> Self {
         let ends = |value: &Estimate| {
             let range = value.interval.map_or((value.estimate, value.estimate), |it| (it.low, it.high));
             [range.0.min(value.estimate), range.1.max(value.estimate)]
@@ -93,13 +109,13 @@ impl Axes {
         let all = || points.iter().flat_map(|(_, value)| ends(value)).filter(|end| end.is_finite());
         let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
         if low > high {
-            return Self { low: 0.0, high: 1.0, runs };
+            return Self { width, low: 0.0, high: 1.0, runs };
         }
         let span = (high - low).max(high.abs() * LEAST_SPAN).max(f64::MIN_POSITIVE);
         let middle = f64::midpoint(low, high);
         let reach = span * (0.5 + ROOM);
         // The axis does not include negative numbers, because values are never negative.
-        Self { low: (middle - reach).max(0.0), high: middle + reach, runs }
+        Self { width, low: (middle - reach).max(0.0), high: middle + reach, runs }
     }
 
     fn ticks(&self) -> Vec<f64> {
@@ -107,7 +123,7 @@ impl Axes {
     }
 
     fn step(&self) -> f64 {
-        (WIDTH - LEFT - RIGHT) / self.runs.max(1) as f64
+        (self.width - LEFT - RIGHT) / self.runs.max(1) as f64
     }
 
     fn half_step(&self) -> f64 {
@@ -166,7 +182,12 @@ mod tests {
         let runs: Vec<_> = (0..medians.len()).map(|at| Arc::new(run(at))).collect();
         let points = medians.iter().copied().map(value).enumerate().collect();
         let history = ResultHistory { newest, points, levels, drift: None, expected: None };
-        drawn(&history, &runs, Scale::of(metric, 1e10)).into_string()
+        let drawings = drawn(&history, &runs, Scale::of(metric, 1e10)).into_string();
+        let [page, phone] = drawings.split_inclusive("</svg>").collect::<Vec<_>>()[..] else {
+            panic!("{drawings}")
+        };
+        assert_eq!(page.matches("<circle").count(), phone.matches("<circle").count());
+        page.to_owned()
     }
 
     fn numbers(picture: &str, element: &str, attribute: &str) -> Vec<f64> {
@@ -184,7 +205,7 @@ mod tests {
         let (x, y) = (numbers(&picture, "circle", "cx"), numbers(&picture, "circle", "cy"));
         assert!(y[0] > y[1] && y[1] > y[3] && y[3] > y[2], "{y:?}");
         assert!(
-            x.iter().all(|x| (LEFT..WIDTH - RIGHT).contains(x))
+            x.iter().all(|x| (LEFT..DRAWINGS[0].1 - RIGHT).contains(x))
                 && y.iter().all(|y| (TOP..HEIGHT).contains(y))
         );
         let shift = numbers(&picture, "line class=\"shift\"", "x1");
