@@ -55,12 +55,6 @@ impl<'a> Observations<'a> {
         self.record.sent.load().and_then(StreamSettings::of)
     }
 
-    pub(crate) fn sends_packets_above(&self, bytes: u32) -> bool {
-        /// IPv4 and UDP headers. IPv6 has longer ones.
-        const HEADERS: u64 = 20 + 8;
-        self.record.sent.load().is_some_and(|load| load.kind().exceeds(bytes.into(), HEADERS))
-    }
-
     pub(crate) fn layers(&self) -> &'a [String] {
         self.path.map_or(&[], |path| &path.layers)
     }

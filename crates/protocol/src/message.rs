@@ -201,6 +201,8 @@ pub struct EndReport {
 pub struct MtuHole {
     pub carried: u32,
     pub lost: u32,
+    /// Whether the sender's kernel knows that packets of the size `lost` do not fit.
+    pub is_known: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
