@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use findings::{NO_PATH, result_label};
-use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
+use samples::{
+    Arm, BlackHole, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning,
+};
 use workload::{Metric, StreamSettings};
 
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +55,10 @@ impl<'a> Observations<'a> {
 
     pub(crate) fn asked(&self) -> Option<&'a StreamSettings> {
         self.record.sent.load().and_then(StreamSettings::of)
+    }
+
+    pub(crate) fn is_affected_by(&self, hole: &BlackHole) -> bool {
+        self.record.sent.load().is_some_and(|load| hole.affects(load))
     }
 
     pub(crate) fn layers(&self) -> &'a [String] {

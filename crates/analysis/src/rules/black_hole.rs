@@ -38,8 +38,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     });
     let measured = context.measured.iter().filter_map(|measured| {
         let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
-        let is_affected = measured.record.sent.load().is_some_and(|load| hole.affects(load));
-        let harm = match (is_affected, &hole.device) {
+        let harm = match (measured.is_affected_by(hole), &hole.device) {
             (true, Some(_)) => Harm::Stalls,
             (true, None) => Harm::Unknown,
             (false, _) => Harm::None,
