@@ -21,7 +21,6 @@ const IPV6: Need = Need::File("/proc/net/if_inet6", "a kernel with IPv6");
 const PORT: &str = "5201";
 const SERVER: &str = "fe80::1%eth0";
 
-/// Servers and clients, of which at least one is plumb's.
 const ROWS: &[(&str, &str)] = &[
     ("server", "client -t 1"),
     ("server", "client -u -t 1 -R -P 2"),

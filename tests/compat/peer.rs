@@ -142,7 +142,6 @@ pub(crate) fn of_network(file: &str) -> String {
     std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default()
 }
 
-/// Counts the datagrams of both families.
 pub(crate) fn dropped_by_full_buffers() -> i64 {
     let table = of_network("snmp");
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);

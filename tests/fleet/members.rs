@@ -27,7 +27,6 @@ fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
     printed
 }
 
-/// One host is given by its interface and the other by its address, in the family of the fleet's server.
 fn scenario(fleet: &Fleet, trials: u32, duration: &str) -> String {
     let listed = fleet.listed();
     let is_ipv6 = listed.iter().any(|member| member["address"].as_str().is_some_and(|it| it.contains(':')));

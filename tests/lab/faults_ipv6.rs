@@ -7,7 +7,7 @@ use crate::{
     sandbox,
 };
 
-/// The wire between the routers has a smaller MTU than the ends, so `near` sends ICMP errors to the client.
+/// `near` sends ICMP errors to the client.
 const ROUTED: &str = r#"
 [hosts.client]
 [hosts.near]

@@ -186,7 +186,6 @@ fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Returns the host and the port of a server's URL.
 pub(crate) fn place(server: &str) -> Result<(&str, u16), &'static str> {
     let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| server.strip_prefix(scheme));
     let place = place.ok_or("its scheme is neither tls:// nor nats://")?;

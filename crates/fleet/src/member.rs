@@ -33,12 +33,10 @@ use crate::{
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// How often interrupts are checked.
 const GLANCE: Duration = Duration::from_millis(200);
 const MOST: usize = 16;
 const MOST_LINES: u64 = 100;
 const FIRST: Duration = Duration::from_secs(1);
-/// The longest pause between two attempts.
 const FARTHEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]

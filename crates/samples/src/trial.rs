@@ -98,7 +98,6 @@ const fn ipv4_headers() -> u32 {
 }
 
 impl BlackHole {
-    /// Returns whether the sender may have an MTU at which its packets pass.
     #[must_use]
     pub fn can_be_avoided(&self) -> bool {
         self.headers == ipv4_headers() || self.carried >= LEAST_IPV6_MTU

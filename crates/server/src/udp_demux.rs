@@ -227,7 +227,6 @@ fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result
     Ok((socket, strays))
 }
 
-/// Returns the address that the client has reached, with the scope of a link-local address.
 fn local(listeners: SocketAddr, reached: Option<SocketAddr>) -> SocketAddr {
     let mut local = reached.filter(|_| listeners.ip().is_unspecified()).unwrap_or(listeners);
     local.set_port(listeners.port());

@@ -60,7 +60,6 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
-    /// The largest packet that passes.
     pub carried: u32,
     /// Whether this machine's kernel knows that packets of the MTU do not fit. A tunnel drops them without an error for
     /// the socket.

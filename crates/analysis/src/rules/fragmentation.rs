@@ -23,7 +23,6 @@ struct Pieces<'a> {
     result: &'a ResultSummary,
     /// The IP packet of a datagram or segment, in bytes.
     packet: u64,
-    /// The part of the packet that is not payload.
     headers: u64,
     carried: u64,
     is_ipv4: bool,

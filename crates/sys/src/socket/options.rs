@@ -154,7 +154,6 @@ pub fn set_mtu_probe(fd: impl AsFd) -> Result<()> {
     result.named("forbid fragments on", || named(&fd))
 }
 
-/// Returns the path MTU that the kernel knows for a connected socket.
 pub fn path_mtu(fd: impl AsFd) -> Result<u32> {
     let mtu = if is_ipv6(&fd) { sockopt::ipv6_mtu(&fd) } else { sockopt::ip_mtu(&fd) };
     mtu.named("read the path MTU of", || named(&fd))

@@ -80,7 +80,6 @@ fn computed_overhead_equals_that_of_captured_frames() {
     }
 }
 
-/// Returns the first large frame that a host receives, or `None` without tcpdump.
 fn captured(topology: &Topology, at: &str, [from, to]: [IpAddr; 2], payload: usize) -> Option<String> {
     let filter = "udp and (port 4789 or port 9) and greater 1400";
     let words = ["-i", "eth0", "-nn", "-e", "-l", "-c", "1", filter];
@@ -96,7 +95,6 @@ fn captured(topology: &Topology, at: &str, [from, to]: [IpAddr; 2], payload: usi
     Some(printed)
 }
 
-/// A device of each kind, the host that receives its packets, and their network.
 const SENDERS: [(&str, &str, &str); 4] = [
     ("left:eth0", "right", "198.18.1"),
     ("left:mv-left", "right", "198.18.3"),
