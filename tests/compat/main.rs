@@ -9,6 +9,7 @@ mod alone;
 mod confined;
 mod iperf3_client;
 mod iperf3_server;
+mod link_local;
 mod other_user;
 mod peer;
 mod sockperf;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         iperf3_server::CASES,
         udp_port::CASES,
         vanished::CASES,
+        link_local::CASES,
         confined::CASES,
     ];
     alone::run(cases.into_iter().flatten())

@@ -147,7 +147,10 @@ pub(crate) fn dropped_by_full_buffers() -> i64 {
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
     let (names, values) = (rows.next().expect("names"), rows.next().expect("values"));
     let found = names.zip(values).find(|(name, _)| *name == "RcvbufErrors");
-    found.and_then(|(_, value)| value.parse().ok()).expect("RcvbufErrors is counted")
+    let ipv4: i64 = found.and_then(|(_, value)| value.parse().ok()).expect("RcvbufErrors is counted");
+    let table = of_network("snmp6");
+    let ipv6 = table.lines().find_map(|line| line.strip_prefix("Udp6RcvbufErrors"));
+    ipv4 + ipv6.map_or(0, |value| value.trim().parse().expect("a count"))
 }
 
 pub(crate) fn iperf3(words: &[&str]) -> Command {

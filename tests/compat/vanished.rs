@@ -12,7 +12,7 @@ use crate::{
     sandbox,
 };
 
-const IP: Need = Need::Program("ip", "iproute2");
+pub(crate) const IP: Need = Need::Program("ip", "iproute2");
 const TC: Need = Need::Program("tc", "iproute2");
 
 pub(crate) const CASES: &[Case] = &[
@@ -166,7 +166,7 @@ impl Path {
     }
 }
 
-fn ip(ns: &NetNs, words: &str) {
+pub(crate) fn ip(ns: &NetNs, words: &str) {
     run(ns, &format!("ip {words}"));
 }
 

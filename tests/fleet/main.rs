@@ -122,12 +122,12 @@ const CASES: &[Case] = &[
         test: shared::lab_and_run_warn_of_each_other,
     },
     Case {
-        name: "measures_between_members_that_waited_for_the_server",
+        name: "measures_between_members_that_waited_for_the_server_in_either_family",
         needs: &[ROOT, SSHD, IP, NATS],
         test: members::run_between_two,
     },
     Case {
-        name: "members_and_controller_trust_only_the_server_s_certificate",
+        name: "members_and_controller_trust_only_the_server_s_certificate_over_ipv6",
         needs: &[ROOT, SSHD, IP, NATS, Need::Program("openssl", "openssl")],
         test: members::over_tls,
     },

@@ -28,7 +28,11 @@ fn refused(fleet: &Fleet, host: usize, file: &str) -> String {
 }
 
 fn scenario(fleet: &Fleet, trials: u32, duration: &str) -> String {
-    let hosts = ["at = \"member:m0\"\ninterface = \"eth0\"", "at = \"member:m1\"\naddress = \"198.18.0.2\""];
+    let listed = fleet.listed();
+    let is_ipv6 = listed.iter().any(|member| member["address"].as_str().is_some_and(|it| it.contains(':')));
+    let address = if is_ipv6 { "2001:2::2" } else { "198.18.0.2" };
+    let second = format!("at = \"member:m1\"\naddress = \"{address}\"");
+    let hosts = ["at = \"member:m0\"\ninterface = \"eth0\"", &second];
     fleet.network.sandbox.file("members.toml", &pair(hosts, trials, duration))
 }
 
@@ -66,11 +70,17 @@ fn says(output: &Output, words: &[&str]) {
 }
 
 pub(crate) fn run_between_two() {
-    let fleet = fleet();
+    measured(&fleet(), "198.18.0.");
+    measured(&Fleet::by_ipv6(crate::network(2), 0..2), "2001:2::");
+}
+
+fn measured(fleet: &Fleet, prefix: &str) {
     let listed = fleet.listed();
+    let addresses = [0, 1].map(|host| listed[host]["address"].clone());
+    assert_eq!(addresses, [1, 2].map(|number| serde_json::Value::from(format!("{prefix}{number}"))));
     let devices = listed[0]["devices"].as_array().expect("a list");
     assert!(devices.contains(&"eth0".into()) && listed[0]["sessions"] == 0, "{listed:?}");
-    let file = scenario(&fleet, 2, "500ms");
+    let file = scenario(fleet, 2, "500ms");
     let _ = fleet.network.succeed(&["run", &file]);
     let record = fleet.network.sandbox.record();
     let path = &record["header"]["paths"][0];
@@ -78,6 +88,8 @@ pub(crate) fn run_between_two() {
     let trial = &trials(&record)[0];
     let counters = &trial["counters"]["devices"];
     assert!(counters[1]["rx_bytes"].as_u64() > Some(1_000_000), "{counters}");
+    let addresses = &trial["measurement"]["flows"][0]["sender"]["socket"]["addresses"];
+    assert_eq!(addresses.as_str().map(|pair| pair.matches(prefix).count()), Some(2), "{addresses}");
     fleet.network.agents_are_gone();
     let run = record["header"]["id"].as_str().expect("a name");
     assert!(fleet.log(0).contains(&format!("agent for {run} of ops: started")), "{}", fleet.log(0));
@@ -137,7 +149,7 @@ pub(crate) fn member_that_is_cut_off() {
 }
 
 pub(crate) fn over_tls() {
-    let fleet = Fleet::encrypted(crate::network(2), 0..2);
+    let fleet = Fleet::encrypted_by_ipv6(crate::network(2), 0..2);
     let _ = fleet.network.succeed(&["run", &scenario(&fleet, 2, "300ms")]);
     assert_eq!(kept(&fleet), 4);
     // This CA did not sign the server's certificate.

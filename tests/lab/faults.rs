@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::sandbox;
 
 const CAUSES: [&str; 5] = ["black-hole", "cpu-throttled", "policed-port", "qdisc-drops", "shaped-port"];
-const SWITCHED: &str = r#"
+pub(crate) const SWITCHED: &str = r#"
 [hosts.client]
 [hosts.switch]
 [hosts.server]
@@ -49,12 +49,14 @@ host = "server"
 to = "198.18.0.0/24"
 via = "198.18.1.1"
 "#;
-const STREAM: &str = "kind = \"stream\"\nduration = \"1s\"\nwarmup = \"100ms\"\ncongestion = \"cubic\"";
-const PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nmessage = 1400";
+pub(crate) const STREAM: &str =
+    "kind = \"stream\"\nduration = \"1s\"\nwarmup = \"100ms\"\ncongestion = \"cubic\"";
+pub(crate) const PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nmessage = 1400";
 /// Spinning uses the CPU even while other work delays every wake-up.
 const SPINNING_PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nwaiting = \"spin\"";
-const WIRE: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\", \"bridge\"]";
-const VXLAN: &str = "from = \"client:vx0\"\nto = \"server:vx0\"\nlayers = [\"vxlan\", \"wire\", \"bridge\"]";
+pub(crate) const WIRE: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\", \"bridge\"]";
+pub(crate) const VXLAN: &str =
+    "from = \"client:vx0\"\nto = \"server:vx0\"\nlayers = [\"vxlan\", \"wire\", \"bridge\"]";
 const THROUGH_ROUTER: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\"]";
 
 struct Fault {
@@ -162,7 +164,7 @@ fn run(sandbox: &Sandbox, lab: &str, path: &str, workload: &str, fault: &Fault) 
     let _ = sandbox.succeed(&["run", &file, "--probe", "none"]);
 }
 
-fn causes(findings: &Value) -> Vec<&Value> {
+pub(crate) fn causes(findings: &Value) -> Vec<&Value> {
     let all = findings["findings"].as_array().expect("findings");
     all.iter().filter(|found| CAUSES.iter().any(|cause| found["id"] == *cause)).collect()
 }

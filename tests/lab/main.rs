@@ -12,6 +12,7 @@ mod ends;
 mod evidence;
 mod families;
 mod faults;
+mod faults_ipv6;
 mod hint;
 mod live;
 mod measured;
@@ -141,6 +142,11 @@ const CASES: &[Case] = &[
         name: "names_the_router_with_filtered_icmp_errors",
         needs: &[ROOT],
         test: faults::names_filtered_icmp_errors,
+    },
+    Case {
+        name: "names_the_device_and_sizes_of_holes_in_ipv6",
+        needs: &[ROOT],
+        test: faults_ipv6::names_holes_in_ipv6,
     },
     Case {
         name: "path_that_cannot_carry_the_workload_is_the_answer",

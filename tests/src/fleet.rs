@@ -11,7 +11,8 @@ use crate::{Network, PATIENCE, ProcessGuard, certificate, signal, wait_until};
 const METRICS: &str = "0.0.0.0:9464";
 
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";
-const ENCRYPTED: &str = "tls://198.18.0.254:4222";
+const NATS_BY_IPV6: &str = "nats://[2001:2::fe]:4222";
+const TLS_BY_IPV6: &str = "tls://[2001:2::fe]:4222";
 
 pub struct Fleet {
     pub members: Vec<ProcessGuard>,
@@ -23,16 +24,26 @@ impl Fleet {
     /// Starts the members before the server, so that they wait for it.
     #[must_use]
     pub fn of(network: Network, hosts: std::ops::Range<usize>) -> Self {
-        let fleet = Self { members: Vec::new(), server: None, network };
-        fleet.register(&["init", NATS_SERVER]);
-        fleet.raised(hosts, "")
+        Self::at(NATS_SERVER, network).raised(hosts, "")
     }
 
     #[must_use]
-    pub fn encrypted(network: Network, hosts: std::ops::Range<usize>) -> Self {
+    pub fn by_ipv6(network: Network, hosts: std::ops::Range<usize>) -> Self {
+        network.use_ipv6();
+        Self::at(NATS_BY_IPV6, network).raised(hosts, "")
+    }
+
+    fn at(server: &str, network: Network) -> Self {
         let fleet = Self { members: Vec::new(), server: None, network };
-        fleet.register(&["init", ENCRYPTED]);
-        let files = certificate(&fleet.network.sandbox, "nats", "IP:198.18.0.254");
+        fleet.register(&["init", server]);
+        fleet
+    }
+
+    #[must_use]
+    pub fn encrypted_by_ipv6(network: Network, hosts: std::ops::Range<usize>) -> Self {
+        network.use_ipv6();
+        let fleet = Self::at(TLS_BY_IPV6, network);
+        let files = certificate(&fleet.network.sandbox, "nats", "IP:2001:2::fe");
         for (file, name) in files.iter().zip(["cert.pem", "key.pem"]) {
             fs::copy(file, fleet.path(&format!("fleet/{name}"))).expect("the file exists");
         }

@@ -227,7 +227,7 @@ const CASES: &[Case] = &[
         test: measured::queues_are_those_of_the_guest,
     },
     Case {
-        name: "microvm_and_namespace_on_one_bridge_answer_each_other",
+        name: "microvm_and_namespace_on_one_bridge_answer_each_other_in_both_families",
         needs: MEASURED,
         test: measured::microvm_answers_namespace,
     },

@@ -128,13 +128,16 @@ pub(crate) fn microvm_answers_namespace() {
     );
     let text = text
         .replace("from = \"pve\"", "from = \"plain\"")
-        .replace("layers = [\"virtio\", \"bridge\"]", "layers = [\"veth\", \"bridge\", \"virtio\"]");
+        .replace("layers = [\"virtio\", \"bridge\"]", "layers = [\"veth\", \"bridge\", \"virtio\"]")
+        .replace("\n[hosts.pve]", "family = [\"ipv4\", \"ipv6\"]\n\n[hosts.pve]");
     let output = run(&sandbox, &sandbox.file("microvm.toml", &text));
     assert_eq!(output.status, Some(0), "{output:?}");
     let findings = sandbox.findings("latest");
     let results = findings["results"].as_array().expect("results");
-    assert_eq!(results.len(), 1, "{results:?}");
-    assert!(number(&results[0]["measured"]["round_trips"]["count"]) > 0, "{}", results[0]);
+    assert_eq!(results.len(), 2, "{results:?}");
+    for result in results {
+        assert!(number(&result["measured"]["round_trips"]["count"]) > 0, "{result}");
+    }
     assert!(processes(&sandbox).is_empty());
     before.are_gone_within(PATIENCE);
 }

@@ -196,7 +196,6 @@ impl Fixture {
             sent: WorkloadSource::Load(load),
             placement: "cross-cpu".into(),
             baseline,
-            ipv6: false,
         });
         let salt = header.results.len();
         for block in 0..header.blocks {

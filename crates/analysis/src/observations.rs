@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use findings::{NO_PATH, Phrase, result_label};
-use samples::{Arm, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning};
+use samples::{
+    Arm, BlackHole, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning,
+};
 use workload::{Metric, StreamSettings};
-
-/// In bytes (RFC 768).
-pub(crate) const UDP_HEADER: u64 = 8;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point<'a> {
@@ -64,14 +63,8 @@ impl<'a> Observations<'a> {
         self.record.sent.load().and_then(StreamSettings::of)
     }
 
-    pub(crate) fn sends_packets_above(&self, bytes: u32) -> bool {
-        let headers = self.ip_header() + UDP_HEADER;
-        self.record.sent.load().is_some_and(|load| load.kind().exceeds(bytes.into(), headers))
-    }
-
-    /// In bytes, without options (RFC 791, RFC 8200).
-    pub(crate) const fn ip_header(&self) -> u64 {
-        if self.record.ipv6 { 40 } else { 20 }
+    pub(crate) fn is_affected_by(&self, hole: &BlackHole) -> bool {
+        self.record.sent.load().is_some_and(|load| hole.affects(load))
     }
 
     pub(crate) fn layers(&self) -> &'a [String] {

@@ -225,7 +225,6 @@ impl StoredTrials {
             sent: WorkloadSource::Load(load.clone()),
             placement: conditions.placement().to_string(),
             baseline: false,
-            ipv6: false,
         };
         RunHeader {
             schema: SCHEMA,

@@ -52,21 +52,8 @@ impl Target {
     pub(crate) fn new(access: &ServerAccess) -> Result<Self, FleetError> {
         let wrong =
             |reason: &str| FleetError::NoAddress { server: access.server.clone(), reason: reason.to_owned() };
+        let (host, port) = place(&access.server).map_err(wrong)?;
         let is_encrypted = access.server.starts_with(ENCRYPTED);
-        let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| access.server.strip_prefix(scheme));
-        let place = place.ok_or_else(|| wrong("its scheme is neither tls:// nor nats://"))?;
-        let place = place.strip_suffix('/').unwrap_or(place);
-        // In an IPv6 address, brackets separate the address from the port.
-        let (host, port) = match place.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => {
-                (host, port.parse().map_err(|_| wrong("its port is not a number from 1 to 65535"))?)
-            }
-            _ => (place, PORT),
-        };
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        if host.is_empty() || host.contains(['/', '@', '?', '#']) {
-            return Err(wrong("its host is invalid"));
-        }
         let config = encryption(access.ca.as_deref())
             .map_err(|reason| FleetError::Tls { server: access.server.clone(), reason })?;
         Ok(Self { host: host.to_owned(), port, is_encrypted, config: Arc::new(config) })
@@ -197,6 +184,24 @@ fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+pub(crate) fn place(server: &str) -> Result<(&str, u16), &'static str> {
+    let place = [ENCRYPTED, PLAIN].iter().find_map(|scheme| server.strip_prefix(scheme));
+    let place = place.ok_or("its scheme is neither tls:// nor nats://")?;
+    let place = place.strip_suffix('/').unwrap_or(place);
+    // In an IPv6 address, brackets separate the address from the port.
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => {
+            (host, port.parse().map_err(|_| "its port is not a number from 1 to 65535")?)
+        }
+        _ => (place, PORT),
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    if host.is_empty() || host.contains(['/', '@', '?', '#']) {
+        return Err("its host is invalid");
+    }
+    Ok((host, port))
 }
 
 pub(crate) const ENCRYPTED: &str = "tls://";

@@ -22,7 +22,7 @@ use self::carry::carry;
 use crate::{
     connection::{Connection, Incoming, LogLine, Message, Subscription},
     controller,
-    dial::ServerAccess,
+    dial::{self, ServerAccess},
     error::FleetError,
     key::PublicKey,
     message::{MemberInfo, OrderReply, VERSION, drawn},
@@ -33,12 +33,10 @@ use crate::{
 };
 
 const DEVICES: &str = "/proc/net/dev";
-/// How often interrupts are checked.
 const GLANCE: Duration = Duration::from_millis(200);
 const MOST: usize = 16;
 const MOST_LINES: u64 = 100;
 const FIRST: Duration = Duration::from_secs(1);
-/// The longest pause between two attempts.
 const FARTHEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -339,10 +337,7 @@ impl Member<'_> {
 
 #[must_use]
 pub fn address_towards(server: &str) -> Option<IpAddr> {
-    let (_, place) = server.rsplit_once("://")?;
-    let (host, port) = place.rsplit_once(':').unwrap_or((place, ""));
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let mut places = (host, port.parse().unwrap_or(4222)).to_socket_addrs().ok()?;
+    let mut places = dial::place(server).ok()?.to_socket_addrs().ok()?;
     places.find_map(source_towards).filter(|address| !address.is_loopback())
 }
 

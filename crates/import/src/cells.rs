@@ -127,7 +127,6 @@ impl Cells {
             sent: WorkloadSource::Imported(test.settings.clone()),
             placement: UNKNOWN.to_owned(),
             baseline: false,
-            ipv6: false,
         };
         self.cells.push(Cell { record, settings, part, trials: 0 });
         Some(self.add_member(group, found))

@@ -7,7 +7,7 @@ use protocol::{MtuHole, MtuProbe, MtuResult, Order, Reply, Token};
 use samples::{BlackHole, DeviceCounters};
 use scenario::{DeviceRef, Family, Lab, Path, PlannedResult};
 use units::Nanos;
-use workload::{PingPongSettings, Schedule, WorkloadSettings};
+use workload::{PingPongSettings, Schedule, WorkloadSettings, udp_headers};
 
 use crate::{
     agents::{SHORT, token},
@@ -33,11 +33,9 @@ impl<'a> Probe<'a> {
         Self { token: token(), path, family, mtu }
     }
 
+    /// A path with a hole may pass less than IPv6 requires.
     fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
-        let probe = |family| {
-            let address = path.to.address_in(family);
-            Self::new(path, family, Family::of(address).least_mtu())
-        };
+        let probe = |family| Self::new(path, family, Family::Ipv4.least_mtu());
         [Some(None), second.map(Some)].into_iter().flatten().map(probe).collect()
     }
 
@@ -112,10 +110,13 @@ impl TrialRunner<'_> {
             other => return Err(RunError::unexpected(&path.from.host, &other)),
         };
         let black_hole = match found {
-            Some(MtuHole { carried, lost }) => {
+            Some(MtuHole { carried, lost, is_known }) => {
                 let device = self.device_that_loses(path, result.family, carried, lost)?;
+                let in_sender = device.as_ref().is_some_and(|at| is_above_another(&path.devices, at));
                 let device_mtu = device.as_ref().and_then(|at| self.lab_handle.lab.mtu(at, &result.devices));
-                Some(BlackHole { carried, lost, device: device.map(|at| at.to_string()), device_mtu })
+                let headers = udp_headers(path.to.address_in(result.family).is_ipv4());
+                let device = device.map(|at| at.to_string());
+                (!is_known || !in_sender).then_some(BlackHole { carried, lost, headers, device, device_mtu })
             }
             None => None,
         };
@@ -193,6 +194,12 @@ impl TrialRunner<'_> {
         }
         self.agents.wait(&requests, |_| ())
     }
+}
+
+/// If such a device does not pass a packet on, the sender's kernel has dropped it, e.g. because it knows that the packet
+/// does not fit after encapsulation.
+fn is_above_another(devices: &[DeviceRef], at: &DeviceRef) -> bool {
+    devices[0].host == at.host && devices.windows(2).any(|pair| pair[0] == *at && pair[1].host == at.host)
 }
 
 /// Packets that such a device does not receive are lost in the network between two existing hosts.

@@ -1,7 +1,7 @@
 //! Runs a trial, or several at the same time, in steps: place, read devices, check paths, measure.
 
 use samples::{Arm, BlackHole, DeviceState, PathCheck, SkippedResult, Trial, ValidityWarning};
-use scenario::{DeviceRef, Family, PlannedResult};
+use scenario::{DeviceRef, PlannedResult};
 
 use crate::{
     disturbance,
@@ -15,9 +15,6 @@ use crate::{
     trial_runner::{TrialOrder, TrialRunner},
     warnings,
 };
-
-/// The length of a UDP header in bytes (RFC 768).
-const UDP_HEADER: u32 = 8;
 
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
@@ -112,11 +109,8 @@ impl TrialInProgress<'_> {
     }
 
     fn fatal_hole(&self) -> Option<&BlackHole> {
-        let kind = self.order.result.load.kind();
-        let server = self.order.path.to.address_in(self.order.result.family);
-        let headers = Family::of(server).header() + UDP_HEADER;
         let hole = self.path_check.black_hole.as_ref();
-        hole.filter(|hole| kind.exceeds(hole.carried.into(), headers.into()))
+        hole.filter(|hole| hole.affects(&self.order.result.load))
     }
 
     fn skip(&self, reason: &str) -> TrialOutcome {

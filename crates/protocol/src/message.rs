@@ -91,7 +91,6 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerOrder {
     pub token: Token,
-    /// The address to listen on. The kernel chooses the port.
     pub bind: IpAddr,
     pub load: WorkloadSettings,
     /// Thread n is pinned to entry n, modulo the length. If `None`, threads are not pinned.
@@ -138,9 +137,7 @@ pub enum FromAgent {
 pub struct Progress {
     pub token: Token,
     pub elapsed: Nanos,
-    /// Stream payload since the last message.
     pub received: Bytes,
-    /// Round trips or connections completed since the last message.
     pub round_trips: u64,
     pub covers: Nanos,
 }
@@ -157,7 +154,6 @@ pub enum Reply {
     Reserved {
         others: Vec<String>,
     },
-    /// Another session has reserved the interface.
     Occupied {
         by: String,
     },
@@ -201,6 +197,7 @@ pub struct EndReport {
 pub struct MtuHole {
     pub carried: u32,
     pub lost: u32,
+    pub is_known: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -191,8 +191,6 @@ pub struct ResultRecord {
     /// CPU placement: `free`, `same-cpu`, `cross-cpu`, lists of CPUs, or `unknown` if not recorded.
     pub placement: String,
     pub baseline: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ipv6: bool,
 }
 
 /// A result that could not be measured.

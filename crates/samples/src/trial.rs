@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use workload::{Measurement, Metric};
+use workload::{LEAST_IPV6_MTU, Measurement, Metric, WorkloadSettings, udp_headers};
 
 use crate::{
     counters::PathCounters,
@@ -128,9 +128,28 @@ pub struct BlackHole {
     pub carried: u32,
     /// The largest packet that the sender's MTU allows.
     pub lost: u32,
+    /// The length of the IP and UDP headers.
+    #[serde(default = "ipv4_headers")]
+    pub headers: u32,
     /// The first device of the path that passed small packets on, but not large ones. `None` if all devices did, or if
     /// their counters did not show it.
     pub device: Option<String>,
     /// The MTU of this device, if known.
     pub device_mtu: Option<u32>,
+}
+
+const fn ipv4_headers() -> u32 {
+    udp_headers(true)
+}
+
+impl BlackHole {
+    #[must_use]
+    pub fn can_be_avoided(&self) -> bool {
+        self.headers == ipv4_headers() || self.carried >= LEAST_IPV6_MTU
+    }
+
+    #[must_use]
+    pub fn affects(&self, load: &WorkloadSettings) -> bool {
+        load.kind().exceeds(self.carried.into(), self.headers.into())
+    }
 }

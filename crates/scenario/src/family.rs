@@ -40,13 +40,9 @@ impl Family {
         }
     }
 
-    /// The length of a header without options or extension headers, in bytes (RFC 791, RFC 8200).
     #[must_use]
     pub fn header(self) -> u32 {
-        match self {
-            Self::Ipv4 => 20,
-            Self::Ipv6 => 40,
-        }
+        workload::ip_header(self == Self::Ipv4)
     }
 
     /// The packet size in bytes that every link or path must support (RFC 791, RFC 8200, section 5).
@@ -54,7 +50,7 @@ impl Family {
     pub fn least_mtu(self) -> u32 {
         match self {
             Self::Ipv4 => 576,
-            Self::Ipv6 => 1280,
+            Self::Ipv6 => workload::LEAST_IPV6_MTU,
         }
     }
 

@@ -121,7 +121,7 @@ impl EventLoop<'_, '_> {
         let Some(test) = self.sessions.gathering_datagrams(peer.ip()) else {
             return self.log.refused(peer, Refusal::UnknownProtocol, monotonic());
         };
-        let (cookie, to) = (test.cookie, test.local.ip());
+        let (cookie, to) = (test.cookie, test.local);
         let order = self.next_number();
         let local = local(self.listeners.addresses[at.place], Some(to));
         let Some((socket, mut strays)) = self.connect(local, peer) else { return };
@@ -180,7 +180,8 @@ impl EventLoop<'_, '_> {
     }
 
     fn promote(&mut self, at: Destination, conversation: Conversation, share: Share) {
-        let local = local(self.listeners.addresses[at.place], at.here);
+        let here = at.here.map(|here| SocketAddr::new(here, 0));
+        let local = local(self.listeners.addresses[at.place], here);
         let Some((socket, strays)) = self.connect(local, conversation.peer) else { return };
         self.begin_datagrams(socket, local, conversation, share);
         self.answer_strays(at, strays);
@@ -226,9 +227,8 @@ fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result
     Ok((socket, strays))
 }
 
-fn local(listeners: SocketAddr, reached: Option<IpAddr>) -> SocketAddr {
-    match reached {
-        Some(reached) if listeners.ip().is_unspecified() => SocketAddr::new(reached, listeners.port()),
-        _ => listeners,
-    }
+fn local(listeners: SocketAddr, reached: Option<SocketAddr>) -> SocketAddr {
+    let mut local = reached.filter(|_| listeners.ip().is_unspecified()).unwrap_or(listeners);
+    local.set_port(listeners.port());
+    local
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, SocketAddr, TcpStream},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
     thread,
     time::Duration,
 };
@@ -102,6 +102,12 @@ impl Dial<'_> {
 
 pub(crate) fn between(server: SocketAddr, bind: IpAddr) -> String {
     if bind.is_unspecified() { server.to_string() } else { format!("{server} from {bind}") }
+}
+
+/// Returns the address to bind to if the kernel should choose the source address.
+#[must_use]
+pub fn any_source(server: SocketAddr) -> IpAddr {
+    if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
 pub fn chosen(from: SocketAddr) -> String {

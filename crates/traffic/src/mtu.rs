@@ -7,6 +7,7 @@ use std::{
 
 use sys::clock::monotonic;
 use units::Nanos;
+use workload::udp_headers;
 
 use crate::{
     error::{Error, Result},
@@ -16,15 +17,12 @@ use crate::{
     stop::Stop,
 };
 
-/// The lengths of an IP header without options or extension headers (RFC 791, RFC 8200) plus a UDP header (RFC 768).
-const HEADERS_IPV4: u32 = 20 + 8;
-const HEADERS_IPV6: u32 = 40 + 8;
 /// The message number and the token.
 const LEAST_PAYLOAD: u32 = 16;
 const LARGEST: u32 = 65_535;
-/// The packet sizes that every path must carry (RFC 791, RFC 8200).
-const LEAST_MTU_IPV4: u32 = 576;
-const LEAST_MTU_IPV6: u32 = 1280;
+/// The packet size that every IPv4 path must carry (RFC 791). IPv6 paths must carry 1280 (RFC 8200), but a hole may be
+/// smaller.
+const LEAST_MTU: u32 = 576;
 
 /// Attempts per probe. A packet that should fit is sent more often, since it may also be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
@@ -43,7 +41,7 @@ pub struct MtuSpec {
 
 impl MtuSpec {
     fn headers(&self) -> u32 {
-        if self.server.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 }
+        udp_headers(self.server.is_ipv4())
     }
 }
 
@@ -60,19 +58,26 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
     Ok(Passage { carried, larger_refused })
 }
 
-/// Returns the largest packet that passes if larger ones are lost without an ICMP error. Returns `None` if packets of
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hole {
+    pub carried: u32,
+    /// Whether this machine's kernel knows that packets of the MTU do not fit. A tunnel drops them without an error for
+    /// the socket.
+    pub is_known: bool,
+}
+
+/// Finds the largest packet that passes if larger ones are lost without an ICMP error. Returns `None` if packets of
 /// the MTU pass, if an error reports that they do not fit, or if even the smallest packets are lost.
-pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<u32>> {
+pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<Hole>> {
     let socket = open(spec, stop)?;
-    let least = if spec.server.is_ipv4() { LEAST_MTU_IPV4 } else { LEAST_MTU_IPV6 };
     let fate = |mtu: u32, tries: &Tries| tries.send(&socket, spec, mtu, stop);
-    if spec.mtu <= least
+    if spec.mtu <= LEAST_MTU
         || fate(spec.mtu, &REPORTED)? != Fate::Lost
-        || fate(least, &FITTING)? != Fate::Answered
+        || fate(LEAST_MTU, &FITTING)? != Fate::Answered
     {
         return Ok(None);
     }
-    let (mut passes, mut lost) = (least, spec.mtu);
+    let (mut passes, mut lost) = (LEAST_MTU, spec.mtu);
     while passes + 1 < lost {
         let middle = passes.midpoint(lost);
         match fate(middle, &LARGER)? {
@@ -80,7 +85,7 @@ pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<u32>> {
             Fate::Lost | Fate::TooLong => lost = middle,
         }
     }
-    Ok(Some(passes))
+    Ok(Some(Hole { carried: passes, is_known: sys::socket::path_mtu(&socket)? < spec.mtu }))
 }
 
 pub fn send_packets(spec: &MtuSpec, count: u32, stop: &Stop) -> Result<()> {

@@ -5,6 +5,7 @@ mod guarded;
 mod histogram;
 mod kind;
 mod metric;
+mod packet;
 mod placement;
 mod socket;
 mod work;
@@ -29,6 +30,7 @@ pub use kind::{
     WorkloadSettings,
 };
 pub use metric::{Metric, Quantity};
+pub use packet::{LEAST_IPV6_MTU, ip_header, udp_headers};
 pub use placement::Placement;
 pub use socket::{SocketFacts, SocketSettings};
 pub use work::Work;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use protocol::{MtuHole, MtuProbe, MtuResult, Reply};
-use traffic::{MtuSpec, Passage, Stop, find_mtu_hole, probe_mtu, send_packets as send};
+use traffic::{Hole, MtuSpec, Passage, Stop, find_mtu_hole, probe_mtu, send_packets as send};
 use units::Nanos;
 
 use super::Session;
@@ -20,7 +20,8 @@ pub(crate) fn find_hole(
     order: &MtuProbe,
 ) -> Result<Reply, Refusal> {
     let hole = as_client(session, deadline, order, find_mtu_hole)?;
-    Ok(Reply::Hole(hole.map(|carried| MtuHole { carried, lost: order.mtu })))
+    let lost = order.mtu;
+    Ok(Reply::Hole(hole.map(|Hole { carried, is_known }| MtuHole { carried, lost, is_known })))
 }
 
 pub(crate) fn send_packets(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use findings::{Evidence, Phrase, Remedy, Severity, Unit, phrase, result_label};
 use samples::{BlackHole, ResultRecord};
+use workload::LEAST_IPV6_MTU;
 
 use super::{Claim, Context, Rule, ethtool::typed_at};
 use crate::words::size;
@@ -38,7 +39,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     });
     let measured = context.measured.iter().filter_map(|measured| {
         let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
-        let harm = match (measured.sends_packets_above(hole.carried), &hole.device) {
+        let harm = match (measured.is_affected_by(hole), &hole.device) {
             (true, Some(_)) => Harm::Stalls,
             (true, None) => Harm::Unknown,
             (false, _) => Harm::None,
@@ -130,14 +131,20 @@ fn evidence(lost: &Lost<'_>) -> Evidence {
 
 fn remedy(lost: &Lost<'_>, context: &Context<'_>) -> Remedy {
     let BlackHole { carried, lost: size, device, .. } = lost.hole;
-    let path = context.header.paths.iter().find(|path| path.name == lost.result.path);
+    let mut paths = context.header.paths.iter().filter(|_| lost.hole.can_be_avoided());
+    let path = paths.find(|path| path.name == lost.result.path);
     let lower = |end: &String| typed_at(end, |name| format!("ip link set {name} mtu {carried}"));
     let ends = path.map(|path| vec![lower(&path.from), lower(&path.to)]).unwrap_or_default();
     let raise = device.as_ref().filter(|_| lost.device_mtu.is_some_and(|mtu| mtu < *size));
     let raise = raise.map(|device| typed_at(device, |name| format!("ip link set {name} mtu {size}")));
-    Remedy::manual(
-        format!("Lower the MTU of both ends to {carried}, or raise it at the device that loses the packets"),
-        ends.into_iter().chain(raise).collect(),
-    )
+    let action = match path {
+        Some(_) => {
+            format!(
+                "Lower the MTU of both ends to {carried}, or raise it at the device that loses the packets"
+            )
+        }
+        None => format!("Raise the MTU of the device that loses the packets: IPv6 needs {LEAST_IPV6_MTU}"),
+    };
+    Remedy::manual(action, ends.into_iter().chain(raise).collect())
     .explained("Let ICMP \"fragmentation needed\" (type 3, code 4), or ICMPv6 \"packet too big\" (type 2), pass every firewall on the path.")
 }

@@ -1,19 +1,19 @@
 //! `fragmentation`: packets are larger than the path MTU and get fragmented.
 
+use std::net::SocketAddr;
+
 use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary, phrase};
 use samples::WorkloadSource;
-use workload::Transport;
+use workload::{Transport, ip_header, udp_headers};
 
 use super::{Claim, Context, Rule, ethtool::typed_at};
 use crate::{
-    observations::{Observations, UDP_HEADER},
+    observations::Observations,
     words::{count, percent},
 };
 
 pub(crate) const RULE: Rule = Rule::cause("fragmentation", look);
 
-/// Extension header of each IPv6 fragment (RFC 8200, section 4.5).
-const IPV6_FRAGMENT: u64 = 8;
 /// TCP header without options (RFC 9293). Options make a packet even larger.
 const TCP: u64 = 20;
 /// The largest MTU that most devices support.
@@ -21,20 +21,22 @@ const MOST_MTU: u64 = 9000;
 
 struct Pieces<'a> {
     result: &'a ResultSummary,
-    ip_header: u64,
-    ipv6: bool,
     /// The IP packet of a datagram or segment, in bytes.
     packet: u64,
+    headers: u64,
     carried: u64,
+    is_ipv4: bool,
     probed: bool,
     of: &'static str,
 }
 
 impl Pieces<'_> {
-    /// Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2).
+    /// Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2). In IPv6, each has a fragment header of 8 bytes
+    /// (RFC 8200, section 4.5).
     fn number(&self) -> u64 {
-        let headers = self.ip_header + if self.ipv6 { IPV6_FRAGMENT } else { 0 };
-        (self.packet - self.ip_header).div_ceil((self.carried.saturating_sub(headers) & !7).max(8))
+        let ip = u64::from(ip_header(self.is_ipv4));
+        let overhead = if self.is_ipv4 { ip } else { ip + 8 };
+        (self.packet - ip).div_ceil((self.carried.saturating_sub(overhead) & !7).max(8))
     }
 }
 
@@ -48,14 +50,24 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Pieces<'a>> {
     let promised = result.devices.iter().map(|device| device.mtu).min();
     let carried = u64::from(result.path_mtu.or(promised)?);
-    let (ip_header, ipv6) = (measured.ip_header(), measured.record.ipv6);
-    let (packet, of) = match datagram(&measured.record.sent) {
-        Some(payload) => (payload.saturating_add(UDP_HEADER + ip_header), "datagrams"),
+    let (is_ipv4, probed) = (is_ipv4(result), result.path_mtu.is_some());
+    let (payload, headers, of) = match datagram(&measured.record.sent) {
+        Some(payload) => (payload, udp_headers(is_ipv4).into(), "datagrams"),
         // Sockets soon shrink their segments to fit a device's MTU, so only a probe shows fragmentation.
-        None => (result.path_mtu.and_then(|_| segment(result))? + TCP + ip_header, "segments"),
+        None => {
+            let segment = result.path_mtu.and_then(|_| segment(result))?;
+            (segment, u64::from(ip_header(is_ipv4)) + TCP, "segments")
+        }
     };
-    let probed = result.path_mtu.is_some();
-    (packet > carried).then_some(Pieces { result, ip_header, ipv6, packet, carried, probed, of })
+    let packet = payload.saturating_add(headers);
+    (packet > carried).then_some(Pieces { result, packet, headers, carried, is_ipv4, probed, of })
+}
+
+/// Imported tests have no addresses, and are taken to be in IPv4.
+fn is_ipv4(result: &ResultSummary) -> bool {
+    let mut pairs = result.sockets.iter().filter_map(|end| end.socket.addresses.as_ref());
+    let peer = pairs.find_map(|pair| pair.rsplit_once(" -> ")?.1.parse::<SocketAddr>().ok());
+    peer.is_none_or(|peer| peer.ip().to_canonical().is_ipv4())
 }
 
 fn datagram(sent: &WorkloadSource) -> Option<u64> {
@@ -120,7 +132,6 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
 
 fn remedy(worst: &Pieces<'_>) -> Remedy {
     let result = worst.result;
-    let headers = worst.ip_header + if worst.of == "datagrams" { UDP_HEADER } else { TCP };
     let names: Vec<String> = result.devices.iter().map(|device| device.device.clone()).collect();
     let tunnel = result.devices.iter().any(|device| device.kind == "vxlan");
     // A tunnel's devices need a smaller MTU than those below it, so one size does not fit all.
@@ -132,7 +143,7 @@ fn remedy(worst: &Pieces<'_>) -> Remedy {
             format!(
                 "Send at most {} bytes of payload in each of the {}, or set the MTU of every \
              device on the path to {} or more",
-                worst.carried.saturating_sub(headers),
+                worst.carried.saturating_sub(worst.headers),
                 worst.of,
                 worst.packet
             ),

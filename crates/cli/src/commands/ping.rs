@@ -6,14 +6,14 @@ mod largest_reply;
 mod request;
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     thread,
 };
 
 use ::workload::{Background, Measurement, PingPongSettings, Placement, WorkloadSettings};
 use anyhow::bail;
 use samples::ThreadCpu;
-use traffic::{Outcome, Stop};
+use traffic::{Outcome, Stop, dial::any_source};
 
 use background_stream::BackgroundStream;
 pub(crate) use flags::PingArgs;
@@ -105,7 +105,7 @@ impl Ping<'_> {
     }
 
     fn native(&self, load: WorkloadSettings) -> traffic::Result<EndResult> {
-        let bind = self.bind.unwrap_or_else(|| unspecified(self.server));
+        let bind = self.bind.unwrap_or_else(|| any_source(self.server));
         // The server does not require a token here, but uses it to group a client's connections.
         let token = traffic::random_token();
         let spec = traffic::ClientSpec { token, bind, server: self.server, load, cpus: self.cpus.clone() };
@@ -165,8 +165,4 @@ fn placement(args: &PingArgs) -> Result<Placement, Misuse> {
         _ => Err(Misuse::new("ping cannot set the server's CPU placement")
             .hint("pin this end with --pin LIST, and start the server with `taskset -c LIST plumb server`")),
     }
-}
-
-fn unspecified(server: SocketAddr) -> IpAddr {
-    if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }

@@ -1,13 +1,13 @@
 //! A client for the stock `sockperf server`. It first sends one message to check that the server replies,
 //! which only the server counts.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use codecs::sockperf::Question;
 use sys::clock::monotonic;
 use traffic::{
     Error, Observer, Outcome, Result, Stop,
-    dial::Dial,
+    dial::{Dial, any_source},
     ping_pong::{self, Arrival, Carrier, Format, MessageSocket, Reply, exchange},
     socket::source,
 };
@@ -76,11 +76,7 @@ fn over_udp(spec: &ClientSpec) -> Result<MessageSocket> {
 }
 
 fn from(spec: &ClientSpec) -> IpAddr {
-    let any = match spec.server {
-        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-    };
-    spec.bind.unwrap_or(any)
+    spec.bind.unwrap_or_else(|| any_source(spec.server))
 }
 
 fn greet(socket: &MessageSocket, mut messages: Messages, stop: &Stop) -> Result<()> {

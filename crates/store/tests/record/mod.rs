@@ -77,7 +77,6 @@ fn result() -> ResultRecord {
         })),
         placement: "cross-cpu".into(),
         baseline: true,
-        ipv6: true,
     }
 }
 

@@ -165,6 +165,11 @@ pub fn set_mtu_probe(fd: impl AsFd) -> Result<()> {
     result.named("forbid fragments on", || named(&fd))
 }
 
+pub fn path_mtu(fd: impl AsFd) -> Result<u32> {
+    let mtu = if is_ipv6(&fd) { sockopt::ipv6_mtu(&fd) } else { sockopt::ip_mtu(&fd) };
+    mtu.named("read the path MTU of", || named(&fd))
+}
+
 pub fn set_receive_timeout(fd: impl AsFd, limit: Option<Duration>) -> Result<()> {
     sockopt::set_socket_timeout(&fd, Timeout::Recv, limit).named("set receive timeout of", || named(&fd))
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
-    net::UdpSocket,
+    net::{IpAddr, UdpSocket},
     process::{Command, Stdio},
 };
 
@@ -49,51 +49,63 @@ fn target_sees_egress_address_in_both_families() {
     assert_eq!(counted.hosts[0].translated, Some(2), "one packet of each connection passes the rules");
 }
 
-/// The MTU that a scenario computes for a tunnel must fill the wire exactly.
+/// The MTU that a scenario computes for a device must fill the frames on its link exactly.
 #[test]
 fn computed_overhead_equals_that_of_captured_frames() {
     if !can_create_namespaces("computed_overhead_equals_that_of_captured_frames") {
         return;
     }
-    let capture = |topology: &Topology| {
-        let words = ["-i", "eth0", "-nn", "-e", "-l", "-c", "1", "udp port 4789 and greater 1400"];
-        let command =
-            || Command::new("tcpdump").args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        topology.namespace(&HostName::new("right")).unwrap().run_in(command).unwrap()
-    };
     let ethertypes = ["ethertype IPv4 (0x0800)", "ethertype IPv6 (0x86dd)"];
     for underlay in [Family::Ipv4, Family::Ipv6] {
+        let text = LINKS.replace("UNDERLAY", underlay.word());
+        let lab = Scenario::parse("links", &text).expect("valid").lab;
+        let topology = Topology::create(&lab).unwrap();
+        assert_eq!(topology.missing(), []);
         for inner in [Family::Ipv4, Family::Ipv6] {
-            let text = TUNNEL.replace("UNDERLAY", underlay.word());
-            let lab = Scenario::parse("tunnel", &text).expect("valid").lab;
-            let topology = Topology::create(&lab).unwrap();
-            assert_eq!(topology.missing(), []);
-            let tunnel = "left:vx".parse().unwrap();
-            let mtu = lab.mtu(&tunnel, &lab.devices).unwrap();
-            let Ok(mut tcpdump) = capture(&topology) else { return };
-            let mut started = BufReader::new(tcpdump.stderr.take().unwrap()).lines().map_while(Result::ok);
-            assert!(started.any(|line| line.contains("listening on")));
-            let [from, to] = ["198.18.2.1", "198.18.2.2"].map(|text| inner.address(ip(text)).unwrap());
-            let payload = vec![0; (mtu - inner.header() - 8) as usize];
-            let send = || UdpSocket::bind((from, 0)).and_then(|socket| socket.send_to(&payload, (to, 9)));
-            topology.namespace(&HostName::new("left")).unwrap().run_in(send).unwrap().expect("a route");
-            let mut captured = String::new();
-            tcpdump.stdout.take().unwrap().read_to_string(&mut captured).unwrap();
-            tcpdump.wait().unwrap();
-            let case = format!("{inner:?} in {underlay:?}: {captured}");
-            assert!(captured.contains("length 1514:"), "Ethernet 14 and the wire's MTU of 1500: {case}");
-            let (outside, inside) = captured.split_once("VXLAN").expect(&case);
-            assert!(outside.contains(ethertypes[underlay as usize]), "{case}");
-            assert!(inside.contains(ethertypes[inner as usize]), "{case}");
-            assert!(inside.contains(&format!("length {}:", mtu + 14)), "{case}");
+            for (device, to, network) in SENDERS {
+                let mtu = lab.mtu(&device.parse().unwrap(), &lab.devices).unwrap();
+                let ends = [1, 2].map(|end| inner.address(ip(&format!("{network}.{end}"))).unwrap());
+                let payload = (mtu - inner.header() - 8) as usize;
+                let Some(captured) = captured(&topology, to, ends, payload) else { return };
+                let case = format!("{device}, {inner:?}, {underlay:?}: {captured}");
+                assert!(captured.contains("length 1514:"), "Ethernet 14 and the wire's MTU of 1500: {case}");
+                let (outside, inside) = captured.split_once("VXLAN").unwrap_or((&captured, &captured));
+                assert_eq!(outside.len() < captured.len(), device == "left:vx", "{case}");
+                let outer = if device == "left:vx" { underlay } else { inner };
+                assert!(outside.contains(ethertypes[outer as usize]), "{case}");
+                assert!(inside.contains(ethertypes[inner as usize]), "{case}");
+                assert!(inside.contains(&format!("length {}:", mtu + 14)), "{case}");
+            }
         }
     }
 }
 
-const TUNNEL: &str = r#"
+fn captured(topology: &Topology, at: &str, [from, to]: [IpAddr; 2], payload: usize) -> Option<String> {
+    let filter = "udp and (port 4789 or port 9) and greater 1400";
+    let words = ["-i", "eth0", "-nn", "-e", "-l", "-c", "1", filter];
+    let start = || Command::new("tcpdump").args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut tcpdump = topology.namespace(&HostName::new(at)).unwrap().run_in(start).unwrap().ok()?;
+    let mut started = BufReader::new(tcpdump.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(started.any(|line| line.contains("listening on")));
+    let send = || UdpSocket::bind((from, 0)).and_then(|socket| socket.send_to(&vec![0; payload], (to, 9)));
+    topology.namespace(&HostName::new("left")).unwrap().run_in(send).unwrap().expect("a route");
+    let mut printed = String::new();
+    tcpdump.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    tcpdump.wait().unwrap();
+    Some(printed)
+}
+
+const SENDERS: [(&str, &str, &str); 4] = [
+    ("left:eth0", "right", "198.18.1"),
+    ("left:mv-left", "right", "198.18.3"),
+    ("left:br0", "inside", "198.18.4"),
+    ("left:vx", "right", "198.18.2"),
+];
+
+const LINKS: &str = r#"
 schema = 1
-name = "tunnel"
-title = "A tunnel"
+name = "links"
+title = "Each kind of link"
 family = ["ipv4", "ipv6"]
 
 [hosts.left]
@@ -102,6 +114,24 @@ family = ["ipv4", "ipv6"]
 [wires.wire]
 between = ["left:eth0", "right:eth0"]
 addresses = ["198.18.1.1/24", "198.18.1.2/24"]
+
+[macvlans.mv-left]
+host = "left"
+over = "eth0"
+address = "198.18.3.1/24"
+
+[macvlans.mv-right]
+host = "right"
+over = "eth0"
+address = "198.18.3.2/24"
+
+[bridges.br0]
+host = "left"
+address = "198.18.4.1/24"
+
+[guests.inside]
+bridge = "br0"
+address = "198.18.4.2/24"
 
 [vxlans.vx]
 vni = 7

@@ -116,7 +116,7 @@ impl MessageSocket {
                 Ok(0) if self.is_stream() => return inbox.end(),
                 Ok(0) => return Ok(Arrival::Message(&[])),
                 Ok(got) => inbox.to += got,
-                Err(error) if is_wait(&error) => return Ok(Arrival::Nothing),
+                Err(error) if is_wait(&error) || is_dropped(&error) => return Ok(Arrival::Nothing),
                 Err(error) => return Err(error),
             }
         }

@@ -3,6 +3,7 @@
 use findings::{Finding, Severity};
 use samples::ValidityWarning;
 use units::Nanos;
+use workload::Measurement;
 
 use super::{change, claims, imported, made, watched};
 use crate::fixtures::{Fixture, stream_at};
@@ -218,6 +219,25 @@ fn oversized_tcp_segments_are_fragmented_too() {
         &["segments", "packets of 1488 bytes", "2 fragments"],
     );
     assert_eq!(claims(&made::mtu(1500), "fragmentation"), []);
+}
+
+#[test]
+fn datagrams_in_ipv6_have_longer_headers() {
+    let in_ipv6 = |payload| {
+        let mut run = made::datagrams(payload);
+        run.each("plain/datagrams", |trial| {
+            let Measurement::Stream(data) = &mut trial.measurement else { unreachable!("it is a stream") };
+            data.flows[0].sender.socket.addresses = Some("[2001:2::1]:9 -> [2001:2::2]:9".to_owned());
+        });
+        run
+    };
+    assert_eq!(claims(&in_ipv6(1452), "fragmentation"), []);
+    // Two fragments of 1500 bytes hold 2 * 1448 bytes of the UDP datagram.
+    for (payload, fragments) in [(1453, 2), (2888, 2), (2889, 3)] {
+        let says = [format!("packets of {} bytes", payload + 48), format!("{fragments} fragments")];
+        let says = [says[0].as_str(), &says[1], "at most 1452"];
+        check(&in_ipv6(payload), "fragmentation", Severity::Warning, &says);
+    }
 }
 
 #[test]

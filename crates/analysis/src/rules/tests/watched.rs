@@ -184,6 +184,7 @@ pub(super) fn black_hole(device: Option<&str>) -> Fixture {
     let black_hole = device.map(|device| BlackHole {
         carried: 1400,
         lost: 1500,
+        headers: 28,
         device: Some(device.to_owned()),
         device_mtu: Some(1400),
     });
@@ -210,7 +211,7 @@ fn black_hole_of_a_stream_is_serious_if_a_device_loses_its_packets() {
         let mut run = nested(9e9);
         run.path("hole", &["wire"]).stream("hole", &[], 1e6);
         let device = device.map(str::to_owned);
-        let hole = BlackHole { carried: 1300, lost: 1500, device, device_mtu: None };
+        let hole = BlackHole { carried: 1300, lost: 1500, headers: 28, device, device_mtu: None };
         run.each("hole/bulk", |trial| trial.path_check.black_hole = Some(hole.clone()));
         let findings = crate::analyse(&run.record).findings;
         let found = findings.iter().find(|finding| finding.id == "black-hole").expect("it is found");
@@ -228,7 +229,8 @@ fn black_hole_concerns_only_results_with_larger_packets() {
         run.path(path, &["wire"]).stream(path, &[], 1e6).ping(path, &[], 50e3);
     }
     for (result, device) in results.iter().zip(["sw:p1", "sw:p1", "sw:p2"]) {
-        let hole = BlackHole { carried: 1300, lost: 1500, device: Some(device.into()), device_mtu: None };
+        let device = Some(device.into());
+        let hole = BlackHole { carried: 1300, lost: 1500, headers: 28, device, device_mtu: None };
         run.each(result, |trial| trial.path_check.black_hole = Some(hole.clone()));
     }
     let concerned = |run: &Fixture| -> Vec<(bool, Vec<String>)> {

@@ -59,7 +59,6 @@ fn result(workload: &str) -> ResultRecord {
         sent: WorkloadSource::Load(WorkloadSettings::PingPong(PingPongSettings::new(Nanos::from_secs(2)))),
         placement: "cross-cpu".into(),
         baseline: true,
-        ipv6: false,
     }
 }
 

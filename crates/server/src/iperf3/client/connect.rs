@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
+    net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
     thread,
     time::Duration,
 };
@@ -155,8 +155,5 @@ fn datagrams(dial: &Dial<'_>) -> Result<UdpSocket> {
 }
 
 fn bind(spec: &ClientSpec) -> IpAddr {
-    spec.bind.unwrap_or(match spec.server {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    })
+    spec.bind.unwrap_or_else(|| dial::any_source(spec.server))
 }

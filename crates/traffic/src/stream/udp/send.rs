@@ -13,7 +13,7 @@ use workload::{DatagramSample, EndSeries, Mode, SocketFacts};
 use super::{dial::is_refused, format::DatagramFormat, opening};
 use crate::{
     error::{Error, Result},
-    socket::{TICK, is_wait},
+    socket::{TICK, is_dropped, is_wait},
     stream::{
         GRACE,
         flow::{Finish, Flow, Start},
@@ -124,12 +124,12 @@ impl<'a> Sender<'a> {
         };
         match self.transmit_method.send(self.socket, many, written) {
             Ok(sent) => Ok(sent),
-            Err(error) if is_wait(&error) || is_full(&error) => Ok(0),
             Err(error) if self.transmit_method.per_message() > 1 && is_uncut(&error) => {
                 let length = self.flow.load.message.0 as usize;
                 self.transmit_method = TransmitMethod::Many(SendBatch::new(at_once(length), length, false)?);
                 Ok(0)
             }
+            Err(error) if is_wait(&error) || is_dropped(&error) => Ok(0),
             Err(error) => Err(Error::socket("send on", || self.flow.name.clone())(error)),
         }
     }
@@ -168,7 +168,7 @@ impl<'a> Sender<'a> {
                     Ok(length) if bytes[..length] == closing => return Ok(()),
                     Ok(_) => {}
                     Err(error) if is_refused(&error) => return Ok(()),
-                    Err(error) if is_wait(&error) => {}
+                    Err(error) if is_wait(&error) || is_dropped(&error) => {}
                     Err(error) => return Err(Error::socket("end", || self.flow.name.clone())(error)),
                 }
             }
@@ -181,7 +181,7 @@ impl<'a> Sender<'a> {
     fn send_or_drop(&self, bytes: &[u8]) -> Result<()> {
         match self.socket.send(bytes) {
             Ok(_) => Ok(()),
-            Err(error) if is_wait(&error) || is_full(&error) || is_refused(&error) => Ok(()),
+            Err(error) if is_wait(&error) || is_dropped(&error) || is_refused(&error) => Ok(()),
             Err(error) => Err(Error::socket("send on", || self.flow.name.clone())(error)),
         }
     }
@@ -231,10 +231,6 @@ impl TransmitMethod {
 /// is limited because they share a timestamp, which would affect the jitter.
 fn at_once(length: usize) -> usize {
     (65_507 / length).clamp(1, 64)
-}
-
-fn is_full(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(105)
 }
 
 /// Returns whether the error means that the device cannot segment, or that a datagram exceeds its MTU
