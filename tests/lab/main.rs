@@ -11,6 +11,7 @@ mod disturbed;
 mod ends;
 mod evidence;
 mod families;
+mod fault_cells;
 mod faults;
 mod hint;
 mod live;
@@ -33,6 +34,9 @@ const SETPRIV: Need = Need::Program("setpriv", "util-linux");
 fn main() -> ExitCode {
     run(CASES)
 }
+
+/// Draws three different faults.
+const CELL_SEED: u64 = 7;
 
 const CASES: &[Case] = &[
     Case {
@@ -141,6 +145,16 @@ const CASES: &[Case] = &[
         name: "names_the_router_with_filtered_icmp_errors",
         needs: &[ROOT],
         test: faults::names_filtered_icmp_errors,
+    },
+    Case {
+        name: "names_ports_of_source_nat_and_lost_checksums",
+        needs: &[ROOT],
+        test: faults::names_ports_and_checksums,
+    },
+    Case {
+        name: "verdict_gives_the_cause_of_faults_drawn_from_a_table",
+        needs: &[ROOT],
+        test: || fault_cells::draw(CELL_SEED, 3, 1),
     },
     Case {
         name: "path_that_cannot_carry_the_workload_is_the_answer",

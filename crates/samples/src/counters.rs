@@ -8,7 +8,7 @@ use units::Bytes;
 pub struct PathCounters {
     /// The devices along the path, in order.
     pub devices: Vec<DeviceCounters>,
-    /// Hosts on the path that do NAT.
+    /// Hosts on the path that do NAT or refused packets.
     pub hosts: Vec<HostCounters>,
     /// The machine's backlog queues; `None` if they cannot be read.
     pub softnet: Option<SoftnetCounters>,
@@ -61,10 +61,13 @@ pub struct QdiscCounters {
     pub requeues: u64,
 }
 
-/// A rule of nftables that drops packets arriving at a device above a rate.
+/// A rule of nftables that drops packets of a device above a rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicerCounters {
     pub bits_per_second: u64,
+    /// Whether the rule applies to packets that leave the device, not to those that arrive.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leaving: bool,
     /// Packets dropped. One built by segmentation offload counts as one.
     pub dropped: u64,
     pub dropped_bytes: Bytes,
@@ -78,6 +81,35 @@ pub struct HostCounters {
     /// Packets with translated addresses, counting only the first of each connection; `None` if the rules cannot be
     /// read.
     pub translated: Option<u64>,
+    /// The first and the last source port of the narrowest rule for source NAT in nftables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nat_ports: Option<[u16; 2]>,
+    /// Packets dropped because their connection could not be tracked (`insert_failed` in /proc/net/stat/nf_conntrack),
+    /// e.g. because NAT found no free port.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub insert_failed: u64,
+    /// Received segments and datagrams with a wrong checksum (`InCsumErrors` in /proc/net/snmp).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub checksum_errors: u64,
+}
+
+impl PathCounters {
+    #[must_use]
+    pub fn has_refused(&self) -> bool {
+        self.hosts.iter().any(HostCounters::has_refused)
+    }
+}
+
+impl HostCounters {
+    /// Whether the host dropped packets for a reason that its own counters show.
+    #[must_use]
+    pub const fn has_refused(&self) -> bool {
+        self.insert_failed > 0 || self.checksum_errors > 0
+    }
+}
+
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Backlog queue counters, summed over CPUs, from /proc/net/softnet_stat.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use units::{BitRate, Bytes};
+use units::{BitRate, Bytes, Nanos, Share};
 
 pub(crate) const NONE: &str = "none";
 
@@ -20,6 +20,14 @@ pub enum Fault {
     IcmpHole,
     /// The agent on the device's host may use this many thousandths of a CPU.
     CpuLimit { millicpus: u32 },
+    /// The host translates the source addresses of packets that leave through the device, to this many ports.
+    SnatPorts { ports: u16 },
+    /// Packets leave the device without the checksums that a sender with checksum offload leaves to it.
+    LostChecksum,
+    /// Packets leave the device after this time (netem).
+    PacketDelay { delay: Nanos },
+    /// This many of a million packets that leave the device are lost (netem).
+    PacketLoss { per_million: u32 },
 }
 
 impl fmt::Display for Fault {
@@ -33,6 +41,10 @@ impl fmt::Display for Fault {
             Self::MtuHole { mtu } => write!(f, "MTU hole above {mtu} bytes"),
             Self::IcmpHole => f.write_str("ICMP filter"),
             Self::CpuLimit { millicpus } => write!(f, "limit of {} CPUs", f64::from(millicpus) / 1e3),
+            Self::SnatPorts { ports } => write!(f, "source NAT to {ports} ports"),
+            Self::LostChecksum => f.write_str("loss of checksums"),
+            Self::PacketDelay { delay } => write!(f, "delay of {delay}"),
+            Self::PacketLoss { per_million } => write!(f, "loss of {}", Share(f64::from(per_million) / 1e6)),
         }
     }
 }

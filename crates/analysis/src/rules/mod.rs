@@ -24,6 +24,7 @@ mod imported;
 mod level_shift;
 mod limited;
 mod link_rate;
+mod lost_checksum;
 mod machine_change;
 mod mtu_mismatch;
 mod noisy_host;
@@ -35,6 +36,7 @@ mod probe_cost;
 mod qdisc_drops;
 mod queues;
 mod receiver_limited;
+mod refusals;
 pub(crate) mod retransmits;
 mod shaped_port;
 pub(crate) mod significance;
@@ -42,6 +44,7 @@ mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
 mod slow_host;
 mod slow_pair;
+mod snat_ports;
 mod softirq_bound;
 pub(crate) mod stalled;
 mod step_dominates;
@@ -118,6 +121,8 @@ pub(crate) const ALL: &[Rule] = &[
     // Causes with direct evidence come before inferred ones.
     black_hole::RULE,
     cpu_throttled::RULE,
+    lost_checksum::RULE,
+    snat_ports::RULE,
     policed_port::RULE,
     backlog_drops::RULE,
     qdisc_drops::RULE,

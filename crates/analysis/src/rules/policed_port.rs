@@ -36,7 +36,11 @@ fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
     let dropped = count(usize::try_from(policer.dropped).unwrap_or(usize::MAX), "packet");
     Claim::new(
         Severity::Warning,
-        format!("A packet filter at {device} drops what arrives above {}", rate(policer)),
+        format!(
+            "A packet filter at {device} drops what {} above {}",
+            if policer.leaving { "leaves" } else { "arrives" },
+            rate(policer)
+        ),
     )
     .detail(format!("it dropped {dropped} while measuring {}", result.label))
     .about(found, |policed| policed.result)
