@@ -189,9 +189,9 @@ impl Cell {
             (true, Kind::CpuLimit) => {
                 "kind = \"ping-pong\", duration = \"1s\", waiting = \"spin\"".to_owned()
             }
-            (true, _) => {
-                format!("kind = \"ping-pong\", duration = \"1s\", message = 1380, streams = {streams}")
-            }
+            // A single connection does not use up a range of ports.
+            (true, Kind::SnatPorts) => format!("kind = \"connect\", duration = \"1s\", clients = {streams}"),
+            (true, _) => "kind = \"ping-pong\", duration = \"1s\", message = 1380".to_owned(),
         }
     }
 }

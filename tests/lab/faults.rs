@@ -61,6 +61,7 @@ const STREAM: &str = "kind = \"stream\"\nduration = \"1s\"\nwarmup = \"100ms\"\n
 const PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nmessage = 1400";
 /// Spinning uses the CPU even while other work delays every wake-up.
 const SPINNING_PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nwaiting = \"spin\"";
+const CONNECTIONS: &str = "kind = \"connect\"\nduration = \"1s\"\nclients = 8";
 const WIRE: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\", \"bridge\"]";
 const VXLAN: &str = "from = \"client:vx0\"\nto = \"server:vx0\"\nlayers = [\"vxlan\", \"wire\", \"bridge\"]";
 const THROUGH_ROUTER: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\"]";
@@ -118,9 +119,8 @@ const LOST_CHECKSUM: Fault = Fault {
 
 /// Completing the checksums at the sender is the remedy.
 pub(crate) fn names_ports_and_checksums() {
-    let many = |workload: &str| format!("{workload}\nstreams = 8");
-    check(ROUTED, THROUGH_ROUTER, &many(STREAM), &SNAT_PORTS);
-    check(ROUTED, THROUGH_ROUTER, &many(PING), &SNAT_PORTS);
+    check(ROUTED, THROUGH_ROUTER, &format!("{STREAM}\nstreams = 8"), &SNAT_PORTS);
+    check(ROUTED, THROUGH_ROUTER, CONNECTIONS, &SNAT_PORTS);
     check(SWITCHED, WIRE, STREAM, &LOST_CHECKSUM);
     check(SWITCHED, WIRE, PING, &LOST_CHECKSUM);
     let sandbox = sandbox();

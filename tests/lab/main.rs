@@ -12,6 +12,7 @@ mod ends;
 mod evidence;
 mod families;
 mod fault_cells;
+mod fault_clients;
 mod faults;
 mod hint;
 mod live;
@@ -155,6 +156,11 @@ const CASES: &[Case] = &[
         name: "verdict_gives_the_cause_of_faults_drawn_from_a_table",
         needs: &[ROOT],
         test: || fault_cells::draw(CELL_SEED, 3, 1),
+    },
+    Case {
+        name: "last_lines_of_client_and_ping_name_the_cause_that_their_machine_shows",
+        needs: &[ROOT, Need::Program("iperf3", "iperf3"), Need::Program("sockperf", "sockperf")],
+        test: fault_clients::last_lines_name_the_cause,
     },
     Case {
         name: "path_that_cannot_carry_the_workload_is_the_answer",

@@ -8,7 +8,7 @@ use samples::{
 };
 use units::Bytes;
 
-pub(crate) fn between(
+pub fn between(
     before: &PathCounters,
     after: &PathCounters,
     softnet: Option<SoftnetCounters>,

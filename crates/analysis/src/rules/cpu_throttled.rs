@@ -3,7 +3,7 @@
 use findings::{Evidence, Remedy, ResultSummary, Severity};
 use samples::CpuThrottling;
 
-use super::{Claim, Context, Observations, Rule, strongest};
+use super::{Claim, Context, ONE, Observations, Rule, strongest};
 
 pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(&[
     "slow-congestion-control",
@@ -47,7 +47,7 @@ fn finding(worst: &Slowed<'_>, found: &[Slowed<'_>]) -> Claim {
 }
 
 pub(crate) fn of_one(throttling: &CpuThrottling) -> Option<Claim> {
-    let claim = || claim(throttling).with_evidence([evidence(throttling, "this test")]);
+    let claim = || claim(throttling).with_evidence([evidence(throttling, ONE)]);
     (share(throttling) >= WORTH_A_WARNING).then(claim)
 }
 

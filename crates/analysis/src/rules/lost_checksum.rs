@@ -1,9 +1,10 @@
 //! `lost-checksum`: an end discards packets with a wrong TCP or UDP checksum.
 
 use findings::{Evidence, Remedy, Severity};
+use samples::HostCounters;
 
 use super::{
-    Claim, Context, Rule,
+    Claim, Context, ONE, Rule,
     ethtool::typed_at,
     refusals::{Harm, Refusal, by_host, refusals},
 };
@@ -37,19 +38,26 @@ fn finding(group: &[Refusal<'_>], context: &Context<'_>) -> Option<Claim> {
         Harm::Fatal => format!("{label} cannot be measured"),
         Harm::Measured => format!("it discards them while measuring {label}"),
     };
-    let claim =
-        Claim::new(Severity::Serious, format!("{host} receives packets with wrong TCP or UDP checksums"))
-            .detail(consequence)
-            .with_results(group.iter().map(|refusal| refusal.result.to_owned()))
-            .affected()
-            .with_evidence(group.iter().map(evidence))
-            .with_limits([
-                "The counters do not show which device changed or did not complete the checksums.",
-            ]);
+    let claim = claim(host)
+        .detail(consequence)
+        .with_results(group.iter().map(|refusal| refusal.result.to_owned()))
+        .affected()
+        .with_evidence(group.iter().map(|refusal| evidence(refusal.host, &refusal.label)));
     Some(match sender(worst, context) {
         Some(device) => claim.with_remedy(remedy(device)),
         None => claim,
     })
+}
+
+pub(crate) fn of_one(host: &HostCounters) -> Option<Claim> {
+    let claim =
+        || claim(&host.host).with_evidence([evidence(host, ONE)]).with_remedy(remedy("the server:DEVICE"));
+    (host.checksum_errors >= FEWEST).then(claim)
+}
+
+fn claim(host: &str) -> Claim {
+    Claim::new(Severity::Serious, format!("{host} receives packets with wrong TCP or UDP checksums"))
+        .with_limits(["The counters do not show which device changed or did not complete the checksums."])
 }
 
 /// The device of the other end of the path.
@@ -68,8 +76,8 @@ fn remedy(device: &str) -> Remedy {
     .explained("With the offload on, the last device that sends a packet has to complete its checksum.")
 }
 
-fn evidence(refusal: &Refusal<'_>) -> Evidence {
-    Evidence::new(format!("checksum errors at {}, {}", refusal.host.host, refusal.label))
-        .count(refusal.host.checksum_errors)
+fn evidence(host: &HostCounters, label: &str) -> Evidence {
+    Evidence::new(format!("checksum errors at {}, {label}", host.host))
+        .count(host.checksum_errors)
         .text(" packets (InCsumErrors)")
 }

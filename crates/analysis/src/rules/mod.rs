@@ -24,21 +24,21 @@ mod imported;
 mod level_shift;
 mod limited;
 mod link_rate;
-mod lost_checksum;
+pub(crate) mod lost_checksum;
 mod machine_change;
 mod mtu_mismatch;
 mod noisy_host;
 pub(crate) mod offload_off;
 mod page_balloon;
 mod pair_shares;
-mod policed_port;
+pub(crate) mod policed_port;
 mod probe_cost;
-mod qdisc_drops;
+pub(crate) mod qdisc_drops;
 mod queues;
 mod receiver_limited;
 mod refusals;
 pub(crate) mod retransmits;
-mod shaped_port;
+pub(crate) mod shaped_port;
 pub(crate) mod significance;
 mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
@@ -72,6 +72,9 @@ use crate::{
     observations::Observations,
     rule::{self, Claim, Subject, strongest, strongest_by_device},
 };
+
+/// The label of a single trial.
+const ONE: &str = "this test";
 
 pub(crate) struct Context<'a> {
     pub(crate) header: &'a RunHeader,

@@ -1,10 +1,10 @@
 //! `policed-port`: a packet filter drops packets that exceed a rate.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity};
-use samples::PolicerCounters;
+use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
 
-use super::{Claim, Context, Rule, ethtool::typed_at, strongest_by_device};
+use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
 use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule::cause("policed-port", look).over(&[
@@ -32,20 +32,26 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
-    let Policed { result, device, policer } = worst;
+    claim(worst.device, &worst.policer, &worst.result.label)
+        .about(found, |policed| policed.result)
+        .affected()
+        .with_evidence(found.iter().map(|it| evidence(it.device, &it.policer, &it.result.label)))
+}
+
+pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
+    let policer = device.policer.filter(|policer| policer.dropped > 0)?;
+    let evidence = evidence(&device.device, &policer, ONE);
+    Some(claim(&device.device, &policer, ONE).with_evidence([evidence]))
+}
+
+fn claim(device: &str, policer: &PolicerCounters, label: &str) -> Claim {
     let dropped = count(usize::try_from(policer.dropped).unwrap_or(usize::MAX), "packet");
+    let direction = if policer.leaving { "leaves" } else { "arrives" };
     Claim::new(
         Severity::Warning,
-        format!(
-            "A packet filter at {device} drops what {} above {}",
-            if policer.leaving { "leaves" } else { "arrives" },
-            rate(policer)
-        ),
+        format!("A packet filter at {device} drops what {direction} above {}", rate(policer)),
     )
-    .detail(format!("it dropped {dropped} while measuring {}", result.label))
-    .about(found, |policed| policed.result)
-    .affected()
-    .with_evidence(found.iter().map(evidence))
+    .detail(format!("it dropped {dropped} while measuring {label}"))
     .with_limits(["With segmentation offload one dropped packet contains many segments."])
     .with_remedy(
         Remedy::manual(
@@ -61,9 +67,10 @@ fn rate(policer: &PolicerCounters) -> BitRate {
     BitRate(policer.bits_per_second as f64)
 }
 
-fn evidence(policed: &Policed<'_>) -> Evidence {
-    let Policed { result, device, policer } = policed;
-    Evidence::new(format!("dropped at {device} during {}", result.label))
-        .count(policer.dropped)
-        .text(format!(" packets, {}; limit {}", policer.dropped_bytes, rate(policer)))
+fn evidence(device: &str, policer: &PolicerCounters, label: &str) -> Evidence {
+    Evidence::new(format!("dropped at {device} during {label}")).count(policer.dropped).text(format!(
+        " packets, {}; limit {}",
+        policer.dropped_bytes,
+        rate(policer)
+    ))
 }
