@@ -245,13 +245,18 @@ fn examine(cell: Cell, fault: &Fault) -> Result<(), String> {
     }
 }
 
-/// The cause in the conclusion, or that of the largest change.
+/// The cause in the conclusion, or that of the largest change, or those that counters show if the values vary too much.
 fn causes(verdict: &Value) -> Vec<&Value> {
     if verdict["conclusion"]["kind"] == "broken" {
         return vec![&verdict["conclusion"]["reason"]];
     }
     let workloads = verdict["workloads"].as_array().expect("a list").iter();
-    workloads.map(|workload| &workload["change"]["cause"]).filter(|cause| cause["kind"] == "found").collect()
+    let causes = workloads.map(|workload| &workload["change"]["cause"]);
+    let found: Vec<&Value> = causes.filter(|cause| cause["kind"] == "found").collect();
+    match verdict["causes"].as_array() {
+        Some(counted) if found.is_empty() => counted.iter().collect(),
+        _ => found,
+    }
 }
 
 /// Removes the line of the fault from the scenario, which is the only place that describes it.

@@ -7,11 +7,14 @@ use crate::{PATIENCE, sandbox};
 const LAB: &str = r#"
 schema = 1
 name = "faulty"
-title = "A wire with a fault"
+title = "A switch with a fault"
 hosts.client = {}
+hosts.switch = {}
 hosts.server = {}
-wires.cable = { between = ["client:eth0", "server:eth0"], addresses = ["198.18.0.1/24", "198.18.0.2/24"] }
-paths.wire = { from = "client", to = "server", layers = ["wire"] }
+wires.up = { between = ["client:eth0", "switch:p1"], addresses = ["198.18.0.1/24", "none"] }
+wires.down = { between = ["switch:p2", "server:eth0"], addresses = ["none", "198.18.0.2/24"] }
+bridges.br0 = { host = "switch", ports = ["p1", "p2"] }
+paths.wire = { from = "client", to = "server", layers = ["wire", "bridge"], baseline = true }
 workloads.load = { kind = "stream" }
 "#;
 const STREAM: &str = "client 198.18.0.2 -t 2 -C cubic";
@@ -34,8 +37,8 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "client 198.18.0.2 -t 2 -R",
         "20.0 Mbit/s",
     ),
-    ("kind = \"mtu-hole\", mtu = 1400", "client:eth0", STREAM, "plumb ping SERVER -m 1472"),
-    ("kind = \"mtu-hole\", mtu = 1400", "client:eth0", "ping 198.18.0.2 --sockperf -t 2 -m 1450", "1400"),
+    ("kind = \"mtu-hole\", mtu = 1400", "switch:p2", STREAM, "The stream stopped after"),
+    ("kind = \"mtu-hole\", mtu = 1400", "switch:p2", "ping 198.18.0.2 --sockperf -t 2 -m 1450", "1372 bytes"),
     (
         "kind = \"policed-port\", rate = \"20Mbit/s\"",
         "client:eth0",

@@ -39,6 +39,9 @@ pub struct Finding {
     pub severity: Severity,
     /// Whether the evidence is sufficient. A note usually lacks evidence.
     pub established: bool,
+    /// Whether counters of the run show it, so that it holds however much the values vary.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
     /// The claim in one clause.
     pub lead: String,
     /// Continues the lead after a colon, usually with numbers.
@@ -66,6 +69,7 @@ impl Finding {
             role,
             severity,
             established: severity > Severity::Note,
+            counted: false,
             lead: lead.into(),
             detail: String::new(),
             further: String::new(),

@@ -7,8 +7,12 @@ use samples::{BlackHole, ResultRecord};
 
 use super::{Claim, Context, Rule, ethtool::typed_at};
 
-pub(crate) const RULE: Rule =
-    Rule::cause("black-hole", look).over(&["stalled", "retransmits", "datagram-loss", "mtu-mismatch"]);
+pub(crate) const RULE: Rule = Rule::cause("black-hole", look).counted().over(&[
+    "stalled",
+    "retransmits",
+    "datagram-loss",
+    "mtu-mismatch",
+]);
 
 struct Lost<'a> {
     result: &'a ResultRecord,

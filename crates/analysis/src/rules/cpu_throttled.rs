@@ -5,7 +5,7 @@ use samples::CpuThrottling;
 
 use super::{Claim, Context, ONE, Observations, Rule, strongest};
 
-pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(&[
+pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(&[
     "slow-congestion-control",
     "generator-limited",
     "receiver-limited",

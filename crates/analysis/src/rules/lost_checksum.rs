@@ -9,7 +9,7 @@ use super::{
     refusals::{Harm, Refusal, by_host, refusals},
 };
 
-pub(crate) const RULE: Rule = Rule::cause("lost-checksum", look).over(&[
+pub(crate) const RULE: Rule = Rule::cause("lost-checksum", look).counted().over(&[
     "stalled",
     "retransmits",
     "datagram-loss",

@@ -7,7 +7,7 @@ use units::BitRate;
 use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
 use crate::words::count;
 
-pub(crate) const RULE: Rule = Rule::cause("policed-port", look).over(&[
+pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&[
     "retransmits",
     "datagram-loss",
     "stalled",

@@ -6,7 +6,8 @@ use samples::DeviceCounters;
 use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
 use crate::words::{count, percent};
 
-pub(crate) const RULE: Rule = Rule::cause("qdisc-drops", look).over(&["retransmits", "datagram-loss"]);
+pub(crate) const RULE: Rule =
+    Rule::cause("qdisc-drops", look).counted().over(&["retransmits", "datagram-loss"]);
 
 /// Fraction of dropped packets at which it becomes worth acting on.
 pub(super) const MUCH: f64 = 1e-4;

@@ -10,8 +10,12 @@ use super::{
     strongest_by_device,
 };
 
-pub(crate) const RULE: Rule =
-    Rule::cause("shaped-port", look).over(&["link-rate", "cwnd-limited", "buffer-limited", "tail-latency"]);
+pub(crate) const RULE: Rule = Rule::cause("shaped-port", look).counted().over(&[
+    "link-rate",
+    "cwnd-limited",
+    "buffer-limited",
+    "tail-latency",
+]);
 
 /// Times per packet that the rate held packets back. One packet may be held back several times. A sender that rarely
 /// exceeds the rate is not limited by it.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::words::count;
 
-pub(crate) const RULE: Rule = Rule::cause("snat-ports", look).over(&[
+pub(crate) const RULE: Rule = Rule::cause("snat-ports", look).counted().over(&[
     "stalled",
     "retransmits",
     "tail-latency",
