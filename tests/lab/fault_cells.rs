@@ -1,5 +1,4 @@
-//! A table of faults on paths with different workloads. The verdict of each run must give the cause, from a record without
-//! the description of the fault. Runs without a fault must name none.
+//! Checks that verdicts name faults whose description was removed from the record, and name none without a fault.
 
 use std::fmt::Write as _;
 
@@ -17,7 +16,6 @@ const CAUSES: [&str; 7] = [
     "shaped-port",
     "snat-ports",
 ];
-/// A difference needs five blocks.
 const TRIALS: u32 = 6;
 const SWITCHED: &str = r#"
 hosts.client = {}
@@ -54,11 +52,10 @@ vxlans.vx0.members.client = { over = "eth0", address = "198.18.9.1/24" }
 vxlans.vx0.members.router = { over = "eth0", address = "198.18.9.2/24" }
 "#;
 
-/// Numbers of a fault, drawn from the seed.
 struct Draw(u64);
 
 impl Draw {
-    /// Returns a number from `range` (xorshift64).
+    /// Xorshift64.
     fn from(&mut self, range: std::ops::Range<u64>) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -95,7 +92,6 @@ struct Cell {
     ping: bool,
 }
 
-/// What to build, and what the verdict must say.
 struct Fault {
     table: String,
     device: &'static str,
@@ -185,7 +181,6 @@ impl Cell {
             (false, _) => format!(
                 "kind = \"stream\", duration = \"1s\", warmup = \"100ms\", congestion = \"cubic\", streams = {streams}"
             ),
-            // A ping that spins uses CPU time even while other work delays every wake-up.
             (true, Kind::CpuLimit) => {
                 "kind = \"ping-pong\", duration = \"1s\", waiting = \"spin\"".to_owned()
             }
@@ -196,7 +191,7 @@ impl Cell {
     }
 }
 
-/// Runs this many cells of the table and as many runs without a fault. All but one of 28 cells must be right.
+/// All but one of 28 cells must be right.
 pub(crate) fn draw(seed: u64, cells: usize, sound: usize) {
     println!("  SEED={seed}");
     let mut draw = Draw(seed.max(1));
@@ -245,7 +240,6 @@ fn examine(cell: Cell, fault: &Fault) -> Result<(), String> {
     }
 }
 
-/// The cause in the conclusion, or that of the largest change, or those that counters show if the values vary too much.
 fn causes(verdict: &Value) -> Vec<&Value> {
     if verdict["conclusion"]["kind"] == "broken" {
         return vec![&verdict["conclusion"]["reason"]];
@@ -259,7 +253,6 @@ fn causes(verdict: &Value) -> Vec<&Value> {
     }
 }
 
-/// Removes the line of the fault from the scenario, which is the only place that describes it.
 fn forget_fault(record: &mut Value) {
     let text = &mut record["header"]["scenario"]["text"];
     let lines = text.as_str().expect("a scenario").lines().filter(|line| !line.starts_with("faults."));
@@ -272,7 +265,6 @@ fn forget_fault(record: &mut Value) {
     }
 }
 
-/// Varies the lab, the workload, the offloads and the load of the machine.
 fn names_no_cause(draw: &mut Draw) {
     let cell = Cell {
         kind: KINDS[draw.from(0..KINDS.len() as u64) as usize],

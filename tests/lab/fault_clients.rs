@@ -1,4 +1,4 @@
-//! `plumb client` and `plumb ping` against stock servers, over faults that the client's machine can see.
+//! `plumb client` and `plumb ping` against stock servers, over faults.
 
 use plumb_tests::{Sandbox, wait_until};
 

@@ -4,7 +4,6 @@ use ::scenario::{DeviceName, DeviceRef, HostName};
 use samples::PathCounters;
 use topology::Topology;
 
-/// Begins the sentences about the host.
 const CLIENT: &str = "The client";
 
 pub(crate) struct OwnCounters {

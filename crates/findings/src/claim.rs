@@ -39,7 +39,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Whether the evidence is sufficient. A note usually lacks evidence.
     pub established: bool,
-    /// Whether counters of the run show it, so that it holds however much the values vary.
+    /// Whether counters show it, however much the values vary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
     /// The claim in one clause.

@@ -19,7 +19,7 @@ pub(crate) const ATTEMPTS: usize = 3;
 
 pub(crate) enum TrafficOutcome {
     Measured(Box<Measurements>),
-    /// The counters show why, if they are not `None`.
+    /// With the counters that show why.
     Never(String, Option<PathCounters>),
 }
 
@@ -75,8 +75,7 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// Returns the outcomes of trials that the ends refused, if these can never run. Several run again one at a time, to
-    /// find the one that cannot run.
+    /// Runs refused trials one at a time to find the one that cannot run.
     fn failed(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -120,7 +119,6 @@ impl TrialRunner<'_> {
         Ok(attempts)
     }
 
-    /// Returns the counters of the paths where a host refused packets since `before`.
     pub(crate) fn refusals(
         &mut self,
         ways: &[&[DeviceRef]],

@@ -22,7 +22,6 @@ const UDP_HEADER: u32 = 8;
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
     Skipped(SkippedResult),
-    /// The path loses the workload's packets for a known reason.
     Lost(SkippedResult, Option<BlackHole>, Option<PathCounters>),
 }
 

@@ -61,11 +61,11 @@ pub struct QdiscCounters {
     pub requeues: u64,
 }
 
-/// A rule of nftables that drops packets of a device above a rate.
+/// An nftables rule that drops packets above a rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicerCounters {
     pub bits_per_second: u64,
-    /// Whether the rule applies to packets that leave the device, not to those that arrive.
+    /// Whether it polices packets that leave the device.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leaving: bool,
     /// Packets dropped. One built by segmentation offload counts as one.
@@ -81,14 +81,13 @@ pub struct HostCounters {
     /// Packets with translated addresses, counting only the first of each connection; `None` if the rules cannot be
     /// read.
     pub translated: Option<u64>,
-    /// The first and the last source port of the narrowest rule for source NAT in nftables.
+    /// First and last port of the narrowest source NAT rule in nftables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nat_ports: Option<[u16; 2]>,
-    /// Packets dropped because their connection could not be tracked (`insert_failed` in /proc/net/stat/nf_conntrack),
-    /// e.g. because NAT found no free port.
+    /// Packets of connections that could not be tracked, e.g. for lack of a NAT port (`insert_failed` of nf_conntrack).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub insert_failed: u64,
-    /// Received segments and datagrams with a wrong checksum (`InCsumErrors` in /proc/net/snmp).
+    /// Packets with a wrong TCP or UDP checksum (`InCsumErrors`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub checksum_errors: u64,
 }
@@ -101,7 +100,6 @@ impl PathCounters {
 }
 
 impl HostCounters {
-    /// Whether the host dropped packets for a reason that its own counters show.
     #[must_use]
     pub const fn has_refused(&self) -> bool {
         self.insert_failed > 0 || self.checksum_errors > 0

@@ -61,7 +61,7 @@ pub struct ResultEnd {
     /// The path loses packets that the workload sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub black_hole: Option<BlackHole>,
-    /// Counters of an attempt that failed, if they show why.
+    /// Counters that show why no trial succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<PathCounters>,
 }

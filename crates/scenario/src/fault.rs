@@ -11,23 +11,34 @@ pub(crate) const NONE: &str = "none";
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
     /// Packets that arrive at the device above this rate are dropped.
-    PolicedPort { bits_per_second: u64 },
+    PolicedPort {
+        bits_per_second: u64,
+    },
     /// Packets leave the device at this rate, through a queue of this size.
-    QueueLimit { bits_per_second: u64, queue: Bytes },
+    QueueLimit {
+        bits_per_second: u64,
+        queue: Bytes,
+    },
     /// IP packets larger than this are lost when they leave the device, without an ICMP error.
-    MtuHole { mtu: u32 },
+    MtuHole {
+        mtu: u32,
+    },
     /// The host sends no ICMP errors through the device.
     IcmpHole,
     /// The agent on the device's host may use this many thousandths of a CPU.
-    CpuLimit { millicpus: u32 },
-    /// The host translates the source addresses of packets that leave through the device, to this many ports.
-    SnatPorts { ports: u16 },
-    /// Packets leave the device without the checksums that a sender with checksum offload leaves to it.
+    CpuLimit {
+        millicpus: u32,
+    },
+    SnatPorts {
+        ports: u16,
+    },
     LostChecksum,
-    /// Packets leave the device after this time (netem).
-    PacketDelay { delay: Nanos },
-    /// This many of a million packets that leave the device are lost (netem).
-    PacketLoss { per_million: u32 },
+    PacketDelay {
+        delay: Nanos,
+    },
+    PacketLoss {
+        per_million: u32,
+    },
 }
 
 impl fmt::Display for Fault {

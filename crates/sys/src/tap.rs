@@ -19,7 +19,6 @@ const TUNSETIFINDEX: u32 = 0x4004_54da;
 const TUNSETQUEUE: u32 = 0x4004_54d9;
 /// `_IOW('T', 208, unsigned int)`.
 const TUNSETOFFLOAD: u32 = 0x4004_54d0;
-/// The kernel leaves checksums to the reader.
 const TUN_F_CSUM: libc::c_ulong = 1;
 /// `_IOW('T', 203, int)`.
 const TUNSETPERSIST: u32 = 0x4004_54cb;
@@ -42,8 +41,7 @@ pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     Ok(())
 }
 
-/// Creates a device with one queue in the calling thread's network namespace. The kernel segments its packets, but does
-/// not complete their checksums.
+/// Creates a device in the calling thread's network namespace. The kernel does not complete the checksums of its packets.
 pub fn create_without_checksums(name: &str) -> Result<File> {
     let queue = open(name, None, false)?;
     // SAFETY: TUNSETOFFLOAD takes flags by value.

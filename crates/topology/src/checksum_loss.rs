@@ -1,5 +1,5 @@
-//! Stands in for a network card that does not complete checksums: forwards the packets of a tap device to another device,
-//! and clears the flag that asks for the checksum (linux/virtio_net.h, Documentation/networking/tuntap.rst of Linux).
+//! Imitates a card that does not complete checksums: forwards packets of a tap device without their virtio header
+//! (linux/virtio_net.h).
 
 use std::{
     collections::BTreeMap,
@@ -23,16 +23,14 @@ use sys::{
 
 use crate::refusal::Refusal;
 
-/// Marks frames that were forwarded, so that they are not forwarded again.
+/// Marks forwarded frames.
 pub(crate) const MARK: i32 = 0x706c_756d;
-/// `struct virtio_net_hdr`, which precedes each packet.
+/// `struct virtio_net_hdr`.
 const HEADER: usize = 10;
-/// A frame of the largest IP packet, with its Ethernet header and VLAN tags.
+/// With an Ethernet header and VLAN tags.
 const LARGEST: usize = HEADER + 65_535 + 22;
-/// How long removing the fault may take.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The forwarders of devices with this fault. They end when they are removed or dropped.
 #[derive(Default)]
 pub(crate) struct ChecksumLosses(Mutex<BTreeMap<DeviceRef, Forwarder>>);
 
@@ -42,7 +40,7 @@ struct Forwarder {
 }
 
 impl ChecksumLosses {
-    /// Creates the tap device `tap` in the namespace of `at`. Its packets are sent on `at`.
+    /// Creates the tap device `tap` and forwards its packets to `at`.
     pub(crate) fn add(&self, namespace: &NetNs, at: &DeviceRef, tap: &str) -> Result<(), Refusal> {
         let open =
             || Ok((tap::create_without_checksums(tap)?, socket::frame_sender(at.device.as_str(), MARK)?));
@@ -55,7 +53,6 @@ impl ChecksumLosses {
         Ok(())
     }
 
-    /// Removes the tap device, too.
     pub(crate) fn remove(&self, at: &DeviceRef) {
         self.0.lock().remove(at);
     }
@@ -70,14 +67,14 @@ impl Drop for Forwarder {
     }
 }
 
-/// Returns when it is asked to stop, or when the device was removed with its namespace.
+/// Runs until it is asked to stop or the device is removed.
 fn forward(mut queue: File, mut socket: File, stop: &AtomicBool) -> Result<(), Refusal> {
     let mut poller = Poller::new(1)?;
     poller.add(&queue, 0, Interest::Read)?;
     let (mut frame, mut ready) = (vec![0; LARGEST], Vec::new());
     while !stop.load(Ordering::Relaxed) {
         match queue.read(&mut frame) {
-            // Without the header, nothing completes the checksum. Frames that cannot be sent are dropped.
+            // Frames that cannot be sent are dropped.
             Ok(length) => _ = socket.write(frame.get(HEADER..length).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => poller.wait(&mut ready, Some(POLL))?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

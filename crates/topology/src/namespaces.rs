@@ -173,7 +173,7 @@ impl Namespaces {
         self.hosts.get(host).map(|host_namespace| &host_namespace.namespace)
     }
 
-    /// Reads files of a host. This process's own namespace is not entered, because that needs privileges.
+    /// Entering the own namespace would need privileges.
     pub(crate) fn read_in<T: Send>(&self, host: &HostName, read: impl FnOnce() -> T + Send) -> Option<T> {
         let host_namespace = self.hosts.get(host)?;
         if host_namespace.is_own { Some(read()) } else { host_namespace.namespace.run_in(read).ok() }

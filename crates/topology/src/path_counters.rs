@@ -1,5 +1,5 @@
-//! Reads the counters of a path's devices and hosts (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl and snmp_counter
-//! in the kernel's documentation).
+//! Reads the counters of a path's devices and hosts (rtnetlink(7), linux/gen_stats.h, nf_conntrack-sysctl in the
+//! kernel's documentation).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ use crate::{
 };
 
 const TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
-/// /proc/net would show the namespace of the main thread.
+/// /proc/net is that of the main thread.
 const TRACKING: &str = "/proc/thread-self/net/stat/nf_conntrack";
 const PROTOCOLS: [&str; 2] = ["/proc/thread-self/net/snmp", "/proc/thread-self/net/snmp6"];
 /// `TC_H_ROOT`.
@@ -87,7 +87,7 @@ fn protocol_counters() -> HostCounters {
     }
 }
 
-/// Sums a column of hexadecimal numbers, with one line per CPU.
+/// Sums hexadecimal numbers, one line per CPU.
 fn insert_failed(table: &str) -> u64 {
     let mut lines = table.lines();
     let names = lines.next().unwrap_or_default().split_whitespace();
@@ -96,8 +96,7 @@ fn insert_failed(table: &str) -> u64 {
     lines.filter_map(count).sum()
 }
 
-/// Sums the counters of TCP and UDP. `snmp` has a line of names and a line of values per protocol, `snmp6` a line per
-/// counter.
+/// `snmp` has a line of names and a line of values per protocol, `snmp6` a line per counter.
 fn checksum_errors(table: &str) -> u64 {
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     let pairs = lines.windows(2).filter(|pair| pair[0].len() > 2 && pair[0].first() == pair[1].first());

@@ -1,4 +1,4 @@
-//! The nftables rules that police devices: `limit rate over ... counter drop` in a chain of a device.
+//! The nftables rules that police devices: `limit rate over ... counter drop`.
 
 use std::collections::BTreeMap;
 

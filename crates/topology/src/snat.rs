@@ -1,4 +1,4 @@
-//! Source NAT in nftables: on a gateway's egress host with a counter per rule, and the ports that any rule allows.
+//! Source NAT in nftables: rules of gateways with counters, and the ports of any rule.
 
 use std::net::IpAddr;
 
@@ -41,7 +41,6 @@ pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64>
     counter(&parse_expressions(&own.expression_bytes))
 }
 
-/// Returns the narrowest range of source ports that a rule for source NAT allows.
 pub(crate) fn port_range(namespaces: &Namespaces, host: &HostName) -> Option<[u16; 2]> {
     let connection: Connection<Nftables> = namespaces.nftables(host).ok()?;
     let chains = namespaces.wait(connection.list_chains()).ok()?;

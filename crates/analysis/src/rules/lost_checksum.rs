@@ -60,7 +60,6 @@ fn claim(host: &str) -> Claim {
         .with_limits(["The counters do not show which device changed or did not complete the checksums."])
 }
 
-/// The device of the other end of the path.
 fn sender<'a>(refusal: &Refusal<'_>, context: &Context<'a>) -> Option<&'a str> {
     let path = context.header.paths.iter().find(|path| path.name == refusal.path)?;
     let is_own = |device: &str| device.split_once(':').is_some_and(|(host, _)| host == refusal.host.host);

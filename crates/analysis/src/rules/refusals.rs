@@ -40,7 +40,6 @@ pub(super) fn refusals<'a>(context: &Context<'a>) -> Vec<Refusal<'a>> {
     .collect()
 }
 
-/// Groups refusals by host.
 pub(super) fn by_host<'a>(refusals: impl IntoIterator<Item = Refusal<'a>>) -> Vec<Vec<Refusal<'a>>> {
     let mut groups: Vec<Vec<Refusal<'a>>> = Vec::new();
     for refusal in refusals {

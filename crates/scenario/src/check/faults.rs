@@ -23,9 +23,7 @@ const LEAST_CPU: Share = Share(0.01);
 /// The shortest queue still holds a packet that segmentation offload has built.
 const SHORTEST_QUEUE: Bytes = Bytes(2 * 65_536);
 
-/// More ports than the connections of any workload would hide the fault.
 const PORTS: [u16; 2] = [1, 20_000];
-/// With a longer delay, trials would end before anything arrived.
 const DELAYS: [Nanos; 2] = [Nanos(1_000), Nanos(1_000_000_000)];
 
 pub(crate) fn place_faults(

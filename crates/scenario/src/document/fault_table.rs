@@ -50,12 +50,12 @@ pub(crate) enum FaultKind {
     IcmpHole,
     /// A cgroup limits the CPU time of this end of the path.
     CpuLimit,
-    /// Source NAT of packets that leave through the device has few ports.
+    /// Source NAT at the device has few ports.
     SnatPorts,
-    /// Packets leave the device without the TCP or UDP checksum that their sender left to its device.
+    /// The device does not complete the checksums of packets that it sends.
     LostChecksum,
-    /// Packets leave the device after a `delay` (netem).
+    /// Netem delays packets that leave the device.
     PacketDelay,
-    /// Some packets that leave the device are lost (netem).
+    /// Netem drops packets that leave the device.
     PacketLoss,
 }

@@ -8,8 +8,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice::name_to_ind
 use super::integer::set;
 use crate::error::{Context, Error, Result};
 
-/// Opens a socket on a device of the calling thread's network namespace. Each write sends a frame with this mark
-/// (`SO_MARK`). The socket receives nothing.
+/// Each write sends a frame with this mark (`SO_MARK`).
 pub fn frame_sender(device: &str, mark: i32) -> Result<File> {
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC, None);
     let socket = socket.named("open a packet socket for", || device)?;

@@ -49,7 +49,6 @@ const DESTINATION_UNREACHABLE: u8 = 3;
 /// Smaller types of ICMPv6 messages are errors (RFC 4443, section 2.1).
 const FIRST_INFORMATIONAL: u8 = 128;
 
-/// The first port of a range for source NAT, above the ports of other services and below those of most clients.
 const FIRST_PORT: u16 = 40_000;
 
 pub(super) struct Placed;
@@ -163,7 +162,6 @@ fn install(
     Ok(kernel.namespaces.wait(transaction.commit(connection))?)
 }
 
-/// Starts a forwarder that loses checksums, and returns the index of its tap device.
 fn losing_tap(kernel: &Kernel<'_>, device: &Device) -> Result<u32, Refusal> {
     let (host, name) = (&device.at.host, format!("lossy{}", device.index));
     let namespace = kernel.namespaces.get(host).expect("hosts of devices are checked");
@@ -176,7 +174,7 @@ fn losing_tap(kernel: &Kernel<'_>, device: &Device) -> Result<u32, Refusal> {
     Ok(index)
 }
 
-/// Adds a rule like `masquerade to :40000-40015` for packets that leave through the device.
+/// Adds a rule like `masquerade to :40000-40015`.
 fn translate(transaction: Transaction, device: &Device, ports: u16) -> Result<Transaction, Refusal> {
     let table = table(device);
     let base = BaseChain::nat(NatHook::Postrouting, Priority::SrcNat);
@@ -188,8 +186,7 @@ fn translate(transaction: Transaction, device: &Device, ports: u16) -> Result<Tr
     Ok(transaction.add_table(table.as_str(), Family::Inet).add_chain(chain).add_rule(rule))
 }
 
-/// The expressions of each rule. Without a verdict, the rule only marks the device. `tap` receives packets whose
-/// checksums are lost.
+/// The expressions of each rule. Without a verdict, the rule only marks the device.
 fn rules(fault: Fault, tap: Option<u32>) -> Vec<Vec<Expr>> {
     match fault {
         Fault::PolicedPort { bits_per_second } => {
