@@ -5,7 +5,15 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-const CAUSES: [&str; 5] = ["black-hole", "cpu-throttled", "policed-port", "qdisc-drops", "shaped-port"];
+const CAUSES: [&str; 7] = [
+    "black-hole",
+    "cpu-throttled",
+    "lost-checksum",
+    "policed-port",
+    "qdisc-drops",
+    "shaped-port",
+    "snat-ports",
+];
 pub(crate) const SWITCHED: &str = r#"
 [hosts.client]
 [hosts.switch]
@@ -54,6 +62,7 @@ pub(crate) const STREAM: &str =
 pub(crate) const PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nmessage = 1400";
 /// Spinning uses the CPU even while other work delays every wake-up.
 const SPINNING_PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nwaiting = \"spin\"";
+const CONNECTIONS: &str = "kind = \"connect\"\nduration = \"1s\"\nclients = 8";
 pub(crate) const WIRE: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\", \"bridge\"]";
 pub(crate) const VXLAN: &str =
     "from = \"client:vx0\"\nto = \"server:vx0\"\nlayers = [\"vxlan\", \"wire\", \"bridge\"]";
@@ -96,6 +105,33 @@ const ICMP_HOLE: Fault = Fault {
     cause: &["black-hole"],
     says: &["router:eth1 loses the client's packets above 1400 bytes", "The MTU of router:eth1 is 1400"],
 };
+
+const SNAT_PORTS: Fault = Fault {
+    table: "kind = \"snat-ports\"\nports = 3",
+    device: "router:eth1",
+    cause: &["snat-ports"],
+    says: &["Source NAT on router uses up its 3 ports", "ports 40000 to 40002"],
+};
+const LOST_CHECKSUM: Fault = Fault {
+    table: "kind = \"lost-checksum\"",
+    device: "switch:p2",
+    cause: &["lost-checksum"],
+    says: &["server receives packets with wrong TCP or UDP checksums", "ethtool -K eth0 tx off"],
+};
+
+/// Completing the checksums at the sender is the remedy.
+pub(crate) fn names_ports_and_checksums() {
+    check(ROUTED, THROUGH_ROUTER, &format!("{STREAM}\nstreams = 8"), &SNAT_PORTS);
+    check(ROUTED, THROUGH_ROUTER, CONNECTIONS, &SNAT_PORTS);
+    check(SWITCHED, WIRE, STREAM, &LOST_CHECKSUM);
+    check(SWITCHED, WIRE, PING, &LOST_CHECKSUM);
+    let sandbox = sandbox();
+    let complete = format!("{SWITCHED}[devices.\"client:eth0\"]\noffload = \"off\"\n");
+    run(&sandbox, &complete, WIRE, STREAM, &LOST_CHECKSUM);
+    let findings = sandbox.findings("latest");
+    assert_eq!((results(&findings).len(), causes(&findings)), (2, vec![]), "{findings}");
+    assert_eq!(findings["skipped"], Value::Array(Vec::new()), "{findings}");
+}
 
 pub(crate) fn names_faults_of_a_switch() {
     for (fault, ping) in

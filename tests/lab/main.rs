@@ -11,6 +11,8 @@ mod disturbed;
 mod ends;
 mod evidence;
 mod families;
+mod fault_cells;
+mod fault_clients;
 mod faults;
 mod faults_ipv6;
 mod hint;
@@ -34,6 +36,9 @@ const SETPRIV: Need = Need::Program("setpriv", "util-linux");
 fn main() -> ExitCode {
     run(CASES)
 }
+
+/// Draws three different faults.
+const CELL_SEED: u64 = 7;
 
 const CASES: &[Case] = &[
     Case {
@@ -147,6 +152,21 @@ const CASES: &[Case] = &[
         name: "names_the_device_and_sizes_of_holes_in_ipv6",
         needs: &[ROOT],
         test: faults_ipv6::names_holes_in_ipv6,
+    },
+    Case {
+        name: "names_ports_of_source_nat_and_lost_checksums",
+        needs: &[ROOT],
+        test: faults::names_ports_and_checksums,
+    },
+    Case {
+        name: "verdict_gives_the_cause_of_faults_drawn_from_a_table",
+        needs: &[ROOT],
+        test: || fault_cells::draw(CELL_SEED, 3, 1),
+    },
+    Case {
+        name: "last_lines_of_client_and_ping_name_the_cause_that_their_machine_shows",
+        needs: &[ROOT, Need::Program("iperf3", "iperf3"), Need::Program("sockperf", "sockperf")],
+        test: fault_clients::last_lines_name_the_cause,
     },
     Case {
         name: "path_that_cannot_carry_the_workload_is_the_answer",

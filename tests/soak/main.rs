@@ -7,6 +7,8 @@ mod cycles;
 #[path = "../between/ends.rs"]
 mod ends;
 mod equal;
+#[path = "../lab/fault_cells.rs"]
+mod fault_cells;
 mod hostile_peers;
 mod kernels;
 mod kills;
@@ -34,6 +36,11 @@ const CASES: &[Case] = &[
         name: "quick_under_four_loops_warns_and_a_gate_is_undecided",
         needs: &[Need::Root],
         test: neighbours::quick_under_loops,
+    },
+    Case {
+        name: "verdict_gives_the_cause_in_27_of_28_cells_and_none_without_a_fault",
+        needs: &[Need::Root],
+        test: || fault_cells::draw(seed().into(), rounds(28), rounds(50)),
     },
     Case {
         name: "stores_no_trial_with_a_stopped_agent",

@@ -98,8 +98,13 @@ impl Network {
     }
 
     pub(crate) fn counters(&self, devices: &[DeviceRef]) -> Result<Reply, Refusal> {
-        let read = |topology: &Topology, devices: &[DeviceRef]| Ok(topology.reading(devices)?.devices);
-        Ok(Reply::DeviceCounters { counters: self.read(devices, read)? })
+        let read = |topology: &Topology, devices: &[DeviceRef]| Ok(vec![topology.reading(devices)?]);
+        let (mut counters, mut hosts) = (Vec::new(), Vec::new());
+        for reading in self.read(devices, read)? {
+            counters.extend(reading.devices);
+            hosts.extend(reading.hosts);
+        }
+        Ok(Reply::DeviceCounters { counters, hosts })
     }
 
     /// Reads devices. A device that does not exist is reported by the last namespace.

@@ -75,6 +75,9 @@ fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
 fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.tracked = known.tracked.max(more.tracked);
     known.translated = either(known.translated, more.translated, u64::saturating_add);
+    known.nat_ports = known.nat_ports.or(more.nat_ports);
+    known.insert_failed = known.insert_failed.saturating_add(more.insert_failed);
+    known.checksum_errors = known.checksum_errors.saturating_add(more.checksum_errors);
 }
 
 fn either<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
@@ -101,7 +104,12 @@ mod tests {
                 rx_queues: vec![QueueCounters { packets: 5, ..QueueCounters::default() }; drops as usize % 4],
                 ..DeviceCounters::default()
             }],
-            hosts: vec![HostCounters { host: "a".into(), tracked: Some(tracked), translated: Some(2) }],
+            hosts: vec![HostCounters {
+                host: "a".into(),
+                tracked: Some(tracked),
+                translated: Some(2),
+                ..HostCounters::default()
+            }],
             softnet: Some(SoftnetCounters { processed: 50, dropped: drops, squeezed: 1 }),
         }
     }

@@ -15,6 +15,7 @@ pub(crate) struct Rule<S: Subject> {
     pub(crate) id: &'static str,
     role: Role,
     pub(crate) supersedes: &'static [&'static str],
+    counted: bool,
     look: Look<S>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Claim {
 
 impl<S: Subject> Rule<S> {
     pub(crate) const fn cause(id: &'static str, look: Look<S>) -> Self {
-        Self { id, role: Role::Cause, supersedes: &[], look }
+        Self { id, role: Role::Cause, supersedes: &[], counted: false, look }
     }
 
     pub(crate) const fn symptom(id: &'static str, look: Look<S>) -> Self {
@@ -48,6 +49,11 @@ impl<S: Subject> Rule<S> {
         Self { role: Role::Limit, ..Self::cause(id, look) }
     }
 
+    /// For causes that counters show.
+    pub(crate) const fn counted(self) -> Self {
+        Self { counted: true, ..self }
+    }
+
     pub(crate) const fn over(self, supersedes: &'static [&'static str]) -> Self {
         Self { supersedes, ..self }
     }
@@ -56,6 +62,7 @@ impl<S: Subject> Rule<S> {
         let finding = |claim: Claim| Finding {
             established: claim.factual || claim.severity > Severity::Note,
             sentence: claim.sentence,
+            counted: self.counted,
             further: claim.further,
             results: claim.results,
             evidence: claim.evidence,

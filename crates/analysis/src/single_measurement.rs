@@ -1,7 +1,7 @@
 //! Analyses one trial without a baseline, noise floor or other trials.
 
 use findings::{SINGLE_SCHEMA, SingleLevels, SingleMeasurement, SingleOutcome, SingleVerdict};
-use samples::{CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
+use samples::{CpuUsage, DeviceState, Environment, PathCounters, UnixMillis, ValidityWarning};
 use workload::{Measurement, Placement, WorkloadSettings};
 
 use crate::{
@@ -30,6 +30,8 @@ pub struct Single<'a> {
     pub warnings: &'a [ValidityWarning],
     pub environment: Option<&'a Environment>,
     pub devices: &'a [DeviceState],
+    /// Of the client's own device and host.
+    pub counters: Option<&'a PathCounters>,
 }
 
 #[must_use]

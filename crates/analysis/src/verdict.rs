@@ -49,6 +49,7 @@ pub(crate) fn verdict(
     };
     let settings = next::settings(findings);
     RunVerdict {
+        causes: causes(findings),
         cautions: cautions(findings, &shown, &conclusion),
         conclusion: if settings.is_empty() || repeats { conclusion } else { Conclusion::Setting },
         workloads: workloads.iter().map(workload).collect(),
@@ -145,6 +146,16 @@ fn is_broken(findings: &Findings, finding: &Finding) -> bool {
     finding.role == Role::Cause
         && finding.severity == Severity::Serious
         && finding.results.iter().any(is_skipped)
+}
+
+fn causes(findings: &Findings) -> Vec<Statement> {
+    let counted = |finding: &&Finding| {
+        finding.counted
+            && finding.established
+            && finding.superseded_by.is_none()
+            && !finding.results.is_empty()
+    };
+    findings.findings.iter().filter(counted).map(Into::into).collect()
 }
 
 fn cautions(findings: &Findings, shown: &[&str], conclusion: &Conclusion) -> Vec<Statement> {

@@ -23,6 +23,7 @@ mod live;
 mod live_view;
 mod misread;
 mod output;
+mod own_counters;
 mod pager;
 mod pin;
 mod program;

@@ -14,13 +14,13 @@ use probe::ProcessTimes;
 use protocol::Subject;
 use report::{Options, SingleFormat, View};
 use samples::{
-    Arm, CpuConsumer, CpuThrottling, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, ThreadCpu,
-    UnixMillis, ValidityWarning,
+    Arm, CpuConsumer, CpuThrottling, CpuUsage, DeviceState, Environment, MachineCpu, PathCheck, PathCounters,
+    ThreadCpu, UnixMillis, ValidityWarning,
 };
 use units::Nanos;
 use watch::now;
 
-use crate::{destination, program::TOOL};
+use crate::{destination, own_counters::OwnCounters, program::TOOL};
 
 /// Servers on a client's machine that take part in the measurement, in addition to virtual machines.
 const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];
@@ -36,6 +36,8 @@ pub(crate) struct Trial {
     devices: Vec<DeviceState>,
     processes: Option<Arc<ProcessTimes>>,
     quotas: Option<QuotaCounters>,
+    own: Option<Arc<OwnCounters>>,
+    counters: Option<PathCounters>,
 }
 
 impl Trial {
@@ -50,12 +52,15 @@ impl Trial {
             devices: Vec::new(),
             processes: None,
             quotas: None,
+            own: None,
+            counters: None,
         }
     }
 
     pub(crate) fn towards(self, peer: SocketAddr, from: Option<IpAddr>) -> Self {
         let device = topology::device_towards(peer, from).ok().flatten();
-        Self { devices: device.into_iter().collect(), ..self }
+        let own = device.as_ref().and_then(|device| OwnCounters::of(&device.device)).map(Arc::new);
+        Self { devices: device.into_iter().collect(), own, ..self }
     }
 
     pub(crate) fn with(self, load: WorkloadSettings) -> Self {
@@ -64,7 +69,8 @@ impl Trial {
 
     pub(crate) fn now(&self) -> Self {
         let processes = ProcessTimes::from_now(subjects()).ok().map(Arc::new);
-        Self { started: now(), processes, quotas: QuotaCounters::here(), ..self.clone() }
+        let counters = self.own.as_ref().and_then(|own| own.read());
+        Self { started: now(), processes, quotas: QuotaCounters::here(), counters, ..self.clone() }
     }
 
     pub(crate) const fn started(&self) -> UnixMillis {
@@ -124,7 +130,7 @@ impl Trial {
             path_check: PathCheck::default(),
             syscalls: Vec::new(),
             observed: None,
-            counters: None,
+            counters: self.counted(),
             warnings,
             instructions: None,
             simultaneous: 0,
@@ -144,6 +150,7 @@ impl Trial {
             warnings: &trial.warnings,
             environment: Some(&self.environment),
             devices: &self.devices,
+            counters: trial.counters.as_ref(),
         })
     }
 }
@@ -154,6 +161,11 @@ impl Trial {
             QuotaCounters::here()?.since(self.quotas.as_ref()?)?;
         let (end, group) = ("client".to_owned(), group.display().to_string());
         Some(CpuThrottling { end, group, limit, periods, throttled, time: time.into() })
+    }
+
+    fn counted(&self) -> Option<PathCounters> {
+        let after = self.own.as_ref()?.read()?;
+        Some(lab::counters_between(self.counters.as_ref()?, &after, None))
     }
 
     fn interrupted(&self, measurement: &Measurement) -> ValidityWarning {

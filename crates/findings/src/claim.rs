@@ -46,6 +46,9 @@ pub struct Finding {
     pub severity: Severity,
     /// Whether the evidence is sufficient. A note usually lacks evidence.
     pub established: bool,
+    /// Whether counters show it, however much the values vary.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
     #[serde(flatten)]
     pub sentence: Sentence,
     /// Further sentences.
@@ -70,6 +73,7 @@ impl Finding {
             role,
             severity,
             established: severity > Severity::Note,
+            counted: false,
             sentence: Sentence::new(lead, ""),
             further: Phrase::default(),
             results: Vec::new(),

@@ -8,13 +8,14 @@ use samples::{
 };
 use units::Bytes;
 
-pub(crate) fn between(
+pub fn between(
     before: &PathCounters,
     after: &PathCounters,
     softnet: Option<SoftnetCounters>,
 ) -> PathCounters {
     let devices = before.devices.iter().zip(&after.devices).map(|(before, after)| device(before, after));
     let hosts = before.hosts.iter().zip(&after.hosts).map(|(before, after)| host(before, after));
+    let hosts = hosts.filter(|host| host.translated.is_some() || host.has_refused());
     PathCounters { devices: devices.collect(), hosts: hosts.collect(), softnet }
 }
 
@@ -72,6 +73,9 @@ fn host(before: &HostCounters, after: &HostCounters) -> HostCounters {
         host: after.host.clone(),
         tracked: after.tracked,
         translated: after.translated.zip(before.translated).map(|(after, before)| passed(after, before)),
+        nat_ports: after.nat_ports,
+        insert_failed: passed(after.insert_failed, before.insert_failed),
+        checksum_errors: passed(after.checksum_errors, before.checksum_errors),
     }
 }
 
@@ -102,7 +106,13 @@ mod tests {
             qdisc,
             ..DeviceCounters::default()
         };
-        let host = HostCounters { host: "egress".into(), tracked: Some(tracked), translated };
+        let host = HostCounters {
+            host: "egress".into(),
+            tracked: Some(tracked),
+            translated,
+            checksum_errors: packets,
+            ..HostCounters::default()
+        };
         PathCounters { devices: vec![device], hosts: vec![host], softnet: None }
     }
 
@@ -122,13 +132,16 @@ mod tests {
             (Some(2), Some(1)),
             "`tracked` is a gauge, `translated` a counter"
         );
+        assert_eq!(host.checksum_errors, 7);
         assert_eq!(counters.softnet, Some(softnet));
     }
 
     #[test]
     fn leaves_out_unreadable_rule() {
-        let counters = between(&reading(0, 0, 0, None), &reading(0, 0, 0, Some(5)), None);
+        let counters = between(&reading(0, 0, 0, None), &reading(1, 0, 0, Some(5)), None);
         assert_eq!(counters.hosts[0].translated, None);
+        let counters = between(&reading(1, 0, 0, None), &reading(1, 0, 0, None), None);
+        assert_eq!(counters.hosts, [], "nothing was refused");
     }
 
     #[test]

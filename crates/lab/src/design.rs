@@ -316,6 +316,7 @@ impl<'p> Design<'p> {
             reason,
             trials: trials as u32,
             black_hole: None,
+            counters: None,
         })
     }
 

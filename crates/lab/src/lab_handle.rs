@@ -132,7 +132,10 @@ impl<'a> LabHandle<'a> {
         let order = |devices| Order::ReadCounters { devices };
         for (way, host, reply) in self.ask_inside(agents, ways, "read its counters", order)? {
             match reply {
-                Reply::DeviceCounters { counters } => all[way].devices.extend(counters),
+                Reply::DeviceCounters { counters, hosts } => {
+                    all[way].devices.extend(counters);
+                    all[way].hosts.extend(hosts);
+                }
                 other => return Err(RunError::unexpected(&host, &other)),
             }
         }
@@ -153,7 +156,9 @@ impl<'a> LabHandle<'a> {
     fn counters_here(&self, devices: &[DeviceRef]) -> Result<PathCounters, RunError> {
         let mut counters = self.topology.reading(&self.outside(devices))?;
         if let Some(between) = self.between {
-            counters.devices.extend(between.reading(&on(between, devices))?.devices);
+            let more = between.reading(&on(between, devices))?;
+            counters.devices.extend(more.devices);
+            counters.hosts.extend(more.hosts);
         }
         Ok(counters)
     }

@@ -45,6 +45,7 @@ mod trial_runner;
 mod vm_balloon;
 mod warnings;
 
+pub use counters::between as counters_between;
 pub use design::{Design, Forecast, forecast, trials_lacking};
 pub use disturbance::disturbed;
 pub use error::RunError;

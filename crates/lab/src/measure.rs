@@ -19,7 +19,8 @@ pub(crate) const ATTEMPTS: usize = 3;
 
 pub(crate) enum TrafficOutcome {
     Measured(Box<Measurements>),
-    Never(String),
+    /// With the counters that show why.
+    Never(String, Option<PathCounters>),
 }
 
 pub(crate) struct Measurements {
@@ -49,6 +50,7 @@ impl TrialRunner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<TrafficOutcome>, RunError> {
         self.watcher.iter_mut().for_each(Watcher::next_trial);
+        let ways: Vec<&[DeviceRef]> = exchanges.iter().map(|exchange| &*exchange.path.devices).collect();
         let mut outcomes: Vec<Option<TrafficOutcome>> = exchanges.iter().map(|_| None).collect();
         let mut discarded: Vec<Vec<DiscardedAttempt>> = vec![Vec::new(); exchanges.len()];
         loop {
@@ -56,24 +58,14 @@ impl TrialRunner<'_> {
             if open.is_empty() {
                 return Ok(outcomes.into_iter().flatten().collect());
             }
-            let attempts = match self.attempt(exchanges, observer) {
+            let before = self.lab_handle.counters(self.agents, &ways)?;
+            let attempts = match self.attempt(exchanges, (&ways, &before), observer) {
                 Ok(attempts) => attempts,
-                Err(RunError::Refused { reason, unsupported, .. })
-                    if unsupported || exchanges.iter().any(|exchange| exchange.is_lossy) =>
-                {
-                    match exchanges {
-                        [_] => outcomes[0] = Some(TrafficOutcome::Never(reason)),
-                        // The trials now run one at a time, to find the one that cannot run.
-                        _ => {
-                            for &place in &open {
-                                let alone = self.measure(&exchanges[place..=place], observer)?;
-                                outcomes[place] = alone.into_iter().next();
-                            }
-                        }
-                    }
+                Err(error) => {
+                    let failed = self.failed(exchanges, &open, error, (&ways, &before), observer)?;
+                    failed.into_iter().for_each(|(place, outcome)| outcomes[place] = outcome);
                     continue;
                 }
-                Err(error) => return Err(error),
             };
             for (place, attempt) in attempts.into_iter().enumerate().filter(|(place, _)| open.contains(place))
             {
@@ -83,25 +75,59 @@ impl TrialRunner<'_> {
         }
     }
 
+    /// Runs refused trials one at a time to find the one that cannot run.
+    fn failed(
+        &mut self,
+        exchanges: &[Exchange<'_>],
+        open: &[usize],
+        error: RunError,
+        (ways, before): (&[&[DeviceRef]], &[PathCounters]),
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(usize, Option<TrafficOutcome>)>, RunError> {
+        let RunError::Refused { reason, unsupported, .. } = &error else { return Err(error) };
+        let refusals = self.refusals(ways, before)?;
+        let is_lossy = exchanges.iter().any(|exchange| exchange.is_lossy);
+        if !unsupported && !is_lossy && refusals.iter().all(Option::is_none) {
+            return Err(error);
+        }
+        if let [_] = exchanges {
+            let refusal = refusals.into_iter().next().flatten();
+            return Ok(vec![(0, Some(TrafficOutcome::Never(reason.clone(), refusal)))]);
+        }
+        let alone =
+            open.iter().map(|&place| Ok((place, self.measure(&exchanges[place..=place], observer)?.pop())));
+        alone.collect()
+    }
+
     fn attempt(
         &mut self,
         exchanges: &[Exchange<'_>],
+        (ways, before): (&[&[DeviceRef]], &[PathCounters]),
         observer: &mut dyn Observer,
     ) -> Result<Vec<Attempt>, RunError> {
-        let ways: Vec<&[DeviceRef]> = exchanges.iter().map(|exchange| &*exchange.path.devices).collect();
         let started = now();
-        let before = self.lab_handle.counters(self.agents, &ways)?;
         let reports = self.exchange(exchanges, observer)?;
-        let after = self.lab_handle.counters(self.agents, &ways)?;
+        let after = self.lab_handle.counters(self.agents, ways)?;
         let mut attempts = Vec::new();
-        let counted = before.into_iter().zip(after);
+        let counted = before.iter().zip(&after);
         for ((exchange, (before, after)), reports) in exchanges.iter().zip(counted).zip(reports) {
             let softnet = self.softnet(exchange.path, &reports);
-            let counters = counters::between(&before, &after, softnet);
+            let counters = counters::between(before, after, softnet);
             let simultaneous = u32::try_from(exchanges.len() - 1).unwrap_or(u32::MAX);
             attempts.push(self.judge(exchange, reports, (started, counters, simultaneous), observer)?);
         }
         Ok(attempts)
+    }
+
+    pub(crate) fn refusals(
+        &mut self,
+        ways: &[&[DeviceRef]],
+        before: &[PathCounters],
+    ) -> Result<Vec<Option<PathCounters>>, RunError> {
+        let after = self.lab_handle.counters(self.agents, ways)?;
+        let counters =
+            before.iter().zip(&after).map(|(before, after)| counters::between(before, after, None));
+        Ok(counters.map(|counters| Some(counters).filter(PathCounters::has_refused)).collect())
     }
 
     fn judge(
@@ -157,8 +183,9 @@ fn resolve(
     if verdict == Verdict::Again {
         return None;
     }
-    if exchange.is_lossy && void.is_some() {
-        return Some(TrafficOutcome::Never("nothing arrived".to_owned()));
+    let refusal = Some(&measured.counters).filter(|counters| counters.has_refused());
+    if (exchange.is_lossy || refusal.is_some()) && void.is_some() {
+        return Some(TrafficOutcome::Never("nothing arrived".to_owned(), refusal.cloned()));
     }
     match void.filter(|_| verdict != Verdict::Over && discarded.len() + 1 < ATTEMPTS) {
         Some(reason) => {

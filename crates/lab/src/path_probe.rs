@@ -1,6 +1,6 @@
 //! Checks whether paths carry packets of a given size.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, thread, time::Duration};
 
 use machine::HostPolicy;
 use protocol::{MtuHole, MtuProbe, MtuResult, Order, Reply, Token};
@@ -18,6 +18,8 @@ use crate::{
 const PROBE_MTU: &str = "probe the MTU";
 /// Packets that show which device loses them. The handshake and ARP or NDP add a few.
 const LOCATING_PACKETS: u32 = 100;
+/// On a busy machine, a soft interrupt may deliver packets late.
+const DELIVERY: Duration = Duration::from_millis(200);
 /// The lifetime of the server for MTU probes. No policy allows less for a trial.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 
@@ -133,8 +135,10 @@ impl TrialRunner<'_> {
     ) -> Result<Option<DeviceRef>, RunError> {
         let before = self.lab_handle.counters(self.agents, &[&path.devices])?;
         self.ask_client(&Probe::new(path, family, small), send_packets)?;
+        thread::sleep(DELIVERY);
         let between = self.lab_handle.counters(self.agents, &[&path.devices])?;
         self.ask_client(&Probe::new(path, family, large), send_packets)?;
+        thread::sleep(DELIVERY);
         let after = self.lab_handle.counters(self.agents, &[&path.devices])?;
         let passed = |then: &DeviceCounters, now: &DeviceCounters| {
             (now.rx_packets + now.tx_packets).saturating_sub(then.rx_packets + then.tx_packets)

@@ -180,10 +180,9 @@ impl<'a, S: Sink> RunLoop<'a, S> {
                     completed += 1;
                 }
                 TrialOutcome::Skipped(skip) => self.skip(design, skip)?,
-                TrialOutcome::Lost(skip, hole) => {
-                    let reason = EndReason::Unusable { trials: 0 };
-                    let (result, black_hole) = (skip.result.clone(), Some(hole));
-                    let end = ResultEnd { result, reason, trials: 0, black_hole };
+                TrialOutcome::Lost(skip, black_hole, counters) => {
+                    let (result, reason) = (skip.result.clone(), EndReason::Unusable { trials: 0 });
+                    let end = ResultEnd { result, reason, trials: 0, black_hole, counters };
                     self.sink.ended(&self.request.id, &end).map_err(RunError::keep)?;
                     self.skip(design, skip)?;
                 }

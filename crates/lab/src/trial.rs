@@ -1,6 +1,6 @@
 //! Runs a trial, or several at the same time, in steps: place, read devices, check paths, measure.
 
-use samples::{Arm, BlackHole, DeviceState, PathCheck, SkippedResult, Trial, ValidityWarning};
+use samples::{Arm, BlackHole, DeviceState, PathCheck, PathCounters, SkippedResult, Trial, ValidityWarning};
 use scenario::{DeviceRef, PlannedResult};
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
     Skipped(SkippedResult),
-    Lost(SkippedResult, BlackHole),
+    Lost(SkippedResult, Option<BlackHole>, Option<PathCounters>),
 }
 
 struct TrialInProgress<'a> {
@@ -38,13 +38,15 @@ impl TrialRunner<'_> {
     ) -> Result<Vec<TrialOutcome>, RunError> {
         let mut trials = orders.iter().map(|order| self.place(order)).collect::<Result<Vec<_>, _>>()?;
         self.read_devices(&mut trials)?;
-        self.check_paths(&mut trials)?;
+        if let Some(skipped) = self.refused_paths(&mut trials)? {
+            return Ok(vec![skipped]);
+        }
         let exchanges: Vec<Exchange<'_>> = trials.iter().filter_map(TrialInProgress::exchange).collect();
         let mut measured = self.measure(&exchanges, observer)?.into_iter();
         let outcome = |trial: &TrialInProgress<'_>| match &trial.cpus {
-            Err(reason) => trial.skip(reason),
+            Err(reason) => trial.skip(reason, None),
             Ok(cpus) => match measured.next().expect("one for each exchange") {
-                TrafficOutcome::Never(reason) => trial.skip(&reason),
+                TrafficOutcome::Never(reason, counters) => trial.skip(&reason, counters),
                 TrafficOutcome::Measured(it) => {
                     let is_emulated = self.is_emulated(trial.order.path);
                     TrialOutcome::Trial(Box::new(trial.end(cpus, *it, is_emulated)))
@@ -81,6 +83,21 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
+    /// Checks the paths. A single trial is skipped if a host refused its packets.
+    fn refused_paths(
+        &mut self,
+        trials: &mut [TrialInProgress<'_>],
+    ) -> Result<Option<TrialOutcome>, RunError> {
+        let ways: Vec<&[DeviceRef]> = trials.iter().map(|trial| &*trial.order.path.devices).collect();
+        let before = self.lab_handle.counters(self.agents, &ways)?;
+        let Err(error) = self.check_paths(trials) else { return Ok(None) };
+        let ([trial], RunError::Refused { reason, .. }) = (&*trials, &error) else { return Err(error) };
+        match self.refusals(&ways, &before)?.into_iter().flatten().next() {
+            Some(refusal) => Ok(Some(trial.skip(reason, Some(refusal)))),
+            None => Err(error),
+        }
+    }
+
     fn check_paths(&mut self, trials: &mut [TrialInProgress<'_>]) -> Result<(), RunError> {
         let has_path = |trial: &&mut TrialInProgress<'_>| trial.cpus.is_ok() && !trial.order.path.is_host();
         let mut probed: Vec<_> = trials.iter_mut().filter(has_path).collect();
@@ -113,15 +130,19 @@ impl TrialInProgress<'_> {
         hole.filter(|hole| hole.affects(&self.order.result.load))
     }
 
-    fn skip(&self, reason: &str) -> TrialOutcome {
-        let result = self.order.result.id.to_string();
-        match self.fatal_hole() {
-            Some(hole) => {
-                let place = hole.device.as_deref().map(|device| format!(" at {device}")).unwrap_or_default();
-                let reason = format!("packets above {} bytes are lost{place}: {reason}", hole.carried);
-                TrialOutcome::Lost(SkippedResult { result, reason }, hole.clone())
+    fn skip(&self, reason: &str, counters: Option<PathCounters>) -> TrialOutcome {
+        let (result, hole) = (self.order.result.id.to_string(), self.fatal_hole().cloned());
+        let reason = match &hole {
+            Some(BlackHole { carried, device, .. }) => {
+                let place = device.as_deref().map(|device| format!(" at {device}")).unwrap_or_default();
+                format!("packets above {carried} bytes are lost{place}: {reason}")
             }
-            None => TrialOutcome::Skipped(SkippedResult { result, reason: reason.to_owned() }),
+            None => reason.to_owned(),
+        };
+        let skipped = SkippedResult { result, reason };
+        match (&hole, &counters) {
+            (None, None) => TrialOutcome::Skipped(skipped),
+            _ => TrialOutcome::Lost(skipped, hole, counters),
         }
     }
 

@@ -6,7 +6,8 @@
 use std::{collections::BTreeMap, net::IpAddr};
 
 use samples::{
-    CpuThrottling, DeviceCounters, DeviceState, Environment, MachineCpu, SoftnetCounters, ThreadCpu,
+    CpuThrottling, DeviceCounters, DeviceState, Environment, HostCounters, MachineCpu, SoftnetCounters,
+    ThreadCpu,
 };
 use scenario::{DeviceName, DeviceRef, DeviceSettings, HostName, Lab, PathEnd};
 use serde::{Deserialize, Serialize};
@@ -162,6 +163,7 @@ pub enum Reply {
     },
     DeviceCounters {
         counters: Vec<DeviceCounters>,
+        hosts: Vec<HostCounters>,
     },
     Listening {
         port: u16,

@@ -29,8 +29,10 @@ fn round_trips_messages() {
 /// Replies with lists need a struct, because a list cannot hold the tag.
 #[test]
 fn round_trips_replies_with_lists() {
-    for reply in [Reply::DeviceStates { states: Vec::new() }, Reply::DeviceCounters { counters: Vec::new() }]
-    {
+    for reply in [
+        Reply::DeviceStates { states: Vec::new() },
+        Reply::DeviceCounters { counters: Vec::new(), hosts: Vec::new() },
+    ] {
         let message = FromAgent::Reply { id: 1, reply: Box::new(reply) };
         let mut bytes = Vec::new();
         Sender::new(&mut bytes).send(&message).expect("writing to a vector cannot fail");

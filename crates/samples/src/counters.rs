@@ -8,7 +8,7 @@ use units::Bytes;
 pub struct PathCounters {
     /// The devices along the path, in order.
     pub devices: Vec<DeviceCounters>,
-    /// Hosts on the path that do NAT.
+    /// Hosts on the path that do NAT or refused packets.
     pub hosts: Vec<HostCounters>,
     /// The machine's backlog queues; `None` if they cannot be read.
     pub softnet: Option<SoftnetCounters>,
@@ -61,10 +61,13 @@ pub struct QdiscCounters {
     pub requeues: u64,
 }
 
-/// A rule of nftables that drops packets arriving at a device above a rate.
+/// An nftables rule that drops packets above a rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicerCounters {
     pub bits_per_second: u64,
+    /// Whether it polices packets that leave the device.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leaving: bool,
     /// Packets dropped. One built by segmentation offload counts as one.
     pub dropped: u64,
     pub dropped_bytes: Bytes,
@@ -78,6 +81,33 @@ pub struct HostCounters {
     /// Packets with translated addresses, counting only the first of each connection; `None` if the rules cannot be
     /// read.
     pub translated: Option<u64>,
+    /// First and last port of the narrowest source NAT rule in nftables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nat_ports: Option<[u16; 2]>,
+    /// Packets of connections that could not be tracked, e.g. for lack of a NAT port (`insert_failed` of nf_conntrack).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub insert_failed: u64,
+    /// Packets with a wrong TCP or UDP checksum (`InCsumErrors`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub checksum_errors: u64,
+}
+
+impl PathCounters {
+    #[must_use]
+    pub fn has_refused(&self) -> bool {
+        self.hosts.iter().any(HostCounters::has_refused)
+    }
+}
+
+impl HostCounters {
+    #[must_use]
+    pub const fn has_refused(&self) -> bool {
+        self.insert_failed > 0 || self.checksum_errors > 0
+    }
+}
+
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Backlog queue counters, summed over CPUs, from /proc/net/softnet_stat.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::trial::BlackHole;
+use crate::{counters::PathCounters, trial::BlackHole};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Design {
@@ -61,6 +61,9 @@ pub struct ResultEnd {
     /// The path loses packets that the workload sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub black_hole: Option<BlackHole>,
+    /// Counters that show why no trial succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<PathCounters>,
 }
 
 /// Why measuring a result stopped.

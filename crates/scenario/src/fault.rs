@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use units::{BitRate, Bytes};
+use units::{BitRate, Bytes, Nanos, Share};
 
 pub(crate) const NONE: &str = "none";
 
@@ -11,15 +11,34 @@ pub(crate) const NONE: &str = "none";
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
     /// Packets that arrive at the device above this rate are dropped.
-    PolicedPort { bits_per_second: u64 },
+    PolicedPort {
+        bits_per_second: u64,
+    },
     /// Packets leave the device at this rate, through a queue of this size.
-    QueueLimit { bits_per_second: u64, queue: Bytes },
+    QueueLimit {
+        bits_per_second: u64,
+        queue: Bytes,
+    },
     /// IP packets larger than this are lost when they leave the device, without an ICMP error.
-    MtuHole { mtu: u32 },
+    MtuHole {
+        mtu: u32,
+    },
     /// The host sends no ICMP errors through the device.
     IcmpHole,
     /// The agent on the device's host may use this many thousandths of a CPU.
-    CpuLimit { millicpus: u32 },
+    CpuLimit {
+        millicpus: u32,
+    },
+    SnatPorts {
+        ports: u16,
+    },
+    LostChecksum,
+    PacketDelay {
+        delay: Nanos,
+    },
+    PacketLoss {
+        per_million: u32,
+    },
 }
 
 impl fmt::Display for Fault {
@@ -33,6 +52,10 @@ impl fmt::Display for Fault {
             Self::MtuHole { mtu } => write!(f, "MTU hole above {mtu} bytes"),
             Self::IcmpHole => f.write_str("ICMP filter"),
             Self::CpuLimit { millicpus } => write!(f, "limit of {} CPUs", f64::from(millicpus) / 1e3),
+            Self::SnatPorts { ports } => write!(f, "source NAT to {ports} ports"),
+            Self::LostChecksum => f.write_str("loss of checksums"),
+            Self::PacketDelay { delay } => write!(f, "delay of {delay}"),
+            Self::PacketLoss { per_million } => write!(f, "loss of {}", Share(f64::from(per_million) / 1e6)),
         }
     }
 }

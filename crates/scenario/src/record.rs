@@ -57,7 +57,6 @@ impl PlannedResult {
             sent: WorkloadSource::Load(self.load.clone()),
             placement: self.placement.to_string(),
             baseline: self.baseline,
-            ipv6: path.from.address_in(self.family).is_ipv6(),
         }
     }
 }

@@ -17,6 +17,9 @@ const TUNSETIFF: u32 = 0x4004_54ca;
 const TUNSETIFINDEX: u32 = 0x4004_54da;
 /// `_IOW('T', 217, int)`.
 const TUNSETQUEUE: u32 = 0x4004_54d9;
+/// `_IOW('T', 208, unsigned int)`.
+const TUNSETOFFLOAD: u32 = 0x4004_54d0;
+const TUN_F_CSUM: libc::c_ulong = 1;
 /// `_IOW('T', 203, int)`.
 const TUNSETPERSIST: u32 = 0x4004_54cb;
 
@@ -36,6 +39,16 @@ pub fn create_for_another(name: &str, index: u32) -> Result<()> {
         return Err(Error::last("make persistent tap device", name));
     }
     Ok(())
+}
+
+/// Creates a device in the calling thread's network namespace. The kernel does not complete the checksums of its packets.
+pub fn create_without_checksums(name: &str) -> Result<File> {
+    let queue = open(name, None, false)?;
+    // SAFETY: TUNSETOFFLOAD takes flags by value.
+    if unsafe { libc::ioctl(queue.as_raw_fd(), TUNSETOFFLOAD as _, TUN_F_CSUM) } < 0 {
+        return Err(Error::last("set the offloads of tap device", name));
+    }
+    Ok(queue)
 }
 
 /// Reattaches a queue that another process may have detached. Succeeds if the queue is already attached.

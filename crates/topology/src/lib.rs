@@ -6,6 +6,7 @@ mod address;
 mod addresses_between;
 mod affinity;
 mod channel;
+mod checksum_loss;
 mod configure;
 mod create;
 mod device_kind;

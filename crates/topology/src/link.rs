@@ -26,7 +26,7 @@ use crate::{
     read_back::{FORWARDING, LinkFacts, OPERATIONAL},
     trial::Trial,
 };
-pub(crate) use rate::root_bucket;
+pub(crate) use rate::root_qdisc;
 
 pub use nic::Tap;
 pub(crate) use nic::{Taps, find as find_own, mac as mac_of_guest, nic_of, opened_by_name};

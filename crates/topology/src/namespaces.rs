@@ -21,6 +21,7 @@ use tokio::runtime::Runtime;
 use crate::{
     affinity,
     channel::Channel,
+    checksum_loss::ChecksumLosses,
     error::CreateError,
     missing_capabilities::Element,
     refusal::{Refusal, errno},
@@ -71,6 +72,7 @@ pub(crate) struct Namespaces {
     hosts: BTreeMap<HostName, HostNamespace>,
     runtime: Arc<Runtime>,
     on_existing: Option<Channel>,
+    pub(crate) checksum_losses: ChecksumLosses,
 }
 
 struct HostNamespace {
@@ -101,7 +103,7 @@ impl Namespaces {
                 .map(|(host, namespace)| HostNamespace::open(&runtime, (host, has_ipv6), namespace))
                 .collect()
         })?;
-        Ok(Self { hosts, runtime, on_existing: None })
+        Ok(Self { hosts, runtime, on_existing: None, checksum_losses: ChecksumLosses::default() })
     }
 
     /// Creates a namespace for each host of `lab` that is on the existing host `host`. This process must run in the
@@ -125,7 +127,7 @@ impl Namespaces {
             .iter()
             .map(|host| HostNamespace::open(&runtime, (host, lab.has_ipv6()), own()?))
             .collect::<Result<_, _>>()?;
-        Ok(Self { hosts, runtime, on_existing: None })
+        Ok(Self { hosts, runtime, on_existing: None, checksum_losses: ChecksumLosses::default() })
     }
 
     pub(crate) fn existing(host: &HostName) -> Result<Self, CreateError> {
@@ -134,7 +136,8 @@ impl Namespaces {
         let namespace = NetNs::current().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(&runtime).map_err(netlink)?;
         let host_namespace = HostNamespace { namespace, channel, handles: OnceLock::new(), is_own: true };
-        Ok(Self { hosts: BTreeMap::from([(host.clone(), host_namespace)]), runtime, on_existing: None })
+        let hosts = BTreeMap::from([(host.clone(), host_namespace)]);
+        Ok(Self { hosts, runtime, on_existing: None, checksum_losses: ChecksumLosses::default() })
     }
 
     /// Opens namespaces to read them. Their settings are not changed.
@@ -148,7 +151,7 @@ impl Namespaces {
             let channel = if is_own { open() } else { namespace.run_in(open)? }?;
             hosts.insert(host, HostNamespace { namespace, channel, handles: OnceLock::new(), is_own });
         }
-        Ok(Self { hosts, runtime, on_existing: None })
+        Ok(Self { hosts, runtime, on_existing: None, checksum_losses: ChecksumLosses::default() })
     }
 
     /// Retries on conflicts, because the kernel may not have removed the devices of an earlier agent yet.
@@ -168,6 +171,12 @@ impl Namespaces {
 
     pub(crate) fn get(&self, host: &HostName) -> Option<&NetNs> {
         self.hosts.get(host).map(|host_namespace| &host_namespace.namespace)
+    }
+
+    /// Entering the own namespace would need privileges.
+    pub(crate) fn read_in<T: Send>(&self, host: &HostName, read: impl FnOnce() -> T + Send) -> Option<T> {
+        let host_namespace = self.hosts.get(host)?;
+        if host_namespace.is_own { Some(read()) } else { host_namespace.namespace.run_in(read).ok() }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&HostName, &NetNs)> {

@@ -19,6 +19,9 @@ use crate::{
 };
 
 const TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
+/// /proc/net is that of the main thread.
+const TRACKING: &str = "/proc/thread-self/net/stat/nf_conntrack";
+const PROTOCOLS: [&str; 2] = ["/proc/thread-self/net/snmp", "/proc/thread-self/net/snmp6"];
 /// `TC_H_ROOT`.
 const ROOT: u32 = 0xFFFF_FFFF;
 /// `TCA_STATS_QUEUE`.
@@ -59,23 +62,50 @@ fn hosts_of(namespaces: &Namespaces, gateways: &[Gateway], wanted: &[DeviceRef])
         let leaves_by = |at: &DeviceRef| at.host == gateway.egress && at.device == gateway.egress_device;
         wanted.iter().any(leaves_by)
     };
-    let mut hosts: BTreeMap<&HostName, Option<u64>> = BTreeMap::new();
+    let mut hosts: BTreeMap<&HostName, Option<u64>> = wanted.iter().map(|at| (&at.host, None)).collect();
     for gateway in gateways.iter().filter(passed) {
         let packets = snat::packets(namespaces, gateway);
-        let sum = hosts.entry(&gateway.egress).or_insert(Some(0));
-        *sum = sum.zip(packets).map(|(sum, packets)| sum + packets);
+        let sum = hosts.entry(&gateway.egress).or_default();
+        *sum = packets.map(|packets| sum.unwrap_or_default() + packets);
     }
     let reading = |(host, translated): (&HostName, Option<u64>)| HostCounters {
         host: host.to_string(),
-        tracked: tracked(namespaces, host),
         translated,
+        nat_ports: snat::port_range(namespaces, host),
+        ..namespaces.read_in(host, protocol_counters).unwrap_or_default()
     };
     hosts.into_iter().map(reading).collect()
 }
 
-fn tracked(namespaces: &Namespaces, host: &HostName) -> Option<u64> {
-    let read = || fs::read_to_string(TRACKED).ok()?.trim().parse().ok();
-    namespaces.get(host)?.run_in(read).ok().flatten()
+fn protocol_counters() -> HostCounters {
+    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    HostCounters {
+        tracked: read(TRACKED).trim().parse().ok(),
+        insert_failed: insert_failed(&read(TRACKING)),
+        checksum_errors: PROTOCOLS.iter().map(|file| checksum_errors(&read(file))).sum(),
+        ..HostCounters::default()
+    }
+}
+
+/// Sums hexadecimal numbers, one line per CPU.
+fn insert_failed(table: &str) -> u64 {
+    let mut lines = table.lines();
+    let names = lines.next().unwrap_or_default().split_whitespace();
+    let Some(column) = names.into_iter().position(|name| name == "insert_failed") else { return 0 };
+    let count = |line: &str| u64::from_str_radix(line.split_whitespace().nth(column)?, 16).ok();
+    lines.filter_map(count).sum()
+}
+
+/// `snmp` has a line of names and a line of values per protocol, `snmp6` a line per counter.
+fn checksum_errors(table: &str) -> u64 {
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let pairs = lines.windows(2).filter(|pair| pair[0].len() > 2 && pair[0].first() == pair[1].first());
+    let of_snmp = pairs.filter(|pair| ["Tcp:", "Udp:"].contains(&pair[0][0])).flat_map(|pair| {
+        pair[0].iter().zip(&pair[1]).filter(|(name, _)| **name == "InCsumErrors").map(|(_, value)| *value)
+    });
+    let of_snmp6 = lines.iter().filter(|line| line.first() == Some(&"Udp6InCsumErrors"));
+    let of_snmp6 = of_snmp6.filter_map(|line| line.get(1).copied());
+    of_snmp.chain(of_snmp6).filter_map(|value| value.parse::<u64>().ok()).sum()
 }
 
 fn qdiscs(namespaces: &Namespaces, host: &HostName) -> Result<BTreeMap<u32, QdiscCounters>, ReadError> {
@@ -137,6 +167,18 @@ mod tests {
         let stats = [attribute(1, &[0; 16]), attribute(QUEUE, &queue)].concat();
         bytes.extend(attribute(TcaAttr::Stats2 as u16, &stats));
         bytes
+    }
+
+    #[test]
+    fn sums_failures_of_all_cpus_and_protocols() {
+        let tracking =
+            "entries found insert_failed drop\n00000002 00000000 0000000a 00000001\n0 0 00000010 0\n";
+        assert_eq!(insert_failed(tracking), 26);
+        assert_eq!(insert_failed(""), 0, "without connection tracking");
+        let snmp = "Icmp: InMsgs InCsumErrors\nIcmp: 9 9\nTcp: InErrs InCsumErrors\nTcp: 7 3\n\
+                    Udp: InCsumErrors MemErrors\nUdp: 4 9\nUdpLite: InCsumErrors MemErrors\nUdpLite: 9 9\n";
+        assert_eq!(checksum_errors(snmp), 7);
+        assert_eq!(checksum_errors("Udp6InCsumErrors                \t5\nUdp6InErrors \t9\n"), 5);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The nftables rules that police devices: `limit rate over ... counter drop` in a chain at a device's ingress.
+//! The nftables rules that police devices: `limit rate over ... counter drop`.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,27 @@ use units::Bytes;
 
 use crate::namespaces::Namespaces;
 
+/// `NF_NETDEV_EGRESS`.
+const EGRESS: u32 = 1;
+
+/// Returns the policer with the lowest rate for each device.
 pub(crate) fn read(namespaces: &Namespaces, host: &HostName) -> BTreeMap<String, PolicerCounters> {
     let read = || {
         let connection = namespaces.nftables(host).ok()?;
         let chains = namespaces.wait(connection.list_chains()).ok()?;
-        let mut found = BTreeMap::new();
-        for ChainInfo { table, name, family, device, .. } in chains {
+        let mut found: BTreeMap<String, PolicerCounters> = BTreeMap::new();
+        for ChainInfo { table, name, family, device, hook, .. } in chains {
             let Some(device) = device else { continue };
             let rules = namespaces.wait(connection.list_rules(&table, family)).ok()?;
             let of_chain = rules.iter().filter(|rule| rule.table == table && rule.chain == name);
-            let mut policers =
-                of_chain.filter_map(|rule| policer(&parse_expressions(&rule.expression_bytes)));
-            found.extend(policers.next().map(|policer| (device, policer)));
+            let policers = of_chain.filter_map(|rule| policer(&parse_expressions(&rule.expression_bytes)));
+            let leaving = hook == Some(EGRESS);
+            for policer in policers.map(|policer| PolicerCounters { leaving, ..policer }) {
+                let known = found.entry(device.clone()).or_insert(policer);
+                if policer.bits_per_second < known.bits_per_second {
+                    *known = policer;
+                }
+            }
         }
         Some(found)
     };
@@ -40,7 +49,7 @@ fn policer(expressions: &[RuleExpr]) -> Option<PolicerCounters> {
         _ => None,
     });
     let (dropped, bytes) = counted.filter(|_| drops)?;
-    Some(PolicerCounters { bits_per_second: limit, dropped, dropped_bytes: Bytes(bytes) })
+    Some(PolicerCounters { bits_per_second: limit, leaving: false, dropped, dropped_bytes: Bytes(bytes) })
 }
 
 fn bits_per_second(limit: &LimitExpr) -> u64 {

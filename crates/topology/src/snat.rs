@@ -1,12 +1,14 @@
-//! Source NAT on a gateway's egress host, using nftables with a counter per rule.
+//! Source NAT in nftables: rules of gateways with counters, and the ports of any rule.
 
 use std::net::IpAddr;
 
 use nlink::netlink::{
     Connection, Nftables,
-    nftables::{BaseChain, Chain, Family, NatHook, Priority, Rule, RuleExpr, parse_expressions},
+    nftables::{
+        BaseChain, Chain, ChainType, Family, NatHook, NatType, Priority, Rule, RuleExpr, parse_expressions,
+    },
 };
-use scenario::Gateway;
+use scenario::{Gateway, HostName};
 
 use crate::{namespaces::Namespaces, refusal::Refusal};
 
@@ -37,6 +39,35 @@ pub(crate) fn packets(namespaces: &Namespaces, gateway: &Gateway) -> Option<u64>
     let rules = namespaces.wait(connection.list_rules(TABLE, family(gateway))).ok()?;
     let own = rules.iter().find(|rule| rule.comment_text.as_deref() == Some(&gateway.name))?;
     counter(&parse_expressions(&own.expression_bytes))
+}
+
+pub(crate) fn port_range(namespaces: &Namespaces, host: &HostName) -> Option<[u16; 2]> {
+    let connection: Connection<Nftables> = namespaces.nftables(host).ok()?;
+    let chains = namespaces.wait(connection.list_chains()).ok()?;
+    let mut ranges = Vec::new();
+    for chain in chains.into_iter().filter(|chain| chain.chain_type == Some(ChainType::Nat)) {
+        let rules = namespaces.wait(connection.list_rules(&chain.table, chain.family)).ok()?;
+        let of_chain = rules.iter().filter(|rule| rule.table == chain.table && rule.chain == chain.name);
+        ranges.extend(of_chain.filter_map(|rule| ports(&parse_expressions(&rule.expression_bytes))));
+    }
+    ranges.into_iter().min_by_key(|[first, last]| last.saturating_sub(*first))
+}
+
+fn ports(expressions: &[RuleExpr]) -> Option<[u16; 2]> {
+    let registers = expressions.iter().find_map(|expression| match expression {
+        RuleExpr::Masq { proto, .. } | RuleExpr::Nat { nat_type: NatType::Snat, proto, .. } => *proto,
+        _ => None,
+    });
+    let (first, last) = registers?;
+    let port = |register| {
+        expressions.iter().rev().find_map(|expression| match expression {
+            RuleExpr::Immediate { dreg, data, .. } if *dreg == register => {
+                Some(u16::from_be_bytes(data.get(..2)?.try_into().ok()?))
+            }
+            _ => None,
+        })
+    };
+    Some([port(first)?, port(last)?])
 }
 
 fn rule(gateway: &Gateway) -> Rule {

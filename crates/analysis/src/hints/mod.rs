@@ -5,6 +5,7 @@
 
 mod busy;
 mod congestion;
+mod counted;
 mod governor;
 mod offload_off;
 mod retransmits;
@@ -40,6 +41,10 @@ type Rule = rule::Rule<SingleTrial<'static>>;
 
 pub(crate) const ALL: &[Rule] = &[
     throttled::RULE,
+    counted::CHECKSUM,
+    counted::POLICER,
+    counted::DROPS,
+    counted::SHAPER,
     stalled::RULE,
     retransmits::RULE,
     small_buffers::RULE,

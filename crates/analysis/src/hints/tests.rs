@@ -1,7 +1,10 @@
 //! Tests every hint with a trial that triggers it and a similar one that does not, and checks its documentation page.
 
 use findings::{Finding, Severity};
-use samples::{CpuThrottling, CpuUsage, DeviceState, Environment, UnixMillis, ValidityWarning};
+use samples::{
+    CpuThrottling, CpuUsage, DeviceCounters, DeviceState, Environment, HostCounters, PathCounters,
+    PolicerCounters, QdiscCounters, UnixMillis, ValidityWarning,
+};
 use units::{Bytes, Nanos};
 use workload::{Measurement, WorkloadSettings};
 
@@ -18,13 +21,17 @@ struct Trial {
     environment: Environment,
     devices: Vec<DeviceState>,
     throttled: u64,
+    counters: PathCounters,
 }
 
 impl Trial {
     fn new(change: impl FnOnce(&mut Self)) -> Self {
         let (load, measurement) = (stream_settings(), stream_at(&[9e9; 20]));
         let (warnings, devices, environment) = (Vec::new(), Vec::new(), environment());
-        let mut trial = Self { load, measurement, warnings, environment, devices, throttled: 0 };
+        let device = DeviceCounters { device: "eth0".into(), tx_packets: 1000, ..DeviceCounters::default() };
+        let host = HostCounters { host: "The client".into(), ..HostCounters::default() };
+        let counters = PathCounters { devices: vec![device], hosts: vec![host], softnet: None };
+        let mut trial = Self { load, measurement, warnings, environment, devices, throttled: 0, counters };
         change(&mut trial);
         trial
     }
@@ -54,6 +61,16 @@ impl Trial {
         data.flows[0].sender.socket.congestion = Some(name.into());
     }
 
+    fn policed(&mut self, dropped: u64) {
+        let policer = PolicerCounters { bits_per_second: 20_000_000, dropped, ..PolicerCounters::default() };
+        self.counters.devices[0].policer = Some(policer);
+    }
+
+    fn queued(&mut self, drops: u64, overlimits: u64) {
+        let qdisc = QdiscCounters { kind: "tbf".into(), drops, overlimits, ..QdiscCounters::default() };
+        self.counters.devices[0].qdisc = Some(qdisc);
+    }
+
     fn hints(&self) -> Vec<Finding> {
         let throttling = CpuThrottling {
             end: "client".into(),
@@ -75,6 +92,7 @@ impl Trial {
             warnings: &self.warnings,
             environment: Some(&self.environment),
             devices: &self.devices,
+            counters: Some(&self.counters),
         })
         .hints
     }
@@ -111,6 +129,34 @@ const CASES: &[Case] = &[
         spared: |trial| trial.throttled = 1,
         severity: Severity::Serious,
         says: &["The client used up its CPU quota in 69 of 79 periods", "/sys/fs/cgroup/pod"],
+    },
+    Case {
+        hint: "lost-checksum",
+        given: |trial| trial.counters.hosts[0].checksum_errors = 30,
+        spared: |trial| trial.counters.hosts[0].checksum_errors = 1,
+        severity: Severity::Serious,
+        says: &["The client receives packets with wrong", "ethtool -K DEVICE tx off  # in the server"],
+    },
+    Case {
+        hint: "policed-port",
+        given: |trial| trial.policed(30),
+        spared: |trial| trial.policed(0),
+        severity: Severity::Warning,
+        says: &["A packet filter at eth0 drops what arrives above 20.0 Mbit/s", "30 packets"],
+    },
+    Case {
+        hint: "qdisc-drops",
+        given: |trial| trial.queued(30, 0),
+        spared: |trial| trial.queued(0, 900),
+        severity: Severity::Warning,
+        says: &["The queueing discipline of eth0 (tbf) dropped 30 packets", "tc -s qdisc show dev eth0"],
+    },
+    Case {
+        hint: "shaped-port",
+        given: |trial| trial.queued(0, 900),
+        spared: |trial| trial.queued(0, 9),
+        severity: Severity::Warning,
+        says: &["The queueing discipline of eth0 (tbf) limits the rate", "90 times per 100 packets"],
     },
     Case {
         hint: "slow-congestion-control",

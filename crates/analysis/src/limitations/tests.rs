@@ -156,7 +156,8 @@ fn names_results_that_ran_out_of_time() {
     let over = |run: &mut Fixture| {
         run.record.header.design.precision = Some(0.02);
         let reason = EndReason::Budget { reach: None };
-        run.record.ends = vec![ResultEnd { result: BASE.into(), reason, trials: 6, black_hole: None }];
+        run.record.ends =
+            vec![ResultEnd { result: BASE.into(), reason, trials: 6, black_hole: None, counters: None }];
     };
     check(
         over,

@@ -299,7 +299,12 @@ fn on_the_way(blocks: u32) -> Fixture {
                 ..DeviceState::default()
             })
             .to_vec();
-        let host = HostCounters { host: "gate".into(), tracked: Some(1), translated: Some(1) };
+        let host = HostCounters {
+            host: "gate".into(),
+            tracked: Some(1),
+            translated: Some(1),
+            ..HostCounters::default()
+        };
         trial.counters = Some(PathCounters { hosts: vec![host], ..PathCounters::default() });
     });
     run

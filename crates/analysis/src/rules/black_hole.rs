@@ -9,8 +9,12 @@ use workload::LEAST_IPV6_MTU;
 use super::{Claim, Context, Rule, ethtool::typed_at};
 use crate::words::size;
 
-pub(crate) const RULE: Rule =
-    Rule::cause("black-hole", look).over(&["stalled", "retransmits", "datagram-loss", "mtu-mismatch"]);
+pub(crate) const RULE: Rule = Rule::cause("black-hole", look).counted().over(&[
+    "stalled",
+    "retransmits",
+    "datagram-loss",
+    "mtu-mismatch",
+]);
 
 struct Lost<'a> {
     result: &'a ResultRecord,

@@ -3,9 +3,9 @@
 use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::CpuThrottling;
 
-use super::{Claim, Context, Observations, Rule, strongest};
+use super::{Claim, Context, ONE, Observations, Rule, strongest};
 
-pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).over(&[
+pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(&[
     "slow-congestion-control",
     "generator-limited",
     "receiver-limited",
@@ -48,7 +48,7 @@ fn finding(worst: &Slowed<'_>, found: &[Slowed<'_>]) -> Claim {
 }
 
 pub(crate) fn of_one(throttling: &CpuThrottling) -> Option<Claim> {
-    let claim = || claim(throttling).with_evidence([evidence(throttling, "this test")]);
+    let claim = || claim(throttling).with_evidence([evidence(throttling, ONE)]);
     (share(throttling) >= WORTH_A_WARNING).then(claim)
 }
 

@@ -24,24 +24,27 @@ mod imported;
 mod level_shift;
 mod limited;
 mod link_rate;
+pub(crate) mod lost_checksum;
 mod machine_change;
 mod mtu_mismatch;
 mod noisy_host;
 pub(crate) mod offload_off;
 mod page_balloon;
 mod pair_shares;
-mod policed_port;
+pub(crate) mod policed_port;
 mod probe_cost;
-mod qdisc_drops;
+pub(crate) mod qdisc_drops;
 mod queues;
 mod receiver_limited;
+mod refusals;
 pub(crate) mod retransmits;
-mod shaped_port;
+pub(crate) mod shaped_port;
 pub(crate) mod significance;
 mod single_queue_bound;
 pub(crate) mod slow_congestion_control;
 mod slow_host;
 mod slow_pair;
+mod snat_ports;
 mod softirq_bound;
 pub(crate) mod stalled;
 mod step_dominates;
@@ -69,6 +72,9 @@ use crate::{
     observations::Observations,
     rule::{self, Claim, Subject, strongest, strongest_by_device},
 };
+
+/// The label of a single trial.
+const ONE: &str = "this test";
 
 pub(crate) struct Context<'a> {
     pub(crate) header: &'a RunHeader,
@@ -118,6 +124,8 @@ pub(crate) const ALL: &[Rule] = &[
     // Causes with direct evidence come before inferred ones.
     black_hole::RULE,
     cpu_throttled::RULE,
+    lost_checksum::RULE,
+    snat_ports::RULE,
     policed_port::RULE,
     backlog_drops::RULE,
     qdisc_drops::RULE,

@@ -1,13 +1,13 @@
 //! `policed-port`: a packet filter drops packets that exceed a rate.
 
 use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
-use samples::PolicerCounters;
+use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
 
-use super::{Claim, Context, Rule, ethtool::typed_at, strongest_by_device};
+use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
 use crate::words::count;
 
-pub(crate) const RULE: Rule = Rule::cause("policed-port", look).over(&[
+pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&[
     "retransmits",
     "datagram-loss",
     "stalled",
@@ -32,16 +32,31 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
-    let Policed { result, device, policer } = worst;
+    claim(worst.device, &worst.policer, worst.result)
+        .about(found, |policed| policed.result)
+        .affected()
+        .with_evidence(found.iter().map(|it| evidence(it.device, &it.policer, &it.result.label)))
+}
+
+pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
+    let policer = device.policer.filter(|policer| policer.dropped > 0)?;
+    let evidence = evidence(&device.device, &policer, ONE);
+    Some(claim(&device.device, &policer, ONE).with_evidence([evidence]))
+}
+
+fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -> Claim {
     let dropped = count(usize::try_from(policer.dropped).unwrap_or(usize::MAX), "packet");
+    let direction = if policer.leaving { "leaves" } else { "arrives" };
     Claim::new(
         Severity::Warning,
-        phrase!["A packet filter at ", Phrase::device(*device), " drops what arrives above ", rate(policer)],
+        phrase![
+            "A packet filter at ",
+            Phrase::device(device),
+            format!(" drops what {direction} above "),
+            rate(policer),
+        ],
     )
-    .detail(phrase!["it dropped ", dropped, " while measuring ", *result])
-    .about(found, |policed| policed.result)
-    .affected()
-    .with_evidence(found.iter().map(evidence))
+    .detail(phrase!["it dropped ", dropped, " while measuring ", measured])
     .with_limits(["With segmentation offload one dropped packet contains many segments."])
     .with_remedy(
         Remedy::manual(
@@ -57,9 +72,10 @@ fn rate(policer: &PolicerCounters) -> BitRate {
     BitRate(policer.bits_per_second as f64)
 }
 
-fn evidence(policed: &Policed<'_>) -> Evidence {
-    let Policed { result, device, policer } = policed;
-    Evidence::new(format!("dropped at {device} during {}", result.label))
-        .count(policer.dropped)
-        .text(format!(" packets, {}; limit {}", policer.dropped_bytes, rate(policer)))
+fn evidence(device: &str, policer: &PolicerCounters, label: &str) -> Evidence {
+    Evidence::new(format!("dropped at {device} during {label}")).count(policer.dropped).text(format!(
+        " packets, {}; limit {}",
+        policer.dropped_bytes,
+        rate(policer)
+    ))
 }

@@ -3,10 +3,11 @@
 use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::DeviceCounters;
 
-use super::{Claim, Context, Rule, ethtool::typed_at, strongest_by_device};
+use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
 use crate::words::{count, percent};
 
-pub(crate) const RULE: Rule = Rule::cause("qdisc-drops", look).over(&["retransmits", "datagram-loss"]);
+pub(crate) const RULE: Rule =
+    Rule::cause("qdisc-drops", look).counted().over(&["retransmits", "datagram-loss"]);
 
 /// Fraction of dropped packets at which it becomes worth acting on.
 pub(super) const MUCH: f64 = 1e-4;
@@ -28,13 +29,16 @@ fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
     let by_backlog =
         result.counters.as_ref().and_then(|counters| counters.softnet).map_or(0, |softnet| softnet.dropped);
     let lossy = devices.filter_map(|device| {
-        // A driver may also count the drops of its queueing discipline, and devices on both sides may count backlog
-        // drops.
-        let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
-        let dropped = out.saturating_add(device.rx_dropped.saturating_sub(by_backlog));
+        let dropped = dropped(device, by_backlog);
         (dropped > 0).then(|| Lossy { result, device, dropped, share: share(device, dropped) })
     });
     lossy.collect()
+}
+
+/// A driver may also count the drops of its queueing discipline, and devices on both sides may count backlog drops.
+fn dropped(device: &DeviceCounters, by_backlog: u64) -> u64 {
+    let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
+    out.saturating_add(device.rx_dropped.saturating_sub(by_backlog))
 }
 
 fn share(device: &DeviceCounters, dropped: u64) -> f64 {
@@ -51,28 +55,37 @@ fn by_qdisc(device: &DeviceCounters) -> u64 {
 }
 
 fn finding(worst: &Lossy<'_>, alike: &[Lossy<'_>]) -> Claim {
-    let Lossy { result, device, dropped, share } = worst;
+    claim(worst.device, worst.dropped, worst.result)
+        .about(alike, |lossy| lossy.result)
+        .affected()
+        .with_evidence(alike.iter().map(|lossy| evidence(lossy.device, &lossy.result.label)))
+}
+
+pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
+    let dropped = by_qdisc(device);
+    (dropped > 0).then(|| claim(device, dropped, ONE).with_evidence([evidence(device, ONE)]))
+}
+
+fn claim(device: &DeviceCounters, dropped: u64, measured: impl Into<Phrase>) -> Claim {
     let dropper = Phrase::device(&device.device);
     let dropper = match device.qdisc.as_ref().filter(|qdisc| qdisc.drops > 0) {
         Some(qdisc) => phrase!["The queueing discipline of ", dropper, format!(" ({})", qdisc.kind)],
         None => dropper,
     };
+    let share = share(device, dropped);
     Claim::new(
-        if *share >= MUCH { Severity::Warning } else { Severity::Note },
+        if share >= MUCH { Severity::Warning } else { Severity::Note },
         phrase![
             dropper,
             " dropped ",
-            count(usize::try_from(*dropped).unwrap_or(usize::MAX), "packet"),
+            count(usize::try_from(dropped).unwrap_or(usize::MAX), "packet"),
             " while measuring ",
-            *result,
+            measured,
             ", ",
-            percent(*share),
+            percent(share),
             " of all its packets",
         ],
     )
-    .about(alike, |lossy| lossy.result)
-    .affected()
-    .with_evidence(alike.iter().map(evidence))
     .with_limits([
         "TCP uses drops to find its rate, so a few drops at a shaper are normal.",
         "With segmentation offload one dropped packet contains many segments.",
@@ -80,15 +93,14 @@ fn finding(worst: &Lossy<'_>, alike: &[Lossy<'_>]) -> Claim {
     .with_remedy(remedy(device))
 }
 
-fn evidence(lossy: &Lossy<'_>) -> Evidence {
-    let device = lossy.device;
+fn evidence(device: &DeviceCounters, label: &str) -> Evidence {
     let qdisc = device.qdisc.as_ref().map_or_else(String::new, |qdisc| {
         format!(
             "; {}: {} dropped, {} over limit, {} requeued",
             qdisc.kind, qdisc.drops, qdisc.overlimits, qdisc.requeues
         )
     });
-    Evidence::new(format!("{} during {}", device.device, lossy.result.label))
+    Evidence::new(format!("{} during {label}", device.device))
         .count(device.rx_dropped)
         .text(" of ")
         .count(device.rx_packets)

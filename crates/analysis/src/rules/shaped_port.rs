@@ -4,14 +4,18 @@ use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::{DeviceCounters, QdiscCounters};
 
 use super::{
-    Claim, Context, Rule,
+    Claim, Context, ONE, Rule,
     ethtool::typed_at,
     qdisc_drops::{MUCH, SHAPERS, share_dropped},
     strongest_by_device,
 };
 
-pub(crate) const RULE: Rule =
-    Rule::cause("shaped-port", look).over(&["link-rate", "cwnd-limited", "buffer-limited", "tail-latency"]);
+pub(crate) const RULE: Rule = Rule::cause("shaped-port", look).counted().over(&[
+    "link-rate",
+    "cwnd-limited",
+    "buffer-limited",
+    "tail-latency",
+]);
 
 /// Times per packet that the rate held packets back. One packet may be held back several times. A sender that rarely
 /// exceeds the rate is not limited by it.
@@ -26,18 +30,33 @@ struct Shaped<'a> {
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let found = context.devices().filter_map(|(result, device)| {
-        let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
-        let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
+        let (qdisc, share) = shaping(device)?;
         Some(Shaped { result, device, qdisc, share })
     });
+    strongest_by_device(found.collect(), |it| &it.device.device, |it| it.share, finding)
+}
+
+fn shaping(device: &DeviceCounters) -> Option<(&QdiscCounters, f64)> {
+    let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
+    let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
     // If it drops many packets, `qdisc-drops` names it.
-    let is_limiting = |it: &Shaped<'_>| it.share >= WORTH_A_WARNING && share_dropped(it.device) < MUCH;
-    strongest_by_device(found.filter(is_limiting).collect(), |it| &it.device.device, |it| it.share, finding)
+    (share >= WORTH_A_WARNING && share_dropped(device) < MUCH).then_some((qdisc, share))
 }
 
 fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {
     let Shaped { result, device, qdisc, share } = worst;
-    let device = device.device.as_str();
+    claim(&device.device, qdisc, *share, *result)
+        .about(found, |shaped| shaped.result)
+        .affected()
+        .with_evidence(found.iter().map(|it| evidence(it.device, it.qdisc, &it.result.label)))
+}
+
+pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
+    let (qdisc, share) = shaping(device)?;
+    Some(claim(&device.device, qdisc, share, ONE).with_evidence([evidence(device, qdisc, ONE)]))
+}
+
+fn claim(device: &str, qdisc: &QdiscCounters, share: f64, measured: impl Into<Phrase>) -> Claim {
     Claim::new(
         Severity::Warning,
         phrase![
@@ -48,20 +67,16 @@ fn finding(worst: &Shaped<'_>, found: &[Shaped<'_>]) -> Claim {
     )
     .detail(phrase![
         format!("it held packets back {:.0} times per 100 packets while measuring ", share * 100.0),
-        *result,
+        measured,
     ])
-    .about(found, |shaped| shaped.result)
-    .affected()
-    .with_evidence(found.iter().map(evidence))
     .with_remedy(Remedy::manual(
         "If the limit is not intended, remove the queueing discipline or raise its rate",
         vec![typed_at(device, |device| format!("tc -s qdisc show dev {device}"))],
     ))
 }
 
-fn evidence(shaped: &Shaped<'_>) -> Evidence {
-    let Shaped { result, device, qdisc, .. } = shaped;
-    Evidence::new(format!("over the limit at {} during {}", device.device, result.label))
+fn evidence(device: &DeviceCounters, qdisc: &QdiscCounters, label: &str) -> Evidence {
+    Evidence::new(format!("over the limit at {} during {label}", device.device))
         .count(qdisc.overlimits)
         .text(" times for ")
         .count(device.tx_packets)

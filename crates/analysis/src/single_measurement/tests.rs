@@ -19,6 +19,7 @@ fn of(load: &WorkloadSettings, measurement: &Measurement) -> SingleMeasurement {
         warnings: &[],
         environment: None,
         devices: &[],
+        counters: None,
     })
 }
 

@@ -123,6 +123,7 @@ fn stores_records_only_for_requested_run() {
         reason: EndReason::Settled,
         trials: 1,
         black_hole: None,
+        counters: None,
     });
     for (messages, stored, expected) in [
         (vec![hello(), line(&header("another"))], 0, "started run another"),

@@ -145,6 +145,12 @@ fn device_table(devices: &[DeviceCounters]) -> Table {
 fn host(host: &HostCounters) -> Option<Text> {
     let tracked = host.tracked.map(|tracked| format!("{} connections tracked", grouped(tracked)));
     let translated = host.translated.map(|it| format!("{} packets with address translation", grouped(it)));
-    let phrase: Vec<String> = tracked.into_iter().chain(translated).collect();
+    let refused = [
+        (host.insert_failed, "packets dropped because their connection could not be tracked"),
+        (host.checksum_errors, "packets with a wrong checksum"),
+    ];
+    let refused = refused.into_iter().filter(|(packets, _)| *packets > 0);
+    let refused = refused.map(|(packets, what)| format!("{} {what}", grouped(packets)));
+    let phrase: Vec<String> = tracked.into_iter().chain(translated).chain(refused).collect();
     (!phrase.is_empty()).then(|| format!("{}: {}", host.host, phrase.join(", ")).into())
 }

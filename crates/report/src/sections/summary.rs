@@ -88,9 +88,16 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     rows.extend(trade_offs::required(source).map(|answer| row(REQUIRED, answer)));
     rows.extend(answer(source, scope.brief));
     rows.extend(setting(source));
-    if verdict.conclusion == Conclusion::Difference {
-        let change = verdict.workloads.first().and_then(|first| first.change.as_ref());
-        rows.extend(change.map(|change| row("Why", cause(&change.cause, scope.brief))));
+    match &verdict.conclusion {
+        Conclusion::Difference => {
+            let change = verdict.workloads.first().and_then(|first| first.change.as_ref());
+            rows.extend(change.map(|change| row("Why", cause(&change.cause, scope.brief))));
+        }
+        Conclusion::Broken { .. } => {}
+        _ => {
+            let causes = verdict.causes.iter().take(scope.cautions);
+            rows.extend(labelled("Why", causes.map(|cause| statement(cause, scope.brief).into())));
+        }
     }
     rows.extend(verdict.next.as_ref().map(|next| step(next, scope.brief)));
     let counts = shown().all(|workload| workload.metric == Metric::Count);

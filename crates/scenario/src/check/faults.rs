@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use units::{BitRate, Bytes, Share};
+use units::{BitRate, Bytes, Nanos, Share};
 
 use crate::{
     diagnosis::Problem,
@@ -22,6 +22,9 @@ const RATES: [BitRate; 2] = [BitRate(1e6), BitRate(1e11)];
 const LEAST_CPU: Share = Share(0.01);
 /// The shortest queue still holds a packet that segmentation offload has built.
 const SHORTEST_QUEUE: Bytes = Bytes(2 * 65_536);
+
+const PORTS: [u16; 2] = [1, 20_000];
+const DELAYS: [Nanos; 2] = [Nanos(1_000), Nanos(1_000_000_000)];
 
 pub(crate) fn place_faults(
     document: &Document,
@@ -61,14 +64,17 @@ pub(crate) fn place_faults(
 }
 
 fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault> {
-    let FaultTable { kind, rate, queue, mtu, cpu } = &entry.table;
+    let FaultTable { kind, rate, queue, mtu, cpu, ports, delay, loss } = &entry.table;
     let before = problems.len();
     if entry.name() == NONE {
         let problem = Problem::new(entry.name.span(), "a fault cannot be called `none`", "this name");
         problems.push(problem.help("use another name; `none` is the level without a fault"));
     }
     let mut keys = Keys { kind: *kind.get_ref(), place: kind.span(), problems };
-    use FaultKind::{CpuLimit, IcmpHole, MtuHole, PolicedPort, QueueLimit};
+    use FaultKind::{
+        CpuLimit, IcmpHole, LostChecksum, MtuHole, PacketDelay, PacketLoss, PolicedPort, QueueLimit,
+        SnatPorts,
+    };
     let rate = rate.as_ref().map(|rate| (rate.get_ref().0, rate.span()));
     let rate = keys.value("rate", &[PolicedPort, QueueLimit], rate, &RATES);
     let queue = queue.as_ref().map(|queue| (queue.get_ref().0, queue.span()));
@@ -77,6 +83,12 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
     let mtu = keys.value("mtu", &[MtuHole], mtu, &[*MTUS.start(), *MTUS.end()]);
     let cpu = cpu.as_ref().map(|cpu| (cpu.get_ref().0, cpu.span()));
     let cpu = keys.value("cpu", &[CpuLimit], cpu, &[LEAST_CPU, Share(1.0)]);
+    let ports = ports.as_ref().map(|ports| (*ports.get_ref(), ports.span()));
+    let ports = keys.value("ports", &[SnatPorts], ports, &PORTS);
+    let delay = delay.as_ref().map(|delay| (delay.get_ref().0, delay.span()));
+    let delay = keys.value("delay", &[PacketDelay], delay, &DELAYS);
+    let loss = loss.as_ref().map(|loss| (loss.get_ref().0, loss.span()));
+    let loss = keys.value("loss", &[PacketLoss], loss, &[Share(1e-6), Share(1.0)]);
     if problems.len() > before {
         return None;
     }
@@ -88,6 +100,10 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
         MtuHole => Some(Fault::MtuHole { mtu: mtu? }),
         IcmpHole => Some(Fault::IcmpHole),
         CpuLimit => Some(Fault::CpuLimit { millicpus: (cpu?.0 * 1e3).round() as u32 }),
+        SnatPorts => Some(Fault::SnatPorts { ports: ports? }),
+        LostChecksum => Some(Fault::LostChecksum),
+        PacketDelay => Some(Fault::PacketDelay { delay: delay? }),
+        PacketLoss => Some(Fault::PacketLoss { per_million: (loss?.0 * 1e6).round() as u32 }),
     }
 }
 
@@ -138,7 +154,24 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
         });
         faults.collect::<Vec<_>>()
     });
-    placed.chain(varied).filter_map(|(at, fault, place)| misplaced(scenario, &at, fault, place)).collect()
+    let all: Vec<_> = placed.chain(varied).collect();
+    let misplaced =
+        all.iter().filter_map(|(at, fault, place)| misplaced(scenario, at, *fault, place.clone()));
+    misplaced
+        .chain(all.iter().enumerate().filter_map(|(n, placed)| second_limit(&all[..n], placed)))
+        .collect()
+}
+
+type Placed = (DeviceRef, Fault, Range<usize>);
+
+fn second_limit(before: &[Placed], (at, fault, place): &Placed) -> Option<Problem> {
+    let is_limit = |fault: &Fault| matches!(fault, Fault::CpuLimit { .. });
+    let conflicts = |(other, limit, _): &&Placed| {
+        other.host == at.host && other != at && is_limit(limit) && limit != fault
+    };
+    let (other, ..) = before.iter().find(conflicts).filter(|_| is_limit(fault))?;
+    let message = format!("`{}` has another CPU limit at `{other}`", at.host);
+    Some(Problem::new(place.clone(), message, "second limit").help("place both limits on the same device"))
 }
 
 fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usize>) -> Option<Problem> {
@@ -148,7 +181,12 @@ fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usi
     };
     let is_end = |host| scenario.paths.iter().any(|path| [&path.from.host, &path.to.host].contains(&host));
     match fault {
-        Fault::QueueLimit { .. } | Fault::MtuHole { .. } if scenario.lab.links.iter().any(has_rate) => {
+        Fault::QueueLimit { .. }
+        | Fault::MtuHole { .. }
+        | Fault::PacketDelay { .. }
+        | Fault::PacketLoss { .. }
+            if scenario.lab.links.iter().any(has_rate) =>
+        {
             let message =
                 format!("the wire of `{at}` already has a rate limit, which this fault would replace");
             Some(Problem::new(place, message, "this fault").help("remove `rate` from the wire"))
@@ -157,6 +195,10 @@ fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usi
             let message = format!("`{}` is not an end of a path in a namespace of this machine", at.host);
             let help = "place the limit on a device of the client or the server";
             Some(Problem::new(place, message, "no CPU to limit").help(help))
+        }
+        Fault::SnatPorts { .. } if !scenario.lab.addresses().any(|(device, _)| device == at) => {
+            let message = format!("`{at}` has no address that source NAT could use");
+            Some(Problem::new(place, message, "no address").help("place the fault where packets are routed"))
         }
         _ => None,
     }

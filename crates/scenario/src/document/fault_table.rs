@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
-use units::{BitRate, Bytes, Share};
+use units::{BitRate, Bytes, Nanos, Share};
 
 use super::written::As;
 
@@ -26,6 +26,15 @@ pub(crate) struct FaultTable {
     /// The limit of a `cpu-limit` in percent of one CPU.
     #[schemars(with = "Option<As<Share>>")]
     pub(crate) cpu: Option<Spanned<As<Share>>>,
+    /// The number of source ports of `snat-ports`.
+    #[schemars(with = "Option<u16>", range(min = 1, max = 20000))]
+    pub(crate) ports: Option<Spanned<u16>>,
+    /// The delay of a `packet-delay`.
+    #[schemars(with = "Option<As<Nanos>>")]
+    pub(crate) delay: Option<Spanned<As<Nanos>>>,
+    /// The share of packets that a `packet-loss` drops.
+    #[schemars(with = "Option<As<Share>>")]
+    pub(crate) loss: Option<Spanned<As<Share>>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -41,4 +50,12 @@ pub(crate) enum FaultKind {
     IcmpHole,
     /// A cgroup limits the CPU time of this end of the path.
     CpuLimit,
+    /// Source NAT at the device has few ports.
+    SnatPorts,
+    /// The device does not complete the checksums of packets that it sends.
+    LostChecksum,
+    /// Netem delays packets that leave the device.
+    PacketDelay,
+    /// Netem drops packets that leave the device.
+    PacketLoss,
 }

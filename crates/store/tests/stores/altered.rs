@@ -13,8 +13,13 @@ fn stored_run(place: &Place) -> (Store, RunHeader) {
     let header = header("quick-20261121-1", 1);
     store.begin(&header).expect("begins");
     (0..5).for_each(|index| store.trial(&header.id, &trial(index)).expect("keeps"));
-    let end =
-        ResultEnd { result: "wire/stream".into(), reason: EndReason::Settled, trials: 5, black_hole: None };
+    let end = ResultEnd {
+        result: "wire/stream".into(),
+        reason: EndReason::Settled,
+        trials: 5,
+        black_hole: None,
+        counters: None,
+    };
     store.ended(&header.id, &end).expect("keeps");
     (store, header)
 }

@@ -25,7 +25,13 @@ pub(crate) fn run_is_read_back_unchanged(place: &Place) {
                 trials: 7,
                 black_hole: None,
             },
-            ResultEnd { result: "a".into(), reason: EndReason::Settled, trials: 2, black_hole: None },
+            ResultEnd {
+                result: "a".into(),
+                reason: EndReason::Settled,
+                trials: 2,
+                black_hole: None,
+                counters: None,
+            },
         ],
         ..RunRecord::new(header("quick-20261121-113015", 1000), Vec::new())
     };

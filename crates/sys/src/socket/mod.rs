@@ -4,6 +4,7 @@ mod addressed;
 mod datagram;
 mod integer;
 mod options;
+mod packet;
 mod peer;
 mod shaping;
 mod tcp_info;
@@ -18,6 +19,7 @@ pub use options::{
     set_linger_zero, set_mss, set_mtu_probe, set_nodelay, set_receive_buffer, set_receive_timeout,
     set_reuse_address, set_reuse_port, set_send_buffer, set_send_timeout, set_tos, tos,
 };
+pub use packet::frame_sender;
 pub use peer::peer_pid;
 pub use shaping::{set_max_pacing_rate, set_udp_gro, set_udp_segment};
 pub use tcp_info::{TcpInfo, tcp_info};

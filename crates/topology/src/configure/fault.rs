@@ -1,18 +1,18 @@
 //! The fault of a device: an nftables table per device, with the fault in the comment of its rule, and for some kinds
-//! a token bucket at the root of the device's queueing disciplines (tc-tbf(8)).
+//! a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
 
 use std::fmt;
 
 use nlink::{
-    Bytes, Rate,
+    Bytes, Percent, Rate,
     netlink::{
         Connection, MessageBuilder, Nftables, NlMsgType,
         message::NLM_F_REQUEST,
         nftables::{
-            BaseChain, Chain, CmpOp, Expr, Family, FilterHook, LimitExpr, LimitUnit, MetaKey, PayloadBase,
-            Priority, Register, Rule, Verdict,
+            BaseChain, Chain, CmpOp, Expr, Family, FilterHook, LimitExpr, LimitUnit, MetaKey, NatHook,
+            NatStatement, PayloadBase, Priority, Register, Rule, Transaction, Verdict,
         },
-        tc::TbfConfig,
+        tc::{NetemConfig, QdiscConfig, TbfConfig},
         types::tc::{TcMsg, tc_handle},
     },
 };
@@ -20,10 +20,13 @@ use scenario::{DeviceSettingKind, DeviceSettings, Fault, PlacedFault};
 
 use super::{DeviceSetting, Kernel, refused, unread};
 use crate::{
+    checksum_loss::MARK,
     devices::Device,
     error::ConfigureError,
-    link::root_bucket,
-    refusal::Refusal,
+    link::root_qdisc,
+    message::link_up,
+    read_back,
+    refusal::{Refusal, errno},
     scratch,
     trial::{Attempt, Trial},
 };
@@ -45,6 +48,8 @@ const ICMPV6: u8 = 58;
 const DESTINATION_UNREACHABLE: u8 = 3;
 /// Smaller types of ICMPv6 messages are errors (RFC 4443, section 2.1).
 const FIRST_INFORMATIONAL: u8 = 128;
+
+const FIRST_PORT: u16 = 40_000;
 
 pub(super) struct Placed;
 
@@ -106,13 +111,16 @@ impl DeviceSetting for Placed {
     ) -> Result<(), ConfigureError> {
         let change = || -> Result<(), Refusal> {
             let connection = kernel.namespaces.nftables(&device.at.host)?;
-            if now.0.and_then(bucket).is_some() {
+            if now.0.and_then(qdisc).is_some() {
                 kernel.change_link(device, without_root(device))?;
             }
-            kernel.namespaces.wait(connection.del_table_if_exists(table(device).as_str(), Family::Netdev))?;
+            for family in [Family::Netdev, Family::Inet] {
+                kernel.namespaces.wait(connection.del_table_if_exists(table(device).as_str(), family))?;
+            }
+            kernel.namespaces.checksum_losses.remove(&device.at);
             let Some(fault) = target.0 else { return Ok(()) };
-            if let Some(bucket) = bucket(fault) {
-                kernel.change_link(device, root_bucket(device, &bucket)?)?;
+            if let Some(qdisc) = qdisc(fault) {
+                kernel.change_link(device, root_qdisc(device, &*qdisc)?)?;
             }
             install(kernel, &connection, device, fault)
         };
@@ -131,8 +139,9 @@ fn install(
     fault: Fault,
 ) -> Result<(), Refusal> {
     let (table, name) = (table(device), device.at.device.as_str());
+    let tap = if fault == Fault::LostChecksum { Some(losing_tap(kernel, device)?) } else { None };
     let hook = match fault {
-        Fault::IcmpHole => FilterHook::egress(name),
+        Fault::IcmpHole | Fault::LostChecksum => FilterHook::egress(name),
         _ => FilterHook::ingress(name),
     };
     let chain = Chain::new(table.as_str(), CHAIN)?
@@ -144,13 +153,41 @@ fn install(
         expressions.into_iter().fold(rule, Rule::expr)
     };
     let transaction = connection.transaction().add_table(table.as_str(), Family::Netdev).add_chain(chain);
-    let rules = rules(fault).into_iter().map(rule);
+    let rules = rules(fault, tap).into_iter().map(rule);
     let transaction = rules.fold(transaction, |transaction, rule| transaction.add_rule(rule));
+    let transaction = match fault {
+        Fault::SnatPorts { ports } => translate(transaction, device, ports)?,
+        _ => transaction,
+    };
     Ok(kernel.namespaces.wait(transaction.commit(connection))?)
 }
 
+fn losing_tap(kernel: &Kernel<'_>, device: &Device) -> Result<u32, Refusal> {
+    let (host, name) = (&device.at.host, format!("lossy{}", device.index));
+    let namespace = kernel.namespaces.get(host).expect("hosts of devices are checked");
+    kernel.namespaces.checksum_losses.add(namespace, &device.at, &name)?;
+    let links = read_back::links(kernel.namespaces, host, false);
+    let links = links.map_err(|error| Refusal::new(errno::EIO, Some(error.to_string())))?;
+    let tap = links.into_values().find(|link| link.name == name);
+    let index = tap.map(|tap| tap.index).ok_or_else(|| Refusal::new(errno::EIO, None))?;
+    kernel.change_link(device, link_up(index))?;
+    Ok(index)
+}
+
+/// Adds a rule like `masquerade to :40000-40015`.
+fn translate(transaction: Transaction, device: &Device, ports: u16) -> Result<Transaction, Refusal> {
+    let table = table(device);
+    let base = BaseChain::nat(NatHook::Postrouting, Priority::SrcNat);
+    let chain = Chain::new(table.as_str(), CHAIN)?.family(Family::Inet).base(base);
+    let rule = Rule::new(&table, CHAIN)
+        .family(Family::Inet)
+        .match_oif(device.at.device.as_str())
+        .nat(NatStatement::masquerade().ports(FIRST_PORT, FIRST_PORT + (ports - 1)));
+    Ok(transaction.add_table(table.as_str(), Family::Inet).add_chain(chain).add_rule(rule))
+}
+
 /// The expressions of each rule. Without a verdict, the rule only marks the device.
-fn rules(fault: Fault) -> Vec<Vec<Expr>> {
+fn rules(fault: Fault, tap: Option<u32>) -> Vec<Vec<Expr>> {
     match fault {
         Fault::PolicedPort { bits_per_second } => {
             let limit = LimitExpr::bytes(Bytes::new(bits_per_second / 8), LimitUnit::Second);
@@ -160,10 +197,25 @@ fn rules(fault: Fault) -> Vec<Vec<Expr>> {
             drop_messages(ICMP, CmpOp::Eq, DESTINATION_UNREACHABLE),
             drop_messages(ICMPV6, CmpOp::Lt, FIRST_INFORMATIONAL),
         ],
-        Fault::QueueLimit { .. } | Fault::MtuHole { .. } | Fault::CpuLimit { .. } => {
-            vec![vec![Expr::Counter]]
-        }
+        Fault::LostChecksum => tap.map(forward_unmarked).into_iter().collect(),
+        Fault::QueueLimit { .. }
+        | Fault::MtuHole { .. }
+        | Fault::CpuLimit { .. }
+        | Fault::SnatPorts { .. }
+        | Fault::PacketDelay { .. }
+        | Fault::PacketLoss { .. } => vec![vec![Expr::Counter]],
     }
+}
+
+fn forward_unmarked(tap: u32) -> Vec<Expr> {
+    let dreg = Register::R0;
+    vec![
+        Expr::Meta { dreg, key: MetaKey::Mark },
+        Expr::Cmp { sreg: dreg, op: CmpOp::Neq, data: MARK.to_ne_bytes().to_vec() },
+        Expr::Counter,
+        Expr::Immediate { dreg, data: tap.to_ne_bytes().to_vec() },
+        Expr::Fwd { sreg_dev: dreg, sreg_addr: None },
+    ]
 }
 
 fn drop_messages(protocol: u8, op: CmpOp, message_type: u8) -> Vec<Expr> {
@@ -178,25 +230,33 @@ fn drop_messages(protocol: u8, op: CmpOp, message_type: u8) -> Vec<Expr> {
     ]
 }
 
-fn bucket(fault: Fault) -> Option<TbfConfig> {
+fn qdisc(fault: Fault) -> Option<Box<dyn QdiscConfig>> {
     match fault {
-        Fault::QueueLimit { bits_per_second, queue } => Some(
+        Fault::QueueLimit { bits_per_second, queue } => Some(Box::new(
             TbfConfig::new()
                 .rate(Rate::bytes_per_sec(bits_per_second / 8))
                 .burst(Bytes::new(QUEUE_BURST))
                 .limit(Bytes::new(queue.0)),
-        ),
+        )),
         // The qdisc segments large packets and drops segments that exceed the peak rate's bucket (`tbf_enqueue` in
         // net/sched/sch_tbf.c), like a switch port with a smaller MTU.
-        Fault::MtuHole { mtu } => Some(
+        Fault::MtuHole { mtu } => Some(Box::new(
             TbfConfig::new()
                 .rate(Rate::bytes_per_sec(HOLE_RATE))
                 .peakrate(Rate::bytes_per_sec(HOLE_PEAK))
                 .burst(Bytes::new(HOLE_BURST))
                 .mtu(mtu + ETHERNET_HEADER)
                 .limit(Bytes::new(HOLE_QUEUE)),
-        ),
-        Fault::PolicedPort { .. } | Fault::IcmpHole | Fault::CpuLimit { .. } => None,
+        )),
+        Fault::PacketDelay { delay } => Some(Box::new(NetemConfig::new().delay(delay.into()))),
+        Fault::PacketLoss { per_million } => {
+            Some(Box::new(NetemConfig::new().loss(Percent::from_fraction(f64::from(per_million) / 1e6))))
+        }
+        Fault::PolicedPort { .. }
+        | Fault::IcmpHole
+        | Fault::CpuLimit { .. }
+        | Fault::SnatPorts { .. }
+        | Fault::LostChecksum => None,
     }
 }
 

@@ -59,7 +59,7 @@ fn limit_end(
     let element = Element::Rate(wire.name.clone());
     let device = devices.get(&end.at, &element)?;
     let operation = format!("limit `{}` to {rate}", end.at);
-    let message = root_bucket(device, bucket).map_err(|refusal| CreateError::Refused {
+    let message = root_qdisc(device, bucket).map_err(|refusal| CreateError::Refused {
         element: element.clone(),
         operation: operation.clone(),
         refusal,
@@ -67,12 +67,12 @@ fn limit_end(
     Ok(Request { host: end.at.host.clone(), element, needs: vec![end.at.clone()], operation, message })
 }
 
-pub(crate) fn root_bucket(device: &Device, bucket: &TbfConfig) -> Result<MessageBuilder, Refusal> {
+pub(crate) fn root_qdisc(device: &Device, qdisc: &dyn QdiscConfig) -> Result<MessageBuilder, Refusal> {
     let mut message = create(NlMsgType::RTM_NEWQDISC);
     message.append(&TcMsg::new().with_ifindex(device.index.cast_signed()).with_parent(tc_handle::ROOT));
-    message.append_attr_str(TcaAttr::Kind as u16, bucket.kind());
+    message.append_attr_str(TcaAttr::Kind as u16, qdisc.kind());
     let options = message.nest_start(TcaAttr::Options as u16);
-    bucket.write_options(&mut message)?;
+    qdisc.write_options(&mut message)?;
     message.nest_end(options);
     Ok(message)
 }

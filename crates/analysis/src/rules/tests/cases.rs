@@ -84,6 +84,27 @@ pub(super) const CASES: &[Case] = &[
         change: None,
     },
     Case {
+        rule: "snat-ports",
+        triggers: || watched::refused(4, 0),
+        spares: || watched::refused(0, 4),
+        severity: Serious,
+        says: &[
+            "Source NAT on b uses up its 16 ports",
+            "4",
+            "ports 40000 to 40015",
+            "nft list ruleset  # in b",
+        ],
+        change: None,
+    },
+    Case {
+        rule: "lost-checksum",
+        triggers: || watched::refused(0, 4),
+        spares: || watched::refused(4, 0),
+        severity: Serious,
+        says: &["b receives packets with wrong TCP or UDP checksums", "4", "ethtool -K eth0 tx off  # in a"],
+        change: None,
+    },
+    Case {
         rule: "shaped-port",
         triggers: || watched::shaped(50_000),
         spares: || watched::shaped(500),

@@ -164,7 +164,13 @@ pub(super) fn cut_off(reach: f64) -> Fixture {
     run.record.header.design =
         Design { budget: Some(Nanos::from_secs(60)), precision: Some(0.02), ..Design::default() };
     let reason = EndReason::Budget { reach: Some(reach) };
-    run.record.ends.push(ResultEnd { result: UPPER.into(), reason, trials: 6, black_hole: None });
+    run.record.ends.push(ResultEnd {
+        result: UPPER.into(),
+        reason,
+        trials: 6,
+        black_hole: None,
+        counters: None,
+    });
     run
 }
 

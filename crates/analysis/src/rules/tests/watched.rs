@@ -3,8 +3,8 @@
 use findings::{Evidence, Finding, Severity};
 use samples::{
     AttributedCpu, AttributionSource, BlackHole, ConsumerShare, CpuConsumer, CpuThrottling, DeviceCounters,
-    EndReason, HopEvent, HopPoint, HopStep, MessagePath, PathCounters, PolicerCounters, QdiscCounters,
-    ResultEnd, SoftnetCounters,
+    EndReason, HopEvent, HopPoint, HopStep, HostCounters, MessagePath, PathCounters, PolicerCounters,
+    QdiscCounters, ResultEnd, SoftnetCounters,
 };
 use units::{Bytes, Nanos};
 use workload::LatencyHistogram;
@@ -150,12 +150,31 @@ pub(super) fn shaped(overlimits: u64) -> Fixture {
 
 pub(super) fn policed(dropped: u64) -> Fixture {
     let mut run = dropping(0, 0);
-    let policer =
-        PolicerCounters { bits_per_second: 500_000_000, dropped, dropped_bytes: Bytes(dropped * 50_000) };
+    let policer = PolicerCounters {
+        bits_per_second: 500_000_000,
+        leaving: false,
+        dropped,
+        dropped_bytes: Bytes(dropped * 50_000),
+    };
     run.each(super::made::UPPER, |trial| {
         let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
         devices.for_each(|device| device.policer = Some(policer));
     });
+    run
+}
+
+/// A result without trials, because a host refused the packets of the only attempt.
+pub(super) fn refused(insert_failed: u64, checksum_errors: u64) -> Fixture {
+    let mut run = black_hole(None);
+    let host = HostCounters {
+        host: "b".into(),
+        nat_ports: Some([40_000, 40_015]),
+        insert_failed,
+        checksum_errors,
+        ..HostCounters::default()
+    };
+    let counters = PathCounters { hosts: vec![host], ..PathCounters::default() };
+    run.record.ends.iter_mut().for_each(|end| end.counters = Some(counters.clone()));
     run
 }
 
@@ -189,7 +208,7 @@ pub(super) fn black_hole(device: Option<&str>) -> Fixture {
         device_mtu: Some(1400),
     });
     let reason = EndReason::Unusable { trials: 0 };
-    run.record.ends.push(ResultEnd { result, reason, trials: 0, black_hole });
+    run.record.ends.push(ResultEnd { result, reason, trials: 0, black_hole, counters: None });
     run
 }
 

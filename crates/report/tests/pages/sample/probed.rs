@@ -270,7 +270,12 @@ fn counters(drops: u64) -> PathCounters {
     };
     PathCounters {
         devices: vec![with_queues(device("app:eth0", "noqueue", 0)), device("egress:eth1", "tbf", drops)],
-        hosts: vec![HostCounters { host: "egress".into(), tracked: Some(3), translated: Some(11) }],
+        hosts: vec![HostCounters {
+            host: "egress".into(),
+            tracked: Some(3),
+            translated: Some(11),
+            ..HostCounters::default()
+        }],
         softnet: Some(SoftnetCounters { processed: 3_112_004, dropped: drops / 4, squeezed: 7 }),
     }
 }

@@ -67,7 +67,13 @@ fn consumers(client: f64, server: f64) -> Vec<ConsumerCost> {
 fn measured((queues, streams, gbits, client, server, reason): &Row) -> ResultSummary {
     let id = id(*queues, *streams);
     ResultSummary {
-        ended: Some(ResultEnd { result: id.clone(), reason: *reason, trials: 10, black_hole: None }),
+        ended: Some(ResultEnd {
+            result: id.clone(),
+            reason: *reason,
+            trials: 10,
+            black_hole: None,
+            counters: None,
+        }),
         id,
         levels: levels(*queues, *streams),
         load: "TCP streams forward, 128 KiB writes, cubic, free placement".into(),

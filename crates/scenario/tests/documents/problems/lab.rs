@@ -345,10 +345,28 @@ fn reports_faults_that_cannot_be_built() {
         ("kind = \"mtu-hole\"\nmtu = 99", "node1:eth0", "slow", "99", "of 99 is out of range", "576"),
         ("kind = \"icmp-hole\"\nmtu = 900", "node1:eth0", "slow", "900", "has no `mtu`", "remove `mtu`"),
         ("kind = \"cpu-limit\"\ncpu = \"0.1%\"", "node1:eth0", "slow", "0.1%", "out of range", "1.00 %"),
+        ("kind = \"snat-ports\"\nports = 0", "node1:eth0", "slow", "0", "of 0 is out of range", "1 to 20000"),
     ] {
         let (from, to) = placed(fault, device, name);
         check("quick", (from, &to), line, message, help);
     }
+}
+
+#[test]
+fn reports_second_cpu_limit_of_a_host() {
+    let limited = |rest: &str| {
+        let faults = "[faults.slow]\nkind = \"cpu-limit\"\ncpu = \"10%\"\n[faults.slower]\n\
+                      kind = \"cpu-limit\"\ncpu = \"5%\"\n[devices.\"node1:eth0\"]\nfault = \"slow\"";
+        changed("quick", "[paths.node-to-node]", &format!("{faults}\n{rest}\n[paths.node-to-node]"))
+    };
+    let other = "[devices.\"node1:vx0\"]\nfault = ";
+    check_text(
+        &limited(&format!("{other}\"slower\"")),
+        "node1:vx0",
+        "`node1` has another CPU limit at `node1:eth0`",
+        "on the same device",
+    );
+    Scenario::parse("test", &limited(&format!("{other}\"slow\""))).expect("the same limit");
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! `lost-checksum`: an end discards packets with a wrong TCP or UDP checksum.
+
+use findings::{Evidence, Remedy, Severity};
+use samples::HostCounters;
+
+use super::{
+    Claim, Context, ONE, Rule,
+    ethtool::typed_at,
+    refusals::{Harm, Refusal, by_host, refusals},
+};
+
+pub(crate) const RULE: Rule = Rule::cause("lost-checksum", look).counted().over(&[
+    "stalled",
+    "retransmits",
+    "datagram-loss",
+    "tail-latency",
+    "slow-congestion-control",
+    "cwnd-limited",
+    "below-expected",
+]);
+
+/// Fewer errors during trials may be accidental.
+const FEWEST: u64 = 10;
+
+fn look(context: &Context<'_>) -> Vec<Claim> {
+    let is_lossy = |refusal: &Refusal<'_>| match refusal.harm {
+        Harm::Fatal => refusal.host.checksum_errors > 0,
+        Harm::Measured => refusal.host.checksum_errors >= FEWEST,
+    };
+    let groups = by_host(refusals(context).into_iter().filter(is_lossy));
+    groups.iter().filter_map(|group| finding(group, context)).collect()
+}
+
+fn finding(group: &[Refusal<'_>], context: &Context<'_>) -> Option<Claim> {
+    let worst = group.first()?;
+    let (host, label) = (&worst.host.host, &worst.label);
+    let consequence = match worst.harm {
+        Harm::Fatal => format!("{label} cannot be measured"),
+        Harm::Measured => format!("it discards them while measuring {label}"),
+    };
+    let claim = claim(host)
+        .detail(consequence)
+        .with_results(group.iter().map(|refusal| refusal.result.to_owned()))
+        .affected()
+        .with_evidence(group.iter().map(|refusal| evidence(refusal.host, &refusal.label)));
+    Some(match sender(worst, context) {
+        Some(device) => claim.with_remedy(remedy(device)),
+        None => claim,
+    })
+}
+
+pub(crate) fn of_one(host: &HostCounters) -> Option<Claim> {
+    let claim =
+        || claim(&host.host).with_evidence([evidence(host, ONE)]).with_remedy(remedy("the server:DEVICE"));
+    (host.checksum_errors >= FEWEST).then(claim)
+}
+
+fn claim(host: &str) -> Claim {
+    Claim::new(Severity::Serious, format!("{host} receives packets with wrong TCP or UDP checksums"))
+        .with_limits(["The counters do not show which device changed or did not complete the checksums."])
+}
+
+fn sender<'a>(refusal: &Refusal<'_>, context: &Context<'a>) -> Option<&'a str> {
+    let path = context.header.paths.iter().find(|path| path.name == refusal.path)?;
+    let is_own = |device: &str| device.split_once(':').is_some_and(|(host, _)| host == refusal.host.host);
+    [&path.from, &path.to].into_iter().map(String::as_str).find(|device| !is_own(device))
+}
+
+fn remedy(device: &str) -> Remedy {
+    Remedy::manual(
+        "Turn off transmit checksum offload where the packets are sent. If the errors end, a device on the path does \
+         not complete the checksums",
+        vec![typed_at(device, |name| format!("ethtool -K {name} tx off"))],
+    )
+    .explained("With the offload on, the last device that sends a packet has to complete its checksum.")
+}
+
+fn evidence(host: &HostCounters, label: &str) -> Evidence {
+    Evidence::new(format!("checksum errors at {}, {label}", host.host))
+        .count(host.checksum_errors)
+        .text(" packets (InCsumErrors)")
+}
