@@ -30,5 +30,6 @@ pub use pictures::{Picture, comparison_pictures, memory_pictures, picture_kinds,
 pub use quantity::Scale;
 pub use render::{
     Format, Options, SingleFormat, UnknownFormat, View, measurement_line, render, render_comparison,
-    render_memory, render_single, render_trace, render_trace_comparison, render_vm, section_names,
+    render_junit, render_memory, render_single, render_trace, render_trace_comparison, render_vm,
+    section_names,
 };

@@ -3,8 +3,8 @@
 use std::{fmt, str::FromStr};
 
 use findings::{
-    Findings, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison, TraceSummary,
-    VmSummary,
+    Findings, Gate, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison,
+    TraceSummary, VmSummary,
 };
 use samples::RunRecord;
 use serde::Serialize;
@@ -134,6 +134,12 @@ pub fn render_comparison(comparison: &RunComparison, format: Format, options: &O
         Format::Json => backends::json(comparison),
         Format::Csv | Format::CsvTrials => backends::csv_comparison(comparison),
     }
+}
+
+/// Renders the gate's outcome for each result as JUnit XML. Ends with a newline.
+#[must_use]
+pub fn render_junit(comparison: &RunComparison, gate: &Gate) -> String {
+    backends::junit(comparison, gate)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
