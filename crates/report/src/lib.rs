@@ -6,6 +6,7 @@
 mod backends;
 mod chart;
 mod comparison;
+mod contest;
 mod harmless;
 mod kind;
 mod labels;
@@ -22,6 +23,7 @@ mod text;
 mod trace;
 
 pub use chart::Theme;
+pub use contest::contest;
 pub use harmless::harmless;
 pub use labels::result_label;
 pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
