@@ -355,6 +355,7 @@ fn help_names_every_subcommand() {
         "run",
         "report",
         "runs",
+        "vs",
         "compare",
         "check",
         "baseline",
