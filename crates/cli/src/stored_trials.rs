@@ -20,13 +20,8 @@ use traffic::Stop;
 use units::Nanos;
 
 use crate::{
-    amount,
-    commands::{report, vs::Names},
-    exit::Exit,
-    output,
-    program::TOOL,
-    remedy_results, store_path, trial,
-    watch::Watch,
+    amount, commands::report, contest::Sides, exit::Exit, output, program::TOOL, remedy_results, store_path,
+    trial, watch::Watch,
 };
 
 const ASKED: Duration = Duration::from_millis(50);
@@ -109,7 +104,7 @@ pub(crate) struct StoredTrials {
     stop: Option<Stop>,
     run: Option<Run>,
     /// The conditions and names of the two sides of `plumb vs`. The first is the reference.
-    sides: Option<([trial::Trial; 2], Names)>,
+    sides: Option<([trial::Trial; 2], Sides)>,
 }
 
 struct Run {
@@ -134,7 +129,7 @@ impl StoredTrials {
         }
     }
 
-    pub(crate) fn versus(self, sides: [trial::Trial; 2], names: Names) -> Self {
+    pub(crate) fn versus(self, sides: [trial::Trial; 2], names: Sides) -> Self {
         Self { sides: Some((sides, names)), ..self }
     }
 

@@ -12,7 +12,7 @@ use traffic::Stop;
 pub(crate) use flags::{ClientArgs, PORT};
 
 use crate::{
-    commands::vs::Names,
+    contest::Sides,
     exit::Exit,
     global_flags::GlobalFlags,
     host, interrupt, output, pin,
@@ -50,7 +50,7 @@ pub(crate) fn versus(
     interrupt::set_on_signal(&stop.flag())?;
     let repetition = &a.0.repetition;
     let trials = StoredTrials::new("vs", shared.db.as_deref(), repetition, a.0.output.json)
-        .versus([a.1.clone(), b.1.clone()], Names(hosts.map(str::to_owned)));
+        .versus([a.1.clone(), b.1.clone()], Sides(hosts.map(str::to_owned)));
     stored_trials::repeat(repetition, trials, &stop, |trials| {
         let order = if trials.round() % 2 == 1 { [&a, &b] } else { [&b, &a] };
         for (args, trial, spec) in order {

@@ -21,10 +21,10 @@ use store::{PatientStore, Store};
 use units::Nanos;
 
 use self::{job::Job, shown::Shown};
-use super::vs::Names;
 use crate::{
     attached,
     commands::report::{self, OBJECTIVES},
+    contest::Sides,
     exit::Exit,
     failure::NoRights,
     fleet_file::FleetFile,
@@ -113,7 +113,7 @@ pub(crate) struct RunArgs {
     #[arg(skip)]
     results: BTreeMap<ResultId, bool>,
     #[arg(skip)]
-    sides: Option<Names>,
+    sides: Option<Sides>,
 }
 
 const PLAIN: &str = "PLUMB_PLAIN";
@@ -129,7 +129,7 @@ impl RunArgs {
         trials: Option<u32>,
         output: Option<PathBuf>,
         results: BTreeMap<ResultId, bool>,
-        sides: Names,
+        sides: Sides,
     ) -> Self {
         Self {
             scenario: Some(scenario.to_owned()),

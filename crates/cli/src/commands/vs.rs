@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 
 use ::scenario::builtin;
 use clap::Args;
-use findings::Findings;
 
 use self::selection::Selection;
 use super::{
     client,
     run::{self, RunArgs},
 };
-use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, host, output, source};
+use crate::{contest::Sides, exit::Exit, failure::Misuse, global_flags::GlobalFlags, host, source};
 
 #[derive(Debug, Args)]
 pub(crate) struct VsArgs {
@@ -31,18 +30,6 @@ pub(crate) struct VsArgs {
     /// Flags of `plumb client` for both servers, e.g. -- -P 4
     #[arg(last = true, value_name = "CLIENT FLAGS")]
     flags: Vec<String>,
-}
-
-/// The two sides as the user named them.
-#[derive(Debug, Clone)]
-pub(crate) struct Names(pub(crate) [String; 2]);
-
-impl Names {
-    pub(crate) fn print(&self, findings: &Findings) -> anyhow::Result<()> {
-        output::line("")?;
-        let [a, b] = self.0.each_ref().map(String::as_str);
-        Ok(::report::contest(findings, [a, b]).iter().try_for_each(|sentence| output::prose(sentence))?)
-    }
 }
 
 pub(crate) fn run(args: &VsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
@@ -80,8 +67,8 @@ fn scenario(args: &VsArgs, [a, b]: [(&str, &str); 2], shared: &GlobalFlags) -> a
     }
     let source = source::load(a.0, shared)?;
     let results = Selection::of(&source.scenario, [a.1, b.1])?.results;
-    let names = Names([args.a.clone(), args.b.clone()]);
-    run::run(&RunArgs::of_vs(a.0, args.trials, args.output.clone(), results, names), shared)
+    let sides = Sides([args.a.clone(), args.b.clone()]);
+    run::run(&RunArgs::of_vs(a.0, args.trials, args.output.clone(), results, sides), shared)
 }
 
 fn servers(args: &VsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
