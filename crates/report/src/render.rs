@@ -1,4 +1,4 @@
-//! The crate's entry point, which renders findings as text. Owns the list of formats.
+//! The crate's entry point, which renders findings as text that ends with a newline. Owns the list of formats.
 
 use std::{fmt, str::FromStr};
 
@@ -106,7 +106,7 @@ impl Default for Options {
     }
 }
 
-/// Renders the findings of a run. Raw samples come from `record`, the run itself. Ends with a newline.
+/// Renders the findings of a run. Raw samples come from `record`, the run itself.
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     let page = |usual| sections::page(findings, record, options, usual);
@@ -121,7 +121,7 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
     }
 }
 
-/// Both CSV formats have one row per result. Ends with a newline.
+/// Both CSV formats have one row per result.
 #[must_use]
 pub fn render_comparison(comparison: &RunComparison, format: Format, options: &Options) -> String {
     let place = if format == Format::Terminal { Summary::Last } else { Summary::First };
@@ -136,7 +136,7 @@ pub fn render_comparison(comparison: &RunComparison, format: Format, options: &O
     }
 }
 
-/// Renders the gate's outcome for each result as JUnit XML. Ends with a newline.
+/// Renders the gate's outcome for each result as JUnit XML.
 #[must_use]
 pub fn render_junit(comparison: &RunComparison, gate: &Gate) -> String {
     backends::junit(comparison, gate)
@@ -160,7 +160,6 @@ fn in_format(page: &Page, document: &impl Serialize, format: SingleFormat, optio
     }
 }
 
-/// Ends with a newline.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     in_format(&single::page(single), single, format, options)
@@ -173,25 +172,23 @@ pub fn measurement_line(single: &SingleMeasurement) -> String {
     single::line(single)
 }
 
-/// Renders a trace with at most `top` rows per table; JSON is complete. Ends with a newline.
+/// Renders a trace with at most `top` rows per table; JSON is complete.
 #[must_use]
 pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     in_format(&trace::page(summary, top), summary, format, options)
 }
 
-/// Shows at most `top` rows per table. Ends with a newline.
+/// Shows at most `top` rows per table.
 #[must_use]
 pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     in_format(&trace::vm_page(summary, top), summary, format, options)
 }
 
-/// Ends with a newline.
 #[must_use]
 pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Options) -> String {
     in_format(&memory::page(summary), summary, format, options)
 }
 
-/// Ends with a newline.
 #[must_use]
 pub fn render_trace_comparison(
     comparison: &TraceComparison,

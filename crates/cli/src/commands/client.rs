@@ -33,7 +33,6 @@ pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     })
 }
 
-/// Measures both servers in each round, in alternating order.
 pub(crate) fn versus(
     hosts: [&str; 2],
     trials: Option<u32>,
