@@ -51,7 +51,8 @@ fn compile(source: &Path, out: &Path) {
             &nameless,
         ])
         // Debian has asm/types.h here, where clang does not look when targeting BPF.
-        .args(["-D__TARGET_ARCH_x86", "-idirafter", "/usr/include/x86_64-linux-gnu"])
+        .args(["-idirafter", &format!("/usr/include/{}-linux-gnu", env::consts::ARCH)])
+        .arg(architecture())
         .arg("-c")
         .arg(source)
         .arg("-o")
@@ -64,5 +65,14 @@ fn compile(source: &Path, out: &Path) {
             "cannot run {}: {error}; install clang and libbpf-dev with `make setup`, or set CLANG to another compiler",
             Path::new(&clang).display()
         ),
+    }
+}
+
+/// As libbpf's headers name it.
+fn architecture() -> &'static str {
+    match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
+        Ok("x86_64") => "-D__TARGET_ARCH_x86",
+        Ok("aarch64") => "-D__TARGET_ARCH_arm64",
+        other => panic!("the probes do not support this architecture: {other:?}"),
     }
 }

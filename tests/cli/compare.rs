@@ -95,9 +95,16 @@ pub(crate) fn gate_sets_the_exit_status() {
     assert_eq!(check(9.4, 8, "20%"), (Some(0), "passed".into()));
     assert_eq!(check(6.4, 8, "10%"), (Some(1), "regressed".into()));
     assert_eq!(check(9.0, 2, "5%"), (Some(2), "undecided".into()), "two trials establish nothing");
+    let file = table(&sandbox, "candidate.md", 6.4, 8);
+    let output = sandbox.plumb(&["check", &file, "--against", "main", "--format", "junit"]);
+    assert!(output.status == Some(1) && output.out.contains("<failure "), "{output:?}");
+    let page = sandbox.home().join("check.xml").display().to_string();
+    let _ = sandbox.plumb(&["check", &file, "--against", "main", "-o", &page]);
+    assert_eq!(std::fs::read_to_string(&page).expect("was written"), output.out);
     for (words, status, printed) in [
         (&["check", "latest", "--against", "main", "--max-loss", "5"][..], 64, "5%"),
         (&["check", "latest"], 64, "--against"),
+        (&["compare", "latest", "main", "--format", "junit"], 64, "no limits"),
         (&["check", "latest", "--against", "mian"], 65, "existing baselines: main"),
         (&["check", "nightly", "--against", "main"], 65, "no run is called `nightly`"),
     ] {

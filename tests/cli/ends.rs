@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use plumb_tests::{OtherWork, Output, PATIENCE, Sandbox, cpu_time, wait_until};
+use plumb_tests::{OtherWork, Output, PATIENCE, Sandbox, cpu_time, trials, wait_until};
 use serde_json::Value;
 
 use super::{free_port, sandbox};
@@ -136,6 +136,26 @@ pub(super) fn interrupted_documents() {
         let marked = document["error"].as_str().is_some_and(|error| error.contains("interrupt"));
         assert_eq!(marked, words[0] == "client", "{document}");
     }
+}
+
+pub(super) fn two_servers_are_measured_in_turn() {
+    let sandbox = sandbox();
+    let servers = [Server::start(&sandbox, &[]), Server::start(&sandbox, &[])];
+    let [a, b] = servers.each_ref().map(|server| format!("127.0.0.1:{}", server.port));
+    let output = sandbox.succeed(&["vs", &a, &b, "--trials", "2", "--", "-t", "0.3"]);
+    let answer = output.out.trim_end().lines().rev().take(3).collect::<String>();
+    assert!(answer.contains(&a) && answer.contains(&b) && answer.contains("undecided"), "{}", output.out);
+    let record = sandbox.record();
+    let order: Vec<&str> =
+        trials(&record).iter().map(|trial| trial["result"].as_str().expect("an id")).collect();
+    let [a, b] = [a, b].map(|peer| format!("{peer}/throughput"));
+    assert_eq!(order, [&a, &b, &b, &a]);
+    let blocks: Vec<&Value> = trials(&record).iter().map(|trial| &trial["block"]).collect();
+    assert_eq!(blocks, [0, 0, 1, 1]);
+    let baselines = |place: usize| &record["header"]["results"][place]["baseline"];
+    assert_eq!([baselines(0), baselines(1)], [true, false]);
+    let output = sandbox.plumb(&["vs", "127.0.0.1:1", "127.0.0.1:2", "--", "--no-such"]);
+    assert!(output.status == Some(64) && output.err.contains("--no-such"), "{output:?}");
 }
 
 fn check_refused(sandbox: &Sandbox, server: &Server, words: &[&str], printed: &str) {

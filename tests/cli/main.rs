@@ -231,6 +231,11 @@ const CASES: &[Case] = &[
         test: ends::interrupted_clients,
     },
     Case {
+        name: "two_servers_are_measured_in_turn_and_compared",
+        needs: &[],
+        test: ends::two_servers_are_measured_in_turn,
+    },
+    Case {
         name: "client_under_competing_load_names_the_process_and_excludes_its_time",
         needs: &[],
         test: ends::under_competing_load,
@@ -377,6 +382,7 @@ fn help_names_every_subcommand() {
         "run",
         "report",
         "runs",
+        "vs",
         "compare",
         "check",
         "baseline",

@@ -72,6 +72,31 @@ pub(crate) fn killed_run_with_budget() {
     assert!(ends.iter().any(|end| end["reason"]["kind"] == "budget"), "{ends:?}");
 }
 
+pub(crate) fn two_settings_compete() {
+    let sandbox = sandbox();
+    let file = sandbox.file("sweep.toml", &sweep(""));
+    let [slow, fast] = ["message=64", "message=1MiB"].map(|setting| format!("{file}:{setting}"));
+    let output = sandbox.succeed(&["vs", &slow, &fast, "--trials", "6"]);
+    let answer = output.out.trim_end().lines().rev().take(3).collect::<Vec<_>>();
+    let answer = answer.into_iter().rev().collect::<Vec<_>>().join(" ");
+    let order = [format!("{fast} is "), " times (".into(), ") faster than ".into(), slow];
+    assert!(order.iter().map(|part| answer.find(part)).is_sorted() && answer.contains(&order[0]), "{answer}");
+}
+
+pub(crate) fn killed_contest_is_resumed() {
+    let sandbox = sandbox();
+    let file = sandbox.file("sweep.toml", &sweep(""));
+    let [slow, fast] = ["message=64", "message=1MiB"].map(|setting| format!("{file}:{setting}"));
+    let mut run = sandbox.start(&["vs", &slow, &fast, "--trials", "20"]);
+    assert!(wait_until(PATIENCE, || kept(&sandbox) > 0), "no trial was stored");
+    run.kill().expect("SIGKILL can be sent");
+    run.wait().expect("it was started");
+    let _ = sandbox.succeed(&["run", "--resume", "--quiet"]);
+    let record = sandbox.record();
+    assert_eq!(record["header"]["state"], "complete");
+    assert_eq!(trials(&record).len(), 60, "20 blocks of 2 and the baseline again");
+}
+
 pub(crate) fn ports_are_fixed_or_vary() {
     let sandbox = sandbox();
     let two = wire(3, "100ms").replace("placement = \"same-cpu\"", "placement = \"same-cpu\"\nstreams = 2");

@@ -189,6 +189,16 @@ const CASES: &[Case] = &[
         test: chosen::killed_run_with_budget,
     },
     Case {
+        name: "two_settings_are_compared_in_one_sentence",
+        needs: &[ROOT],
+        test: chosen::two_settings_compete,
+    },
+    Case {
+        name: "killed_comparison_of_two_settings_is_resumed",
+        needs: &[ROOT],
+        test: chosen::killed_contest_is_resumed,
+    },
+    Case {
         name: "trials_of_a_result_use_the_same_ports_unless_they_should_vary",
         needs: &[ROOT],
         test: chosen::ports_are_fixed_or_vary,

@@ -6,7 +6,7 @@ use crate::{
     commands::{
         baseline, between, check, client, compare, completions, config, doctor, explain, fleet, import, lab,
         man, measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server,
-        trace, vm, watch, web,
+        trace, vm, vs, watch, web,
     },
     examples,
     exit::Exit,
@@ -47,6 +47,7 @@ impl Args {
         match &self.command {
             Command::Run(args) => run::run(args, shared),
             Command::Between(args) => between::run(args, shared),
+            Command::Vs(args) => vs::run(args, shared),
             Command::Report(args) => report::run(args, shared),
             Command::Plot(args) => plot::run(args, shared),
             Command::Runs(args) => runs::run(args, shared),
@@ -104,6 +105,8 @@ pub(crate) enum Command {
     Run(run::RunArgs),
     /// Measure the path between two containers, pods, processes or namespaces of this machine
     Between(between::BetweenArgs),
+    /// Measure two settings of a scenario, or two servers, and report which is faster
+    Vs(vs::VsArgs),
     /// Print the report of a stored run
     Report(report::ReportArgs),
     /// Draw charts of a run as SVG or PNG, or export their data as CSV

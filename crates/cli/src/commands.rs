@@ -28,5 +28,6 @@ pub(crate) mod schema;
 pub(crate) mod server;
 pub(crate) mod trace;
 pub(crate) mod vm;
+pub(crate) mod vs;
 pub(crate) mod watch;
 pub(crate) mod web;

@@ -104,6 +104,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "vs",
+        &[
+            ("plumb vs quick:node-to-node quick:vxlan-to-vxlan", "two paths of a scenario"),
+            ("plumb vs 198.18.0.2 198.18.0.3 -- -P 4", "two servers, with flags of the client"),
+        ],
+    ),
+    (
         "plot",
         &[
             ("plumb plot", "list the charts of the last run"),

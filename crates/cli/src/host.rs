@@ -68,7 +68,7 @@ pub(crate) fn resolve(
     })
 }
 
-fn with_port(host: &str) -> Option<(&str, u16)> {
+pub(crate) fn with_port(host: &str) -> Option<(&str, u16)> {
     let (name, port) = host.rsplit_once(':')?;
     // An IPv6 address without brackets has several colons.
     let whole = !name.contains(':') || name.ends_with(']');

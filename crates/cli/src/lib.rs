@@ -7,6 +7,7 @@ mod args;
 mod attached;
 mod bounded_file;
 mod commands;
+mod contest;
 mod destination;
 mod dscp;
 mod evidence;

@@ -23,8 +23,8 @@ use traffic::Stop;
 use units::Nanos;
 
 use crate::{
-    amount, commands::report, exit::Exit, output, program::TOOL, remedy_results, store_path, trial,
-    watch::Watch,
+    amount, commands::report, contest::Sides, exit::Exit, output, program::TOOL, remedy_results, store_path,
+    trial, watch::Watch,
 };
 
 const NAMES: [&str; 2] = ["client", "ping"];
@@ -107,6 +107,8 @@ pub(crate) struct StoredTrials {
     pub(crate) output: TrialOutput,
     stop: Option<Stop>,
     run: Option<Run>,
+    /// The conditions and names of the two sides of `plumb vs`. The first is the reference.
+    sides: Option<([trial::Trial; 2], Sides)>,
 }
 
 struct Run {
@@ -127,7 +129,16 @@ impl StoredTrials {
             output: flags.output(json),
             stop: None,
             run: None,
+            sides: None,
         }
+    }
+
+    pub(crate) fn versus(self, sides: [trial::Trial; 2], names: Sides) -> Self {
+        Self { sides: Some((sides, names)), ..self }
+    }
+
+    pub(crate) const fn round(&self) -> u32 {
+        self.round
     }
 
     pub(crate) fn show(
@@ -199,7 +210,7 @@ impl StoredTrials {
             }
         };
         let placed =
-            Trial { index: run.count, block: run.count, result: result(conditions, load), ..measured };
+            Trial { index: run.count, block: self.round - 1, result: result(conditions, load), ..measured };
         let (notify, stop) = (|text: &str| output::aside(format_args!("note: {text}")), self.stop.clone());
         let is_stopped = || stop.as_ref().is_some_and(Stop::is_asked);
         PatientStore::new(&mut run.store, &notify, &is_stopped).trial(&run.id, &placed)?;
@@ -209,40 +220,30 @@ impl StoredTrials {
 
     fn header(&self, id: &RunId, conditions: &trial::Trial, load: &WorkloadSettings) -> RunHeader {
         let text = command_line();
-        let (peer, workload) = (conditions.peer().to_owned(), workload(load));
-        let path = PathRecord {
-            name: peer.clone(),
-            from: "local host".to_owned(),
-            to: peer.clone(),
-            devices: conditions.devices().iter().map(|device| device.device.clone()).collect(),
-            ..PathRecord::default()
-        };
-        let result = ResultRecord {
-            id: result(conditions, load),
-            path: peer.clone(),
-            workload: workload.clone(),
-            levels: BTreeMap::new(),
-            sent: WorkloadSource::Load(load.clone()),
-            placement: conditions.placement().to_string(),
-            baseline: false,
-        };
+        let both = self.sides.as_ref().map(|(sides, _)| sides.each_ref());
+        let all = both.as_ref().map_or(vec![conditions], |sides| sides.to_vec());
+        let peers: Vec<&str> = all.iter().map(|conditions| conditions.peer()).collect();
         RunHeader {
             schema: SCHEMA,
             id: id.clone(),
             scenario: ScenarioRecord {
                 name: self.name.to_owned(),
-                title: format!("{} to {peer}", measured(load)),
+                title: format!("{} to {}", measured(load), peers.join(" and ")),
                 about: String::new(),
                 digest: scenario::digest(&text),
                 text,
             },
             blocks: self.planned,
-            planned: self.planned,
+            planned: self.planned * all.len() as u32,
             started: conditions.started(),
             tool: TOOL.to_owned(),
             environment: Some(conditions.environment().clone()),
-            paths: vec![path],
-            results: vec![result],
+            paths: all.iter().map(|conditions| path_record(conditions)).collect(),
+            results: all
+                .iter()
+                .enumerate()
+                .map(|(place, conditions)| result_record(conditions, load, both.is_some() && place == 0))
+                .collect(),
             ..RunHeader::default()
         }
     }
@@ -255,6 +256,9 @@ impl StoredTrials {
         if run.count > 1 && self.output != TrialOutput::Document {
             let (record, findings) = remedy_results::findings(&run.store, run.store.load(&run.id)?)?;
             output::coloured(&format!("\n{}", report::for_terminal(&findings, &record)?))?;
+            if let Some((_, names)) = &self.sides {
+                names.print(&findings)?;
+            }
         }
         output::aside(format_args!("stored as {}", run.id));
         Ok(())
@@ -279,6 +283,28 @@ pub(crate) fn single(record: &RunRecord) -> Option<SingleMeasurement> {
         devices: &trial.devices,
     };
     NAMES.contains(&header.scenario.name.as_str()).then(|| analysis::single_measurement(&single))
+}
+
+fn path_record(conditions: &trial::Trial) -> PathRecord {
+    PathRecord {
+        name: conditions.peer().to_owned(),
+        from: "local host".to_owned(),
+        to: conditions.peer().to_owned(),
+        devices: conditions.devices().iter().map(|device| device.device.clone()).collect(),
+        ..PathRecord::default()
+    }
+}
+
+fn result_record(conditions: &trial::Trial, load: &WorkloadSettings, baseline: bool) -> ResultRecord {
+    ResultRecord {
+        id: result(conditions, load),
+        path: conditions.peer().to_owned(),
+        workload: workload(load),
+        levels: BTreeMap::new(),
+        sent: WorkloadSource::Load(load.clone()),
+        placement: conditions.placement().to_string(),
+        baseline,
+    }
 }
 
 fn result(conditions: &trial::Trial, load: &WorkloadSettings) -> String {

@@ -200,6 +200,23 @@ impl Gate {
         }
         failed
     }
+
+    /// The outcome for one result, and its reasons in full sentences.
+    #[must_use]
+    pub fn of(&self, result: &str) -> (GateOutcome, Vec<&str>) {
+        let violations =
+            self.violations.iter().filter(|it| it.result == result).map(|it| it.summary.as_str());
+        let undecided = self.undecided.iter().filter(|it| it.result == result).map(|it| it.reason.as_str());
+        let reasons: Vec<&str> = violations.chain(undecided).collect();
+        let outcome = if self.failed().iter().any(|failed| failed == result) {
+            GateOutcome::Regressed
+        } else if reasons.is_empty() {
+            GateOutcome::Passed
+        } else {
+            GateOutcome::Undecided
+        };
+        (outcome, reasons)
+    }
 }
 
 /// A result for which the gate is undecided.

@@ -114,6 +114,16 @@ impl Comparison {
         self.ratio_interval.map(|it| (it.high - 1.0).max(1.0 - it.low))
     }
 
+    /// The ratio of the larger value to the smaller one.
+    #[must_use]
+    pub fn times(&self) -> (f64, Option<Interval>) {
+        if self.ratio >= 1.0 {
+            return (self.ratio, self.ratio_interval);
+        }
+        let inverse = |it: Interval| Interval { low: it.high.recip(), high: it.low.recip(), ..it };
+        (self.ratio.recip(), self.ratio_interval.map(inverse))
+    }
+
     /// E.g. `68.8 % (64.9 to 72.0, 94 %)`.
     #[must_use]
     pub fn loss(&self) -> Phrase {
@@ -173,6 +183,11 @@ mod tests {
         };
         assert_eq!(comparison.to_string(), "−68.8 % (−72.0 to −64.9, 94 %)");
         assert_eq!(comparison.loss().to_string(), "68.8 % (64.9 to 72.0, 94 %)");
+        let (times, interval) = comparison.times();
+        assert_eq!(
+            [times, interval.unwrap().low, interval.unwrap().high].map(|it| significant(it, 3)),
+            ["3.20", "2.85", "3.57"]
+        );
         let several = Comparison { ratio: 2.31, ratio_interval: None, ..comparison };
         assert_eq!(several.to_string(), "2.31x (too few trials for an interval)");
     }

@@ -5,6 +5,7 @@ pub(crate) mod csv;
 pub(crate) mod escape;
 mod html;
 mod json;
+mod junit;
 mod latex;
 mod markdown;
 mod terminal;
@@ -15,6 +16,7 @@ pub(crate) use csv::{
 };
 pub(crate) use html::page as html;
 pub(crate) use json::json;
+pub(crate) use junit::junit;
 pub(crate) use latex::latex;
 pub(crate) use markdown::markdown;
 pub(crate) use terminal::{terminal, wrapped_lines};

@@ -1,6 +1,7 @@
 //! The page that compares two runs, and the order of its sections.
 
 mod answer;
+mod cases;
 mod environment;
 mod full;
 mod guards;
@@ -10,6 +11,8 @@ mod results;
 mod unmatched;
 
 use findings::RunComparison;
+
+pub(crate) use cases::{Case, all as cases};
 
 use crate::{
     harmless::in_a_line,

@@ -6,6 +6,7 @@
 mod backends;
 mod chart;
 mod comparison;
+mod contest;
 mod harmless;
 mod kind;
 mod labels;
@@ -22,6 +23,7 @@ mod text;
 mod trace;
 
 pub use chart::Theme;
+pub use contest::contest;
 pub use harmless::harmless;
 pub use labels::result_label;
 pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
@@ -32,5 +34,6 @@ pub use pictures::{
 pub use quantity::Scale;
 pub use render::{
     Format, Options, SingleFormat, UnknownFormat, View, measurement_line, render, render_comparison,
-    render_memory, render_single, render_trace, render_trace_comparison, render_vm, section_names,
+    render_junit, render_memory, render_single, render_trace, render_trace_comparison, render_vm,
+    section_names,
 };

@@ -1,10 +1,10 @@
-//! The crate's entry point, which renders findings as text. Owns the list of formats.
+//! The crate's entry point, which renders findings as text that ends with a newline. Owns the list of formats.
 
 use std::{fmt, str::FromStr};
 
 use findings::{
-    Findings, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison, TraceSummary,
-    VmSummary,
+    Findings, Gate, MemorySummary, Objective, RunComparison, SingleMeasurement, TraceComparison,
+    TraceSummary, VmSummary,
 };
 use samples::RunRecord;
 use serde::Serialize;
@@ -106,7 +106,7 @@ impl Default for Options {
     }
 }
 
-/// Renders the findings of a run. Raw samples come from `record`, the run itself. Ends with a newline.
+/// Renders the findings of a run. Raw samples come from `record`, the run itself.
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     let page = |usual| sections::page(findings, record, options, usual);
@@ -121,7 +121,7 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
     }
 }
 
-/// Both CSV formats have one row per result. Ends with a newline.
+/// Both CSV formats have one row per result.
 #[must_use]
 pub fn render_comparison(comparison: &RunComparison, format: Format, options: &Options) -> String {
     let place = if format == Format::Terminal { Summary::Last } else { Summary::First };
@@ -134,6 +134,12 @@ pub fn render_comparison(comparison: &RunComparison, format: Format, options: &O
         Format::Json => backends::json(comparison),
         Format::Csv | Format::CsvTrials => backends::csv_comparison(comparison),
     }
+}
+
+/// Renders the gate's outcome for each result as JUnit XML.
+#[must_use]
+pub fn render_junit(comparison: &RunComparison, gate: &Gate) -> String {
+    backends::junit(comparison, gate)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +160,7 @@ fn in_format(page: &Page, document: &impl Serialize, format: SingleFormat, optio
     }
 }
 
-/// A section is all hints and warnings. Ends with a newline.
+/// A section is all hints and warnings.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     let usual = if format == SingleFormat::Terminal { View::Short } else { View::Full };
@@ -168,25 +174,23 @@ pub fn measurement_line(single: &SingleMeasurement) -> String {
     single::line(single)
 }
 
-/// Renders a trace with at most `top` rows per table; JSON is complete. Ends with a newline.
+/// Renders a trace with at most `top` rows per table; JSON is complete.
 #[must_use]
 pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     in_format(&trace::page(summary, top), summary, format, options)
 }
 
-/// Shows at most `top` rows per table. Ends with a newline.
+/// Shows at most `top` rows per table.
 #[must_use]
 pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     in_format(&trace::vm_page(summary, top), summary, format, options)
 }
 
-/// Ends with a newline.
 #[must_use]
 pub fn render_memory(summary: &MemorySummary, format: SingleFormat, options: &Options) -> String {
     in_format(&memory::page(summary), summary, format, options)
 }
 
-/// Ends with a newline.
 #[must_use]
 pub fn render_trace_comparison(
     comparison: &TraceComparison,

@@ -36,6 +36,8 @@ pub struct PlanOptions {
     pub precision: Option<f64>,
     pub objective: Option<Objective>,
     pub probes: Option<Vec<ProbeKind>>,
+    /// If not empty, only these results are measured, and those with `true` are the baselines.
+    pub results: BTreeMap<ResultId, bool>,
 }
 
 impl PlanOptions {
@@ -133,6 +135,13 @@ pub(crate) fn results(scenario: &Scenario, options: &PlanOptions) -> Vec<Planned
         for (workload, _) in workloads.iter().filter(|(_, paths)| paths.contains(&path.name)) {
             results.extend(results_of(scenario, path, workload));
         }
+    }
+    if !options.results.is_empty() {
+        results.retain_mut(|result| {
+            let chosen = options.results.get(&result.id);
+            result.baseline = chosen.copied().unwrap_or_default();
+            chosen.is_some()
+        });
     }
     results
 }

@@ -43,7 +43,10 @@ impl PlanOptions {
                 };
                 paths.map(of_path).fold(0, usize::saturating_add)
             });
-        let results = results.fold(0, usize::saturating_add);
+        let results = match self.results.len() {
+            0 => results.fold(0, usize::saturating_add),
+            chosen => chosen,
+        };
         PlanSize { results, trials: self.blocks(scenario) }.check()
     }
 }

@@ -38,7 +38,7 @@ pub fn look(pid: u32, number: i32) -> Result<ForeignTap> {
     }
     // SAFETY: the call above has written this union member.
     let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
-    let bytes: Vec<u8> = request.ifr_name.iter().map(|byte| byte.cast_unsigned()).collect();
+    let bytes: Vec<u8> = request.ifr_name.iter().map(|byte| byte.to_ne_bytes()[0]).collect();
     let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     Ok(ForeignTap {
         name: String::from_utf8_lossy(name).into_owned(),

@@ -90,7 +90,7 @@ fn open(name: &str, index: Option<u32>, several: bool) -> Result<File> {
         return Err(Error::new("create tap device", name, libc::ENAMETOOLONG));
     }
     for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *place = byte.cast_signed();
+        *place = libc::c_char::from_ne_bytes([byte]);
     }
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes an ifreq; `request` is one and outlives the call.

@@ -12,6 +12,7 @@ use traffic::Stop;
 pub(crate) use flags::{ClientArgs, PORT};
 
 use crate::{
+    contest::Sides,
     exit::Exit,
     global_flags::GlobalFlags,
     host, interrupt, output, pin,
@@ -23,18 +24,52 @@ use crate::{
 pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     args.ignored.note();
     args.log_file.redirect()?;
-    let load = WorkloadSettings::Stream(request::load(args)?);
-    let reach = &args.reach;
-    let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;
-    let trial = Trial::begin(host::named(&args.host, reach.port), load, request::placement(args));
-    let trial = trial.towards(server, reach.bind);
-    let spec = spec(args, &trial, server)?;
+    let (trial, spec) = prepare(args)?;
     let stop = Stop::keeping();
     interrupt::set_on_signal(&stop.flag())?;
     let trials = StoredTrials::new("client", shared.db.as_deref(), &args.repetition, args.output.json);
     stored_trials::repeat(&args.repetition, trials, &stop, |trials| {
         once(args, &spec, trial.now(), &stop, trials)
     })
+}
+
+pub(crate) fn versus(
+    hosts: [&str; 2],
+    trials: Option<u32>,
+    flags: &[String],
+    shared: &GlobalFlags,
+) -> anyhow::Result<Exit> {
+    let side = |host| -> anyhow::Result<_> {
+        let args = ClientArgs::of_vs(host, trials, flags)?;
+        let (trial, spec) = prepare(&args)?;
+        Ok((args, trial, spec))
+    };
+    let (a, b) = (side(hosts[0])?, side(hosts[1])?);
+    let stop = Stop::keeping();
+    interrupt::set_on_signal(&stop.flag())?;
+    let repetition = &a.0.repetition;
+    let trials = StoredTrials::new("vs", shared.db.as_deref(), repetition, a.0.output.json)
+        .versus([a.1.clone(), b.1.clone()], Sides(hosts.map(str::to_owned)));
+    stored_trials::repeat(repetition, trials, &stop, |trials| {
+        let order = if trials.round() % 2 == 1 { [&a, &b] } else { [&b, &a] };
+        for (args, trial, spec) in order {
+            match once(args, spec, trial.now(), &stop, trials)? {
+                Exit::Success => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Exit::Success)
+    })
+}
+
+fn prepare(args: &ClientArgs) -> anyhow::Result<(Trial, ClientSpec)> {
+    let load = WorkloadSettings::Stream(request::load(args)?);
+    let reach = &args.reach;
+    let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;
+    let trial = Trial::begin(host::named(&args.host, reach.port), load, request::placement(args));
+    let trial = trial.towards(server, reach.bind);
+    let spec = spec(args, &trial, server)?;
+    Ok((trial, spec))
 }
 
 fn once(

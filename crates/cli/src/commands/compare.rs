@@ -7,7 +7,9 @@ use clap::{Args, ValueEnum};
 use findings::RunComparison;
 use samples::RunRecord;
 
-use crate::{destination, exit::Exit, global_flags::GlobalFlags, output, run_reference::References};
+use crate::{
+    destination, exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, run_reference::References,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
@@ -37,7 +39,7 @@ pub(super) struct Rendering {
     /// Same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Write to this file; its extension selects the format unless --format does: .html, .md, .json, .csv
+    /// Write to this file; its extension selects the format unless --format does: .html, .md, .json, .csv, .xml
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -55,6 +57,8 @@ enum ComparisonFormat {
     Json,
     /// One row per result
     Csv,
+    /// One test case per result, for CI servers (only of `plumb check`)
+    Junit,
 }
 
 pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
@@ -79,39 +83,55 @@ impl History {
 
 impl Rendering {
     pub(super) fn resolved(&self) -> anyhow::Result<Show> {
-        let named = self.format.map(ComparisonFormat::format).or(self.json.then_some(Format::Json));
-        let format = match (named, &self.output) {
-            (Some(format), _) => format,
-            (None, Some(path)) => destination::format_of(path)?,
-            (None, None) => Format::Terminal,
+        let named = self.format.map(ComparisonFormat::layout);
+        let named = named.or(self.json.then_some(Layout::Page(Format::Json)));
+        let layout = match (named, &self.output) {
+            (Some(layout), _) => layout,
+            (None, Some(path)) if path.extension().is_some_and(|it| it == "xml") => Layout::Junit,
+            (None, Some(path)) => Layout::Page(destination::format_of(path)?),
+            (None, None) => Layout::Page(Format::Terminal),
         };
-        Ok(Show { format, path: self.output.clone() })
+        Ok(Show { layout, path: self.output.clone() })
     }
 }
 
+#[derive(Clone, Copy)]
+enum Layout {
+    Page(Format),
+    Junit,
+}
+
 pub(super) struct Show {
-    format: Format,
+    layout: Layout,
     path: Option<PathBuf>,
 }
 
 impl Show {
     pub(super) fn write(&self, comparison: &RunComparison) -> anyhow::Result<()> {
-        let text = |options: &Options| ::report::render_comparison(comparison, self.format, options);
-        let Some(path) = &self.path else { return Ok(output::coloured(&text(&destination::here()))?) };
-        destination::write(path, &text(&destination::in_a_file()))?;
+        let text = |options: &Options| match (self.layout, &comparison.gate) {
+            (Layout::Page(format), _) => Ok(::report::render_comparison(comparison, format, options)),
+            (Layout::Junit, Some(gate)) => Ok(::report::render_junit(comparison, gate)),
+            (Layout::Junit, None) => {
+                Err(Misuse::new("a comparison has no limits, so no result passes or fails")
+                    .hint("use `plumb check` for JUnit, or another format"))
+            }
+        };
+        let Some(path) = &self.path else { return Ok(output::coloured(&text(&destination::here())?)?) };
+        destination::write(path, &text(&destination::in_a_file())?)?;
         output::aside(format_args!("report written to {}", path.display()));
         Ok(())
     }
 }
 
 impl ComparisonFormat {
-    const fn format(self) -> Format {
-        match self {
+    const fn layout(self) -> Layout {
+        Layout::Page(match self {
             Self::Terminal => Format::Terminal,
             Self::Markdown => Format::Markdown,
             Self::Html => Format::Html,
             Self::Json => Format::Json,
             Self::Csv => Format::Csv,
-        }
+            Self::Junit => return Layout::Junit,
+        })
     }
 }

@@ -9,9 +9,9 @@ mod remedies;
 mod resume;
 mod shown;
 
-use std::{cell::RefCell, path::PathBuf, sync::Arc};
+use std::{cell::RefCell, collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use ::scenario::{Access, Host, Plan, Scenario};
+use ::scenario::{Access, Host, Plan, ResultId, Scenario};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fleet::{Controller, Presence};
@@ -25,6 +25,7 @@ use self::{job::Job, shown::Shown};
 use crate::{
     attached,
     commands::report::{self, OBJECTIVES},
+    contest::Sides,
     exit::Exit,
     failure::NoRights,
     fleet_file::FleetFile,
@@ -113,6 +114,11 @@ pub(crate) struct RunArgs {
     /// Print plain lines instead of the live view
     #[arg(long, env = PLAIN, hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     plain: bool,
+    /// The results of `plumb vs`, with `true` for those of A.
+    #[arg(skip)]
+    results: BTreeMap<ResultId, bool>,
+    #[arg(skip)]
+    sides: Option<Sides>,
 }
 
 const PLAIN: &str = "PLUMB_PLAIN";
@@ -121,6 +127,23 @@ impl RunArgs {
     pub(super) fn of_between(trials: u32, hops: bool, output: Option<PathBuf>) -> Self {
         let probe = hops.then(|| probe::Chosen(vec![ProbeKind::PacketWay]));
         Self { trials: Some(trials), probe, output, ..Self::default() }
+    }
+
+    pub(super) fn of_vs(
+        scenario: &str,
+        trials: Option<u32>,
+        output: Option<PathBuf>,
+        results: BTreeMap<ResultId, bool>,
+        sides: Sides,
+    ) -> Self {
+        Self {
+            scenario: Some(scenario.to_owned()),
+            trials,
+            output,
+            results,
+            sides: Some(sides),
+            ..Self::default()
+        }
     }
 
     /// Applies the user's config file where neither a flag nor an environment variable is set. A resumed run keeps
@@ -323,6 +346,9 @@ fn finish(
     if let Some(destination) = output {
         destination.write(&findings, &record)?;
         output::aside(format_args!("report written to {}", destination.path().display()));
+    }
+    if let Some(sides) = &args.sides {
+        sides.print(&findings)?;
     }
     let nothing = record.trials.is_empty() && !skipped.is_empty();
     Ok(if nothing { Exit::Unable } else { Exit::Success })

@@ -68,10 +68,4 @@ struct task_struct___way {
 	struct files_struct *files;
 };
 
-struct pt_regs___way {
-	unsigned long di;
-	unsigned long dx;
-	unsigned long orig_ax;
-};
-
 #pragma clang attribute pop

@@ -2,29 +2,12 @@
  * and back. The times between points are added to histograms, without sending events to user space. Only one
  * message is in flight, so packets need no identifier, and copies, tunnels and other network stacks do not
  * matter. */
+#include "calls.h"
 #include "packet.h"
 #include "subjects.h"
 #include "trail.h"
 
 enum role { CLIENT = 1, SERVER = 2 };
-
-/* x86-64 system calls: write, writev, sendto, sendmsg, sendmmsg. */
-static __always_inline int is_send(__u64 id)
-{
-	return id < 64 ? (1ULL << id) & (1ULL << 1 | 1ULL << 20 | 1ULL << 44 | 1ULL << 46) ? 1 : 0 : id == 307;
-}
-
-/* read, readv, recvfrom, recvmsg, recvmmsg. */
-static __always_inline int is_receive(__u64 id)
-{
-	return id < 64 ? (1ULL << id) & (1ULL << 0 | 1ULL << 19 | 1ULL << 45 | 1ULL << 47) ? 1 : 0 : id == 299;
-}
-
-/* Whether the third argument is the length. */
-static __always_inline int tells_length(__u64 id)
-{
-	return id == 1 || id == 44;
-}
 
 static __always_inline __u32 role_here(void)
 {
@@ -133,13 +116,13 @@ int BPF_PROG(call_begins, struct pt_regs___way *registers, long id)
 		return 0;
 	struct settings *settings = the_settings();
 	struct trail *trail = the_trail();
-	if (!settings || !trail || (tells_length(id) && registers->dx != settings->message))
+	if (!settings || !trail || (tells_length(id) && LENGTH_ARGUMENT(registers) != settings->message))
 		return 0;
 	__u32 role = role_here();
 	if (role == CLIENT)
-		client_sends(trail, settings, registers->di);
+		client_sends(trail, settings, FILE_ARGUMENT(registers));
 	else if (role == SERVER)
-		server_sends(trail, settings, registers->di);
+		server_sends(trail, settings, FILE_ARGUMENT(registers));
 	return 0;
 }
 
@@ -147,7 +130,7 @@ int BPF_PROG(call_begins, struct pt_regs___way *registers, long id)
 static __always_inline int completes(__u64 *got, long id, long returned, const struct settings *settings)
 {
 	__u64 before = *got;
-	*got = before + (id == 299 ? settings->message : (__u64)returned);
+	*got = before + (id == RECVMMSG ? settings->message : (__u64)returned);
 	return before < settings->message && *got >= settings->message;
 }
 
@@ -157,11 +140,11 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 	struct trail *trail = the_trail();
 	if (returned <= 0 || !trail || !trail->active)
 		return 0;
-	__u64 id = registers->orig_ax, came = bpf_ktime_get_ns();
+	__u64 id = NUMBER(registers), came = bpf_ktime_get_ns();
 	struct settings *settings = the_settings();
 	if (!settings || !is_receive(id))
 		return 0;
-	__u32 role = role_here(), file = registers->di;
+	__u32 role = role_here(), file = FILE_ARGUMENT(registers);
 	if (role == SERVER && is_servers(socket_of(file), settings, trail)) {
 		if (completes(&trail->server_got, id, returned, settings))
 			pass(trail, SERVER_RECEIVES, NULL, came);

@@ -23,8 +23,8 @@ use crate::observe::ProbeError;
 const GLANCE: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The number of `prctl`, which a thread uses to set its name (x86-64, syscall_64.tbl).
-const RENAMES: u64 = 157;
+/// A thread sets its name with this call.
+const RENAMES: u64 = syscalls::Sysno::prctl as u64;
 
 #[derive(Default)]
 struct TracedThread {

@@ -5,7 +5,10 @@ use findings::{
     VerdictCount,
 };
 
-use super::{explained, first_of, grouped};
+use super::{
+    cases::{self, Case},
+    first_of,
+};
 use crate::{
     page::{Block, Section, section},
     phrases::{self, Confidence},
@@ -27,16 +30,8 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
 
 fn gated(comparison: &RunComparison, gate: &Gate) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(passed_or_not(comparison, gate))];
-    let violations: Vec<Text> =
-        gate.violations.iter().map(|it| explained(it.label.clone(), &it.summary)).collect();
-    blocks.extend((!violations.is_empty()).then_some(Block::List(violations)));
-    if gate.outcome == GateOutcome::Regressed && !gate.undecided.is_empty() {
-        blocks.push(Block::Paragraph("Undecided:".into()));
-    }
-    let open = grouped(gate.undecided.iter().map(|it| (it.reason.as_str(), it.result.clone())));
-    let open: Vec<Text> =
-        open.iter().map(|(reason, results)| explained(names(comparison, results), reason)).collect();
-    blocks.extend((!open.is_empty()).then_some(Block::List(open)));
+    let cases: Vec<_> = cases::all(comparison, gate).iter().map(Case::line).collect();
+    blocks.extend((!cases.is_empty()).then_some(Block::List(cases)));
     blocks
 }
 

@@ -1,10 +1,11 @@
 //! Compares each format of a whole report with a golden file.
 //! `UPDATE_GOLDEN=1 cargo test -p report --test pages golden` rewrites them: review the difference before committing.
 
-use std::{env, fs, path::PathBuf};
+use std::{collections::BTreeSet, env, fs, path::PathBuf};
 
 use findings::Compliance;
-use report::{Format, Options, SingleFormat, View, render, render_comparison, render_single};
+use report::{Format, Options, SingleFormat, View, render, render_comparison, render_junit, render_single};
+use resvg::usvg::roxmltree;
 
 use crate::sample;
 
@@ -199,6 +200,34 @@ fn compares_two_runs() {
     let passed = findings::Gate { outcome: findings::GateOutcome::Passed, ..inconclusive() };
     let passed = render_comparison(&gated(run_comparison(), passed), Format::Terminal, &full);
     assert!(passed.contains("A guarded metric got worse."), "{passed}");
+}
+
+#[test]
+fn junit_has_one_case_for_each_result() {
+    use sample::comparison::{inconclusive, lost, nothing_in_common, run_comparison};
+    check("check.xml", &render_junit(&run_comparison(), &lost()));
+    let mut hostile = run_comparison();
+    hostile.results[0].path = "a<b>\"&'\u{1b}[2J".into();
+    for (comparison, gate, counts) in [
+        (run_comparison(), lost(), ["6", "2", "3"]),
+        (hostile, lost(), ["6", "2", "3"]),
+        (nothing_in_common(), inconclusive(), ["8", "0", "8"]),
+    ] {
+        let text = render_junit(&comparison, &gate);
+        let document = roxmltree::Document::parse(&text).expect("XML");
+        let count =
+            |name: &str| document.descendants().filter(|it| it.has_tag_name(name)).count().to_string();
+        for suite in document.descendants().filter(|it| it.tag_name().name().starts_with("testsuite")) {
+            let written =
+                ["tests", "failures", "skipped"].map(|name| suite.attribute(name).expect("a count"));
+            assert_eq!(written, counts, "{text}");
+        }
+        assert_eq!(["testcase", "failure", "skipped"].map(count), counts, "{text}");
+        let cases = document.descendants().filter(|it| it.has_tag_name("testcase"));
+        let names: BTreeSet<&str> = cases.map(|it| it.attribute("name").expect("a name")).collect();
+        assert_eq!(names.len().to_string(), counts[0], "{text}");
+        assert!(names.iter().all(|name| !name.contains('\u{1b}')), "{text}");
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub const POLLING: &[Call] = &[
 ];
 
 /// The calls that open files. Landlock restricts which files they can open.
-pub const FILES: &[Call] = &[Any(libc::SYS_open)];
+pub const FILES: &[Call] = &[Any(OPEN)];
 
 pub const SOCKETS: &[Call] = &[
     Any(libc::SYS_recvfrom),
@@ -82,6 +82,11 @@ pub const RARE: &[Call] = &[
     // The C library's abort() uses this. If it were forbidden, a second message would follow the first.
     Any(libc::SYS_tkill),
 ];
+
+#[cfg(target_arch = "x86_64")]
+const OPEN: i64 = libc::SYS_open;
+#[cfg(not(target_arch = "x86_64"))]
+const OPEN: i64 = libc::SYS_openat;
 
 /// Reads the auxiliary vector. From linux/prctl.h.
 const PR_GET_AUXV: u32 = 0x4155_5856;

@@ -48,7 +48,8 @@ fn program(calls: &[Call]) -> std::result::Result<BpfProgram, BackendError> {
         };
         rules.insert(number, allowed);
     }
-    SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, TargetArch::x86_64)?.try_into()
+    let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
+    SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, architecture)?.try_into()
 }
 
 static mut MESSAGE: &str = "";

@@ -3,13 +3,15 @@
 use std::{net::IpAddr, path::PathBuf};
 
 use ::workload::{Mode, Placement};
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
+use findings::FEWEST_TO_ESTABLISH;
 use units::{BitRate, Bytes, Nanos};
 
 use crate::{
     amount,
     commands::iperf3_flags::{Ignored, LogFile},
     dscp,
+    failure::Misuse,
     host::{self, Family},
     pin,
     stored_trials::Repetition,
@@ -42,6 +44,23 @@ pub(crate) struct ClientArgs {
     /// Accepted, because iperf3 names the host with it
     #[arg(short, long, hide = true)]
     client: bool,
+}
+
+impl ClientArgs {
+    /// The flags of one side of `plumb vs`. `host` may include a port.
+    pub(super) fn of_vs(host: &str, trials: Option<u32>, flags: &[String]) -> Result<Self, Misuse> {
+        let (name, port) = host::with_port(host).unwrap_or((host, PORT));
+        let own = ["plumb vs", name, "--title", host, "--port", &port.to_string(), "--repeat"];
+        let trials = trials.unwrap_or(FEWEST_TO_ESTABLISH).to_string();
+        let words = own.into_iter().map(str::to_owned).chain([trials]).chain(flags.iter().cloned());
+        let command = Self::augment_args(Command::new("plumb vs"));
+        let parsed = command.try_get_matches_from(words).and_then(|matches| Self::from_arg_matches(&matches));
+        parsed.map_err(|error| {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Misuse::new(first.trim_start_matches("error: ")).hint("see `plumb client --help`")
+        })
+    }
 }
 
 const AFTER_HELP: &str = "Flags match iperf3's: sizes use powers of 1024 (128K), rates powers of 1000 \

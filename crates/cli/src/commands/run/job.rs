@@ -44,6 +44,7 @@ pub(super) fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> 
         precision: args.precision,
         objective: args.objective,
         probes: if args.count { Some(Vec::new()) } else { args.probe.clone().map(|probes| probes.0) },
+        results: args.results.clone(),
     };
     for path in &options.paths {
         let known: Vec<&str> = scenario.paths.iter().map(|path| path.name.as_str()).collect();

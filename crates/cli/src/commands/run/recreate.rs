@@ -1,6 +1,6 @@
 //! Recreates the plan of a stored run.
 
-use ::scenario::{PathName, Plan, PlanOptions, Scenario, WorkloadName};
+use ::scenario::{Plan, PlanOptions, ResultId, Scenario};
 use samples::RunRecord;
 
 use super::job::refuse_too_large;
@@ -20,22 +20,15 @@ pub(super) fn stored_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Re
 
 fn options_of(record: &RunRecord) -> PlanOptions {
     let header = &record.header;
-    let mut workloads: Vec<WorkloadName> = Vec::new();
-    for result in &header.results {
-        let name = WorkloadName::new(&result.workload);
-        if !workloads.contains(&name) {
-            workloads.push(name);
-        }
-    }
     let missing = header.missing_probes.iter().map(|missing| missing.probe);
     let requested = header.probes.iter().copied().chain(missing);
     PlanOptions {
         trials: Some(header.blocks),
-        paths: header.paths.iter().map(|path| PathName::new(&path.name)).collect(),
-        workloads,
         budget: header.design.budget,
         precision: header.design.precision,
         objective: Some(header.design.objective),
         probes: Some(requested.collect()),
+        results: header.results.iter().map(|it| (ResultId::new(&it.id), it.baseline)).collect(),
+        ..PlanOptions::default()
     }
 }

@@ -108,10 +108,14 @@ pub(crate) fn lost() -> Gate {
             summary: format!("{P99_ROSE} The limit is an increase of 50.0 %."),
         }],
         guard_limits: GuardLimits::default(),
-        undecided: vec![OpenQuestion {
-            result: run_comparison().results[2].result.clone(),
-            reason: "B has only 2 trials, too few for an interval".into(),
-        }],
+        undecided: [2, 3]
+            .map(|place| OpenQuestion {
+                result: run_comparison().results[place].result.clone(),
+                reason: "B has only 2 trials, too few for an interval".into(),
+            })
+            .into_iter()
+            .chain(missing(&run_comparison()))
+            .collect(),
     }
 }
 
@@ -139,7 +143,8 @@ pub(crate) fn learned() -> RunComparison {
 pub(crate) fn hidden() -> Gate {
     let open = learned().results[0].result.clone();
     let reason = "The noise between 6 runs of this scenario, 22.40 %, hides a loss of 5 %.".into();
-    Gate { undecided: vec![OpenQuestion { result: open, reason }], ..lost() }
+    let open = OpenQuestion { result: open, reason };
+    Gate { undecided: [open].into_iter().chain(missing(&learned())).collect(), ..lost() }
 }
 
 pub(crate) fn same() -> RunComparison {
@@ -189,8 +194,14 @@ pub(crate) fn inconclusive() -> Gate {
         regressions: vec![],
         tolerated: vec![],
         violations: vec![],
-        undecided: vec![],
+        undecided: missing(&nothing_in_common()),
     }
+}
+
+fn missing(comparison: &RunComparison) -> Vec<OpenQuestion> {
+    let open =
+        |result: &String| OpenQuestion { result: result.clone(), reason: "B has no such result.".into() };
+    comparison.only_a.iter().map(open).collect()
 }
 
 fn runs() -> (RunSummary, RunSummary) {
