@@ -1,5 +1,6 @@
-//! `plumb explain`: prints a page of docs/findings.
+//! `plumb explain`: prints a page of docs/findings, and the settings of platforms that remedy the finding.
 
+use analysis::PlatformSetting;
 use clap::{Args, builder::PossibleValuesParser};
 
 use crate::{exit::Exit, global_flags::GlobalFlags, output, pager, width};
@@ -20,7 +21,7 @@ const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     match &args.finding {
         Some(finding) => {
-            let text = paragraphs(&listed(page(finding)));
+            let text = paragraphs(&listed(page(finding))) + &on_platforms(finding);
             pager::text(&width::wrapped_page(&text), shared.settings.pager.as_deref())?;
         }
         None => output::text(list())?,
@@ -30,6 +31,14 @@ pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
 
 fn page(finding: &str) -> &'static str {
     PAGES.iter().find(|(id, _)| *id == finding).map(|(_, page)| *page).expect("clap knows the names")
+}
+
+fn on_platforms(finding: &str) -> String {
+    let line = |row: PlatformSetting| {
+        format!("\n{} ({}, {}):\n\n    {}\n", row.platform, row.source, row.version, row.command(&[]))
+    };
+    let lines: String = PlatformSetting::of_finding(finding).map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n## Platforms\n{lines}") }
 }
 
 /// Turns table rows into list items, because some tables are too wide for a terminal. Each item has the first column,
@@ -105,6 +114,14 @@ mod tests {
     fn turns_table_rows_into_items() {
         let page = "| step | what |\n| --- | --- |\n| send | the socket |\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\nend\n";
         assert_eq!(listed(page), "- send: the socket\n\n- 1\n  - b: 2\n  - c: 3\nend\n");
+    }
+
+    #[test]
+    fn lists_settings_of_platforms_with_their_sources() {
+        let text = on_platforms("vhost-off");
+        assert!(text.starts_with("\n## Platforms\n\nLinux (qemu-system-x86_64(1), QEMU "), "{text}");
+        assert!(text.contains("    virsh edit GUEST  # <interface>") && !text.contains('{'), "{text}");
+        assert_eq!(on_platforms("disturbed"), "");
     }
 
     #[test]
