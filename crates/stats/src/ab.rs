@@ -12,7 +12,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// The significance level. It also applies to p-values adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
-/// Fewer values on a side never establish that two runs are equal, because their interval may be narrow by chance.
+/// Fewer values never establish equality, because their interval may be narrow by chance.
 const FEWEST: usize = location::FEWEST;
 /// Bound of equality in floors.
 const BOUND_IN_FLOORS: f64 = 4.0;
@@ -56,10 +56,7 @@ impl AbResult {
         Self { ratio: scaled(self.ratio), mixture, ..self }
     }
 
-    /// Returns the verdict with an adjusted p-value.
-    ///
-    /// The average of a mixture is judged only if neither level contradicts it. Otherwise the
-    /// average differs because the levels have other shares.
+    /// The average of a mixture is judged only if neither level contradicts it.
     #[must_use]
     pub fn judged(&self, p: f64, floor: f64) -> Difference {
         let difference = difference(&self.ratio, p, floor);
@@ -86,14 +83,10 @@ pub fn same_within(floor: f64) -> f64 {
     (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)
 }
 
-/// Returns the verdict for a ratio and its p-value.
-///
-/// The result is lower or higher if the whole interval of the change ([`change`]) lies beyond 1 and p is at most
-/// [`MOST_P`], which takes four values on each side. It is within noise if the interval lies within [`same_within`]
-/// (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987) and the ratio is no
-/// farther from 1 than the floor and half the interval's width combined (root sum of squares). Everything else is
-/// unclear, including any interval that does not attain [`verdict::LEAST_CONFIDENCE`], which takes three values on
-/// each side.
+/// The result is lower or higher if the whole interval of the change ([`change`]) lies beyond 1 and p is at
+/// most [`MOST_P`], which takes four values on each side. It is within noise if the interval lies within
+/// [`same_within`] (an equivalence test: Schuirmann 1987) and the ratio is no farther from 1 than the floor
+/// and half the interval's width combined (root sum of squares). Everything else is unclear.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
@@ -110,10 +103,7 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     if usual && is_same { Difference::WithinNoise } else { Difference::Unclear }
 }
 
-/// The interval of the change itself: the ratio's interval, widened by the floor at both ends. A loss of more than 5
-/// % is established if the interval lies below 0.95, and excluded if it lies above.
-///
-/// Returns `None` without an interval of positive numbers.
+/// The ratio's interval, widened by the floor at both ends. `None` without an interval of positive numbers.
 pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     let i = ratio.interval.filter(|i| ratio.value > 0.0 && i.low > 0.0 && i.high.is_finite())?;
     let fits = floor >= 0.0 && floor.is_finite();
