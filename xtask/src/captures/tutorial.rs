@@ -1,4 +1,4 @@
-//! Replays the tutorial in an empty folder. Text after `$` in a `console` block is typed, and the output
+//! Replays the tutorial and the pages of the cookbook, each in an empty folder. Text after `$` in a `console` block is typed, and the output
 //! replaces the remainder of the block. A block that starts with `toml FILE` is appended to FILE.
 
 use std::fmt::Write as _;
@@ -10,25 +10,38 @@ use anyhow::{Context, Result, bail};
 
 use super::{Line, Stage, lines};
 
-const PAGE: &str = "docs/guide/tutorial.md";
+const COOKBOOK: &str = "docs/cookbook";
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
 
-pub(super) fn write(stage: &Stage<'_>) -> Result<bool> {
-    let path = stage.root.join(PAGE);
+/// Pages, each with the word that selects it.
+pub(super) fn pages(root: &Path) -> Result<Vec<(&'static str, String)>> {
+    let mut pages = vec![("tutorial", "docs/guide/tutorial.md".to_owned())];
+    for entry in fs::read_dir(root.join(COOKBOOK))? {
+        let name = entry?.file_name().into_string().ok().context("pages have plain names")?;
+        if name != "README.md" {
+            pages.push(("cookbook", format!("{COOKBOOK}/{name}")));
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+pub(super) fn write(stage: &Stage<'_>, name: &str) -> Result<bool> {
+    let path = stage.root.join(name);
     let folder = tempfile::tempdir()?;
     let mut faults = Vec::new();
-    let text = fs::read_to_string(&path).with_context(|| format!("read {PAGE}"))?;
+    let text = fs::read_to_string(&path).with_context(|| format!("read {name}"))?;
     let page = renewed(&text, folder.path(), &mut |command| {
         println!("{COLUMNS}x{ROWS} {command}");
-        // The tutorial also shows mistakes, so commands may fail.
+        // The pages also show mistakes, so commands may fail.
         let typed = stage.typed(&format!("{command} || true"), COLUMNS, ROWS, folder.path())?;
         let shown = lines(&typed, COLUMNS);
         faults.extend(shown.iter().filter_map(|line| Some(format!("{command}: {}", line.fault(COLUMNS)?))));
         Ok(shown)
     })?;
-    fs::write(&path, page).with_context(|| format!("write {PAGE}"))?;
-    println!("wrote {PAGE}");
+    fs::write(&path, page).with_context(|| format!("write {name}"))?;
+    println!("wrote {name}");
     faults.iter().for_each(|fault| println!("FAIL {fault}"));
     Ok(faults.is_empty())
 }
@@ -53,12 +66,12 @@ fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<
             }
             ("toml", file) if !file.is_empty() => {
                 let text = block.join("\n");
-                let mut file = fs::OpenOptions::new().append(true).open(folder.join(file))?;
+                let mut file = fs::OpenOptions::new().create(true).append(true).open(folder.join(file))?;
                 write!(file, "\n{text}\n")?;
                 writeln!(out, "{text}")?;
             }
             (_, "") => block.iter().try_for_each(|row| writeln!(out, "{row}"))?,
-            (kind, rest) => bail!("{PAGE}: unknown block `{kind} {rest}`"),
+            (kind, rest) => bail!("unknown block `{kind} {rest}`"),
         }
         writeln!(out, "```")?;
     }
