@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use findings::{Change, Findings, ResultSummary};
-use samples::PathRecord;
+use samples::{DeviceState, PathRecord};
 
 /// Each row was checked against its source in the given version or commit.
 const TABLE: &str = include_str!("remedies.tsv");
@@ -90,15 +90,19 @@ const PLACEHOLDERS: [&str; 11] =
 pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
     let existing = results.iter().filter(|result| PathRecord::exists(&result.layers));
     let devices = existing.flat_map(|result| &result.devices);
-    let by_device = devices.filter_map(|device| of_device(&device.device));
+    let by_device = devices.filter_map(of_device);
     // Tables of other tools name the machine that used the CPUs.
     let consumers = results.iter().flat_map(|result| &result.consumers);
     let by_consumer = consumers.filter_map(|cost| of_name(&cost.consumer));
     by_device.chain(by_consumer).collect()
 }
 
-fn of_device(device: &str) -> Option<&'static str> {
-    let name = device.rsplit_once(':').map_or(device, |(_, name)| name);
+fn of_device(DeviceState { device, kind, .. }: &DeviceState) -> Option<&'static str> {
+    let name = device.rsplit_once(':').map_or(device.as_str(), |(_, name)| name);
+    // A virtual network of Proxmox's SDN may have such a name too, but is a bridge.
+    if kind == "bridge" && name.starts_with("vnet") {
+        return None;
+    }
     let found = DEVICES.iter().find(|(_, patterns)| patterns.iter().any(|pattern| is_like(name, pattern)));
     found.map(|(platform, _)| *platform)
 }

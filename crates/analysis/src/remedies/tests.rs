@@ -1,9 +1,12 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::{analyse::analyse, fixtures::Fixture};
+use crate::{
+    analyse::analyse,
+    fixtures::{Fixture, device},
+};
 
-/// A path over a device that is called `name` and has a small MTU and no segmentation offload.
+/// A path over the device `name`, with a small MTU and without segmentation offload.
 fn findings_of(name: &str, layer: &str) -> Findings {
     let mut run = Fixture::new(5);
     run.path("a-to-b", &[layer]).stream("a-to-b", &[], 1e9);
@@ -43,7 +46,10 @@ fn only_detected_platform_is_printed() {
     for name in ["eth0", "br0", "tap0", "lxcbr0", "lxc1", "calico", "virbr", "k6t-eth0"] {
         assert_eq!(labels(&findings_of(name, "network")), BTreeSet::new(), "{name}");
     }
-    assert_eq!(of_device("pod:k6t-net1"), Some("KubeVirt"));
+    let mut device = device("pod:k6t-net1", 1500, &[]);
+    assert_eq!(of_device(&device), Some("KubeVirt"));
+    (device.device, device.kind) = ("node:vnet1".into(), "bridge".into());
+    assert_eq!(of_device(&device), None, "may be a virtual network of Proxmox's SDN");
 }
 
 #[test]
