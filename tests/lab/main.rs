@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use plumb_tests::{Case, Need, PATIENCE, Sandbox, run};
 
 mod chosen;
+mod cookbook;
 mod disturbed;
 mod ends;
 mod evidence;
@@ -137,6 +138,11 @@ const CASES: &[Case] = &[
         name: "touches_memory_for_the_first_time_at_hosts_without_a_path",
         needs: &[ROOT],
         test: measured::memory_is_touched_at_hosts,
+    },
+    Case {
+        name: "pages_of_the_cookbook_reach_their_verdict",
+        needs: &[ROOT],
+        test: cookbook::pages_reach_their_verdict,
     },
     Case {
         name: "names_the_cause_device_and_numbers_of_faults_at_a_switch",

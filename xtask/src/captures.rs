@@ -1,4 +1,4 @@
-//! `cargo xtask captures`: captures terminal output of `plumb` for docs/guide/screens.md and docs/guide/tutorial.md.
+//! `cargo xtask captures`: captures terminal output of `plumb` for docs/guide/screens.md, docs/guide/tutorial.md and docs/cookbook.
 
 mod tutorial;
 
@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 /// Options of `captures`.
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Capture only commands that start with this, or the `tutorial`, and leave the others unchanged; repeatable
+    /// Capture only commands that start with this, or the `tutorial` or `cookbook`, and leave the others unchanged; repeatable
     #[arg(long, value_name = "COMMAND")]
     only: Vec<String>,
 }
@@ -78,8 +78,10 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     }
     fs::write(&path, page).with_context(|| format!("write {PAGE}"))?;
     println!("wrote {PAGE}");
-    if request.only.is_empty() || request.only.iter().any(|only| only == "tutorial") {
-        spoiled |= !tutorial::write(&stage)?;
+    for (word, page) in tutorial::pages(&workspace.root)? {
+        if request.only.is_empty() || request.only.iter().any(|only| only == word) {
+            spoiled |= !tutorial::write(&stage, &page)?;
+        }
     }
     Ok(if spoiled { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -7,7 +7,8 @@ use crate::{
     commands::Commands,
     cost_breakdown, effects,
     fits::Fits,
-    limitations, matched_pairs, observations, pair_matrix, probed, ranking, recommendation, results, rule,
+    limitations, matched_pairs, observations, pair_matrix, probed, ranking, recommendation, remedies,
+    results, rule,
     rules::{self, Context},
     trade_offs::trade_offs,
     verdict,
@@ -50,6 +51,7 @@ pub fn analyse(record: &RunRecord) -> Findings {
             ends: &record.ends,
         },
     );
+    remedies::complete(&mut findings);
     recommendation::withhold(&mut findings, &Commands::of(&record.header));
     findings.limitations = limitations::limitations(record, &measured, &fits, &findings);
     findings.trade_offs = trade_offs(&findings, &[]);

@@ -60,12 +60,6 @@ impl<'a> Commands<'a> {
     }
 }
 
-/// Preserves the other options of the guest's first network device.
-pub(crate) fn proxmox_queues(id: &str, queues: u32) -> String {
-    let device = format!("$(qm config {id} | sed -n -e 's/,queues=[0-9]*//' -e 's/^net0:.//p')");
-    format!("qm set {id} --net0 \"{device},queues={queues}\"")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -39,6 +39,7 @@ mod pair_matrix;
 mod probed;
 mod ranking;
 mod recommendation;
+mod remedies;
 mod remedy_results;
 #[cfg(test)]
 mod renamed;
@@ -62,6 +63,7 @@ pub use analyse::analyse;
 pub use comparison::{comparison, gate};
 pub use hints::offloads_off;
 pub use history::{FEWEST_RUNS, history, newly_worse, run_results};
+pub use remedies::PlatformSetting;
 pub use remedy_results::remedy_results;
 pub use single_measurement::{Single, single_measurement};
 pub use trace::{CallGrouping, observed_since, trace, trace_comparison, vm};

@@ -37,7 +37,6 @@ pub struct Meta {
     pub title: Option<String>,
     pub tool: String,
     pub now: UnixMillis,
-    /// Whether tests with equal settings from different files are trials of the same result.
     pub together: bool,
     pub tables: bool,
 }
@@ -71,7 +70,6 @@ pub struct Done {
     pub title: Vec<String>,
     pub file: String,
     pub lines: RangeInclusive<u64>,
-    /// The file and lines of the server's log, if it is in another file.
     pub other_end: Option<(String, RangeInclusive<u64>)>,
 }
 

@@ -147,7 +147,6 @@ fn change(text: &str) -> Option<(u64, Option<f64>)> {
     (taken > 0).then_some((taken, ended.filter(|ended: &f64| ended.is_finite())))
 }
 
-/// Returns whether the number is followed by other text, which means that the line is complete.
 fn is_complete(text: &str) -> bool {
     text.ends_with(|sign: char| !sign.is_ascii_digit())
 }

@@ -28,7 +28,6 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Adds a call. Returns `false` if there are too many kinds or if a sum overflows.
     #[must_use]
     pub(crate) fn add(&mut self, call: Call) -> bool {
         let key = (call.thread.clone(), call.name.clone());

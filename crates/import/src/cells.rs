@@ -40,9 +40,7 @@ pub(crate) struct Cells {
     quantities: HashMap<String, Quantity>,
     pub(crate) unexplained: Vec<(String, String)>,
     first_in: HashMap<String, Context>,
-    /// The headings of the previous test and their settings, because consecutive table rows share them.
     latest: (Vec<String>, Settings),
-    /// The identity and cell of the previous test, because consecutive tests are often the same.
     latest_cell: Option<(Identity, usize)>,
 }
 
@@ -58,7 +56,6 @@ struct Member {
 struct Cell {
     record: ResultRecord,
     settings: BTreeMap<String, String>,
-    /// The part of the file, which becomes a factor if other results have equal settings.
     part: Option<Arc<str>>,
     trials: u32,
 }
@@ -306,8 +303,6 @@ impl Cells {
         name
     }
 
-    /// Returns the settings that differ between cells. The file and section are only included if they distinguish
-    /// cells with equal settings.
     fn varying(&self) -> BTreeSet<&str> {
         let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let in_name = |word: &str| self.cells.iter().any(|cell| cell.record.id.contains(word));

@@ -155,7 +155,6 @@ const DEEPEST: usize = 4;
 pub(crate) enum Reading {
     Read,
     Foreign,
-    /// Looks like a log of this tool, or of an unknown tool if the name is empty.
     Unknown(&'static str),
     Invalid(String),
 }

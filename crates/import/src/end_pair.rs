@@ -52,7 +52,6 @@ impl Pool {
         expired
     }
 
-    /// Returns whether to search for the other end, since thousands of logs may be waiting.
     fn may_hold_other_end(&self, found: &ImportedTest) -> bool {
         let known = |connection: &String| self.by_connection.contains_key(connection);
         found.connections.is_empty() || self.unnamed > 0 || found.connections.iter().any(known)

@@ -37,7 +37,6 @@ pub(crate) struct Line<'a> {
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Out {
-    /// The headings above the line, outermost first. Formats do not need to copy them.
     pub(crate) title: Vec<String>,
     pub(crate) founds: Vec<ImportedTest>,
     pub(crate) notes: Vec<String>,

@@ -11,7 +11,6 @@ pub struct ImportedTest {
     pub file: String,
     pub title: Vec<String>,
     pub lines: RangeInclusive<u64>,
-    /// The file and lines of the other end's log, if it is in another file.
     pub other_end: Option<(String, RangeInclusive<u64>)>,
     pub settings: ImportedSettings,
     pub end: Option<End>,

@@ -1,7 +1,7 @@
 //! Imports logs and tables of other tools as trials, in a streaming fashion. Each format has its own file.
 //!
-//! This crate opens no files and is independent of the store. Values that a log does not contain remain unknown. Unreadable
-//! input produces a note with line numbers, never a number.
+//! Values that a log does not contain remain unknown. Unreadable input produces a note with line numbers,
+//! never a number.
 
 mod assemble;
 mod balloon;

@@ -7,7 +7,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-/// The maximum line length in bytes. A JSON document may be a single line.
+/// In bytes. A JSON document may be a single line.
 pub(crate) const LONGEST: usize = 32 << 20;
 
 /// If a line makes the buffer grow beyond this capacity, its memory is freed afterwards.

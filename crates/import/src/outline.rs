@@ -20,7 +20,6 @@ enum Part {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// The outline does not change, so the line may belong to a log.
     Stays,
     /// The line starts or ends a section or code block, which ends the current test.
     Turns,

@@ -24,7 +24,6 @@ enum Rank {
     Nothing,
     Command,
     Sentence,
-    /// A heading, a list item or a line that ends with a colon.
     Heading,
 }
 
@@ -93,7 +92,6 @@ impl Parts {
             return self.command(&command, line);
         }
         if text.matches('|').count() > 1 {
-            // This is the heading row of a table, which the text above it names.
             if self.has_log {
                 self.begin(line, None, Rank::Nothing);
             }

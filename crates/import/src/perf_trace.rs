@@ -137,7 +137,6 @@ impl Summary {
     }
 }
 
-/// Returns whether the line is `syscall            calls  errors  total       min       avg       max      stddev`.
 fn is_columns(text: &str) -> bool {
     let mut words = text.split_whitespace();
     words.next() == Some("syscall") && words.next() == Some("calls") && words.any(|word| word == "total")

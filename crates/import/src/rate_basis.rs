@@ -109,8 +109,6 @@ impl Extent {
     }
 }
 
-/// Returns the standard deviation of the interval rates at one end, as a fraction of their mean, or `None`
-/// for fewer than three intervals.
 fn spread(end: &EndSeries) -> Option<f64> {
     let rates: Vec<f64> = end.measured().map(|interval| interval.rate().0).collect();
     let count = rates.len() as f64;

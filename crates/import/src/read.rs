@@ -24,7 +24,6 @@ use crate::{
     prefix, shell, unread,
 };
 
-/// Longer lines are not log rows and can only contain a JSON document.
 const LONGEST_ROW: usize = 64 << 10;
 
 /// The maximum number of notes per file. Further notes are counted only.
@@ -128,7 +127,6 @@ impl<'a, E> Reader<'a, E> {
             self.document(&text, &lines);
         }
         if let Some(lines) = collected.broken.filter(|lines| lines.end() > lines.start()) {
-            // Program code contains braces too, so a note is added only for a document with several lines.
             let (first, last) = (lines.start(), lines.end());
             self.out.note(format!("lines {first} to {last}: truncated JSON document"));
         }

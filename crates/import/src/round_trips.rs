@@ -8,7 +8,7 @@ use std::{
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongInterval};
 
-/// The initial length of an interval in nanoseconds. It doubles for long logs.
+/// In nanoseconds.
 const LENGTH: u64 = 100_000_000;
 
 const MOST: u64 = 2048;

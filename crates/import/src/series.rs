@@ -3,8 +3,7 @@
 use units::Nanos;
 use workload::Interval;
 
-/// The maximum number of intervals at one end over all connections, which is 4.5 hours of a stream at one
-/// sample per second. For both ends, this takes about 80 MB.
+/// The maximum number of intervals at one end: 4.5 hours at one sample per second, about 80 MB for both ends.
 pub(crate) const MOST: usize = 16_384;
 
 /// The tolerated gap between consecutive intervals. Logs round times to 10 ms.

@@ -91,7 +91,6 @@ fn tool(word: &str) -> Option<&'static str> {
     TOOLS.iter().find(|tool| name.eq_ignore_ascii_case(tool)).copied()
 }
 
-/// Returns the arguments up to a pipe, redirection, comment or the end of inline code, and their length.
 fn arguments(text: &str) -> (Vec<&str>, usize) {
     let mut arguments = Vec::new();
     let mut end = 0;

@@ -1,7 +1,6 @@
 //! Parses the table of `strace -c`: calls, errors and time per system call (strace(1), "-c, --summary-only").
 //!
-//! The seconds are kernel CPU time unless `-w` was given, which the table does not show. Calls that only sleep give
-//! it away: a `clock_nanosleep` does not use 550 ms of CPU time.
+//! The seconds are kernel CPU time unless `-w` was given, which only the times of sleeping calls give away.
 
 use units::Nanos;
 
@@ -19,7 +18,6 @@ const LONGEST_AWAKE: f64 = 1000.0;
 #[derive(Debug, Default)]
 pub(crate) struct Strace {
     open: Option<Table>,
-    /// Whether the last note described the seconds as elapsed time rather than as CPU time.
     noted_elapsed: Option<bool>,
 }
 
@@ -200,7 +198,6 @@ impl Table {
     }
 }
 
-/// Returns the columns of a heading such as `% time     seconds  usecs/call     calls    errors syscall`.
 fn heading(text: &str) -> Option<Vec<String>> {
     let text = text.trim();
     if !text.contains("calls") || !text.ends_with("syscall") {

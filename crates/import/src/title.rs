@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-/// The maximum number of words in a factor name or path end. Longer text is prose.
 const MOST_WORDS: usize = 3;
 const LONGEST: usize = 40;
 

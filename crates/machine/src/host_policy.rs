@@ -80,8 +80,6 @@ impl HostPolicy {
         }
     }
 
-    /// Returns the ports that the server tries in order if `port` is requested. With 0, the kernel chooses a
-    /// port.
     pub fn listens_on(&self, port: Option<u16>) -> Result<RangeInclusive<u16>, String> {
         match (port, self.ports) {
             (Some(port), Some(ports)) if !(ports.first..=ports.last).contains(&port) => {

@@ -36,8 +36,7 @@ const OWN_MEMORY: Bytes = Bytes(1 << 30);
 /// The maximum number of CPUs. Further ones would only wait for each other's emulation threads.
 const MOST_CPUS: usize = 8;
 /// The number of CPUs with guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests: guests
-/// reset or hung during boot, and the hypervisor's kernel had page faults right after VMRUN. With one CPU, no
-/// run failed.
+/// reset or hung during boot. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
 /// What the hypervisor is for.

@@ -2,8 +2,7 @@
 
 use crate::{settings::Settings, state::State, tiers::Tiers};
 
-/// A VM occupies the maximum of its current and its ordered memory. Memory that it is to give up is not free until
-/// then, and memory that it is to receive is no longer free.
+/// A VM occupies the maximum of its current and its ordered memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) fast: u64,

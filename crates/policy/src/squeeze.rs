@@ -43,8 +43,8 @@ pub(crate) fn squeezes(
         plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
     givers.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (excess, candidate) in givers {
-        // Only VMs with an excess beyond their own headroom give up DRAM for the headroom of others. Otherwise noise
-        // in the estimates would cause endless small moves.
+        // Only VMs with an excess beyond their own headroom give up DRAM for the headroom of others, so that
+        // noise causes no small moves.
         let wanted = match excess {
             f64::INFINITY => u64::MAX,
             excess if excess >= 1.0 + settings.headroom.0 => wanted.all,

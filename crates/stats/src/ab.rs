@@ -13,7 +13,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// The significance level. It also applies to p-values adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
-/// Fewer values on a side never establish that two runs are equal, because their interval may be narrow by chance.
+/// Fewer values never establish equality, because their interval may be narrow by chance.
 const FEWEST: usize = location::FEWEST;
 /// Bound of equality in floors.
 const BOUND_IN_FLOORS: f64 = 4.0;
@@ -57,10 +57,7 @@ impl AbResult {
         Self { ratio: scaled(self.ratio), mixture, ..self }
     }
 
-    /// Returns the verdict with an adjusted p-value.
-    ///
-    /// The average of a mixture is judged only if neither level contradicts it. Otherwise the
-    /// average differs because the levels have other shares.
+    /// The average of a mixture is judged only if neither level contradicts it.
     #[must_use]
     pub fn judged(&self, p: f64, floor: f64) -> Difference {
         let difference = difference(&self.ratio, p, floor);

@@ -8,9 +8,8 @@ const FEWEST_GROUPS: usize = 5;
 /// The minimum fraction of the values in the smaller mode.
 pub const LEAST_SHARE: f64 = 0.1;
 /// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: the
-/// two halves of a normal distribution have D = 2.65, those of a uniform one 3.46, and small samples reach
-/// more by chance. This bound lies near the 98 % point of D for uniform samples of 8 to 120 values, by
-/// simulation. Other unimodal samples without a long tail stay below it.
+/// two halves of a normal distribution have D = 2.65, those of a uniform one 3.46. This bound lies near the
+/// 98 % point of D for uniform samples of 8 to 120 values, by simulation.
 pub fn least_separation(n: usize) -> f64 {
     4.0 + 28.0 / n as f64
 }
@@ -22,12 +21,9 @@ pub struct TwoLevels {
     pub share_high: f64,
 }
 
-/// Returns the two modes of a sample, if there are two: the split of the sorted values with the least sum of squares
-/// within the groups (2-means, exact in one dimension; Fisher 1958). Ashman's D (Ashman, Bird & Zepf, Astronomical
-/// Journal 108, 1994) must reach [`least_separation`], and each group needs three values and [`LEAST_SHARE`] of the
-/// sample.
-///
-/// Returns `None` for a unimodal sample or fewer than [`FEWEST`] values.
+/// Returns the two modes of a sample, if there are two: the split with the least sum of squares within the
+/// groups (2-means; Fisher 1958). Ashman's D must reach [`least_separation`], and each group needs three
+/// values and [`LEAST_SHARE`] of the sample.
 pub fn bimodal(values: &[f64]) -> Option<TwoLevels> {
     let v = describe::sorted(values).filter(|v| v.len() >= FEWEST)?;
     split(&v, 3.0f64.max(LEAST_SHARE * v.len() as f64), least_separation(v.len()))
@@ -43,10 +39,9 @@ fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
     Some(TwoLevels { low: describe::median(lower)?, high: describe::median(upper)?, share_high })
 }
 
-/// Returns the two modes of values that come in groups, such as the intervals of each trial. There are
-/// two cases. If values alternate within groups, the minority modes of the groups must hold at least three
-/// values and [`LEAST_SHARE`] of all. If whole groups lie in one mode, each group counts as a single
-/// observation.
+/// Returns the two modes of values that come in groups, such as the intervals of each trial. If values
+/// alternate within groups, the minority modes must hold at least three values and [`LEAST_SHARE`] of all. If
+/// whole groups lie in one mode, each group counts as a single observation.
 pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     let levels = bimodal(&groups.concat())?;
     let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();

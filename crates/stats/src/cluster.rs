@@ -36,11 +36,9 @@ impl From<Interval> for Bounds {
     }
 }
 
-/// Pooled fraction of affected items, from the numbers of affected and of all items in each cluster.
-///
-/// The interval is that of Clopper and Pearson for the effective number of items (Korn and Graubard, Survey
-/// Methodology 24, 1998), i.e. the number of independent items that would have the same variance as these clusters.
-/// There is no interval for a single cluster. Returns `None` without items.
+/// Pooled fraction of affected items, from the numbers of affected and of all items in each cluster, with
+/// Clopper and Pearson's interval for the effective number of items (Korn and Graubard 1998). There is no
+/// interval for a single cluster.
 #[must_use]
 pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let (part, whole) = sums(clusters)?;
@@ -56,13 +54,11 @@ pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: if clusters.len() > 1 { interval() } else { None } })
 }
 
-/// Bounds of a percentile, as fractions of the pooled items: the interval of the percentile is that between the
-/// pooled percentiles at these fractions (Woodruff, Journal of the American Statistical Association 47, 1952). An end
-/// is `None` if it is beyond all items.
+/// Bounds of a percentile, as fractions of the pooled items (Woodruff 1952). An end is `None` if it is beyond
+/// all items.
 ///
-/// `clusters` has the number of items up to the pooled percentile and of all items in each cluster. The ends are the
-/// order statistics of the binomial distribution for the effective number of items. Items of a single cluster are
-/// treated as independent.
+/// `clusters` has the number of items up to the pooled percentile and of all items in each cluster. Items of
+/// a single cluster are treated as independent.
 #[must_use]
 pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Option<Bounds> {
     let items = effective_items(clusters, share, confidence).filter(|_| share > 0.0 && share < 1.0)?;
@@ -76,8 +72,7 @@ pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Optio
     Some(Bounds { low: low.map(|it| it / items), high: high.map(|it| it / items), confidence })
 }
 
-/// Difference of two independent estimates, b - a, with an interval from the intervals of both (Zou and Donner,
-/// Statistics in Medicine 27, 2008).
+/// Difference of two independent estimates, b - a (Zou and Donner 2008).
 #[must_use]
 pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     let value = b.0 - a.0;
@@ -105,9 +100,8 @@ fn sums(clusters: &[(f64, f64)]) -> Option<(f64, f64)> {
     (clusters.iter().all(valid) && whole > 0.0 && whole.is_finite()).then_some((part, whole))
 }
 
-/// Number of independent items that are as informative as these clusters. The variance has two parts: that of
-/// independent items, which is known, and the excess due to clusters, which is estimated and therefore multiplied by
-/// the square of Student's quantile.
+/// Number of independent items that are as informative as these clusters. The excess variance due to clusters
+/// is estimated and therefore multiplied by the square of Student's quantile.
 fn effective_items(clusters: &[(f64, f64)], share: f64, confidence: f64) -> Option<f64> {
     let (part, whole) = sums(clusters)?;
     let used = clusters.iter().filter(|it| it.1 > 0.0).count() as f64;

@@ -22,11 +22,10 @@ struct Contestant {
 }
 
 impl Contest {
-    /// Creates a contest from logarithms. A contestant without values, or with one that is not finite, does not take
-    /// part.
+    /// Creates a contest from logarithms. A contestant without values, or with one that is not finite, does
+    /// not take part.
     ///
-    /// Two values say little about a contestant's scatter, so its variance is the mean of its own and the pooled
-    /// variance, weighted by degrees of freedom (Smyth, Statistical Applications in Genetics and Molecular Biology 3,
+    /// Its variance is the mean of its own and the pooled variance, weighted by degrees of freedom (Smyth
     /// 2004, section 4; with a fixed prior weight of 4).
     #[must_use]
     pub fn of(series: &[Vec<f64>]) -> Self {

@@ -35,17 +35,16 @@ pub struct Plateau {
 
 /// Finds the plateau of a curve. `levels` holds the trials of each level, in order.
 ///
-/// A level is on the plateau if its median is less than [`ALIKE`] below the plateau's value, which is the median of
-/// the medians within [`ALIKE`] of the best. The plausible levels are the middle 95 % of the knees of [`DRAWS`]
-/// curves, drawn by adding resampled residuals to the medians (residual bootstrap; Davison & Hinkley, Bootstrap
-/// Methods and their Application, 1997, section 6.2). The definition is ours.
+/// A level is on the plateau if its median is less than [`ALIKE`] below the plateau's value, which is the
+/// median of the medians within [`ALIKE`] of the best. The plausible levels are the middle 95 % of the knees
+/// of [`DRAWS`] curves of a residual bootstrap (Davison & Hinkley 1997, section 6.2).
 pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
     let one_each: Vec<Vec<Vec<f64>>> = levels.iter().map(|level| vec![level.clone()]).collect();
     plateau_of_best(&one_each)
 }
 
-/// Like [`plateau`], but each level has several settings with their trials, and the best setting represents the
-/// level. It is chosen again in each drawn curve, because it may be the best by chance.
+/// Like [`plateau`], but the best of several settings represents each level, chosen again in each drawn
+/// curve.
 pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
     let fits = |value: &f64| value.is_finite() && *value > 0.0;
     if levels.len() < 2 || !levels.iter().flatten().flatten().all(fits) {

@@ -1,8 +1,5 @@
-//! The anchored biweight. All values and comparisons of a workload come from one fit, so that they are consistent.
-//!
-//! The anchor is the baseline's location. Every other result has one step: the location of its log ratios to the
-//! baseline, taken within blocks, so that differences between blocks cancel out. A value is the anchor times the
-//! step, and a comparison of two results is the quotient of their steps.
+//! The anchored biweight (docs/methods/intervals.md). All values and comparisons of a workload come from one
+//! fit.
 
 use crate::{
     distribution::student_quantile,
@@ -29,11 +26,11 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Fits the positive values of each result, by block and with the baseline first. The baseline's repetitions do
-    /// not affect any value. Other values (outages) are ignored. Returns `None` if the baseline has no values.
+    /// Fits the positive values of each result, by block and with the baseline first. Other values (outages)
+    /// are ignored. Returns `None` if the baseline has no values.
     ///
-    /// `family` is the number of comparisons of the run. The intervals of all its comparisons hold together with the
-    /// requested confidence, while the interval of a value holds by itself.
+    /// The intervals of the run's `family` of comparisons hold together with the requested confidence, while
+    /// the interval of a value holds by itself.
     #[must_use]
     pub fn of(results: &[Blocks], again: &Blocks, family: Family) -> Option<Self> {
         let logs: Vec<Blocks> = results.iter().map(location::logarithms).collect();
@@ -126,9 +123,8 @@ impl Fit {
         self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)
     }
 
-    /// The interval of the family must exclude 1 for a difference. The single interval decides whether two results
-    /// are within noise, because otherwise the number of other results could leave this one unclear. The returned
-    /// interval is that of the family and bounds the remaining difference.
+    /// The interval of the family must exclude 1 for a difference. The single interval decides whether two
+    /// results are within noise, because otherwise the number of other results could leave this one unclear.
     fn judged(
         &self,
         ratio: impl Fn(Family) -> Option<Estimate>,
@@ -150,9 +146,8 @@ impl Fit {
     }
 }
 
-/// Ratio second/first of positive pairs, one per block, computed as [`Fit`] does for a result and the baseline.
-/// `scatter` is the standard deviation of the workload's log ratios. Other pairs are ignored. Returns `None` if no
-/// pair is left.
+/// Ratio second/first of positive pairs, one per block. `scatter` is the standard deviation of the workload's
+/// log ratios.
 #[must_use]
 pub fn paired_ratio(pairs: &[(f64, f64)], scatter: f64, confidence: f64) -> Option<Estimate> {
     ratio_of(pairs, scatter, (Family::SINGLE, confidence))
@@ -167,8 +162,8 @@ fn paired(step: &Location, scatter: f64, confidence: (Family, f64)) -> Option<Es
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
-/// Returns the wider of two intervals, one from the influence of the blocks and one from the workload's scatter,
-/// because a few blocks may agree by chance. The confidence is that of all comparisons of the family together.
+/// Returns the wider of two intervals, one from the influence of the blocks and one from the workload's
+/// scatter, because a few blocks may agree by chance.
 fn estimate(
     log: f64,
     own: f64,

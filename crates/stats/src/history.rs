@@ -37,13 +37,11 @@ pub enum Course {
     Drift { first: f64, last: f64 },
 }
 
-/// Fits levels and a drift to values of successive runs.
+/// Fits levels and a drift to values of successive runs (docs/methods/comparisons.md).
 ///
-/// Large shifts come from [`levels::levels`]. A smaller shift must explain the logarithms much better than a single
-/// level with a first-order autoregression, because a wandering series resembles shifts. A drift is a straight line,
-/// and replaces the levels if it fits better for its number of parameters (Schwarz, Annals of Statistics 6, 1978).
-///
-/// Returns `None` without values.
+/// Large shifts come from [`levels::levels`]. A smaller shift must explain the logarithms much better than a
+/// single level with a first-order autoregression, because a wandering series resembles shifts. A drift
+/// replaces the levels if it fits better for its number of parameters (Schwarz 1978).
 #[must_use]
 pub fn course(values: &[f64]) -> Option<Course> {
     let large = levels::levels(values)?;

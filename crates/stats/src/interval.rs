@@ -40,10 +40,10 @@ impl Estimate {
 }
 
 /// Exact, distribution-free interval of the median of independent values, from two order statistics (David &
-/// Nagaraja, Order Statistics, 3rd ed. 2003, section 7.1).
+/// Nagaraja 2003, section 7.1).
 ///
-/// Uses the narrowest symmetric pair that reaches `confidence`, or else the whole range with the confidence it
-/// attains: n = 2: 50 %, 3: 75 %, 4: 87.5 %, 5: 93.75 %, 6: 96.9 %. Returns `None` for fewer than two values.
+/// Uses the narrowest symmetric pair that reaches `confidence`, or else the whole range with the confidence
+/// it attains: n = 2: 50 %, 3: 75 %, 4: 87.5 %, 5: 93.75 %, 6: 96.9 %.
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let sorted = describe::sorted(values).filter(|v| v.len() >= 2)?;
     let n = sorted.len();

@@ -29,11 +29,9 @@ pub struct Level {
     pub value: f64,
 }
 
-/// Splits a series into its levels, of which there is at least one.
-///
-/// Finds change points of the mean by PELT ([`changes`]) after clipping outliers, with the penalty 3 v ln n, where v
-/// is the variance of the noise, corrected for autocorrelation and jumps. Neighbouring levels with medians that
-/// differ by less than [`LEAST_JUMP`] are then merged. Fewer than twice [`FEWEST`] values are one level.
+/// Finds change points of the mean by PELT ([`changes`]) after clipping outliers, with the penalty 3 v ln n,
+/// where v is the variance of the noise, corrected for autocorrelation and jumps. Neighbouring levels with
+/// medians that differ by less than [`LEAST_JUMP`] are then merged.
 pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
     split(values, LEAST_JUMP)
 }
@@ -64,9 +62,8 @@ pub(crate) fn penalty(values: &[f64]) -> Option<f64> {
     Some(3.0 * noise(values)? * (values.len() as f64).ln())
 }
 
-/// Returns the indices at which the mean changes: the partition with the least sum of squares about the means of its
-/// segments plus `penalty` per change, with no segment shorter than `least`. Exact, by PELT (Killick, Fearnhead &
-/// Eckley, Journal of the American Statistical Association 107, 2012).
+/// Returns the indices at which the mean changes: the partition with the least sum of squares plus `penalty`
+/// per change, with no segment shorter than `least`. Exact, by PELT (Killick, Fearnhead & Eckley 2012).
 pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>> {
     if least == 0 || !penalty.is_finite() || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -130,8 +127,8 @@ impl Sums {
     }
 }
 
-/// Clips values to [`MOST_OFF`] deviations from the median of the surrounding five, because an isolated value is not
-/// a level (Hampel identifier; Davies & Gather, Journal of the American Statistical Association 88, 1993).
+/// Clips values to [`MOST_OFF`] deviations from the median of the surrounding five (Hampel identifier; Davies
+/// & Gather 1993).
 pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
     let most = MOST_OFF * (variance_of_steps(values, 1)? / 2.0).sqrt();
     if most == 0.0 {
@@ -145,9 +142,8 @@ pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// Long-run variance of the noise without the jumps, from differences at lags 1 and 2. In a first-order
-/// autoregression with correlation r and variance s^2, their variances have the ratio 1 to 1 + r, the first is 2 s^2
-/// (1 - r), and the long-run variance is s^2 (1 + r) / (1 - r) (Chakar, Lebarbier, Levy-Leduc & Robin, Bernoulli 23,
-/// 2017, who use another robust variance estimator).
+/// autoregression with correlation r and variance s^2, their variances have the ratio 1 to 1 + r, the first
+/// is 2 s^2 (1 - r), and the long-run variance is s^2 (1 + r) / (1 - r) (after Chakar et al. 2017).
 fn noise(values: &[f64]) -> Option<f64> {
     let (near, far) = (variance_of_steps(values, 1)?, variance_of_steps(values, 2)?);
     if near == 0.0 {

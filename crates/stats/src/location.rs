@@ -30,9 +30,8 @@ const MEDIAN_ERROR: f64 = 1.16;
 const FEWEST_UNPAIRED: usize = 2;
 const MOST_STEPS: usize = 50;
 
-/// Tukey's biweight of logarithms. The weight of a value falls with its distance and is zero beyond the cutoff, so
-/// nearly half of the values may be disturbed (Mosteller and Tukey, Data Analysis and Regression, 1977). With fewer
-/// values than [`FEWEST`], this is the median.
+/// Tukey's biweight of logarithms (Mosteller and Tukey 1977). With fewer values than [`FEWEST`], this is the
+/// median.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Location {
     pub(crate) value: f64,

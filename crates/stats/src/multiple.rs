@@ -18,18 +18,15 @@ impl Family {
         self.0
     }
 
-    /// Returns the confidence that each interval needs for all of them to hold with confidence `together` (Sidak,
-    /// Journal of the American Statistical Association 62, 1967). This is exact for independent comparisons.
-    /// Comparisons with the same baseline are positively correlated, so they hold together more often.
+    /// Returns the confidence that each interval needs for all of them to hold with confidence `together`
+    /// (Sidak 1967). Comparisons with the same baseline hold together more often.
     #[must_use]
     pub fn each(self, together: f64) -> f64 {
         together.powf(1.0 / self.0 as f64)
     }
 }
 
-/// Adjusts p-values by Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995), in the order
-/// given. If the tests are independent, at most a fraction `a` of those with an adjusted p up to `a` are expected to
-/// be false discoveries.
+/// Adjusts p-values by Benjamini and Hochberg (1995), in the order given.
 pub fn benjamini_hochberg(p: &[f64]) -> Option<Vec<f64>> {
     let order = ascending(p)?;
     let mut adjusted = vec![0.0; p.len()];

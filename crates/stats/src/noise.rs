@@ -39,12 +39,9 @@ impl NoiseFloor {
     }
 }
 
-/// Returns the floor from the baseline's ratio to itself: the smallest ratio that `pairs` pairs with this scatter
-/// (standard deviation of log ratios) can distinguish from 1, or the baseline's ratio to itself if that is larger and
-/// excludes 1. At least [`USUAL_MINIMUM`].
-///
-/// A baseline that varies more than its workload does not raise the floor, because the interval of each comparison
-/// includes that. Returns `None` for fewer than two pairs.
+/// Returns the floor: the smallest ratio that `pairs` pairs with this scatter (standard deviation of log
+/// ratios) can distinguish from 1, or the baseline's ratio to itself if that is larger and excludes 1. At
+/// least [`USUAL_MINIMUM`]. `None` for fewer than two pairs.
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
         return None;
@@ -65,17 +62,13 @@ pub struct BetweenRuns {
     freedom: f64,
 }
 
-/// Estimates how far two runs may differ, from one value of a cell in each of several runs, in chronological order.
+/// Estimates how far two runs may differ, from one value of a cell in each of several runs, in chronological
+/// order.
 ///
-/// The deviation of the logarithms is the one used in control charts for individuals: the mean absolute successive
-/// difference over 2 / sqrt(pi) (moving ranges of two; Wheeler & Chambers, Understanding Statistical Process Control,
-/// 3rd ed. 2010, chapter 3). A lasting level change affects only one of the differences, which is dropped if it is
-/// large ([`PLAIN`]) and the levels last for [`STAYED`] runs on either side. The distance is Student's quantile at
-/// `confidence` with the degrees of freedom of that mean (Cryer & Ryan, Journal of Quality Technology 22, 1990).
-///
-/// Outlying runs ([`FAR`]) are left out.
-///
-/// Returns `None` for fewer than [`FEWEST_RUNS`].
+/// The deviation of the logarithms is the mean absolute successive difference over 2 / sqrt(pi) (Wheeler &
+/// Chambers 2010, chapter 3), without outlying runs ([`FAR`]) and without one large difference ([`PLAIN`])
+/// between levels that last for [`STAYED`] runs. The distance is Student's quantile with the degrees of
+/// freedom of that mean (Cryer & Ryan 1990). `None` for fewer than [`FEWEST_RUNS`].
 pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
     let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();
@@ -101,8 +94,8 @@ impl BetweenRuns {
     }
 }
 
-/// Removes values farther than [`FAR`] from the median that also differ by a factor of two, e.g. because a link was
-/// limited. Nothing is removed unless most runs agree. Smaller deviations are part of the variation between runs.
+/// Removes values farther than [`FAR`] from the median that also differ by a factor of two, e.g. because a
+/// link was limited. Nothing is removed unless most runs agree.
 fn without_outliers(logs: Vec<f64>) -> Vec<f64> {
     let Some(middle) = describe::median(&logs) else { return logs };
     let apart: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
@@ -123,8 +116,8 @@ fn without_a_change(steps: &[f64]) -> Vec<f64> {
     if stayed && plain { others } else { steps.to_vec() }
 }
 
-/// Degrees of freedom of the mean absolute successive difference of independent normal values, from the chi-square
-/// with the same relative variance.
+/// Degrees of freedom of the mean absolute successive difference, from the chi-square with the same relative
+/// variance.
 fn freedom(values: usize) -> f64 {
     let n = values as f64;
     let squared_mean = 4.0 / PI;

@@ -13,24 +13,18 @@ pub const FEWEST: usize = 10;
 const LONGEST: usize = 4096;
 const MOST_LAGS: usize = 2000;
 
-/// Returns the mean of an autocorrelated series, with an interval.
-///
-/// The variance of the mean is estimated from the lowest frequencies of the series: the mean square of its first v
-/// cosine transforms, with Student's distribution of v degrees of freedom (equal-weighted cosines: Lazarus, Lewis,
-/// Stock & Watson, Journal of Business & Economic Statistics 36, 2018). They use v = 0.41 n^(2/3) for series of
-/// unknown dependence. Here v is 0.5 w^(2/3), limited to 3 to 64, where w is the effective sample size (n over
-/// [`inflation`]). The interval is `None` for fewer than [`FEWEST`] values or an effective size below three. The
-/// series must be steady, because a jump between two levels is not noise ([`crate::levels`]).
+/// Returns the mean of an autocorrelated series, with an interval from the mean square of its first v cosine
+/// transforms (Lazarus, Lewis, Stock & Watson 2018). v is 0.5 w^(2/3), limited to 3 to 64, where w is the
+/// effective sample size (n over [`inflation`]). The interval is `None` for fewer than [`FEWEST`] values or
+/// an effective size below three. The series must be steady ([`crate::levels`]).
 pub fn mean_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = describe::mean(values)?;
     Some(Estimate { value, interval: interval(values, value, confidence) })
 }
 
-/// Returns the ratio b/a of the means of two independent autocorrelated series with positive means.
-///
-/// Applies the standard errors of [`mean_estimate`] to the logarithm of the ratio (the delta method), with Student's
-/// distribution and the Welch-Satterthwaite degrees of freedom (Welch, Biometrika 34, 1947). Variation between trials
-/// is not included. The interval is `None` if one of the means has none.
+/// Returns the ratio b/a of the means of two independent autocorrelated series with positive means: the delta
+/// method on the logarithm, with the Welch-Satterthwaite degrees of freedom. Variation between trials is not
+/// included.
 pub fn ratio_estimate(a: &[f64], b: &[f64], confidence: f64) -> Option<Estimate> {
     let positive = |values: &[f64]| describe::mean(values).filter(|mean| *mean > 0.0);
     let (under, over) = (positive(a)?, positive(b)?);
@@ -105,10 +99,8 @@ fn relative_error(values: &[f64]) -> Option<StandardError> {
     Some(StandardError { error: error / describe::mean(values)?, freedom })
 }
 
-/// Returns the factor by which autocorrelation inflates the variance of the mean: 1 for independent values, n
-/// for perfectly correlated ones. Twice the integrated autocorrelation time, by the initial positive sequence
-/// (Geyer, Statistical Science 7, 1992, section 3.3). 1 for a constant series. `None` for fewer than two
-/// values.
+/// Returns the factor by which autocorrelation inflates the variance of the mean, by the initial positive
+/// sequence (Geyer 1992, section 3.3). 1 for a constant series. `None` for fewer than two values.
 pub fn inflation(values: &[f64]) -> Option<f64> {
     let mean = describe::mean(values).filter(|_| values.len() >= 2)?;
     let centered: Vec<f64> = values.iter().map(|value| value - mean).collect();

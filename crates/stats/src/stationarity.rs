@@ -64,13 +64,11 @@ pub enum Stationarity {
 
 /// Classifies a series.
 ///
-/// A series with stretches without data has stalled. Otherwise, the function skips an abrupt warm-up
-/// ([`warmup::cut`]) and compares four models of the remainder: one level, a straight line, an exponential approach to
-/// a final level, and jumps between levels (the result of [`levels::split`], and the best single jump). Each model has
-/// autocorrelated errors (a first-order chain) and costs n ln(s / n) + k ln n. Here s is the sum of squared prediction
-/// errors of the chain, and k is 0 for one level, 3 for a line, and 5 for an exponential or for each jump. A series
-/// that autocorrelation explains needs no jumps, although change-point detection for independent noise would find
-/// some (Shi, Gallagher, Lund & Killick, Environmetrics 33, 2022).
+/// A series with stretches without data has stalled. Otherwise, an abrupt warm-up ([`warmup::cut`]) is
+/// skipped and four models of the remainder are compared: one level, a straight line, an exponential approach
+/// to a final level, and jumps between levels. Each has first-order autocorrelated errors and costs n ln(s /
+/// n) + k ln n. Here s is the sum of squared prediction errors, and k is 0 for one level, 3 for a line, and 5
+/// for an exponential or for each jump (after Shi, Gallagher, Lund & Killick 2022).
 pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     let middle = describe::median(values)?;
     if values.len() < 2 * levels::FEWEST {

@@ -1,6 +1,4 @@
-//! Computes p-values for two runs of many cells. They are sensitive enough to find one cell that became
-//! worse among many cells with five trials each. They are adjusted so that unchanged cells seldom cause an
-//! alarm.
+//! Computes p-values for two runs of many cells (docs/methods/comparisons.md).
 
 use crate::{describe, distribution::student_tail, location::LEAST_SCATTER, multiple, permutation};
 
@@ -20,13 +18,11 @@ pub struct Cell<'a> {
 
 /// Returns the adjusted p-value of each cell, in the order given.
 ///
-/// The rank test alone cannot detect one changed cell among seven or more, because its smallest p for five values
-/// each is 2 in 252. So each cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on
-/// logarithms (Biometrika 6, 1908). Its p is the smaller of both, each divided by its fraction of the error rate
-/// ([`STUDENTS_SHARE`]), and then adjusted by [`multiple::benjamini_hochberg`]. It is never less than the p of the
-/// rank test, so four values on each side remain the minimum. Student's test uses the larger of the cell's own
-/// variance and the median of its group, because bimodal values scatter little if all trials of a run happen to fall
-/// into one mode.
+/// Each cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Its
+/// p is the smaller of both, each divided by its fraction of the error rate ([`STUDENTS_SHARE`]), and then
+/// adjusted by [`multiple::benjamini_hochberg`]. It is never less than the p of the rank test, so four values
+/// on each side remain the minimum. Student's test uses the larger of the cell's own variance and the median
+/// of its group, because bimodal values scatter little if all trials of a run happen to fall into one mode.
 ///
 /// `None` for a cell without two values in each run.
 #[must_use]

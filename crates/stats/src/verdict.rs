@@ -21,10 +21,7 @@ pub enum Difference {
     Unclear,
 }
 
-/// Judges a ratio (second over first).
-///
-/// The floor and the estimate should be based on about the same number of blocks. A missing interval or a ratio that
-/// is not positive is `Unclear`. The rule is ours; its false-alarm rate is checked by simulation.
+/// Judges a ratio (second over first). A missing interval or a ratio that is not positive is `Unclear`.
 pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     let Some(interval) = ratio.interval else { return Difference::Unclear };
     if !(ratio.value > 0.0 && interval.low > 0.0 && interval.high.is_finite()) {

@@ -34,7 +34,6 @@ impl Store {
             .ok_or_else(|| StoreError::NoBaseline { name: name.to_owned(), hint: hint(&known) })
     }
 
-    /// Sets a baseline and returns the run that previously had the name. Fails if the new run does not exist.
     pub fn set_baseline(&mut self, name: &str, run: &RunId) -> Result<Option<RunId>, StoreError> {
         self.write("store a baseline in", |transaction| {
             let number = number_of(transaction, run)?;

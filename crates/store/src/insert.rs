@@ -141,7 +141,6 @@ pub(crate) fn insert(
     }
 }
 
-/// Inserts a run, with a number appended to its name if the name is taken. Returns the row number.
 pub(crate) fn insert_under_free_name(
     transaction: &Transaction<'_>,
     header: &mut RunHeader,

@@ -64,8 +64,8 @@ impl Store {
     }
 
     /// Copies the readable data to a new file and renames the old one. Runs that lost trials become
-    /// unfinished, so that the trials can be repeated. Fails without changes if a run is in progress, nothing
-    /// can be read, or the store is a server.
+    /// unfinished. Fails without changes if a run is in progress, nothing can be read, or the store is a
+    /// server.
     pub fn repair(self) -> Result<Repair, StoreError> {
         let Database::File { path, .. } = &self.database else {
             return Err(StoreError::NotAFile { place: self.place.location });

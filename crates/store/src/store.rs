@@ -34,8 +34,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store. Creates the file if it is missing, and migrates it to the current format. Fails if
-    /// the file is locked for 5 s, is damaged, belongs to another program, or was written by a newer version.
+    /// Opens the store, creating or migrating the file. Fails if the file is locked for 5 s, is damaged,
+    /// belongs to another program, or was written by a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }

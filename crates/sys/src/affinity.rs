@@ -7,8 +7,6 @@ use rustix::{
 
 use crate::error::{Context, Error, Result};
 
-/// Returns the CPUs on which this thread may run, in ascending order. The list is empty only if the system
-/// call fails.
 #[must_use]
 pub fn available() -> Vec<u32> {
     sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()

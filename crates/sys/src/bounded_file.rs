@@ -1,5 +1,5 @@
 //! Reads text files up to a size limit, because a device or pipe may never end and a small file may decode to
-//! gigabytes. It does not depend on the file format.
+//! gigabytes.
 
 use std::fs::File;
 use std::io::{self, Error, ErrorKind, Read};

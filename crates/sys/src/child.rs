@@ -21,13 +21,11 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// Starts a child that the kernel kills when its parent dies. `label` is its name in error messages. Ctrl-C does not reach the
-/// child, because it has its own process group.
+/// Starts a child that the kernel kills when its parent dies. `label` is its name in error messages. Ctrl-C
+/// does not reach the child, because it has its own process group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends. Call this from a thread that outlives the child,
-/// never from [`NetNs::run_in`] or a pool.
-///
-/// Use each `command` only once, because this adds hooks to it.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Use each `command` only once,
+/// because this adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
@@ -122,7 +120,7 @@ pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
 }
 
 /// Kills the process group of a child started by [`spawn_in`]. Call this before waiting for the child,
-/// because its PID may be reused afterwards. Succeeds if the group has already ended.
+/// because its PID may be reused afterwards.
 pub fn kill_group(child: &Child) -> Result<()> {
     match rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),

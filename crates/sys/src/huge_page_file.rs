@@ -104,9 +104,8 @@ impl HugePageFile {
 }
 
 /// Returns huge pages on per-CPU free lists to the system. Since Linux 6.7, such a list can grow to an eighth
-/// of its zone, and huge pages in it cannot serve small allocations, so a guest without reclaimable memory
-/// can run out while the list holds tens of MiB. The kernel shrinks the lists only once per second
-/// (`decay_pcp_high` in mm/page_alloc.c of Linux 6.12).
+/// of its zone, and its pages cannot serve small allocations. The kernel shrinks the lists only once per
+/// second (`decay_pcp_high` in mm/page_alloc.c of Linux 6.12).
 fn shorten_free_lists() {
     let limits = || free_list_limits(&fs::read_to_string(ZONES).unwrap_or_default());
     let mut before = limits();

@@ -1,6 +1,5 @@
-//! Decides which files to trust. For root, the rules are those of OpenSSH's `StrictModes` (sshd_config(5)):
-//! the file and all symlinks and folders of its path must belong to root and must not be writable by other
-//! users, except for folders such as /tmp. Other users reject files that belong to another user or are
+//! Decides which files to trust. For root, the rules are those of OpenSSH's `StrictModes` (sshd_config(5)),
+//! except for folders such as /tmp. Other users reject files that belong to another user or are
 //! world-writable, so a umask of 002 still works.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 

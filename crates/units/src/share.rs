@@ -30,7 +30,6 @@ impl fmt::Display for Share {
     }
 }
 
-/// A confidence from 0 to 1. Printed as `94 %`, and rounded down above 99 % so that it never shows 100 %.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence(pub f64);
 

@@ -10,7 +10,6 @@ use crate::token::{self, TokenError};
 
 /// A day, in nanoseconds.
 const VALID: u64 = 86_400_000_000_000;
-/// If there are more readers than this, the one who signed in first has to sign in again.
 const MOST: usize = 1000;
 const ENTROPY: usize = 32;
 /// The cost of a wrong token, in the units of the rates below.

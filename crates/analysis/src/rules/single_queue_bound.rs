@@ -7,10 +7,7 @@ use super::{
     queues::{self, Point, Sweep},
     significance::{self, LEAST_RATIO, Side},
 };
-use crate::{
-    commands::proxmox_queues,
-    words::{change, value},
-};
+use crate::words::{change, value};
 
 pub(crate) const RULE: Rule = Rule::cause("single-queue-bound", look);
 
@@ -158,7 +155,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
 fn remedy() -> Remedy {
     Remedy::manual(
         "Give the device more queues, up to one per vCPU, and use several connections",
-        vec![proxmox_queues("VMID", 8), "ethtool -L DEVICE combined 8  # in the guest".into()],
+        vec!["ethtool -L DEVICE combined QUEUES  # in the guest".into()],
     )
     .explained("Then check where the gain ends (`too-many-queues`).")
 }

@@ -7,7 +7,6 @@ use super::{
     queues::{self, Point, Sweep},
 };
 use crate::{
-    commands::proxmox_queues,
     compare::CONFIDENCE,
     words::{change, count, list},
 };
@@ -144,7 +143,7 @@ fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
     let queues = reference.queues;
     Remedy::manual(
         format!("Set {}={queues}, as in {}", sweep.factor, reference.result.label),
-        vec![proxmox_queues("VMID", queues), format!("ethtool -L DEVICE combined {queues}  # in the guest")],
+        vec![format!("ethtool -L DEVICE combined {queues}  # in the guest")],
     )
     .explained("More queues gain less than a tenth, and the CPU time is free for other work.")
 }

@@ -1,8 +1,9 @@
-//! `plumb explain`: prints a page of docs/findings, or all findings of a run.
+//! `plumb explain`: prints a page of docs/findings with the settings of platforms, or all findings of a run.
 
 use std::ffi::OsStr;
 
 use ::report::{Options, SingleFormat, View};
+use analysis::PlatformSetting;
 use clap::{
     Arg, Args, Command,
     builder::{PossibleValue, StringValueParser, TypedValueParser},
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &ExplainArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
         return Ok(Exit::Success);
     };
     let text = match PAGES.iter().find(|(id, _)| id == name) {
-        Some((_, page)) => width::wrapped_page(&paragraphs(&listed(page))),
+        Some((_, page)) => width::wrapped_page(&(paragraphs(&listed(page)) + &on_platforms(name))),
         None => of_run(name, shared)?,
     };
     pager::text(&text, shared.settings.pager.as_deref())?;
@@ -70,6 +71,14 @@ impl TypedValueParser for FindingOrRun {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(PAGES.iter().map(|(id, _)| PossibleValue::new(*id))))
     }
+}
+
+fn on_platforms(finding: &str) -> String {
+    let line = |row: PlatformSetting| {
+        format!("\n{} ({}, {}):\n\n    {}\n", row.platform, row.source, row.version, row.command(&[]))
+    };
+    let lines: String = PlatformSetting::of_finding(finding).map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n## Platforms\n{lines}") }
 }
 
 /// Turns table rows into list items, because some tables are too wide for a terminal. Each item has the first column,
@@ -145,6 +154,14 @@ mod tests {
     fn turns_table_rows_into_items() {
         let page = "| step | what |\n| --- | --- |\n| send | the socket |\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\nend\n";
         assert_eq!(listed(page), "- send: the socket\n\n- 1\n  - b: 2\n  - c: 3\nend\n");
+    }
+
+    #[test]
+    fn lists_settings_of_platforms_with_their_sources() {
+        let text = on_platforms("vhost-off");
+        assert!(text.starts_with("\n## Platforms\n\nLinux (qemu-system-x86_64(1), QEMU "), "{text}");
+        assert!(text.contains("    virsh edit GUEST  # <interface>") && !text.contains('{'), "{text}");
+        assert_eq!(on_platforms("disturbed"), "");
     }
 
     #[test]

@@ -12,7 +12,6 @@ const DIFFER: f64 = 0.03;
 /// A gap shorter than this fraction of an interval is the end of the test rather than a missing row.
 const PART: f64 = 0.6;
 
-/// The start and end of an interval are both rounded to 10 ms.
 const ROUNDED: f64 = 0.011;
 
 /// The totals of a summary as printed.

@@ -1,8 +1,5 @@
-//! Computes the length and bytes of an interval from three rounded numbers: time, transfer and rate. Any two of them
-//! determine the third.
-//!
-//! If the printed rate is more precise than the transfer, the bytes are computed as rate times time, and the time is
-//! corrected if they would be printed differently. If `-f` leaves fewer digits for the rate, the transfer is used.
+//! Computes the length and bytes of an interval from three rounded numbers: time, transfer and rate, of which
+//! the more precise two are used.
 
 use units::{Bytes, Nanos};
 

@@ -11,7 +11,6 @@ use crate::shell;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CommandSettings {
     pub(super) transport: Option<Protocol>,
-    /// Whether this is the client, which sends unless `-R` or `--bidir` is given.
     pub(super) client: bool,
     pub(super) server: bool,
     pub(super) streams: Option<u32>,

@@ -23,7 +23,6 @@ pub(super) struct Log {
     pub(super) end: Option<End>,
     pub(super) version: Option<String>,
     pub(super) transport: Option<Transport>,
-    /// Whether the log shows the direction. If not, this end is assumed to be the sender.
     pub(super) knows_direction: bool,
     pub(super) message: Option<Bytes>,
     pub(super) congestion: Option<String>,

@@ -30,7 +30,6 @@ const LESS: f64 = 0.97;
 /// The value of a 32-bit counter that has overflowed.
 const FULL: u64 = i32::MAX as u64;
 
-/// The start and end of an interval are both rounded to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
 #[derive(Debug, Clone, Default)]

@@ -30,10 +30,8 @@ impl Answer {
     }
 }
 
-/// Checks and executes the copied program. Removes the file when it runs, unless `keep` is set.
-///
-/// The program is opened once, and then checked and executed through the same descriptor, because the owner of
-/// `$XDG_CACHE_HOME` could rename the cache folder between two opens.
+/// Checks and executes the copied program through one descriptor, because the owner of `$XDG_CACHE_HOME`
+/// could rename the cache folder between two opens. Removes the file when it runs, unless `keep` is set.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
     let arch = consts::ARCH;

@@ -1,6 +1,5 @@
-//! Uses DAMON to count accesses to physical memory. The kernel samples one page per region, and counts the
-//! samples in which it had been accessed. For each node and count class, a scheme adds up the memory sizes
-//! (admin-guide/mm/damon/usage.rst of Linux 6.12).
+//! Uses DAMON to count accesses to physical memory. For each node and count class, a scheme adds up the
+//! memory sizes (admin-guide/mm/damon/usage.rst of Linux 6.12).
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -14,8 +13,7 @@ use crate::error::MemoryError;
 const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 const NODES: &str = "/sys/devices/system/node";
 const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
-/// In microseconds, for one page per region. Pages that are accessed every few seconds should be found
-/// between two reports, and sampling may cost up to 4000 pages per second.
+/// In microseconds, for one page per region. Sampling may cost up to 4000 pages per second.
 const SAMPLE: u64 = 100_000;
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";

@@ -1,7 +1,6 @@
-//! Estimates accesses from page generations (admin-guide/mm/multigen_lru.rst of Linux). An aging pass shows
-//! whether a page was accessed, but not how often, so each report ends with two short windows. From the pages
-//! that were accessed in both, the number of constantly accessed pages follows as in capture-recapture
-//! estimates (Chapman, Univ. Calif. Publ. Statist. 1, 1951).
+//! Estimates accesses from page generations (admin-guide/mm/multigen_lru.rst of Linux). An aging pass does
+//! not show how often a page was accessed, so each report ends with two short windows, from which capture and
+//! recapture gives the number of constantly accessed pages (Chapman 1951).
 
 use std::{path::Path, thread, time::Duration};
 

@@ -55,7 +55,7 @@ pub fn nodelay(fd: impl AsFd) -> Result<bool> {
 }
 
 /// Sets the size of the send buffer, which disables autotuning. The kernel silently limits the size to
-/// `net.core.wmem_max` and doubles it. Use [`send_buffer`] to read the result.
+/// `net.core.wmem_max` and doubles it.
 pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_send_buffer_size(&fd, bytes).named("set send buffer of", || named(&fd))
 }
@@ -71,7 +71,7 @@ pub fn largest_send_buffer() -> usize {
 }
 
 /// Sets the size of the receive buffer, which the kernel limits to `net.core.rmem_max`. Call this before
-/// connecting a TCP socket, so that the window can use the whole buffer.
+/// connecting a TCP socket.
 pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
 }
@@ -133,7 +133,7 @@ pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
 }
 
 /// Lets several sockets of one user bind the same address, with load balancing (socket(7)). Each must set
-/// this before binding, except that the first one may set it later.
+/// this before binding.
 pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
 }

@@ -23,8 +23,8 @@ const LENGTH: usize = 1 << 20;
 
 /// Sends the bytes 0 to 255 over and over.
 ///
-/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. If both ends are on one CPU, limit the
-/// send buffer (512 KiB to 1 MiB). In measurements, autotuning to several megabytes cost most of the rate.
+/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. If both ends are on one
+/// CPU, limit the send buffer (512 KiB to 1 MiB): autotuning to several megabytes cost most of the rate.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,

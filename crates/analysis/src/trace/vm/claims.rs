@@ -4,9 +4,14 @@ mod devices;
 mod machine;
 mod queues;
 
+use std::collections::BTreeSet;
+
 use findings::{Evidence, VmSummary};
 
-use crate::rule::{self, Claim, Subject};
+use crate::{
+    remedies,
+    rule::{self, Claim, Subject},
+};
 
 impl Subject for VmSummary {
     type Of<'a> = Self;
@@ -25,20 +30,15 @@ pub(super) const ALL: &[Rule] = &[
     devices::MTU_MISMATCH,
 ];
 
-enum Manager<'a> {
-    Proxmox(&'a str),
-    Libvirt(&'a str),
-    Nobody,
-}
-
-impl<'a> Manager<'a> {
-    fn of(summary: &'a VmSummary) -> Self {
-        match (&summary.vm.id, &summary.vm.guest) {
-            (Some(id), _) => Self::Proxmox(id),
-            (None, Some(guest)) if summary.vm.libvirt => Self::Libvirt(guest),
-            _ => Self::Nobody,
-        }
-    }
+/// Returns how the manager of the machine changes a setting.
+fn commands(summary: &VmSummary, setting: &str, values: &[(&str, &str)]) -> Vec<String> {
+    let (platform, named) = match (&summary.vm.id, &summary.vm.guest) {
+        (Some(id), _) => ("Proxmox VE", Some(("vmid", id.as_str()))),
+        (None, Some(guest)) if summary.vm.libvirt => ("libvirt", Some(("guest", guest.as_str()))),
+        _ => (remedies::LINUX, None),
+    };
+    let values: Vec<(&str, &str)> = values.iter().copied().chain(named).collect();
+    remedies::commands(&BTreeSet::from([platform]), setting, &values)
 }
 
 fn of_a_cpu(who: &str, cpus: f64) -> Evidence {

@@ -178,7 +178,6 @@ impl Test {
         (log, agreements)
     }
 
-    /// Returns whether the test uses UDP. The columns take precedence over the command.
     fn is_udp(&self) -> bool {
         let asked = self.asked.transport == Some(Protocol::Known(Transport::Udp));
         self.udp || (asked && !self.counts_segments)

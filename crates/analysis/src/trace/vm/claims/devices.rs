@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use findings::{Evidence, Phrase, Remedy, Severity, Unit, VmSummary, phrase};
 use samples::{VmDevice, VmRole};
 
-use super::{Claim, Manager, Rule, of_a_cpu};
+use super::{Claim, Rule, commands, of_a_cpu};
 use crate::words::{list, size};
 
 pub(super) const VHOST_OFF: Rule = Rule::cause("vhost-off", |vm| of_each(vm, vhost_off));
@@ -69,7 +69,7 @@ fn vhost_off(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
             ])
             .with_remedy(Remedy::manual(
                 "Let the kernel forward the packets; this requires restarting the guest",
-                vhost_commands(summary),
+                commands(summary, "vhost", &[]),
             ));
     Some(finding)
 }
@@ -79,17 +79,6 @@ fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     let calls = summary.trace.all.as_ref()?.count.calls as f64;
     let each = calls / (counted.rx_packets + counted.tx_packets) as f64;
     Some(Evidence::new("QEMU system calls per packet").rounded(each, Unit::Count))
-}
-
-fn vhost_commands(summary: &VmSummary) -> Vec<String> {
-    let set = match Manager::of(summary) {
-        Manager::Proxmox(id) => {
-            format!("qm stop {id} && qm start {id}  # on for virtio if the module is loaded")
-        }
-        Manager::Libvirt(guest) => format!("virsh edit {guest}  # <interface> <driver name='vhost'/>"),
-        Manager::Nobody => "qemu-system-x86_64 ... -netdev tap,id=net0,ifname=TAP,script=no,vhost=on".into(),
-    };
-    vec!["modprobe vhost_net && ls -l /dev/vhost-net".into(), set]
 }
 
 /// A tap device has the offloads that the guest's driver accepted, i.e. for packets to the guest that need no

@@ -4,11 +4,10 @@ use findings::{Phrase, Remedy, Severity, VmSummary, phrase};
 use samples::{VmDevice, VmRole};
 
 use super::{
-    Claim, Manager, Rule,
+    Claim, Rule,
     devices::{UNMEASURED, is_virtio, name, of_each, packets},
     of_a_cpu,
 };
-use crate::commands::proxmox_queues;
 
 pub(super) const SINGLE: Rule = Rule::cause("single-queue-bound", |vm| of_each(vm, single));
 pub(super) const TOO_MANY: Rule = Rule::cause("too-many-queues", |vm| of_each(vm, too_many));
@@ -73,14 +72,8 @@ fn commands(summary: &VmSummary, device: &VmDevice, given: u32, wanted: u32) -> 
     if given > 1 {
         return vec![inside(given)];
     }
-    let set = match Manager::of(summary) {
-        Manager::Proxmox(id) => proxmox_queues(id, wanted),
-        Manager::Libvirt(guest) => format!("virsh edit {guest}  # <interface> <driver queues='{wanted}'/>"),
-        Manager::Nobody => format!(
-            "qemu-system-x86_64 ... -netdev tap,id={0},queues={wanted} -device virtio-net-pci,netdev={0},mq=on,vectors={1}",
-            device.netdev.as_deref().unwrap_or("net0"),
-            2 * wanted + 2
-        ),
-    };
-    vec![set, inside(wanted)]
+    let (queues, vectors) = (wanted.to_string(), (2 * wanted + 2).to_string());
+    let netdev = device.netdev.as_deref().unwrap_or("net0");
+    let values = [("netdev", netdev), ("number", queues.as_str()), ("vectors", vectors.as_str())];
+    super::commands(summary, "multiqueue", &values).into_iter().chain([inside(wanted)]).collect()
 }
