@@ -20,7 +20,11 @@ struct Setting {
 const SETTINGS: [Setting; 5] = [
     Setting { name: "multiqueue", findings: &["single-queue-bound", "too-many-queues"], on_linux: true },
     Setting { name: "vhost", findings: &["vhost-off"], on_linux: true },
-    Setting { name: "packet-size", findings: &["mtu-mismatch", "black-hole", "fragmentation"], on_linux: false },
+    Setting {
+        name: "packet-size",
+        findings: &["mtu-mismatch", "black-hole", "fragmentation"],
+        on_linux: false,
+    },
     Setting { name: "checksums", findings: &["offload-off"], on_linux: false },
     Setting { name: "encapsulation", findings: &["vxlan-cost"], on_linux: false },
 ];

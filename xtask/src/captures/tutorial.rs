@@ -61,7 +61,10 @@ fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<
                     let shown = typed(command)?;
                     // It would be typed when the page is renewed again.
                     let is_typed = |line: &Line| line.text.starts_with("$ ");
-                    ensure!(!shown.iter().any(is_typed), "`{command}` prints a line that looks like a command");
+                    ensure!(
+                        !shown.iter().any(is_typed),
+                        "`{command}` prints a line that looks like a command"
+                    );
                     let skipped = last.map_or(0, |last: usize| shown.len().saturating_sub(last));
                     writeln!(out, "$ {command}")?;
                     shown[skipped..].iter().try_for_each(|line| writeln!(out, "{}", line.text))?;

@@ -14,8 +14,8 @@ mod zero_copy;
 pub use addressed::{receive_addressed, send_addressed, set_destination_reported};
 pub use datagram::{ReceiveBatch, SendBatch};
 pub use options::{
-    allowed_congestion, available_congestion, busy_poll, congestion, largest_send_buffer, mss, nodelay, path_mtu,
-    probe_keepalive, receive_buffer, send_buffer, set_busy_poll, set_congestion, set_keepalive,
+    allowed_congestion, available_congestion, busy_poll, congestion, largest_send_buffer, mss, nodelay,
+    path_mtu, probe_keepalive, receive_buffer, send_buffer, set_busy_poll, set_congestion, set_keepalive,
     set_linger_zero, set_mss, set_mtu_probe, set_nodelay, set_receive_buffer, set_receive_timeout,
     set_reuse_address, set_reuse_port, set_send_buffer, set_send_timeout, set_tos, tos,
 };
