@@ -13,12 +13,12 @@ use std::{
 use machine::{AgentClient, Machine, Monitor};
 use protocol::{ChannelError, FromAgent, Order, Progress, Reply, Token};
 use samples::BootedMachine;
-use scenario::{DeviceRef, DeviceSettings, Fault, HostName, Lab};
+use scenario::{DeviceRef, DeviceSettings, Fault, HostName, Lab, Vm};
 use units::Nanos;
 
 use workload::WorkloadSettings;
 
-use crate::{allowance, error::RunError, left_out::LeftOut, record, stop::Stop};
+use crate::{allowance, error::RunError, left_out::LeftOut, stop::Stop};
 
 const GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(50);

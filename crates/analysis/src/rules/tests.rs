@@ -11,6 +11,8 @@ mod watched;
 use std::path::Path;
 
 use findings::{Finding, Severity};
+use samples::WorkloadSource;
+use workload::{Direction, WorkloadSettings};
 
 use super::ALL;
 use crate::{
@@ -87,6 +89,28 @@ fn each_page_belongs_to_a_rule_or_hint() {
         let known = ALL.iter().any(|rule| rule.id == id) || hints::ALL.iter().any(|hint| hint.id == id);
         assert!(known || id == "README", "docs/findings/{name} has no rule");
     }
+}
+
+#[test]
+fn server_sends_the_packets_of_a_reverse_stream() {
+    for (direction, expected) in [(Direction::Forward, 0), (Direction::Reverse, 1), (Direction::Both, 1)] {
+        let mut run = Fixture::new(6);
+        run.path("path", &["network"]).stream("path", &[], 5e9);
+        run.devices("path/bulk", &[("a:eth0", 1300, &[]), ("b:eth0", 1500, &[])]);
+        let WorkloadSource::Load(load) = &mut run.record.header.results[0].sent else { unreachable!() };
+        let WorkloadSettings::Stream(settings) = load else { unreachable!() };
+        settings.direction = direction;
+        assert_eq!(claims(&run, "mtu-mismatch").len(), expected, "{direction:?}");
+    }
+}
+
+#[test]
+fn headers_of_ipv6_are_longer() {
+    let mut run = made::datagrams(1472);
+    assert_eq!(claims(&run, "fragmentation"), []);
+    run.record.header.results.iter_mut().for_each(|result| result.ipv6 = true);
+    let claim = claims(&run, "fragmentation")[0].claim().to_string();
+    assert!(claim.contains("packets of 1520 bytes") && claim.contains("2 fragments"), "{claim}");
 }
 
 #[test]

@@ -173,3 +173,17 @@ fn pair_that_hardly_passes_traffic_is_described_in_numbers_above_zero() {
     let text = format!("{findings:?}");
     assert!(!text.contains("0.00 %") && !text.contains(" 0 bit/s"), "{text}");
 }
+
+#[test]
+fn setting_that_helps_one_path_and_harms_another_is_reported_for_both() {
+    let mut run = Fixture::new(6);
+    run.path("up", &["virtio"]).path("down", &["virtio"]);
+    for (level, up, down) in [("off", 10e9, 10e9), ("on", 4e9, 16e9)] {
+        run.stream("up", &[("vhost", level)], up).stream("down", &[("vhost", level)], down);
+    }
+    let verdict = of(&run);
+    let change = verdict.workloads[0].change.as_ref().expect("it is established");
+    let opposite = change.opposite.as_ref().expect("the other path is faster");
+    assert_eq!((change.result.as_str(), opposite.path.as_str()), ("up/bulk/vhost=on", "down"));
+    assert!(opposite.change.ratio > 1.5, "{opposite:?}");
+}
