@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use plumb_tests::Sandbox;
+use serde_json::Value;
 
-use crate::stored_runs::{Csv, every_run};
+use crate::stored_runs::{Csv, GOLDEN, SHORT, SILENT, SLOWED, every_run, with_run, with_uneven_run};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Printed {
@@ -64,7 +65,7 @@ impl Printed {
 fn check_breakdowns(page: &str) -> usize {
     let (mut values, mut last, mut changes) = (BTreeMap::new(), String::new(), 0);
     for line in page.lines() {
-        let bar = line.find(['█', '●']).and_then(|_| line.rsplit(['█', '●']).next());
+        let bar = line.find(['█', '●']).and_then(|_| line.rsplit(['█', '●', '┤']).next());
         if let Some(value) = bar.and_then(Printed::quantity) {
             last = line.split_whitespace().next().unwrap_or_default().to_owned();
             values.insert(last.clone(), value);
@@ -160,13 +161,101 @@ fn values(markdown: &str) -> Vec<String> {
     values.collect()
 }
 
+fn list<'a>(document: &'a Value, name: &str) -> &'a [Value] {
+    document[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn check_steps(findings: &Value) -> usize {
+    let mut steps = 0;
+    for breakdown in list(findings, "cost_breakdowns") {
+        let mut below: BTreeMap<&str, f64> = BTreeMap::new();
+        for step in list(breakdown, "steps") {
+            let (path, value) = (step["path"].as_str().expect("a path"), step["value"].as_f64());
+            let Some(ratio) = step["cost"]["ratio"].as_f64() else {
+                below.insert(path, value.expect("a value"));
+                continue;
+            };
+            let total = ratio * below[step["below"].as_str().expect("a path below")];
+            assert!((total / value.expect("a value") - 1.0).abs() < 1e-9, "{step} of {below:?}");
+            below.insert(path, total);
+            steps += 1;
+        }
+    }
+    steps
+}
+
+fn check_counts(findings: &Value, pages: &[(&str, String)]) {
+    let (run, verdict) = (&findings["run"], &findings["verdict"]);
+    let reasons = list(&verdict["trust"], "reasons").iter().find(|reason| reason["kind"] == "unclear");
+    for (format, page) in pages {
+        let page = words(format, page);
+        let trials = match run["origin"]["kind"] == "imported" {
+            true => format!("{} trial", run["completed"]),
+            false => format!("{} of {} trials", run["completed"], run["planned"]),
+        };
+        assert!(page.contains(&trials), "{trials} is not in {format}: {page}");
+        if let Some(reason) = reasons {
+            let phrase = format!("{} of {} comparisons unclear", reason["comparisons"], reason["of"]);
+            assert!(page.contains(&phrase), "{phrase} is not in {format}: {page}");
+        }
+    }
+    let open = verdict["comparisons"]["open"].as_u64().expect("a count");
+    assert_eq!(reasons.map_or(0, |it| it["comparisons"].as_u64().expect("a count")), open, "{verdict}");
+    let steps =
+        list(findings, "cost_breakdowns").iter().flat_map(|it| list(it, "steps")).map(|it| &it["cost"]);
+    let effects = list(findings, "effects").iter().map(|effect| &effect["change"]);
+    let unclear = steps.chain(effects).filter(|change| change["verdict"] == "unclear").count();
+    assert_eq!(open, unclear as u64, "{open} open comparisons, {unclear} unclear steps and effects");
+}
+
+fn check_marks(findings: &Value, pages: &[(&str, String)]) {
+    let values = || list(findings, "results").iter().map(|result| &result["value"]);
+    let within = values().any(|value| value["basis"] == "intervals" && !value["interval"].is_null());
+    let imported = findings["run"]["origin"]["kind"] == "imported";
+    assert!(imported || !within, "{findings}");
+    for value in values().filter(|value| !value["interval"].is_null()) {
+        assert_eq!(value["basis"] == "intervals", value["trials"] == 1, "{value}");
+    }
+    for (format, page) in pages {
+        let is_marked = words(format, page).contains("within one trial");
+        assert_eq!(is_marked, within, "{format}: {page}");
+    }
+}
+
+pub(crate) fn silent_slowed_and_missing_trials_leave_their_comparisons() {
+    let (whole, uneven) = (with_run(GOLDEN).findings("latest"), with_uneven_run());
+    let findings = uneven.findings("latest");
+    let result = |findings: &Value, id: &str| {
+        list(findings, "results").iter().find(|it| it["id"] == id).expect("the result").clone()
+    };
+    for (id, trials, outages) in [(SILENT, 6, Some(1)), (SLOWED, 6, None), (SHORT, 5, None)] {
+        let (before, after) = (result(&whole, id), result(&findings, id));
+        let of = |it: &Value| it["against_baseline"]["ratio"].as_f64().expect("a ratio");
+        assert!((of(&after) / of(&before) - 1.0).abs() < 0.05, "{before} {after}");
+        assert_eq!(after["against_baseline"]["verdict"], "lower", "{after}");
+        let value = &after["value"];
+        assert_eq!((value["trials"].as_i64(), value["outages"].as_i64()), (Some(trials), outages), "{after}");
+    }
+    for format in ["terminal", "markdown", "html"] {
+        let page = words(format, &report(&uneven, format));
+        assert!(
+            page.contains("Nothing arrived in some trials") && page.contains("(1 of 6 trials)"),
+            "{page}"
+        );
+    }
+}
+
 pub(crate) fn numbers_agree_in_every_format() {
-    let (mut comparisons, mut changes, mut shown) = (0, 0, 0);
+    let (mut comparisons, mut changes, mut shown, mut steps) = (0, 0, 0, 0);
     for sandbox in every_run() {
         let rows = Csv::reported(&sandbox, "csv");
         comparisons += check_rows(&sandbox, &rows);
         let pages =
             ["terminal", "markdown", "html", "latex"].map(|format| (format, report(&sandbox, format)));
+        let findings = sandbox.findings("latest");
+        steps += check_steps(&findings);
+        check_counts(&findings, &pages);
+        check_marks(&findings, &pages);
         changes += check_breakdowns(&pages[1].1);
         for value in values(&pages[1].1) {
             for (format, page) in &pages {
@@ -175,5 +264,8 @@ pub(crate) fn numbers_agree_in_every_format() {
             shown += 1;
         }
     }
-    assert!(comparisons > 10 && changes > 4 && shown > 20, "{comparisons}, {changes}, {shown}");
+    assert!(
+        comparisons > 10 && changes > 4 && shown > 20 && steps > 4,
+        "{comparisons}, {changes}, {shown}, {steps}"
+    );
 }

@@ -16,6 +16,7 @@ mod ends;
 mod fallback;
 mod hostile;
 mod hostile_input;
+mod judges;
 mod kept;
 mod memory;
 mod other_users;
@@ -117,6 +118,11 @@ const CASES: &[Case] = &[
         test: agreement::numbers_agree_in_every_format,
     },
     Case {
+        name: "silent_slowed_and_missing_trials_leave_their_comparisons",
+        needs: &[],
+        test: agreement::silent_slowed_and_missing_trials_leave_their_comparisons,
+    },
+    Case {
         name: "row_has_the_assessed_value_and_no_unknown_values",
         needs: &[],
         test: stored_runs::row_has_the_assessed_value_and_no_unknown_values,
@@ -193,6 +199,21 @@ const CASES: &[Case] = &[
         name: "gate_fails_on_longer_tail_and_on_silent_trials",
         needs: &[],
         test: compare::gate_fails_on_longer_tail_and_on_silent_trials,
+    },
+    Case {
+        name: "equal_pairs_pass_and_worse_guarded_metrics_never_do",
+        needs: &[],
+        test: judges::equal_pairs_pass_and_worse_guarded_metrics_never_do,
+    },
+    Case {
+        name: "percentile_requirement_is_rarely_met_by_chance",
+        needs: &[],
+        test: judges::percentile_requirement_is_rarely_met_by_chance,
+    },
+    Case {
+        name: "disturbed_results_are_not_judged_and_others_are",
+        needs: &[],
+        test: judges::disturbed_results_are_not_judged_and_others_are,
     },
     Case {
         name: "baseline_stays_until_its_name_is_removed",

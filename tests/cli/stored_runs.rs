@@ -1,6 +1,7 @@
 //! Sandboxes with stored runs.
 
 use plumb_tests::Sandbox;
+use serde_json::Value;
 
 use crate::sandbox;
 
@@ -40,8 +41,53 @@ fn with_import(logs: &[&str]) -> Sandbox {
     sandbox
 }
 
+pub(crate) const SILENT: &str = "vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-offload=on";
+pub(crate) const SLOWED: &str = "vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-offload=off";
+pub(crate) const SHORT: &str = "pod-to-target/bulk/underlay-offload=on/vxlan-offload=on";
+
+/// A run of blocks that differ by up to 30 %, in which one trial is silent, one slowed and one missing.
+pub(crate) fn with_uneven_run() -> Sandbox {
+    let mut record: Value = serde_json::from_str(&raw(GOLDEN)).expect("JSON");
+    record["header"]["id"] = "uneven".into();
+    let trials = record["trials"].as_array_mut().expect("trials");
+    trials.retain(|trial| (trial["result"] != SHORT) || trial["block"] != 1);
+    for trial in trials {
+        let (block, index) = (trial["block"].as_u64().expect("a block"), trial["index"].as_u64());
+        let own = 1.0 + 0.01 * (index.expect("an index") * 5 % 7) as f64;
+        let left = match (trial["result"].as_str().expect("a result"), block) {
+            (SILENT, 2) => 0.0,
+            (SLOWED, 3) => 0.3,
+            _ => 1.0,
+        };
+        let of_block = [1.0, 0.7, 1.3, 0.8, 1.1, 0.9][block as usize];
+        scale(&mut trial["measurement"], "bytes", left * own * of_block);
+    }
+    let sandbox = sandbox();
+    let _ = sandbox.succeed(&["runs", "import", &sandbox.file("uneven.json", &record.to_string())]);
+    sandbox
+}
+
+pub(crate) fn raw(record: &str) -> String {
+    with_run(record).succeed(&["report", "latest", "--format", "raw"]).out
+}
+
+pub(crate) fn scale(record: &mut Value, number: &str, by: f64) {
+    match record {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value.as_f64().filter(|_| name == number) {
+                    Some(old) => *value = ((old * by) as u64).into(),
+                    None => scale(value, number, by),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| scale(value, number, by)),
+        _ => {}
+    }
+}
+
 pub(crate) fn every_run() -> impl Iterator<Item = Sandbox> {
-    let measured = [KINDS, DIRECTIONS, GOLDEN].into_iter().map(with_run);
+    let measured = [KINDS, DIRECTIONS, GOLDEN].into_iter().map(with_run).chain([with_uneven_run()]);
     measured.chain(IMPORTS.into_iter().map(with_import))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use findings::{Basis, Comparison, Difference, Findings, Interval};
-use report::{Format, Options, render};
+use report::{Format, Judgement, Options, live_results, render};
 
 use crate::sample;
 
@@ -119,16 +119,52 @@ fn check(name: &str, findings: &Findings) -> usize {
     places
 }
 
-#[test]
-fn each_comparison_is_shown_with_its_verdict() {
-    let samples = [
+fn samples() -> [(&'static str, Findings); 6] {
+    [
         ("egress", sample::findings()),
         ("alternatives", sample::alternatives::alternatives()),
         ("sweep", sample::sweep::sweep()),
         ("machines", sample::machines::machines()),
         ("probed", sample::probed::probed()),
         ("imported", sample::imported::imported()),
-    ];
-    let places: usize = samples.iter().map(|(name, findings)| check(name, findings)).sum();
+    ]
+}
+
+#[test]
+fn each_comparison_is_shown_with_its_verdict() {
+    let places: usize = samples().iter().map(|(name, findings)| check(name, findings)).sum();
     assert!(places > 100, "only {places} places were found");
+}
+
+#[test]
+fn live_view_shows_the_values_and_verdicts_of_the_page() {
+    let options = Options { colour: false, width: 400, ..Options::default() };
+    let mut steps = 0;
+    for (name, mut findings) in samples() {
+        let own = findings.results.iter_mut().filter_map(|result| result.against_baseline.as_mut());
+        for (number, comparison) in own.enumerate() {
+            comparison.verdict = VERDICTS[number % VERDICTS.len()];
+        }
+        let page = render(&findings, None, Format::Markdown, &options).replace('\u{a0}', " ");
+        for (result, live) in findings.results.iter().zip(live_results(&findings)) {
+            assert_eq!((&live.result, live.trials), (&result.id, result.value.trials));
+            assert!(page.contains(&live.value), "{name}: {} of {} is not in {page}", live.value, live.result);
+            let range = live.range.map_or(live.value.clone(), |range| format!("({range}"));
+            assert!(page.contains(&range), "{name}: {range} of {} is not in {page}", live.result);
+            let Some((step, comparison)) = live.step.zip(result.against_baseline) else { continue };
+            let phrase = match comparison.verdict {
+                Difference::None => Judgement::NotSignificant,
+                Difference::Unclear => Judgement::Unclear,
+                Difference::Lower | Difference::Higher => match result.metric.more_is_better() {
+                    None => Judgement::Different,
+                    Some(more) if more == (comparison.verdict == Difference::Higher) => Judgement::Better,
+                    Some(_) => Judgement::Worse,
+                },
+            };
+            assert_eq!(step.judgement, phrase, "{name}: {}", live.result);
+            assert_eq!(step.change, findings::change(comparison.ratio), "{name}: {}", live.result);
+            steps += 1;
+        }
+    }
+    assert!(steps > 10, "only {steps} steps");
 }
