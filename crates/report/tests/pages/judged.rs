@@ -162,14 +162,9 @@ fn live_view_shows_the_values_and_verdicts_of_the_page() {
                 },
             };
             assert_eq!(step.judgement, phrase, "{name}: {}", live.result);
-            assert_eq!(step.change, findings::change(result.value.estimate / reference(&findings, result)));
+            assert_eq!(step.change, findings::change(comparison.ratio), "{name}: {}", live.result);
             steps += 1;
         }
     }
     assert!(steps > 10, "only {steps} steps");
-}
-
-fn reference(findings: &Findings, result: &findings::ResultSummary) -> f64 {
-    let baseline = |it: &&findings::ResultSummary| it.baseline && it.workload == result.workload;
-    findings.results.iter().find(baseline).map_or(f64::NAN, |it| it.value.estimate)
 }
