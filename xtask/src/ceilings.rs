@@ -27,7 +27,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("sys", 40963, "opens processes of other users for root; bounded reading of files; packet sockets and taps without checksums"),
     ("topology", 55038, "finds the devices between two namespaces, and ends at tunnels that carry themselves; builds faults, and networks of both families with NAT66; ICMPv6 errors; builds faults of NAT, checksums and netem, and reads their counters"),
     ("traffic", 58370, "modules without dependency cycles; probes the MTU of IPv6 paths, and finds MTU holes"),
-    ("units", 2545, "small shares"),
+    ("units", 2581, "small shares; digits after rounding up"),
     ("watch", 16257, "the verdict of the comparison; violations of guards; the live state of a run and repeated measurements, which were in cli"),
     ("web", 23114, "drift and expected range of a history; sparklines of scenarios; cached histories"),
     ("workload", 19678, "guarded metrics of each kind; names of percentiles; mean round trip of a running trial; packet sizes that a workload needs; small datagrams need none; lengths of headers"),
