@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("agent", 11758, "guest memory in modules for each job; addresses of either family; searches for MTU holes"),
-    ("analysis", 146142, "makes the verdicts of runs and comparisons; judges requirements, which report did; causes of faults; roles of findings; guarded metrics; levels of a history; offloads, MTUs and CPU limits of existing hosts as findings; black holes that affect a workload, or only its replies; one claim for each hole or device; headers of IPv6"),
+    ("analysis", 146143, "makes the verdicts of runs and comparisons; judges requirements, which report did; causes of faults; roles of findings; guarded metrics; levels of a history; offloads, MTUs and CPU limits of existing hosts as findings; black holes that affect a workload, or only its replies; one claim for each hole or device; headers of IPv6"),
     ("budgets", 2085, ""),
     ("cli", 132459, "plumb between, runs history, limits of guarded metrics; address families, the live view of ping; iperf3's ignored flags, lab leftovers, manual page sections, unreadable scenario files; list items of wrapped pages; interrupted searches for a hole, pages found when the build script runs"),
     ("codecs", 18317, "numbers of iperf3 without buffering"),
