@@ -102,7 +102,7 @@ const EXIT_STATUS: &str = "Exit status: 0 success; 1 failure (`check` and `watch
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure a scenario: create its lab, run the trials and print a report
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// Measure the path between two containers, pods, processes or namespaces of this machine
     Between(between::BetweenArgs),
     /// Measure two settings of a scenario, or two servers, and report which is faster

@@ -54,7 +54,7 @@ mod tests {
             };
             assert_eq!(sentence(metric, &change, ["A", "B"]).as_deref(), Some(expected));
         };
-        use Difference::{Higher, Lower, None, Unclear};
+        use Difference::{Higher, Lower, Unclear};
         check(Metric::Throughput, 1.42, Higher, "B is 1.42 times (1.36 to 1.48) faster than A.");
         check(Metric::Throughput, 0.5, Lower, "A is 2.00 times (1.92 to 2.08) faster than B.");
         check(Metric::RoundTrip, 0.5, Lower, "B is 2.00 times (1.92 to 2.08) faster than A.");
@@ -68,7 +68,7 @@ mod tests {
         check(
             Metric::Throughput,
             1.0,
-            None,
+            Difference::None,
             "A and B are equally fast within the noise: 1.00 (0.960 to 1.04).",
         );
     }

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn explains_ambiguous_and_unknown_settings() {
         for (name, sides, expected) in [
-            ("quick", ["throughput", "latency"], "selects 5 results of the workload throughput"),
+            ("quick", ["throughput", "node-to-node"], "selects 5 results of the workload throughput"),
             ("quick", ["node-to-node", "vxlan"], "no path, workload or level `vxlan`"),
             ("quick", ["node-to-node,throughput", "pod-to-pod,latency"], "no workload in common"),
             ("quick", ["node-to-node,pod-to-pod", "pod-to-pod"], "no result has all of"),
@@ -129,7 +129,7 @@ mod tests {
             let error = select(name, sides).expect_err(expected);
             assert!(error.contains(expected), "{sides:?}: {error}");
         }
-        let error = select("quick", ["throughput", "latency"]).expect_err("ambiguous");
+        let error = select("quick", ["throughput", "node-to-node"]).expect_err("ambiguous");
         assert!(error.contains("add one of node-to-node, pod-to-egress"), "{error}");
     }
 }
