@@ -4,9 +4,9 @@
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("agent", 11746, "guest memory in modules for each job; addresses of either family; searches for MTU holes"),
-    ("analysis", 145944, "makes the verdicts of runs and comparisons; judges requirements, which report did; causes of faults; roles of findings; guarded metrics; levels of a history; offloads, MTUs and CPU limits of existing hosts as findings; black holes that affect a workload, or only its replies; one claim for each hole or device"),
+    ("analysis", 147560, "makes the verdicts of runs and comparisons; judges requirements, which report did; causes of faults; roles of findings; guarded metrics; levels of a history; offloads, MTUs and CPU limits of existing hosts as findings; black holes that affect a workload, or only its replies; one claim for each hole or device; commands of the detected platform"),
     ("budgets", 2085, ""),
-    ("cli", 132459, "plumb between, runs history, limits of guarded metrics; address families, the live view of ping; iperf3's ignored flags, lab leftovers, manual page sections, unreadable scenario files; list items of wrapped pages; interrupted searches for a hole, pages found when the build script runs"),
+    ("cli", 132560, "plumb between, runs history, limits of guarded metrics; address families, the live view of ping; iperf3's ignored flags, lab leftovers, manual page sections, unreadable scenario files; list items of wrapped pages; interrupted searches for a hole, pages found when the build script runs; commands of platforms in explain"),
     ("codecs", 18317, "numbers of iperf3 without buffering"),
     ("findings", 14385, "the verdicts and trade-offs as data, guarded metrics, intervals of percentiles; a path that cannot carry a workload"),
     ("fleet", 20389, "log lines; connections and members in two files each, none over 400 lines; members reach NATS by IPv6"),
@@ -31,5 +31,5 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("watch", 16257, "the verdict of the comparison; violations of guards; the live state of a run and repeated measurements, which were in cli"),
     ("web", 23114, "drift and expected range of a history; sparklines of scenarios; cached histories"),
     ("workload", 19603, "guarded metrics of each kind; names of percentiles; mean round trip of a running trial; packet sizes that a workload needs; small datagrams need none"),
-    ("xtask", 32200, "the crate watch and the restricted crates of endpoints; fonts of picture tests"),
+    ("xtask", 32355, "captures of the cookbook; the crate watch and the restricted crates of endpoints; fonts of picture tests"),
 ];

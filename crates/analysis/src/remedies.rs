@@ -18,10 +18,14 @@ struct Setting {
 }
 
 const SETTINGS: [Setting; 5] = [
-    Setting { name: "queues", findings: &["single-queue-bound", "too-many-queues"], on_linux: true },
+    Setting { name: "multiqueue", findings: &["single-queue-bound", "too-many-queues"], on_linux: true },
     Setting { name: "vhost", findings: &["vhost-off"], on_linux: true },
-    Setting { name: "mtu", findings: &["mtu-mismatch", "black-hole", "fragmentation"], on_linux: false },
-    Setting { name: "checksum", findings: &["offload-off"], on_linux: false },
+    Setting {
+        name: "packet-size",
+        findings: &["mtu-mismatch", "black-hole", "fragmentation"],
+        on_linux: false,
+    },
+    Setting { name: "checksums", findings: &["offload-off"], on_linux: false },
     Setting { name: "encapsulation", findings: &["vxlan-cost"], on_linux: false },
 ];
 
@@ -84,7 +88,7 @@ impl PlatformSetting {
 }
 
 const PLACEHOLDERS: [&str; 11] =
-    ["broken", "cidr", "device", "guest", "mtu", "netdev", "queues", "switch", "vectors", "vmid", "zone"];
+    ["broken", "bytes", "cidr", "device", "guest", "netdev", "number", "switch", "vectors", "vmid", "zone"];
 
 /// The platforms of the paths that exist without plumb. A lab consists of plain Linux devices.
 pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
@@ -146,7 +150,7 @@ pub(crate) fn complete(findings: &mut Findings) {
             Some(Change::Mtu { mtu, .. }) => Some(mtu.to_string()),
             _ => None,
         };
-        let values: Vec<(&str, &str)> = mtu.iter().map(|mtu| ("mtu", mtu.as_str())).collect();
+        let values: Vec<(&str, &str)> = mtu.iter().map(|mtu| ("bytes", mtu.as_str())).collect();
         let mut commands = commands(&platforms, setting.name, &values);
         if commands.is_empty() && setting.on_linux {
             commands = self::commands(&BTreeSet::from([LINUX]), setting.name, &values);

@@ -1,3 +1,5 @@
+//! Platforms are detected by device names, and the table is complete.
+
 use std::collections::BTreeSet;
 
 use super::*;

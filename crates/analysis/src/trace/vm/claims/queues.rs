@@ -75,6 +75,6 @@ fn commands(summary: &VmSummary, device: &VmDevice, given: u32, wanted: u32) -> 
     }
     let (queues, vectors) = (wanted.to_string(), (2 * wanted + 2).to_string());
     let netdev = device.netdev.as_deref().unwrap_or("net0");
-    let values = [("netdev", netdev), ("queues", queues.as_str()), ("vectors", vectors.as_str())];
-    super::commands(summary, "queues", &values).into_iter().chain([inside(wanted)]).collect()
+    let values = [("netdev", netdev), ("number", queues.as_str()), ("vectors", vectors.as_str())];
+    super::commands(summary, "multiqueue", &values).into_iter().chain([inside(wanted)]).collect()
 }
