@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::{Line, Stage, lines};
 
@@ -59,6 +59,12 @@ fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<
                 let last = last.strip_prefix("last=").map(str::parse).transpose()?;
                 for command in block.iter().filter_map(|row| row.strip_prefix("$ ")) {
                     let shown = typed(command)?;
+                    // It would be typed when the page is renewed again.
+                    let is_typed = |line: &Line| line.text.starts_with("$ ");
+                    ensure!(
+                        !shown.iter().any(is_typed),
+                        "`{command}` prints a line that looks like a command"
+                    );
                     let skipped = last.map_or(0, |last: usize| shown.len().saturating_sub(last));
                     writeln!(out, "$ {command}")?;
                     shown[skipped..].iter().try_for_each(|line| writeln!(out, "{}", line.text))?;
@@ -94,6 +100,8 @@ mod tests {
         });
         let want = "# T\n```console last=1\n$ first\nb\n$ second\nb\n```\n```toml a.toml\ntwo = 2\n```\n```text\nkept\n```\nend\n";
         assert_eq!((renewed.unwrap().as_str(), asked), (want, vec!["first".to_owned(), "second".to_owned()]));
+        let command = |_: &str| Ok(vec![Line { text: "$ reboot".into(), wrapped: false }]);
+        assert!(super::renewed("```console\n$ print\n```\n", folder.path(), &mut { command }).is_err());
         assert_eq!(fs::read_to_string(folder.path().join("a.toml")).unwrap(), "one = 1\n\ntwo = 2\n");
     }
 }
