@@ -103,8 +103,8 @@ pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
 
 fn of_device(DeviceState { device, kind, .. }: &DeviceState) -> Option<&'static str> {
     let name = device.rsplit_once(':').map_or(device.as_str(), |(_, name)| name);
-    // A virtual network of Proxmox's SDN may have such a name too, but is a bridge.
-    if kind == "bridge" && name.starts_with("vnet") {
+    // A virtual network of Proxmox's SDN may have such a name too, but is no tap device.
+    if kind != "tap" && name.starts_with("vnet") {
         return None;
     }
     let found = DEVICES.iter().find(|(_, patterns)| patterns.iter().any(|pattern| is_like(name, pattern)));

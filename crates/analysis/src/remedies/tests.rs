@@ -1,3 +1,5 @@
+//! Platforms are detected by device names, and the table is complete.
+
 use std::collections::BTreeSet;
 
 use super::*;
@@ -28,7 +30,6 @@ fn labels(findings: &Findings) -> BTreeSet<&'static str> {
 fn only_detected_platform_is_printed() {
     let names = [
         ("libvirt", "virbr0"),
-        ("libvirt", "vnet12"),
         ("Proxmox VE", "vmbr0"),
         ("Proxmox VE", "tap100i0"),
         ("Cilium", "lxc4f2a19c0be7d"),
@@ -48,7 +49,9 @@ fn only_detected_platform_is_printed() {
     }
     let mut device = device("pod:k6t-net1", 1500, &[]);
     assert_eq!(of_device(&device), Some("KubeVirt"));
-    (device.device, device.kind) = ("node:vnet1".into(), "bridge".into());
+    (device.device, device.kind) = ("node:vnet1".into(), "tap".into());
+    assert_eq!(of_device(&device), Some("libvirt"));
+    device.kind = "bridge".into();
     assert_eq!(of_device(&device), None, "may be a virtual network of Proxmox's SDN");
 }
 
