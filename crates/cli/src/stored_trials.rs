@@ -281,6 +281,7 @@ pub(crate) fn single(record: &RunRecord) -> Option<SingleMeasurement> {
         warnings: &trial.warnings,
         environment: header.environment.as_ref(),
         devices: &trial.devices,
+        counters: trial.counters.as_ref(),
     };
     NAMES.contains(&header.scenario.name.as_str()).then(|| analysis::single_measurement(&single))
 }

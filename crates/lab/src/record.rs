@@ -3,11 +3,12 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use samples::{ResultRecord, UnixMillis};
+use scenario::PlannedResult;
 
-use crate::request::{Request, paths_of};
+use crate::request::Request;
 
 pub(crate) fn results(request: &Request<'_>) -> Vec<ResultRecord> {
-    request.plan.results.iter().zip(paths_of(request)).map(|(result, path)| result.record(path)).collect()
+    request.plan.results.iter().map(PlannedResult::record).collect()
 }
 
 pub(crate) fn now() -> UnixMillis {

@@ -48,7 +48,7 @@ impl Path {
 
 impl PlannedResult {
     #[must_use]
-    pub fn record(&self, path: &Path) -> ResultRecord {
+    pub fn record(&self) -> ResultRecord {
         ResultRecord {
             id: self.id.to_string(),
             path: self.path.to_string(),

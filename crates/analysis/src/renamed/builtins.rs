@@ -40,7 +40,7 @@ fn record(scenario: &Scenario, plan: &Plan) -> RunRecord {
     let header = &mut run.record.header;
     header.scenario = scenario.record("");
     header.paths = scenario.paths.iter().map(Path::record).collect();
-    header.results = plan.results.iter().map(|result| result.record(path(result))).collect();
+    header.results = plan.results.iter().map(PlannedResult::record).collect();
     header.queue_factors = scenario.queue_factors();
     let machine = |host: &scenario::Host| {
         let settings = Some(host.vm.as_ref()?.record());

@@ -105,15 +105,6 @@ fn server_sends_the_packets_of_a_reverse_stream() {
 }
 
 #[test]
-fn headers_of_ipv6_are_longer() {
-    let mut run = made::datagrams(1472);
-    assert_eq!(claims(&run, "fragmentation"), []);
-    run.record.header.results.iter_mut().for_each(|result| result.ipv6 = true);
-    let claim = claims(&run, "fragmentation")[0].claim().to_string();
-    assert!(claim.contains("packets of 1520 bytes") && claim.contains("2 fragments"), "{claim}");
-}
-
-#[test]
 fn smaller_mtu_concerns_only_its_own_path() {
     let mut run = Fixture::new(6);
     for (path, middle) in [("a-to-b", "node:va"), ("a-to-c", "node:vc")] {

@@ -96,7 +96,7 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
         Conclusion::Broken { .. } => {}
         _ => {
             let causes = verdict.causes.iter().take(scope.cautions);
-            rows.extend(labelled("Why", causes.map(|cause| statement(cause, scope.brief).into())));
+            rows.extend(labelled("Why", causes.map(|cause| statement(Tone::Plain, cause, scope.brief))));
         }
     }
     rows.extend(verdict.next.as_ref().map(|next| step(next, scope.brief)));

@@ -24,6 +24,7 @@ pub(crate) fn run_is_read_back_unchanged(place: &Place) {
                 reason: EndReason::Precise { reach: 0.1 + 0.2 },
                 trials: 7,
                 black_hole: None,
+                counters: None,
             },
             ResultEnd {
                 result: "a".into(),
