@@ -1,4 +1,4 @@
-//! Verdict on whether two runs of one cell differ.
+//! Verdict on whether a cell differs between two runs.
 
 use crate::{
     distribution,
@@ -10,14 +10,12 @@ use crate::{
 };
 
 pub const CONFIDENCE: f64 = 0.95;
-/// The significance level. It also applies to p-values adjusted for many cells ([`crate::sweep::p`]).
+/// Also applies to p-values adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
 /// Fewer values never establish equality, because their interval may be narrow by chance.
 const FEWEST: usize = location::FEWEST;
-/// Bound of equality in floors.
 const BOUND_IN_FLOORS: f64 = 4.0;
-/// Limits of the bound of equality.
 const BOUND: (f64, f64) = (0.05, 0.5);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,15 +23,16 @@ pub struct AbResult {
     /// Ratio of the second to the first ([`Level::ratio`]).
     pub ratio: Estimate,
     pub p: f64,
-    /// The verdict if this is the only cell. With several cells, adjust their p-values and call [`Self::judged`].
+    /// The verdict for a single cell. With several, adjust their p-values and call [`Self::judged`].
     pub difference: Difference,
-    /// The lower and the higher level if the trials are mixtures of two.
+    /// Both levels if the trials are mixtures of two.
     pub mixture: Option<[Part; 2]>,
     fewest: usize,
 }
 
-/// Compares the trials of one cell in two independent runs; a is the reference. `floor` is the relative difference
-/// (0.02 is 2 %) that two identical runs may show in addition to the scatter of their trials. Outages (0) are ignored.
+/// Compares the trials of a cell in two independent runs; a is the reference. `floor` is the relative
+/// difference (0.02 is 2 %) that two identical runs may show in addition to the spread of their trials.
+/// Ignores outages (0).
 pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let positive = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<_>>();
     let (a, b) = (positive(a), positive(b));
@@ -65,7 +64,6 @@ impl AbResult {
         if few || !self.levels_agree(difference, floor) { Difference::Unclear } else { difference }
     }
 
-    /// Returns true if there is no mixture.
     #[must_use]
     pub fn levels_agree(&self, difference: Difference, floor: f64) -> bool {
         let agrees = |ratio: f64| match difference {
@@ -78,7 +76,7 @@ impl AbResult {
     }
 }
 
-/// The relative difference within which two runs are the same: four floors, but at least 5 % and at most 50 %.
+/// The relative difference within which two runs are the same: four floors, limited to 5 to 50 %.
 #[must_use]
 pub fn same_within(floor: f64) -> f64 {
     (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)
@@ -86,10 +84,10 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// A difference needs an interval of the [`change`] that excludes 1 and a p of at most [`MOST_P`], which takes four
-/// values on each side. Within noise, the interval contains 1 and lies within [`same_within`] (an equivalence test:
-/// Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). The rest is unclear, including an interval
-/// below [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
+/// A difference needs an interval of the [`change`] that excludes 1 and a p of at most [`MOST_P`], which
+/// takes four values on each side. Within noise, the interval contains 1 and is within [`same_within`] (an
+/// equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). The rest is
+/// unclear, including an interval below [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
@@ -102,10 +100,10 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     }
 }
 
-/// The interval of the change itself: each end combines its distance from the ratio with the floor in quadrature,
-/// because their errors are independent (Zou and Donner, Statistics in Medicine 27, 2008).
+/// The interval of the change itself: each end combines its distance from the ratio with the floor in
+/// quadrature, because their errors are independent (Zou and Donner, Statistics in Medicine 27, 2008).
 ///
-/// Returns `None` without an interval of positive numbers.
+/// `None` without an interval of positive numbers.
 pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     let i = ratio.interval.filter(|i| ratio.value > 0.0 && i.low > 0.0 && i.high.is_finite())?;
     let fits = floor >= 0.0 && floor.is_finite();
@@ -186,11 +184,7 @@ mod tests {
         assert_eq!(better.difference, Difference::Higher);
         let history = better.scaled(0.9);
         assert!(history.mixture.is_some_and(|it| it.iter().all(|part| part.ratio.value < 0.95)));
-        assert_eq!(
-            history.judged(0.001, 0.02),
-            Difference::Unclear,
-            "both levels are below those of the history"
-        );
+        assert_eq!(history.judged(0.001, 0.02), Difference::Unclear, "both levels are below the history's");
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use crate::describe;
 
 pub const FEWEST: usize = 8;
-/// The minimum number of groups that is required to detect groups in different modes.
+/// The minimum number of groups for detecting groups in different modes.
 const FEWEST_GROUPS: usize = 5;
 /// The minimum fraction of the values in the smaller mode.
 pub const LEAST_SHARE: f64 = 0.1;
 /// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: the
-/// two halves of a normal distribution have D = 2.65, those of a uniform one 3.46. This bound lies near the
-/// 98 % point of D for uniform samples of 8 to 120 values, by simulation.
+/// halves of a normal distribution have D = 2.65, and of a uniform one 3.46. This bound is about the 98 %
+/// point of D for uniform samples of 8 to 120 values, by simulation.
 pub fn least_separation(n: usize) -> f64 {
     4.0 + 28.0 / n as f64
 }
@@ -39,9 +39,9 @@ fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
     Some(TwoLevels { low: describe::median(lower)?, high: describe::median(upper)?, share_high })
 }
 
-/// Returns the two modes of values that come in groups, such as the intervals of each trial. If values
-/// alternate within groups, the minority modes must hold at least three values and [`LEAST_SHARE`] of all. If
-/// whole groups lie in one mode, each group counts as a single observation.
+/// Returns the two modes of grouped values, such as the intervals of several trials. If values alternate
+/// within groups, the minority modes must hold at least three values and [`LEAST_SHARE`] of all. If whole
+/// groups are in one mode, a group counts as a single observation.
 pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     let levels = bimodal(&groups.concat())?;
     let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();
@@ -54,7 +54,7 @@ pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     (goes_back || are_apart(groups)).then_some(levels)
 }
 
-/// Returns whether each mode contains at least two groups. The bound lies near the 99 % point of D for 5 to 10
+/// Returns whether each mode contains at least two groups. The bound is about the 99 % point of D for 5 to 10
 /// uniform values, by simulation.
 fn are_apart(groups: &[Vec<f64>]) -> bool {
     let medians = groups.iter().filter_map(|group| describe::median(group)).collect::<Vec<_>>();
@@ -62,8 +62,8 @@ fn are_apart(groups: &[Vec<f64>]) -> bool {
     sorted.and_then(|v| split(&v, 2.0, 4.0 + 60.0 / v.len() as f64)).is_some()
 }
 
-/// Compares Ashman's D with its bound. Both are squared and multiplied out, so that two exact levels need no division
-/// by zero.
+/// Compares Ashman's D with its bound, both squared and multiplied out, so that two exact levels need no
+/// division by zero.
 fn apart(lower: &[f64], upper: &[f64], separation: f64) -> Option<bool> {
     let distance = describe::mean(upper)? - describe::mean(lower)?;
     let spread = describe::variance(lower)? + describe::variance(upper)?;

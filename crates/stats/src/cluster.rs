@@ -1,5 +1,5 @@
-//! Fractions and percentiles of items in clusters. Items in a cluster, e.g. the messages of a trial, may depend on
-//! each other.
+//! Fractions and percentiles of items in clusters, e.g. the messages of a trial, which may depend on each
+//! other.
 
 use statrs::{
     distribution::{DiscreteCDF, Hypergeometric},
@@ -11,11 +11,11 @@ use crate::{
     interval::{Estimate, Interval},
 };
 
-/// Degrees of freedom at which Student's distribution is practically normal.
+/// Student's distribution is practically normal.
 const MANY: f64 = 1e6;
 const STEPS: usize = 100;
 
-/// An interval of which either end may be unknown because there are too few items.
+/// An end is `None` if there are too few items.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     pub low: Option<f64>,
@@ -36,9 +36,9 @@ impl From<Interval> for Bounds {
     }
 }
 
-/// Pooled fraction of affected items, from the numbers of affected and of all items in each cluster, with
-/// Clopper and Pearson's interval for the effective number of items (Korn and Graubard 1998). There is no
-/// interval for a single cluster.
+/// Pooled fraction, from the numbers of affected and of all items in each cluster, with Clopper and Pearson's
+/// interval for the effective number of items (Korn and Graubard 1998). There is no interval for a single
+/// cluster.
 #[must_use]
 pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let (part, whole) = sums(clusters)?;
@@ -86,8 +86,8 @@ pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     (value, bounds)
 }
 
-/// Probability that at least this number of the affected items is in b if a and b do not differ (Fisher's exact test,
-/// one-sided). Each pair is the number of affected and of all items.
+/// Probability that at least this number of the affected items is in b if a and b do not differ (Fisher's
+/// exact test, one-sided). Pairs are the numbers of affected and of all items.
 #[must_use]
 pub fn more_in_b(a: (u64, u64), b: (u64, u64)) -> f64 {
     let Some(before) = b.0.checked_sub(1) else { return 1.0 };
@@ -100,8 +100,8 @@ fn sums(clusters: &[(f64, f64)]) -> Option<(f64, f64)> {
     (clusters.iter().all(valid) && whole > 0.0 && whole.is_finite()).then_some((part, whole))
 }
 
-/// Number of independent items that are as informative as these clusters. The excess variance due to clusters
-/// is estimated and therefore multiplied by the square of Student's quantile.
+/// Number of equally informative independent items. The excess variance due to clusters is estimated and
+/// therefore multiplied by the square of Student's quantile.
 fn effective_items(clusters: &[(f64, f64)], share: f64, confidence: f64) -> Option<f64> {
     let (part, whole) = sums(clusters)?;
     let used = clusters.iter().filter(|it| it.1 > 0.0).count() as f64;

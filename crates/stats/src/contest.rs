@@ -2,12 +2,12 @@
 
 use crate::{describe, distribution::student_quantile};
 
-/// The two-sided confidence of each comparison. It is high because a contest is evaluated repeatedly.
+/// The two-sided confidence of a comparison, which is high because a contest is evaluated repeatedly.
 const CONFIDENCE: f64 = 0.99;
-/// The relative scatter assumed before anything is repeated (a difference of logarithms).
+/// The relative spread assumed before anything is repeated (a difference of logarithms).
 const ASSUMED_SCATTER: f64 = 0.05;
 const ASSUMED_FREEDOM: f64 = 2.0;
-/// The degrees of freedom given to the pooled scatter when it moderates a contestant's own.
+/// The weight of the pooled variance, in degrees of freedom.
 const SHARED_FREEDOM: f64 = 4.0;
 
 /// Contestants by their index in the series passed to [`Contest::of`]. Higher is better.
@@ -22,11 +22,11 @@ struct Contestant {
 }
 
 impl Contest {
-    /// Creates a contest from logarithms. A contestant without values, or with one that is not finite, does
+    /// Creates a contest from logarithms. Contestants without values, or with values that are not finite, do
     /// not take part.
     ///
-    /// Its variance is the mean of its own and the pooled variance, weighted by degrees of freedom (Smyth
-    /// 2004, section 4; with a fixed prior weight of 4).
+    /// The variance is the mean of the contestant's and the pooled variance, weighted by degrees of freedom
+    /// (Smyth 2004, section 4; with a fixed prior weight of 4).
     #[must_use]
     pub fn of(series: &[Vec<f64>]) -> Self {
         let squares = series.iter().filter_map(|values| squares(values)).collect::<Vec<_>>();
@@ -105,7 +105,6 @@ mod tests {
         assert!(!contest.is_below(1, 0, 0.0) && contest.is_below(2, 0, 0.0));
     }
 
-    /// Twenty equal contestants with two values each: hardly any should be eliminated.
     #[test]
     fn equal_contestants_are_rarely_eliminated() {
         let mut random = Pcg64Mcg::seed_from_u64(31);

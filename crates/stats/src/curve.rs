@@ -11,29 +11,27 @@ use crate::{
 
 /// A level within this fraction of the plateau is on it.
 pub const ALIKE: f64 = 0.05;
-/// The minimum relative scatter of a trial, assumed if no level was repeated: half of [`ALIKE`].
+/// The minimum relative spread of trials, assumed if no level was repeated: half of [`ALIKE`].
 pub const ASSUMED_SCATTER: f64 = 0.025;
 pub const DRAWS: usize = 1000;
 
 const CONFIDENCE: f64 = 0.95;
-/// The seed is fixed, so that the same curve always has the same result.
 const SEED: u64 = 0x6b6e_6565;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plateau {
-    /// The first level on the plateau, or the last level of all if the curve is still rising at its end.
+    /// The first level on the plateau, or the last level if the curve is still rising there.
     pub index: usize,
-    /// Levels that may be the knee, in order and including `index`. A later level on the plateau is not plausible if
-    /// an earlier one is certain to be on it.
+    /// Levels that may be the knee, in order and including `index`. Excludes plateau levels after one that is
+    /// certain to be on the plateau.
     pub plausible: Vec<usize>,
-    /// The median of the trials on the plateau, in the unit of the values, with its exact interval if there
-    /// are at least two.
+    /// The median of the trials on the plateau, with its exact interval if there are at least two.
     pub value: Estimate,
-    /// The first level after the plateau that is established to be below it.
+    /// The first level after the plateau that is certainly below it.
     pub falls_at: Option<usize>,
 }
 
-/// Finds the plateau of a curve. `levels` holds the trials of each level, in order.
+/// Finds the plateau of a curve. `levels` holds the trials by level, in order.
 ///
 /// A level is on the plateau if its median is less than [`ALIKE`] below the plateau's value, which is the
 /// median of the medians within [`ALIKE`] of the best. The plausible levels are the middle 95 % of the knees
@@ -149,8 +147,8 @@ impl Draws {
     }
 }
 
-/// Returns logarithms, inflated to correct for the fitted medians. If no level was repeated, uses the residuals of
-/// the plateau's levels, with a scatter of at least [`ASSUMED_SCATTER`].
+/// Returns logarithms, inflated to correct for the fitted medians. If no level was repeated, uses the
+/// residuals of the plateau's levels, with a spread of at least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()

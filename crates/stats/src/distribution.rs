@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The maximum number of values per paired sample for which the signed-rank distribution is computed exactly.
+/// The maximum number of values for the exact signed-rank distribution.
 const EXACT_SIGNED_RANK: usize = 100;
 
 /// P(B <= k) for B binomial(n, 1/2), k = 0..=n.
@@ -34,7 +34,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     let mut largest = numbers.to_vec();
     largest.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
     let top: usize = largest.iter().take(size).sum();
-    // ways[k][s] is the number of choices of k numbers whose sum is s.
+    // ways[k][s] is the number of choices of k numbers with sum s.
     let mut ways = vec![vec![0.0; top + 1]; size + 1];
     ways[0][0] = 1.0;
     for (seen, &number) in numbers.iter().enumerate() {
@@ -51,7 +51,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     ways.swap_remove(size).into_iter().map(|count| count / total).collect()
 }
 
-/// Returns the probability of each sum if each number is included with probability 1/2.
+/// Returns the distribution of the sum if numbers are included with probability 1/2.
 pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
     let top = numbers.iter().sum();
     let mut chance = vec![0.0; top + 1];
@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn gives_published_tail_values() {
-        for (what, got, want) in [
+        for (name, got, want) in [
             ("signed rank n=5 T<=0", signed_rank_cdf(5)[0], 1.0 / 32.0),
             ("signed rank n=6 T<=2", signed_rank_cdf(6)[2], 3.0 / 64.0),
             ("signed rank n=10 T<=8", signed_rank_cdf(10)[8], 25.0 / 1024.0),
             ("normal", normal_cdf(1.959_963_985), 0.975),
             ("normal quantile", normal_quantile(0.975), 1.959_963_985),
         ] {
-            assert!((got - want).abs() < 1e-9, "{what}: {got} is not {want}");
+            assert!((got - want).abs() < 1e-9, "{name}: {got} is not {want}");
         }
     }
 

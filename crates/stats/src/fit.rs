@@ -12,7 +12,7 @@ use crate::{
 
 pub const BASELINE: usize = 0;
 
-/// Degrees of freedom of the scatter shared by a workload's comparisons, as a multiple of n - 1.
+/// Degrees of freedom of the workload's pooled variance, as a multiple of n - 1.
 const SHARED_FREEDOM: f64 = 2.0;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -26,11 +26,11 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Fits the positive values of each result, by block and with the baseline first. Other values (outages)
-    /// are ignored. Returns `None` if the baseline has no values.
+    /// Fits the positive values of all results, by block and with the baseline first. Ignores other values
+    /// (outages). Returns `None` if the baseline has no values.
     ///
-    /// The intervals of the run's `family` of comparisons hold together with the requested confidence, while
-    /// the interval of a value holds by itself.
+    /// The intervals of the run's `family` of comparisons hold together with the requested confidence. The
+    /// interval of a value holds by itself.
     #[must_use]
     pub fn of(results: &[Blocks], again: &Blocks, family: Family) -> Option<Self> {
         let logs: Vec<Blocks> = results.iter().map(location::logarithms).collect();
@@ -104,8 +104,8 @@ impl Fit {
         noise::floor(&ratio, again.n, self.scatter, confidence)
     }
 
-    /// Compares the second value of each pair with the first, using this workload's scatter, e.g. for trials with and
-    /// without other traffic.
+    /// Compares the second values of pairs with the first, using this workload's spread, e.g. for trials with
+    /// and without other traffic.
     #[must_use]
     pub fn of_pairs(&self, pairs: &[(f64, f64)], confidence: f64) -> Option<(Estimate, Difference)> {
         self.judged(|family| ratio_of(pairs, self.scatter, (family, confidence)), confidence)
@@ -116,15 +116,14 @@ impl Fit {
         paired(self.again.as_ref()?, self.scatter, (Family::SINGLE, confidence))
     }
 
-    /// Compares a result with another and judges it against the noise floor. The verdict is unclear without a noise
-    /// floor.
+    /// Judges a result relative to another against the noise floor. Unclear without a noise floor.
     #[must_use]
     pub fn judge(&self, result: usize, reference: usize, confidence: f64) -> Option<(Estimate, Difference)> {
         self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)
     }
 
     /// The interval of the family must exclude 1 for a difference. The single interval decides whether two
-    /// results are within noise, because otherwise the number of other results could leave this one unclear.
+    /// results are within noise, so that the number of other results cannot make this one unclear.
     fn judged(
         &self,
         ratio: impl Fn(Family) -> Option<Estimate>,
@@ -146,8 +145,8 @@ impl Fit {
     }
 }
 
-/// Ratio second/first of positive pairs, one per block. `scatter` is the standard deviation of the workload's
-/// log ratios.
+/// Ratio second/first of positive pairs, one per block. `scatter` is the workload's standard deviation of log
+/// ratios.
 #[must_use]
 pub fn paired_ratio(pairs: &[(f64, f64)], scatter: f64, confidence: f64) -> Option<Estimate> {
     ratio_of(pairs, scatter, (Family::SINGLE, confidence))
@@ -162,8 +161,8 @@ fn paired(step: &Location, scatter: f64, confidence: (Family, f64)) -> Option<Es
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
-/// Returns the wider of two intervals, one from the influence of the blocks and one from the workload's
-/// scatter, because a few blocks may agree by chance.
+/// Returns the wider of two intervals, from the influence of the blocks and from the workload's variance,
+/// because a few blocks may agree by chance.
 fn estimate(
     log: f64,
     own: f64,
@@ -247,7 +246,6 @@ mod tests {
         assert_eq!(nothing.value(1, SURE), None);
     }
 
-    /// A baseline with arbitrary values, and further results that have trials in some of its blocks.
     fn any_workload() -> impl Strategy<Value = Vec<Blocks>> {
         let values = || prop::collection::vec(1e-3..1e6f64, 12);
         let some = (values(), 1..12usize).prop_map(|(values, n)| blocks(&values[..n]));

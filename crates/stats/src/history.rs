@@ -31,7 +31,7 @@ const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Course {
-    /// At least one level.
+    /// At least one.
     Levels(Vec<Level>),
     /// A steady change, as the fitted values of the first and the last run.
     Drift { first: f64, last: f64 },
@@ -94,7 +94,7 @@ impl Next {
     }
 }
 
-/// Logarithms without isolated outliers, which are not levels. `None` if a value is not positive.
+/// Logarithms without isolated outliers. `None` if a value is not positive.
 fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     (values.len() >= FEWEST_RUNS && logs.iter().all(|log| log.is_finite())).then_some(())?;

@@ -11,8 +11,7 @@ pub const TO_STOP: f64 = 0.99;
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// Actual coverage probability of the method, from 0 to 1. With few values it can be below the requested
-    /// confidence.
+    /// Actual coverage probability, from 0 to 1. With few values it can be below the requested confidence.
     pub confidence: f64,
 }
 
@@ -29,8 +28,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the distance to the farther end of the interval, relative to the value: 0.02 if the value is known to
-    /// within 2 %. `None` without an interval, or for a value that is not positive.
+    /// Returns the relative distance to the farther end of the interval: 0.02 if the value is known to within
+    /// 2 %. `None` without an interval, or for a value that is not positive.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         let interval = self.interval.filter(|_| self.value > 0.0)?;

@@ -12,12 +12,12 @@ const LONGEST: usize = 8192;
 
 /// Upper limit for the correlation of neighbours. A higher estimate means that the level itself wanders.
 const MOST_LIKENESS: f64 = 0.7;
-/// Fraction of the steps, smallest first, that the variance is estimated from.
+/// Fraction of the steps, smallest first, used to estimate the variance.
 const KEPT: f64 = 0.85;
 /// Mean square of the smallest [`KEPT`] of normal values with variance 1: 1 - 2 q f(q) / 0.85 with the density f at
 /// the 92.5 % point q = 1.4395.
 const SQUARE_OF_KEPT: f64 = 0.5206;
-/// Outlier limit: maximum distance from the median of the neighbours, in standard deviations.
+/// Outlier limit: distance from the median of the neighbours, in standard deviations.
 const MOST_OFF: f64 = 3.0;
 /// Variance inflation assumed if most values are equal.
 const MOST_INFLATION: f64 = 6.0;
@@ -50,7 +50,6 @@ pub fn split(values: &[f64], least: f64) -> Option<Vec<Level>> {
     join(values, found, least)
 }
 
-/// Minimizes the sum of squares within the two levels, each of which has at least `least` values.
 pub(crate) fn best_edge(values: &[f64], least: usize) -> usize {
     let sums = Sums::of(values);
     let cost = |edge: &usize| sums.cost(0, *edge) + sums.cost(*edge, values.len());
@@ -63,7 +62,7 @@ pub(crate) fn penalty(values: &[f64]) -> Option<f64> {
 }
 
 /// Returns the indices at which the mean changes: the partition with the least sum of squares plus `penalty`
-/// per change, with no segment shorter than `least`. Exact, by PELT (Killick, Fearnhead & Eckley 2012).
+/// per change, with segments of `least` values or more. Exact, by PELT (Killick, Fearnhead & Eckley 2012).
 pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>> {
     if least == 0 || !penalty.is_finite() || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -170,8 +169,8 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
     Some(Level { start, end, value: describe::median(&values[start..end])? })
 }
 
-/// Merges neighbouring levels that are too close to be a jump, starting with the closest pair, because each merge
-/// moves the median that the next pair is compared with. A rise and the same fall have the same size.
+/// Merges neighbouring levels that are too close to be a jump, the closest pair first, because a merge moves
+/// the median. A rise and the same fall have the same size.
 fn join(values: &[f64], mut levels: Vec<Level>, least: f64) -> Option<Vec<Level>> {
     let apart = |pair: &[Level]| {
         let smaller = pair[0].value.abs().min(pair[1].value.abs()).max(f64::MIN_POSITIVE);

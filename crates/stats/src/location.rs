@@ -1,4 +1,4 @@
-//! Robust location of logarithms and the influence of each block on it.
+//! Robust location of logarithms and the influence of blocks on it.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::{
 
 pub type Blocks = BTreeMap<u32, f64>;
 
-/// The minimum number of values for a biweight and an interval. With fewer values, a disturbed value
-/// cannot be detected.
+/// The minimum number of values for a biweight and an interval. With fewer, a disturbed value cannot be
+/// detected.
 pub const FEWEST: usize = 5;
-/// The minimum scatter of logarithms (0.1 %), because equal values may be the result of rounding.
+/// The minimum standard deviation of logarithms (0.1 %), because equal values may result from rounding.
 pub const LEAST_SCATTER: f64 = 0.001;
 
 const NORMAL_MAD: f64 = 0.674_489_75;
@@ -30,14 +30,13 @@ const MEDIAN_ERROR: f64 = 1.16;
 const FEWEST_UNPAIRED: usize = 2;
 const MOST_STEPS: usize = 50;
 
-/// Tukey's biweight of logarithms (Mosteller and Tukey 1977). With fewer values than [`FEWEST`], this is the
-/// median.
+/// Tukey's biweight of logarithms (Mosteller and Tukey 1977), or the median of fewer than [`FEWEST`] values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Location {
     pub(crate) value: f64,
     pub(crate) n: usize,
     pub(crate) weight: f64,
-    /// How far the value of each block moves the location. The sum of their squares is the variance.
+    /// The effect of each block's value on the location. The sum of squares is the variance.
     pub(crate) influence: Blocks,
 }
 
@@ -123,8 +122,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Creates a level from positive values that share no blocks with the rest of the workload. Other values are
-    /// ignored.
+    /// Creates a level from positive values that share no blocks with the rest of the workload.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let logs = numbered(values);
@@ -144,7 +142,7 @@ impl Level {
     }
 
     /// Returns the ratio of this level to an independent one, with Welch's interval (Biometrika 34, 1947) for
-    /// unequal variances. There is no interval with fewer than two values on either side.
+    /// unequal variances, which needs two values on each side.
     #[must_use]
     pub fn ratio(&self, reference: &Self, confidence: f64) -> Option<Estimate> {
         let variance = |it: &Self| it.variance.max(LEAST_SCATTER.powi(2) / it.n as f64);
@@ -170,7 +168,7 @@ pub(crate) fn estimate(log: f64, half: Option<f64>, confidence: f64) -> Option<E
     all.then(|| Estimate { value: without_rounding_error(log.exp()), interval })
 }
 
-/// Rounds to twelve digits, so that a single value is returned as it was measured.
+/// Rounds to twelve digits, so that the location of a single value is that value.
 fn without_rounding_error(value: f64) -> f64 {
     let scale = 10f64.powi(11 - value.log10().floor() as i32);
     let rounded = (value * scale).round() / scale;

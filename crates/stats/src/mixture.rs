@@ -7,16 +7,16 @@ pub const LEAST_RATIO: f64 = 1.1;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// The level in the first sample.
+    /// In the first sample.
     pub value: f64,
-    /// The level in the second sample relative to the first.
+    /// Second sample relative to the first.
     pub ratio: Estimate,
-    /// Fraction of values at this level in each sample, from 0 to 1.
+    /// Fraction of values at this level in each sample.
     pub shares: [f64; 2],
 }
 
-/// Returns the lower and the higher level of two samples of positive values, if both are mixtures: all values together
-/// are bimodal ([`bimodal::bimodal`]), and both samples have values at each level.
+/// Returns both levels of two samples of positive values, if both are mixtures: all values together are
+/// bimodal ([`bimodal::bimodal`]), and both samples have values at each level.
 pub(crate) fn of(a: &[f64], b: &[f64], confidence: f64) -> Option<[Part; 2]> {
     let logs: Vec<f64> = a.iter().chain(b).map(|value| value.ln()).collect();
     let levels = bimodal::bimodal(&logs).filter(|it| it.high - it.low > LEAST_RATIO.ln())?;

@@ -7,7 +7,6 @@ pub struct Family(usize);
 impl Family {
     pub const SINGLE: Self = Self(1);
 
-    /// Zero comparisons are treated like one.
     #[must_use]
     pub fn of(comparisons: usize) -> Self {
         Self(comparisons.max(1))
@@ -18,8 +17,8 @@ impl Family {
         self.0
     }
 
-    /// Returns the confidence that each interval needs for all of them to hold with confidence `together`
-    /// (Sidak 1967). Comparisons with the same baseline hold together more often.
+    /// Returns the confidence for each interval so that all hold with confidence `together` (Sidak 1967).
+    /// Comparisons with the same baseline hold together more often.
     #[must_use]
     pub fn each(self, together: f64) -> f64 {
         together.powf(1.0 / self.0 as f64)

@@ -1,4 +1,4 @@
-//! The noise floor, i.e. the difference that this experiment shows between the baseline and itself.
+//! The noise floor, i.e. the difference between the baseline and itself.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -11,10 +11,10 @@ use crate::{
 /// Recommended minimum floor for repeated measurements on a shared machine.
 pub const USUAL_MINIMUM: f64 = 0.005;
 
-/// Recommended minimum floor for comparing two runs, whose placement, addresses and neighbours may differ.
+/// Recommended minimum floor for two runs. Placement, addresses and neighbours may differ.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
-/// The degrees of freedom of a floor that is based on fewer pairs than a verdict needs.
+/// The degrees of freedom of a floor with fewer pairs than a verdict needs.
 const LEAST_FREEDOM: f64 = 2.0;
 
 pub const FEWEST_RUNS: usize = 4;
@@ -39,9 +39,9 @@ impl NoiseFloor {
     }
 }
 
-/// Returns the floor: the smallest ratio that `pairs` pairs with this scatter (standard deviation of log
-/// ratios) can distinguish from 1, or the baseline's ratio to itself if that is larger and excludes 1. At
-/// least [`USUAL_MINIMUM`]. `None` for fewer than two pairs.
+/// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish
+/// from 1, or the baseline's ratio to itself if that is larger and excludes 1. At least [`USUAL_MINIMUM`].
+/// `None` for fewer than two pairs.
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
         return None;
@@ -62,8 +62,7 @@ pub struct BetweenRuns {
     freedom: f64,
 }
 
-/// Estimates how far two runs may differ, from one value of a cell in each of several runs, in chronological
-/// order.
+/// Estimates the difference to expect between two runs, from a cell's values in successive runs.
 ///
 /// The deviation of the logarithms is the mean absolute successive difference over 2 / sqrt(pi) (Wheeler &
 /// Chambers 2010, chapter 3), without outlying runs ([`FAR`]) and without one large difference ([`PLAIN`])

@@ -5,7 +5,6 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::{describe, distribution};
 
-/// Up to this many values in total, the test is exact. Larger samples use [`DRAWS`] random permutations.
 pub const EXACT_UNPAIRED: usize = 60;
 pub const DRAWS: usize = 20_000;
 

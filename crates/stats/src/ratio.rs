@@ -4,7 +4,6 @@ use crate::describe;
 use crate::distribution::signed_rank_cdf;
 use crate::interval::{self, Estimate};
 
-/// The maximum number of pairwise averages. The functions return `None` if there would be more.
 pub const MOST_PAIRWISE: usize = 4_000_000;
 
 /// Returns the ratio second/first of paired positive values, with one pair per block: the Hodges-Lehmann

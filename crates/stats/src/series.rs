@@ -84,7 +84,7 @@ fn cosine(values: &[f64], wave: usize) -> f64 {
     sum * (2.0 / n).sqrt()
 }
 
-/// Averages groups of neighbours so that at most `most` values are left. An incomplete last group is dropped.
+/// Averages neighbours, so that at most `most` values remain. Drops an incomplete last group.
 pub(crate) fn grouped(values: &[f64], most: usize) -> Cow<'_, [f64]> {
     if values.len() <= most {
         return Cow::Borrowed(values);

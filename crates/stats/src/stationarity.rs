@@ -21,12 +21,12 @@ const SILENT: f64 = 0.01;
 const MOST_SILENT: f64 = 0.1;
 /// Penalty of a slope, in units of ln n, like that of a change point in [`levels::levels`].
 const SLOPE: f64 = 3.0;
-/// Penalty of a jump or of an exponential start. It is higher because the position or the time constant was also
+/// Penalty of a jump or an exponential start. It is higher because the position or time constant was also
 /// searched for.
 const JUMP: f64 = 5.0;
 /// Minimum difference in cost between the best two kinds of change. With a smaller one, neither is named.
 const CLEAR: f64 = 2.0;
-/// Upper limit for the estimated autocorrelation. Beyond it, no level is left to detect.
+/// Upper limit for the estimated autocorrelation. Beyond it, no level can be detected.
 const MOST_LIKENESS: f64 = 0.97;
 /// Sums of squares below this are rounding errors.
 const LEAST_SQUARES: f64 = 1e-300;
@@ -52,10 +52,8 @@ pub enum Stationarity {
         to: f64,
         settled: usize,
     },
-    /// The positions of the stretches without data.
     Stall(Vec<Range<usize>>),
-    /// The series changes between these values, but its autocorrelation explains that, or several kinds of change
-    /// explain it equally well.
+    /// Changes between these values, which autocorrelation or several kinds of change explain equally well.
     Unsteady {
         low: f64,
         high: f64,
@@ -88,7 +86,7 @@ pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     Some(levels.unwrap_or(after(kind, describe::mean(&values[..cut])?, cut, middle)))
 }
 
-/// Returns the number of values before the series settles, after an abrupt warm-up or a slow start.
+/// Returns the number of values before the series settles.
 #[must_use]
 pub fn settled(values: &[f64]) -> usize {
     match stationarity(values) {
@@ -321,14 +319,14 @@ mod tests {
             for n in [20, 30, 60, 100, 300] {
                 let [_, drifting, jumping, _] = counts(n, carry, |_, error| 1.0 + scatter * error);
                 let context =
-                    format!("scatter {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
+                    format!("spread {scatter}, carry {carry}, n = {n}: {jumping}, {drifting} of 400");
                 assert!(jumping <= 20 && drifting <= 20, "{context}");
             }
         }
     }
 
-    /// 60 rates in Gbit/s with autocorrelated noise (carry 0.8, scatter 15 %), in which change-point detection alone
-    /// finds a jump.
+    /// 60 rates in Gbit/s with autocorrelated noise (carry 0.8, 15 %), in which change-point detection finds
+    /// a jump.
     #[test]
     fn autocorrelated_wave_is_not_a_jump() {
         let text = include_str!("../tests/reference/wave.tsv");

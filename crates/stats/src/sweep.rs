@@ -12,17 +12,17 @@ pub const STUDENTS_SHARE: f64 = 0.2;
 pub struct Cell<'a> {
     pub a: &'a [f64],
     pub b: &'a [f64],
-    /// Cells in the same group, e.g. of one workload, are expected to have similar scatter.
+    /// Cells in the same group, e.g. a workload, are expected to have similar variance.
     pub group: usize,
 }
 
-/// Returns the adjusted p-value of each cell, in the order given.
+/// Returns the adjusted p-values, in the order given.
 ///
-/// Each cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Its
-/// p is the smaller of both, each divided by its fraction of the error rate ([`STUDENTS_SHARE`]), and then
+/// A cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Its p
+/// is the smaller of both, each divided by its fraction of the error rate ([`STUDENTS_SHARE`]), and then
 /// adjusted by [`multiple::benjamini_hochberg`]. It is never less than the p of the rank test, so four values
 /// on each side remain the minimum. Student's test uses the larger of the cell's own variance and the median
-/// of its group, because bimodal values scatter little if all trials of a run happen to fall into one mode.
+/// of its group, because bimodal values hardly vary if all trials of a run happen to fall into one mode.
 ///
 /// `None` for a cell without two values in each run.
 #[must_use]
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn finds_one_worse_cell_of_twenty_with_five_values() {
         let mut random = Pcg64Mcg::seed_from_u64(0x5eed_2001);
-        for kept in [0.5, 0.9, 1.1] {
-            let found = judged(&twenty(&mut random, kept, quiet));
-            assert!(found[0] < 0.01, "{kept}: {found:?}");
+        for scale in [0.5, 0.9, 1.1] {
+            let found = judged(&twenty(&mut random, scale, quiet));
+            assert!(found[0] < 0.01, "{scale}: {found:?}");
         }
     }
 

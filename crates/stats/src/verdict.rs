@@ -3,13 +3,12 @@
 use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;
 
-/// The minimum confidence that the interval and the floor must attain for a difference. Five paired blocks
-/// reach 0.9.
+/// The minimum confidence of the interval and the floor for a difference. Five paired blocks reach 0.9.
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
 /// The maximum extent of an interval that is still "within noise", in noise floors.
 const WIDEST_IN_FLOORS: f64 = 3.0;
-/// The largest relative difference that an interval within noise may include, however large the floor is.
+/// The largest relative difference in an interval within noise, however large the floor is.
 const MOST_OPEN: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Compares our results with those of reference implementations. The tables and the scripts that generated them are
-//! in this folder.
+//! Compares our results with reference implementations. The tables and the scripts that generated them are in
+//! this folder.
 
 use stats::{bimodal, fit, noise, permutation, ratio, series};
 

@@ -52,7 +52,7 @@ const KINDS: [(&str, Option<Shape>); 5] = [
     ("disturbed", None),
 ];
 
-/// Two identical runs with levels that vary by 0.7 %, for which the floor of 2 % is meant, and two with a loss.
+/// Two identical runs with levels that vary by 0.7 %, for which the floor is 2 %, and two with a loss.
 fn verdicts() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [5, 10, 30] {
@@ -126,7 +126,6 @@ fn whole_floors() -> Vec<Case> {
             };
             let case = |whose: &str, once: fn((bool, bool)) -> bool| {
                 let once = move |draws: &mut Draws| Some(once(found(draws)?));
-                // A loss of 10 % is found from five trials on, one of 5 % from twenty on.
                 if (n >= 5 && lost >= 0.1) || (n >= 20 && lost >= 0.05) {
                     Case::new("A/B: loss found", data(whose), (0.8, 1.0), once)
                 } else {

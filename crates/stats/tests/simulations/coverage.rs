@@ -1,4 +1,4 @@
-//! Measures the actual coverage of each interval.
+//! Measures the actual coverage of the intervals.
 
 use stats::{Blocks, Family, Fit, Interval, Level, interval, ratio, series};
 
@@ -136,8 +136,7 @@ fn unpaired() -> Vec<Case> {
     cases
 }
 
-/// Lengths, autocorrelations and minimum coverage. The limit is lower if the series is short for its correlation, as
-/// documented.
+/// Lengths, autocorrelations and minimum coverage, which is lower if the series is short for its correlation.
 const CHAINS: [(usize, f64, f64); 9] = [
     (30, 0.0, 0.93),
     (30, 0.3, 0.93),
@@ -164,7 +163,7 @@ fn means() -> Vec<Case> {
     cases
 }
 
-/// Series with a small effective size. No claim is made, and there is not always a result.
+/// Series with a small effective size, without a claim.
 fn short() -> Vec<Case> {
     let case = |shape: Shape| {
         let data = format!("{} AR(1) 0.8 n=20", shape.name());

@@ -10,7 +10,7 @@ pub(crate) enum Shape {
     Skewed,
     /// Student's t with 3 degrees of freedom.
     Heavy,
-    /// Two modes, ten of their standard deviations apart, with 40 % in the lower one.
+    /// Two modes, separated by ten of their standard deviations, with 40 % in the lower one.
     TwoHumps,
 }
 

@@ -1,4 +1,4 @@
-//! Percentiles and fractions of messages in trials that differ: coverage, bounds that are met, and changes that a gate
+//! Percentiles and fractions of messages in trials that differ: coverage, met bounds, and changes that a gate
 //! finds.
 
 use stats::{Bounds, cluster};

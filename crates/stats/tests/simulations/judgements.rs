@@ -1,5 +1,5 @@
-//! Checks verdicts and intervals under unequal scatter, with many results in one run, with mixtures of two regimes, and
-//! with few trials.
+//! Checks verdicts and intervals with unequal variances, many results, mixtures of two regimes, and few
+//! trials.
 
 use stats::{Blocks, Difference, Family, Fit, Level, ab, fit::BASELINE, noise};
 
@@ -10,7 +10,7 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Accepted coverage under unequal scatter. Welch's interval covers more with few values.
+/// Accepted coverage with unequal variances. Welch's interval covers more with few values.
 const COVERAGE: (f64, f64) = (0.93, 0.99);
 /// Remaining fraction of a disturbed trial's value.
 const LEFT: f64 = 1.0 / 3.0;
@@ -23,7 +23,7 @@ fn sample(draws: &mut Draws, n: usize, scatter: f64, disturbed: bool) -> Vec<f64
     if disturbed { draws.disturbed(n, scatter, LEFT) } else { draws.rates(n, Shape::Normal, scatter) }
 }
 
-/// Two runs with unequal numbers of trials and unequal scatter (1 % times a factor).
+/// Two runs with unequal numbers of trials and unequal standard deviations (1 % times a factor).
 fn uneven() -> Vec<Case> {
     let mut cases = Vec::new();
     let sizes = [(5, 5), (5, 30), (30, 5), (10, 30), (30, 10), (30, 30)];
@@ -38,15 +38,15 @@ fn uneven() -> Vec<Case> {
                 let a = sample(draws, n, 0.01 * wide, disturbed);
                 (a, scaled(&sample(draws, m, 0.01 * other, disturbed), left))
             };
-            cases.push(Case::new("unequal scatter: interval", data.clone(), COVERAGE, move |draws| {
+            cases.push(Case::new("unequal spread: interval", data.clone(), COVERAGE, move |draws| {
                 let (a, b) = draw(draws, 1.0);
                 holds(Level::of(&b)?.ratio(&Level::of(&a)?, ab::CONFIDENCE)?.interval, 1.0)
             }));
-            cases.push(Case::new("unequal scatter: false alarm", data.clone(), FALSE_ALARMS, move |draws| {
+            cases.push(Case::new("unequal spread: false alarm", data.clone(), FALSE_ALARMS, move |draws| {
                 let (a, b) = draw(draws, 1.0);
                 Some(is_alarm(ab::judge(&a, &b, 0.0)?.difference))
             }));
-            cases.push(Case::figure("unequal scatter: -5 % found", data, move |draws| {
+            cases.push(Case::figure("unequal spread: -5 % found", data, move |draws| {
                 let (a, b) = draw(draws, 0.95);
                 Some(ab::judge(&a, &b, noise::USUAL_BETWEEN_RUNS)?.difference == Difference::Lower)
             }));
@@ -55,7 +55,8 @@ fn uneven() -> Vec<Case> {
     cases
 }
 
-/// A run with a baseline and 20 results, each with a scatter of 2 %. The first result is scaled by `ratio`.
+/// A run with a baseline and 20 results with a standard deviation of 2 %. The first result is scaled by
+/// `ratio`.
 fn run(draws: &mut Draws, blocks: usize, family: Family, ratio: f64) -> Option<Fit> {
     let of_blocks: Vec<f64> = (0..blocks).map(|_| (0.1 * draws.normal()).exp()).collect();
     let mut result = |ratio: f64| -> Blocks {
@@ -114,7 +115,7 @@ fn many() -> Vec<Case> {
     cases
 }
 
-/// Values at 10 or 20 with a scatter of 2 %. The fraction `share` is at 20.
+/// Values at 10 or 20 with a standard deviation of 2 %. The fraction `share` is at 20.
 fn regimes(draws: &mut Draws, n: usize, share: f64, ratio: f64) -> Vec<f64> {
     let value = |_| {
         let level = if draws.chance(share) { 20.0 } else { 10.0 };

@@ -1,4 +1,4 @@
-//! Checks how often a change within a series is classified correctly and how often incorrectly.
+//! Measures rates of correct and wrong classification of changes within a series.
 
 use stats::stationarity::{Stationarity, settled, stationarity};
 
@@ -120,7 +120,7 @@ fn changes() -> Vec<Case> {
     cases
 }
 
-/// Steady series with outliers must not appear to start slowly.
+/// Outliers in steady series are no slow start.
 fn starts() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, scatter) in

@@ -101,7 +101,7 @@ fn ours(trials: &Trials, _: &mut Draws) -> Option<Difference> {
 const NIGHTS: [(usize, f64, f64); 6] =
     [(50, 1.0, 0.0), (50, 1.0, 0.5), (25, 0.95, 0.0), (45, 0.95, 0.0), (25, 0.92, 0.0), (45, 0.92, 0.5)];
 
-/// Series for Otava, one per line: the family, the number of values from which a change counts, and the values.
+/// Series for Otava, one per line: family, number of values from which a change counts, and values.
 pub(crate) fn nights(sets: usize, seed: u64) -> String {
     let mut draws = Draws::new(seed);
     let mut line = |(before, left, carry): (usize, f64, f64)| {
@@ -127,7 +127,7 @@ fn changed(is_significant: bool, change: f64) -> Difference {
     }
 }
 
-/// The U test of Mann and Whitney, which is equivalent to the rank-sum test.
+/// The U test of Mann and Whitney.
 fn benchstat(trials: &Trials, _: &mut Draws) -> Option<Difference> {
     let p = permutation::two_sample(&trials.a, &trials.b)?.p;
     Some(changed(p < BENCHSTAT_ALPHA, describe::median(&trials.b)? - describe::median(&trials.a)?))

@@ -1,4 +1,4 @@
-//! Measures how often jumps, modes and knees are found, and how often they are found where there are none.
+//! Measures rates of detected jumps, modes and knees, and of false ones.
 
 use stats::{
     bimodal, curve,
@@ -154,8 +154,7 @@ struct Curve {
     levels: &'static [f64],
     knee: usize,
     falls: bool,
-    /// The minimum fraction of data sets in which the exact knee is found, with one trial per level and with
-    /// five.
+    /// The minimum fraction of exact knees, with one trial per level and with five.
     placed: [f64; 2],
 }
 

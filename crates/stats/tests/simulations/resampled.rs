@@ -1,4 +1,4 @@
-//! Common methods that plumb does not use, on the same data as its own. No claims are made, and only `make stats`
+//! Common methods that plumb does not use, on the same data as its own, without claims. Only `make stats`
 //! runs them.
 
 use stats::{Interval, describe};

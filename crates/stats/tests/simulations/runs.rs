@@ -1,4 +1,4 @@
-//! Error rates of comparing two runs if runs vary more than their trials show, and earlier runs reveal by how much.
+//! Error rates of comparing two runs that vary more than their trials, given earlier runs.
 
 use stats::{BetweenRuns, Difference, ab, describe, multiple, noise, sweep};
 
@@ -51,7 +51,6 @@ fn two_humps(draws: &mut Draws) -> f64 {
     0.03 * draws.error(Shape::TwoHumps)
 }
 
-/// With trials that vary, and in the worst case hardly do.
 fn alarms() -> Vec<Case> {
     let mut cases = Vec::new();
     for known in 4..=10 {
@@ -107,7 +106,6 @@ fn changed() -> Vec<Case> {
     claimed.into_iter().chain([Case::figure(found, data(9), one(9))]).collect()
 }
 
-/// Any alarm is a false one.
 fn sweeps() -> Vec<Case> {
     let one = |known: usize| {
         move |draws: &mut Draws| {

@@ -1,4 +1,4 @@
-//! Checks the values and steps of one run: coverage of the intervals, and verdicts against the noise floor if some
+//! Checks the results of a run: coverage of the intervals, and verdicts against the noise floor if some
 //! trials are disturbed.
 
 use stats::{Blocks, Difference, Estimate, Family, Fit, ab, fit::BASELINE, interval, verdict};
@@ -10,7 +10,7 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Fraction of a disturbed trial's value that is left.
+/// Remaining fraction of a disturbed trial's value.
 const LEFT: f64 = 1.0 / 3.0;
 const OF_BLOCKS: f64 = 0.1;
 const OWN: usize = 1;
@@ -208,7 +208,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// Power of finding a step, with a claim for a step of 10 % when one trial in ten is disturbed.
+/// Power of finding a step, with a claim for 10 % when one trial in ten is disturbed.
 fn found() -> Vec<Case> {
     let mut cases = Vec::new();
     for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed, Trials::AgainDisturbed] {
