@@ -42,8 +42,7 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// This lasts longer than all honest clients together, for about a million connections in seven rounds and
-/// the warm-up.
+/// Longer than all honest clients together, for about a million connections.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
 const LONGER: Duration = Duration::from_secs(240);
@@ -56,7 +55,7 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     // Child processes inherit the thread's affinity.
     affinity::pin_thread(&server_cpus).context("start the listeners on a CPU")?;
     let address = End::Server.address();
-    // The output is discarded, because the server prints a line for each refusal.
+    // The server prints a line for each refusal.
     let script = format!("exec \"$0\" server --bind {address} --port {PORT} >/dev/null 2>&1");
     let mut server = Command::new("sh");
     let mut server = wire.start(End::Server, server.args(["-c", &script]).arg(process::plumb()?))?;

@@ -1,5 +1,4 @@
-//! Bench `boot`: the time until the guest's agent is ready. It is compared with the kernel's part of the same
-//! boot, so that disturbances affect both.
+//! Bench `boot`: the time until the guest's agent is ready, relative to the kernel's part of the same boot.
 
 use std::{process::Command, time::Duration};
 

@@ -1,4 +1,4 @@
-//! A comparison: pairs of measurements, their ratio with a confidence interval, and the target.
+//! Pairs of measurements, their ratio with a confidence interval, and the target.
 
 use stats::{Estimate, describe, ratio};
 
@@ -127,8 +127,8 @@ impl ExtraValue {
     }
 }
 
-/// Values that vary by more than this factor are probably bimodal. With the same work and settings, they vary
-/// by a few per cent, or by a quarter if the scheduler places the threads.
+/// Values that vary by more are probably bimodal. With the same work and settings, they vary by a few per
+/// cent, or by a quarter if the scheduler places the threads.
 const WIDE: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

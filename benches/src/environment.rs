@@ -25,7 +25,7 @@ impl Environment {
     }
 
     pub(crate) fn was_busy(&self) -> bool {
-        // The load of an idle machine is a few hundredths. With half a CPU in use, it is not idle.
+        // With half a CPU in use, the machine is not idle.
         self.load.is_some_and(|load| load > 0.5)
     }
 }

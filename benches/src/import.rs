@@ -33,7 +33,7 @@ const SUBJECT: Subject = Subject {
 const PAIRINGS: &[Pairing] = &[
     Pairing { ours: ONE, peer: AWK, targets: &[Target::NONE] },
     Pairing { ours: MANY, peer: AWK, targets: &[Target::NONE] },
-    // A log of many tests may take at most twice as long as a log of one test with the same number of lines.
+    // A log of many tests may take at most twice as long as a log of one test.
     Pairing { ours: MANY, peer: ONE, targets: &[Target::at_least(0.5)] },
 ];
 

@@ -1,5 +1,5 @@
-//! Measures the bytes of a stream, using the counter of the receiving device, and the CPU time of the
-//! machine. Excludes the start and the end of the transfer.
+//! Measures the bytes of a stream at the receiving device, and the machine's CPU time, without the start and
+//! the end of the transfer.
 
 use std::{
     thread,

@@ -13,7 +13,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// The start of every peer's script. It mounts a private /run for namespace names, protects the machine's
+/// The start of every peer's script: mounts a private /run for namespace names, protects the machine's
 /// settings, and reports missing programs.
 const ENTER: &str = include_str!("private/enter.sh");
 
@@ -79,7 +79,7 @@ impl Private {
 impl Drop for Private {
     /// When the first process ends, the kernel kills all others in its PID namespace, and the namespaces disappear.
     fn drop(&mut self) {
-        // A peer that exits on its own has reaped its children, so their CPU time is charged to the bench.
+        // Its children's CPU time is then charged to the bench.
         drop(self.orders.take());
         let begin = Instant::now();
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {

@@ -62,8 +62,8 @@ pub(crate) struct Taken {
     pub(crate) failure: Option<String>,
 }
 
-/// Runs the rounds and rests for `rest` after each. A warm-up round fills caches and shows which contenders
-/// work. A contender that fails is excluded.
+/// Runs the rounds and rests for `rest` after each. A warm-up round fills caches and excludes contenders that
+/// fail.
 pub(crate) fn take(
     bench: &str,
     contenders: &mut [Box<dyn Contender + '_>],

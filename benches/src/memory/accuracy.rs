@@ -23,7 +23,7 @@ const SUBJECT: Subject = Subject {
 
 const COUNTED: &str = "counted";
 
-/// Each source boots its own guest, because other sources would disturb it.
+/// Sources would disturb each other in the same guest.
 const SOURCES: [(AccessSourceKind, [&str; 3]); 3] = [
     (AccessSourceKind::Damon, ["damon, two levels", "damon, Zipf", "damon, scan"]),
     (AccessSourceKind::Mglru, ["mglru, two levels", "mglru, Zipf", "mglru, scan"]),
@@ -36,7 +36,7 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// The number of rounds in which a source learns a pattern. They are not measured.
+/// Rounds in which a source learns a pattern. They are not measured.
 const LEARNING: usize = 4;
 const SETTLES: u32 = 24;
 

@@ -32,7 +32,6 @@ const SLOW: u32 = 1;
 /// Half of this belongs to a virtio-mem device.
 pub(crate) const FAST_MEMORY: Bytes = Bytes(256 * MIB);
 pub(crate) const SLOW_MEMORY: Bytes = Bytes(256 * MIB);
-/// All of the fast memory outside of the virtio-mem device.
 pub(crate) const FLOOR: Bytes = Bytes(128 * MIB);
 pub(crate) const PROGRAM: Bytes = Bytes(160 * MIB);
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);

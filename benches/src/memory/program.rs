@@ -41,8 +41,7 @@ pub(crate) struct AccessPattern {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PatternShape {
-    /// A fraction `share` of the accesses is distributed uniformly over `hot` bytes, and the others over the
-    /// remaining memory.
+    /// A fraction `share` of the accesses goes to `hot` bytes uniformly, the others to the remaining memory.
     TwoLevel {
         hot: Bytes,
         share: f64,

@@ -181,7 +181,7 @@ impl Runner {
         let hot: Vec<Bytes> = (0..NAMES.len()).map(|place| self.hot(phase, place)).collect();
         for (hot, program) in hot.into_iter().zip(&mut self.programs) {
             program.set(shape(hot), Some(FAST))?;
-            // Reading the counts resets them, which excludes earlier accesses.
+            // Resets the counts.
             program.truth()?;
         }
         Ok(())
@@ -223,7 +223,7 @@ impl Runner {
         vec![Bytes(first), Bytes(second)]
     }
 
-    /// Resizes the guests. Shrinking guests come first, so that the capacity is never exceeded.
+    /// Shrinking guests come first, so that the capacity is never exceeded.
     fn resize(&mut self, sizes: &[Bytes], wait: bool) -> anyhow::Result<()> {
         let mut order: Vec<(&mut AttachedVm, Bytes)> =
             self.vms.values_mut().zip(sizes.iter().copied()).collect();

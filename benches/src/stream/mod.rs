@@ -51,8 +51,8 @@ struct Report {
 }
 
 impl Report {
-    /// Checks the report against the bytes that arrived at the device. The report lacks headers and datagrams
-    /// dropped by the socket.
+    /// Compares the report with the bytes at the device. The report lacks headers and datagrams dropped by
+    /// the socket.
     fn hold_against(&self, arrived: u64) -> anyhow::Result<()> {
         let (claimed, arrived) = (self.received as f64, arrived as f64);
         let least = if self.datagrams.is_some() { 0.0 } else { 0.8 };
@@ -82,7 +82,7 @@ impl<T: Tool> Contender for Metered<'_, T> {
         let (server, port) = self.tool.serve(self.wire, |command| command)?;
         let mut client = self.tool.send(self.wire, port, |command| command)?;
         let window = meter::watch(self.wire, before, TIME, &mut client);
-        // The client is checked first, because its error is more useful than a lack of data.
+        // The client's error is more useful than a lack of data.
         let client = client.finish(TIME)?;
         let window = window?;
         let report = self.tool.report(&client, &server.finish(TIME)?)?;
