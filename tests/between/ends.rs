@@ -1,4 +1,4 @@
-//! How a run ends that something kills.
+//! Kills processes of a run.
 
 use std::{process::Stdio, thread::sleep, time::Duration};
 
@@ -21,7 +21,6 @@ pub(crate) fn killed_at_any_moment(kills: usize) {
         sleep(WITHIN.mul_f64(random.fraction().powi(2)));
         let victims = processes(&node.sandbox);
         let victim = victims.get(random.below(victims.len().max(1))).copied();
-        // Every other time, plumb itself is killed.
         let victim = victim.filter(|_| number % 2 == 0).unwrap_or_else(|| run.id());
         let _ = kill(victim);
         sleep(WITHIN.mul_f64(random.fraction() / 10.0));

@@ -9,7 +9,6 @@ use std::{
 
 use plumb_tests::{Output, PATIENCE, ProcessGuard, Sandbox, wait_until};
 
-/// `plumb` runs in the node's namespace, as it does on a real machine.
 pub(crate) struct Node {
     pub(crate) sandbox: Sandbox,
     node: ProcessGuard,
@@ -116,7 +115,6 @@ impl Node {
         command
     }
 
-    /// Programs in the sandbox's `bin` directory take precedence over the system's.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let plumb = self.sandbox.command(&[]);
         let variables =

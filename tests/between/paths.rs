@@ -157,7 +157,6 @@ pub(crate) fn tunnel_into_itself() {
 }
 
 fn listed(node: &Node, topology: &Topology) -> Vec<String> {
-    // Without consent, only the path is shown.
     let output = node.plumb(&["between", &node.word("a"), &node.word("b")]);
     assert!(!output.out.contains("not visible"), "{}: {output:?}", topology.name);
     let devices = output.out.lines().filter(|line| line.starts_with("  "));
@@ -189,7 +188,7 @@ fn passed(node: &Node, topology: &Topology) -> BTreeMap<String, u64> {
     assert!(wait_until(PATIENCE, begun), "no capture");
     let mut mark = String::new();
     let arrived = (0..100).any(|attempt| {
-        // Until addresses are resolved and learned, packets are lost or flooded, so only the last one counts.
+        // Until addresses are resolved and learned, packets are lost or flooded.
         mark = format!("{MARK}, attempt {attempt:03}");
         send(node.pid("a"), topology.to, &mark);
         sleep(Duration::from_millis(200));

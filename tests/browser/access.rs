@@ -1,4 +1,4 @@
-//! Tests access control: who may read pages, and from which address.
+//! Tests which readers and addresses may read pages.
 
 use std::{
     fs::{self, Permissions},
@@ -113,7 +113,7 @@ pub(crate) fn refused() {
     server.end();
 }
 
-/// Sends every method to every route, and to paths that would suit the start of a run.
+/// Sends every method to every route, and to paths that might start a run.
 pub(crate) fn starts_nothing() {
     let sandbox = sandbox();
     kept::keep(&sandbox, &PLAIN);
@@ -291,7 +291,6 @@ pub(crate) fn encrypted() {
     // curl's exit status 60 means an unknown issuer.
     assert_eq!(curl(&["--cacert", &other, "--header", shown, &page]).0, Some(60));
     let mut plain = TcpStream::connect(&place).expect("it listens");
-    // The server may have closed the connection after the first byte.
     let _ = write!(plain, "GET / HTTP/1.1\r\nHost: {place}\r\n{shown}\r\n\r\n");
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer);
@@ -318,8 +317,7 @@ pub(crate) fn encrypted() {
     server.end();
 }
 
-/// Attackers send nothing, or only the first bytes of a TLS handshake. The server closes old connections in
-/// favour of new ones.
+/// Attackers send nothing, or only the first bytes of a TLS handshake.
 pub(crate) fn silent_handshakes() {
     /// This exceeds the server's limit for all addresses together.
     const FLOOD: usize = 300;

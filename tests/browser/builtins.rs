@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::{Store, StoreError};
 use workload::WorkloadSettings;
 
-/// A balloon's measurement, of which there is no recorded trial.
+/// No trial of a balloon is recorded.
 fn balloon() -> Value {
     json!({
         "kind": "balloon", "method": "virtio-balloon", "move": "shrink", "moved": 1_u64 << 30, "first": 1_000_000,
@@ -22,7 +22,6 @@ fn balloon() -> Value {
     })
 }
 
-/// Stores a run of each scenario and returns their names.
 pub(crate) fn keep(sandbox: &Sandbox, recorded: &[RunRecord]) -> Vec<String> {
     let mut store = Store::open(sandbox.database()).expect("a store");
     let keep = |builtin: &Builtin| {
@@ -59,7 +58,6 @@ fn record(builtin: &Builtin, recorded: &[RunRecord]) -> RunRecord {
     let header = lab::header(&request, environment, &[]);
     let trial = |planned: &PlannedTrial| {
         let result = &plan.results[planned.result];
-        // A few percent between blocks, and more between results.
         let scale = 1.0 + 0.02 * f64::from(planned.block % 5) + 0.1 * (planned.result % 7) as f64;
         let trial = alike(&result.load, recorded, scale);
         Trial {

@@ -1,4 +1,5 @@
-//! Tests that the pages fit screens of every width: nothing scrolls sideways, and no text is cut or covers other text.
+//! Tests that pages fit screens of every width: nothing scrolls sideways, and no text is cut or covers other
+//! text.
 
 use plumb_tests::{Chrome, Sandbox, WebServer};
 use serde_json::json;
@@ -99,7 +100,6 @@ pub(crate) fn every_width() {
     server.end();
 }
 
-/// Returns the paths of all runs, from both pages of the list.
 pub(crate) fn runs(chrome: &mut Chrome, origin: &str) -> Vec<String> {
     let mut runs = Vec::new();
     chrome.open(origin);
@@ -116,7 +116,7 @@ pub(crate) fn runs(chrome: &mut Chrome, origin: &str) -> Vec<String> {
     runs
 }
 
-/// A browser scales a page that is too wide for the paper, so that its letters are small.
+/// Browsers shrink pages that are too wide for the paper.
 pub(crate) fn on_paper() {
     let sandbox = sandbox();
     fill(&sandbox);

@@ -60,8 +60,7 @@ impl Printed {
     }
 }
 
-/// Checks the changes of the cost breakdowns, e.g. `+ vxlan: −20.0 % (...) of node-to-node, −3.99 Gbit/s`, and returns
-/// their number.
+/// Checks changes such as `+ vxlan: −20.0 % (...) of node-to-node, −3.99 Gbit/s`, and returns their number.
 fn check_breakdowns(page: &str) -> usize {
     let (mut values, mut last, mut changes) = (BTreeMap::new(), String::new(), 0);
     for line in page.lines() {

@@ -94,8 +94,7 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// Runs more busy loops than there are CPUs. The client must report only its own CPU time and name the
-/// competing process.
+/// More busy loops than CPUs. The client must report only its own CPU time and name the competing process.
 pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);

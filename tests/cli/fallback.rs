@@ -1,5 +1,5 @@
-//! `plumb trace --fallback ptrace` traces system calls if eBPF programs cannot be loaded. setpriv(1) drops the
-//! capabilities needed to load them.
+//! `plumb trace --fallback ptrace` works without eBPF programs. setpriv(1) drops the capabilities to load
+//! them.
 
 use std::{
     process::{Child, Command, Stdio},

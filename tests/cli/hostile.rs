@@ -130,8 +130,7 @@ pub(super) fn reports_stray_replies() {
     }
 }
 
-/// Sequences that clear the screen, set the window title, conceal text or reverse its direction, their
-/// eight-bit forms, and a carriage return.
+/// Clear the screen, set the title, conceal or reverse text, their eight-bit forms, and a carriage return.
 const OBEYED: [&str; 8] = [
     "\u{1b}[2J",
     "\u{1b}]0;title\u{7}",
@@ -195,7 +194,6 @@ pub(super) fn files_are_harmless() {
     }
 }
 
-/// A browser would run this. It also ends a CDATA section.
 const MARKUP: &str = "</script><script>alert(1)</script>]]><img src=x onerror=alert(1)>";
 const FORMATS: [&str; 8] = ["terminal", "markdown", "html", "latex", "json", "csv", "csv-trials", "raw"];
 
@@ -214,7 +212,7 @@ pub(super) fn every_format_is_harmless() {
             printed.out = printed.out.replace("\r\n", "\n");
             obeys_nothing(format, &printed, sequence);
             if format == "html" {
-                // These are the page's own script and the embedded record, which does not run.
+                // The page's own script and the embedded record, which does not run.
                 assert_eq!(printed.out.matches("<script").count(), 2, "{sequence:?}");
                 assert_eq!(printed.out.matches("<img").count(), 0, "{sequence:?}");
             }

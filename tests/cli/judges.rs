@@ -1,4 +1,4 @@
-//! Rates of wrong and of right judgements, on generated data with a known truth.
+//! Rates of wrong and right judgements on generated data.
 
 use std::{f64::consts::TAU, fmt::Write, sync::LazyLock};
 

@@ -99,8 +99,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// Changes `plumb/NAME` in a folder of root or of a user. The second part is the command that the error
-/// suggests, or `None` if plumb reads the file.
+/// Changes `plumb/NAME` in a folder. The second part is the command that the error suggests, or `None` if
+/// plumb reads the file.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -246,7 +246,6 @@ fn plan_and_hook() {
     }
 }
 
-/// Some of the commands would otherwise run forever.
 fn bounded(sandbox: &Sandbox, words: &[&str]) -> Output {
     let plumb = sandbox.command(words);
     let mut command = Command::new("timeout");
@@ -308,8 +307,8 @@ fn secrets() {
     assert!(output.err.contains("5 characters"), "{output:?}");
 }
 
-/// Each command that writes a file named by the user, without that name, and the file that it writes if the
-/// name is that of a folder.
+/// Commands that write a file named by the user, without that name, and the file that they write in a folder
+/// of that name.
 const WRITERS: &[(&[&str], &str)] = &[
     (&["report", "latest", "-o"], "report.md"),
     (&["report", "latest", "-o"], "report.html"),
@@ -399,7 +398,6 @@ fn planted_files_and_pipes() {
     let path = shared.join("report.md");
     let text = path.to_str().expect("plain names");
     mode(&shared, 0o1777);
-    // A file planted by an attacker does not stay writable.
     fs::write(&path, "planted").expect("as root");
     mode(&path, 0o666);
     give(&path, ATTACKER);
@@ -407,7 +405,6 @@ fn planted_files_and_pipes() {
     let written = fs::metadata(&path).expect("it was written");
     assert_eq!((written.uid(), written.mode() & 0o022), (0, 0));
     fs::remove_file(&path).expect("as root");
-    // A pipe planted by an attacker gets no data and does not block the command.
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     give(&path, ATTACKER);
     let output = sandbox.plumb(&["report", "latest", "-o", text]);
@@ -418,7 +415,6 @@ fn own_links_and_pipes() {
     let sandbox = stored_runs::with_run(GOLDEN);
     let home = sandbox.home();
     let of = |path: &Path| fs::read_to_string(path).expect("it was written");
-    // A link made by root is followed, and its target keeps its permissions.
     let (target, link) = (home.join("target.md"), home.join("link.md"));
     fs::write(&target, "old").expect("own file");
     mode(&target, 0o640);

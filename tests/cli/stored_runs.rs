@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::sandbox;
 
 pub(crate) const KINDS: &str = "tests/cli/records/kinds.run.json.gz";
-/// A run with streams in both directions, in reverse, over UDP in reverse and in limit mode, an open loop
-/// over TCP, several clients, and first-touch memory.
+/// Streams in both directions, in reverse, over UDP in reverse and in limit mode, an open loop over TCP,
+/// several clients, and first-touch memory.
 const DIRECTIONS: &str = "tests/cli/records/directions.run.json.gz";
 pub(crate) const GOLDEN: &str = "crates/analysis/tests/golden/egress.run.json";
 
@@ -45,7 +45,7 @@ pub(crate) const SILENT: &str = "vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-o
 pub(crate) const SLOWED: &str = "vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-offload=off";
 pub(crate) const SHORT: &str = "pod-to-target/bulk/underlay-offload=on/vxlan-offload=on";
 
-/// A run of blocks that differ by up to 30 %, in which one trial is silent, one slowed and one missing.
+/// Blocks differ by up to 30 %; one trial is silent, one slowed and one missing.
 pub(crate) fn with_uneven_run() -> Sandbox {
     let mut record: Value = serde_json::from_str(&raw(GOLDEN)).expect("JSON");
     record["header"]["id"] = "uneven".into();
@@ -142,7 +142,7 @@ pub(crate) fn trial_rows_result_rows_and_report_agree() {
             assert_eq!(serde_json::json!(values), own["values"], "{run}: {result}");
             let value: f64 = results.field(row, "value").parse().expect("a value");
             assert_eq!(Some(value), own["value"]["estimate"].as_f64(), "{run}: {result}");
-            // The value is a robust location, so it need not equal any single trial.
+            // A robust location need not equal any trial.
             let (least, most) = extremes(&values);
             assert!(
                 (least..=most).contains(&value) || is_near(value, least),

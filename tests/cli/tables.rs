@@ -20,8 +20,8 @@ fn is_setting(levels: &Value, queues: &str, channels: &str) -> bool {
     levels["Queue"] == queues && levels["채널 수"] == channels
 }
 
-/// The author found that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use the least CPU
-/// time.
+/// The author found that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use least
+/// CPU time.
 pub(crate) fn answers_a_sweep_in_a_table() {
     let sandbox = sandbox();
     let found = findings(
@@ -45,8 +45,7 @@ pub(crate) fn answers_a_sweep_in_a_table() {
     assert!(is_setting(&of("max")["levels"], "40", "40"), "{}", of("max"));
     let efficient = of("efficient");
     assert!(is_setting(&efficient["levels"], "16", "16"), "{efficient}");
-    // 64.1 Gbit/s is not within 10 % of the best value, and the reasons name the setting that the author
-    // preferred.
+    // 64.1 Gbit/s is not within 10 % of the best value. The reasons name the author's setting.
     let reason = efficient["reason"].to_string();
     assert!(reason.contains("Queue=8, 채널 수=16, 64.1 Gbit/s (17.0 % off the best)"), "{reason}");
     let frontier = all(answer, "frontier").iter();

@@ -78,8 +78,7 @@ pub(crate) fn compares_only_traces() {
 
 pub(crate) fn counts_calls_of_a_known_program_exactly() {
     let sandbox = sandbox();
-    // Loading libraries and the locale takes some reads, which are subtracted using a run that copies
-    // nothing.
+    // Subtracts the reads of loading libraries and the locale.
     let nothing: Vec<String> = dd().into_iter().map(|word| word.replace(&BYTES.to_string(), "0")).collect();
     let (few, many) = (traced(&sandbox, &[], &nothing), traced(&sandbox, &[], &dd()));
     for call in ["read", "write"] {
@@ -122,7 +121,6 @@ pub(crate) fn keeps_results_of_a_process_that_exits() {
         .spawn()
         .expect("every system has it");
     let pid = sleeper.id().to_string();
-    // This reaps the process, so that it does not remain as a zombie.
     let waiter = std::thread::spawn(move || sleeper.wait());
     let output = sandbox.plumb(&["trace", "--pid", &pid, "--for", "60"]);
     let _ = waiter.join();

@@ -149,8 +149,8 @@ const MORE_CLIENTS: &[&str] =
 
 type Words = &'static [&'static str];
 
-/// Flags of the server, its clients, and clients that are refused. For a server that prints JSON, its output
-/// file is inspected.
+/// Flags of the server, its clients, and refused clients. If the server prints JSON, its output file is
+/// inspected.
 const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
@@ -159,7 +159,6 @@ const TRACED: [(Words, &[Words], Words); 2] = [
 fn every_call() {
     let sandbox = sandbox();
     let files = TRACED.map(|(flags, clients, refused)| traced(&sandbox, flags, [&clients.concat(), refused]));
-    // strace writes its last lines after the server has exited.
     wait_until(PATIENCE, || unused(&files).is_empty());
     assert_eq!(unused(&files), Vec::<String>::new(), "allowed and never made");
 }
@@ -229,7 +228,7 @@ fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
 }
 
 /// Parses the process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0)
-/// = 3`. Returns `None` for the second part of an interrupted call.
+/// = 3`. `None` for the second part of an interrupted call.
 fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
     let (process, rest) = line.split_once(' ')?;
     let (number, call) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;

@@ -102,7 +102,7 @@ fn lines_and_a_summary() {
     );
 }
 
-/// The sender sets this byte, which is plumb's client or, for a stock client, plumb's server.
+/// The sender sets this byte.
 fn type_of_service() {
     each(&["client", "server"], |sender| (*sender).to_owned(), |sender| sent_with_the_byte(sender));
 }
@@ -128,7 +128,7 @@ fn sent_with_the_byte(sender: &str) {
     assert!(printed.contains("tos 0x20"), "from plumb {sender}: {printed}");
 }
 
-/// Captures a loopback packet with this byte, which packets of the control connection need not have.
+/// Captures a loopback packet with this byte.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args([
@@ -238,7 +238,7 @@ fn kept() {
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let result = &compared["results"][0];
     assert_eq!(result["comparison"]["verdict"], "lower", "{compared}");
-    // Under competing load, the difference is found too, but the load may have caused it.
+    // The load may have caused the difference.
     let (verdict, status) = if result["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
     assert_eq!(result["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);

@@ -1,4 +1,4 @@
-//! Programs at either end of a test. They have a timeout and are killed on drop.
+//! Programs at either end of a test, with a timeout. They are killed on drop.
 
 use std::{
     io::Read,
@@ -115,8 +115,8 @@ impl CapturedOutput {
     }
 }
 
-/// Returns any port below 32768, all of which are free, because the network is private and the kernel's
-/// ephemeral ports start there (net.ipv4.ip_local_port_range).
+/// Returns a port below the kernel's ephemeral ports (net.ipv4.ip_local_port_range). All are free, because
+/// the network is private.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000

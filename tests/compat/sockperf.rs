@@ -37,8 +37,8 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-/// Modes and flags of stock clients. Their rates are so low that the socket buffer can hold all datagrams
-/// even if the server gets no CPU for most of a second.
+/// Rates are so low that the socket buffer can hold all datagrams even if the server gets no CPU for most of
+/// a second.
 const SERVED: &[&str] = &[
     "ping-pong -t 1",
     "ping-pong -t 1 -m 1472 --full-rtt",
@@ -77,8 +77,8 @@ fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// Runs a client. This is repeated if the client closes its connection with unread replies, because the
-/// client may mistake its own end for the server's.
+/// Repeats if the client closes its connection with unread replies, because it may mistake its own end for
+/// the server's.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");
@@ -119,8 +119,8 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     }
 }
 
-/// Returns whether replies may be lost. A UDP client at full speed may overflow the socket buffer, and
-/// closing a TCP connection with unread replies resets it.
+/// A UDP client at full speed may overflow the socket buffer, and closing a TCP connection with unread
+/// replies resets it.
 fn may_lose(flags: &str) -> bool {
     let tcp = flags.contains("--tcp");
     if flags.starts_with("throughput") { !tcp && flag(flags, "--mps").is_none() } else { tcp }

@@ -100,7 +100,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-u -t 1 -b 20M -O 1", omitted),
     row("-u -t 1 -b 20M -w 256K", buffers),
     row("-u -t 1 -b 20M -S 32", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 32)),
-    // The remaining combinations of iperf3's release script, test_commands.sh. Its -V adds lines to the JSON.
+    // The remaining combinations of iperf3's release script, test_commands.sh. -V adds lines to the JSON.
     row("-i .3 -O 1 -t 1", omitted),
     row("-u -t 1 -4", |pair| assert_eq!(first(&pair.server).remote_host, "127.0.0.1")),
     row("-u -t 1 -6", |pair| assert_eq!(first(&pair.server).remote_host, "::1")),
@@ -149,7 +149,7 @@ impl Pair {
         self.received_is_not_more_than_sent();
     }
 
-    /// A server that sends datagrams stops only when the client asks it to.
+    /// A server that sends datagrams stops at the client's request.
     fn sent_at_least(&self, bytes: i64) {
         let sent = self.client.end.sum_sent;
         assert!(sent.is_some_and(|sum| sum.bytes >= bytes), "{}: {sent:?}", self.flags);
@@ -185,8 +185,8 @@ impl Pair {
         assert!((0.5 * seconds..seconds + 2.0).contains(&sum.seconds), "{}: {sum:?}", self.flags);
     }
 
-    /// Checks that every connection carried at least this many bytes in whole writes. With --bidir, the end
-    /// that finishes first also stops the other direction.
+    /// Every connection carried at least this many bytes in whole writes. With --bidir, the end that finishes
+    /// first also stops the other direction.
     fn carried(&self, bytes: i64) {
         let most = bytes + (4 << 17);
         let (sent, other) = (self.client.end.sum_sent, self.client.end.sum_sent_bidir_reverse);
@@ -194,7 +194,7 @@ impl Pair {
         assert!(other.is_none_or(|sum| sum.bytes <= most), "{}: {other:?}", self.flags);
     }
 
-    /// Checks the rate with a tolerance for busy machines. Datagrams dropped at a full buffer count as sent.
+    /// Datagrams dropped at a full buffer count as sent.
     fn came_at(&self, rate: f64) {
         let sum = self.client.end.sum_received.expect("a summary");
         let dropped = 8 * self.dropped * self.test(&self.client).blksize;
@@ -270,8 +270,7 @@ fn source_port(pair: &Pair) {
     assert_eq!(first(&pair.client).local_port, port);
 }
 
-/// Checks that all datagrams have the same size and are counted by the receiver, except for datagrams dropped
-/// by the kernel.
+/// All datagrams have the same size and are counted by the receiver, unless the kernel drops them.
 fn datagrams(pair: &Pair, size: i64) {
     let (client, server) = (&pair.client.end, &pair.server.end);
     let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };

@@ -82,7 +82,6 @@ fn overloaded() {
     assert!(ended.out.contains(" sent "), "{ended:?}");
 }
 
-/// The interruption lasts from the middle of a stream until long after its end.
 fn interrupted() {
     let sandbox = sandbox();
     let path = Path::create();

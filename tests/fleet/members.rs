@@ -152,7 +152,6 @@ pub(crate) fn over_tls() {
     let fleet = Fleet::encrypted_by_ipv6(crate::network(2), 0..2);
     let _ = fleet.network.succeed(&["run", &scenario(&fleet, 2, "300ms")]);
     assert_eq!(kept(&fleet), 4);
-    // This CA did not sign the server's certificate.
     let [other, _] = certificate(&fleet.network.sandbox, "other", "IP:198.18.0.254");
     let text = fs::read_to_string(fleet.path("fleet/m1.toml")).expect("the file exists");
     let foreign = text.lines().filter(|line| !line.starts_with("ca =")).collect::<Vec<_>>().join("\n");
@@ -165,7 +164,6 @@ pub(crate) fn access_denied() {
     let mut fleet = fleet();
     let (home, folder) = (fleet.path(""), fleet.path("fleet"));
     let network = &fleet.network;
-    // A member of that name is already connected.
     assert!(refused(&fleet, 1, "fleet/m0.toml").contains("already a member `m0`"));
     let _ = network.succeed(&["fleet", "init", NATS_SERVER, "--folder", &fleet.path("other")]);
     for words in [&["add", "ops", "--controller"][..], &["add", "m2"]] {
@@ -173,7 +171,6 @@ pub(crate) fn access_denied() {
     }
     let printed = refused(&fleet, 1, "other/m2.toml");
     assert!(printed.contains("takes no key U"), "{printed}");
-    // The member does not accept this controller.
     fleet.register(&["add", "guest", "--controller"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     let file = scenario(&fleet, 1, "300ms");
@@ -191,7 +188,6 @@ pub(crate) fn access_denied() {
     let output = network.plumb(&["run", &file]);
     says(&output, &["there is no member `m1`", "m0"]);
     network.agents_are_gone();
-    // Others can read the key, and the server is down.
     fs::set_permissions(
         format!("{home}/.config/plumb/ops.nk"),
         std::os::unix::fs::PermissionsExt::from_mode(0o644),

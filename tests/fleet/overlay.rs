@@ -171,7 +171,6 @@ pub(crate) fn leaves_nothing_after_any_kill() {
         victims.extend([0, 1].into_iter().flat_map(|host| network.agents(host)));
         let victim = victims[random.below(victims.len())];
         let killed = name(victim);
-        // The process may have just exited on its own.
         let _ = kill(victim);
         let ended = wait_until(PATIENCE, || !processes(&network.sandbox).contains(&run.id()));
         if !ended {

@@ -40,7 +40,6 @@ pub(crate) fn ssh_errors() {
 
 pub(crate) fn one_machine_by_two_names() {
     let network = crate::network(1);
-    // This SSH alias gives the host a second name.
     let config = network.sandbox.home().join("ssh_config");
     let known = fs::read_to_string(&config).expect("it was written");
     fs::write(&config, format!("Host h-again\n  HostName 198.18.0.1\n{known}")).expect("own file");

@@ -72,7 +72,6 @@ pub(crate) fn lab_and_run_warn_of_each_other() {
     };
     let over_hosts = start(network.command(&["run", &hosts, "--plain"]));
     has_begun("two-machines");
-    // The run is started in a host's network, as by a user who works on that host.
     let in_lab = start(network.on_host(0, &["run", &lab, "--plain"]));
     has_begun("two-hosts");
     printed(over_hosts);

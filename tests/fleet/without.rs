@@ -27,7 +27,6 @@ fn says(output: &Output, words: &[&str]) {
     assert!(output.status == Some(1) && words.iter().all(|word| output.err.contains(word)), "{output:?}");
 }
 
-/// `e` never exists, `d` is lost during the run, and no packets pass between `a` and `b`.
 pub(crate) fn lost_host_and_dead_path() {
     let network = crate::network(4);
     network.part([&[0], &[1]]);

@@ -1,4 +1,4 @@
-//! Compares runs of iperf3 logs. Real losses must be found, and equal runs must show none.
+//! Compares runs of iperf3 logs: real losses must be found, and equal runs must show none.
 
 use std::f64::consts::TAU;
 
@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::sandbox;
 
 const PAIRS: usize = 10;
-/// The relative spread between trials, and between the intervals of a trial.
 const SCATTER: f64 = 0.02;
 
 struct Draw(u64);

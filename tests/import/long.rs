@@ -4,11 +4,11 @@ use std::{fmt::Write, process::Command};
 
 use crate::sandbox;
 
-/// This is more than the number of samples stored per test, so that memory use reaches its peak.
+/// More than the samples stored per test, so that memory use reaches its peak.
 const SECONDS: u32 = 60_000;
 
-/// The data limit in KiB (RLIMIT_DATA, setrlimit(2)), which excludes the program text. Less than 20 MB of the
-/// text is resident, so the total stays below 100 MB.
+/// The data limit in KiB (RLIMIT_DATA, setrlimit(2)), without the program text, of which less than 20 MB is
+/// resident: the total stays below 100 MB.
 const MOST: u32 = 80_000_000 / 1024;
 
 pub(crate) fn memory_is_bounded() {

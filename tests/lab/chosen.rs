@@ -36,8 +36,7 @@ fn runs_stop_early() {
     let ends = record["ends"].as_array().expect("a list");
     assert_eq!(ends.len(), 5, "each result has its reason: {ends:?}");
     let settled = |end: &&Value| end["reason"]["kind"] == "settled";
-    // Small writes are excluded early. A single trial of that size, measured without CPU time, does not
-    // count.
+    // Small writes are excluded early. A single trial without CPU time does not count.
     let smallest = |result: &str| result.ends_with("=64") || result.ends_with("=512");
     let mut small = ends.iter().filter(|end| end["result"].as_str().is_some_and(smallest));
     assert!(small.any(|end| settled(&end)), "{ends:?}");
@@ -142,7 +141,7 @@ fn remedies_are_tried() {
         let claims = findings["findings"].as_array().expect("claims");
         let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("a finding");
         let effects = &claim["remedy"]["effects"][0];
-        // Under competing load, the baseline may vary by more than the remedy's effect. The result is then undecided.
+        // Under competing load, the baseline may vary by more than the remedy's effect.
         let comparison = &effects["comparison"];
         assert!(comparison["verdict"] == "higher" || comparison["verdict"] == "unclear", "{claim}");
         assert!(comparison["ratio_interval"]["low"].as_f64() > Some(1.0), "{claim}");

@@ -1,4 +1,4 @@
-//! Runs the scenario of each page of docs/cookbook in short and checks that the page's finding is named.
+//! Runs each cookbook page's scenario in short and checks its finding.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ fn check(page: &Path) {
     let (name, scenario) = scenario.split_once('\n').expect("a block has lines");
     let sandbox = sandbox();
     let file = sandbox.file(name, scenario);
-    // A comparison needs five blocks, but a fact of the run does not.
+    // A comparison needs five blocks. A fact of the run does not.
     let trials = if finding == "offload-off" { "5" } else { "2" };
     let _ = sandbox.succeed(&["run", &file, "--trials", trials]);
     let found = sandbox.as_undisturbed(|_| ()).findings("latest");

@@ -26,7 +26,7 @@ fn discarded(trial: &Value) -> Vec<Value> {
     attempts.map(|attempt| attempt["reason"].clone()).collect()
 }
 
-/// Keeps both CPUs of a two-CPU machine busy, so that the traffic gets less than half of their time.
+/// Keeps both CPUs of a two-CPU machine busy, so that traffic gets less than half.
 fn noise(sandbox: &Sandbox) -> Vec<OtherWork> {
     OtherWork::on_cpus(std::thread::available_parallelism().map_or(2, usize::from), sandbox.home())
 }
@@ -48,7 +48,7 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     assert_eq!(run.wait().expect("it was started").code(), Some(0), "{printed}");
     let record = sandbox.record();
     let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == OtherWork::NAME);
-    // If other tests keep the CPUs busy for too long, the trial is stored with the cause of the disturbance.
+    // If other tests keep the CPUs busy, the trial is stored with the cause.
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
     let kept = trials(&record).iter().filter(|trial| named(warnings(trial))).count();
     assert!(again + kept > 0, "{printed}");
@@ -71,8 +71,7 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
     let findings = sandbox.findings("latest");
     let first = &findings["findings"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
-    // If there are many competing processes, e.g. tests in parallel, only the ones with the most CPU time are
-    // listed.
+    // Only the competing processes with the most CPU time are listed, e.g. with tests in parallel.
     let by = disturbers(trials(&sandbox.record()).iter().flat_map(warnings));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
     assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");

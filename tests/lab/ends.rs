@@ -92,7 +92,6 @@ pub(crate) fn killed_holder() {
         .expect("it is named");
     signal(holder, "KILL");
     before.are_gone_within(PATIENCE);
-    // The process has already released its memory and files, but may not have exited yet.
     assert!(wait_until(PATIENCE, || sandbox.succeed(&["lab", "list"]).out.contains("gone")));
     assert!(sandbox.succeed(&["lab", "gc"]).out.contains("cleaned up lab quick"));
     assert!(sandbox.succeed(&["lab", "list"]).out.contains("no lab is up"));
@@ -103,7 +102,7 @@ pub(crate) fn full_disk() {
     let file = sandbox.file("wire.toml", &wire(400, "20ms"));
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("the sandbox can be written");
-    // The mount belongs to the mount namespace of the shell and disappears with it.
+    // The mount disappears with the shell's mount namespace.
     let script = format!(
         "mount -t tmpfs -o size=400k tmpfs {disk}; {plumb} run {file} --db {disk}/runs.db; status=$?; \
          {plumb} runs --db {disk}/runs.db; exit $status",

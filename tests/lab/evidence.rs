@@ -56,7 +56,6 @@ pub(crate) fn underlay_carries_vxlan() {
     let lab = Standing::of(&sandbox, "egress-gateway", "evidence");
     let capture =
         lab.start("egress", &["tcpdump", "-i", "eth0", "-n", "-c", "40", "-e", "--immediate-mode", "udp"]);
-    // The heading is followed by one line per packet socket.
     let captures = || sandbox.inside("egress", &["cat", "/proc/net/packet"]).lines().count() > 1;
     assert!(wait_until(PATIENCE, captures), "tcpdump captures");
     let _ = lab.iperf3("app", "target", "198.18.2.2");
@@ -89,7 +88,7 @@ pub(crate) fn guests_on_one_bridge_never_use_the_wire() {
     let sent = lab.iperf3("app", "web", "198.18.64.11");
     assert!(sent["end"]["sum_received"]["bytes"].as_u64() > Some(1_000_000), "{sent}");
     let after = lab.packets("node1", "eth0");
-    // A few stray ARP packets may pass, but no megabytes.
+    // A few ARP packets may pass, but no megabytes.
     assert!(after.0 - before.0 < 10 && after.1 - before.1 < 10, "{before:?} to {after:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Checks that verdicts name faults whose description was removed from the record, and name none without a fault.
+//! Checks that verdicts name faults that the record does not describe, and no others.
 
 use std::fmt::Write as _;
 
@@ -184,14 +184,13 @@ impl Cell {
             (true, Kind::CpuLimit) => {
                 "kind = \"ping-pong\", duration = \"1s\", waiting = \"spin\"".to_owned()
             }
-            // A single connection does not use up a range of ports.
+            // One connection does not use up the ports.
             (true, Kind::SnatPorts) => format!("kind = \"connect\", duration = \"1s\", clients = {streams}"),
             (true, _) => "kind = \"ping-pong\", duration = \"1s\", message = 1380".to_owned(),
         }
     }
 }
 
-/// All but one of 28 cells must be right.
 pub(crate) fn draw(seed: u64, cells: usize, sound: usize) {
     println!("  SEED={seed}");
     let mut draw = Draw(seed.max(1));

@@ -23,7 +23,6 @@ const PING: &str = "ping 198.18.0.2 --sockperf -t 2";
 /// They end by themselves.
 const SERVERS: &str = "timeout 20 iperf3 -s & timeout 20 sockperf server & wait";
 
-/// A fault at a device, a command, and parts of its last lines.
 const CASES: &[(&str, &str, &str, &str)] = &[
     (
         "kind = \"queue-limit\", rate = \"20Mbit/s\", queue = \"256KiB\"",

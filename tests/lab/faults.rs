@@ -36,7 +36,6 @@ address = "198.18.9.1/24"
 over = "eth0"
 address = "198.18.9.2/24"
 "#;
-/// The second wire has a smaller MTU, so the router sends ICMP errors.
 const ROUTED: &str = r#"
 [hosts.client]
 [hosts.router]
@@ -60,7 +59,7 @@ via = "198.18.1.1"
 pub(crate) const STREAM: &str =
     "kind = \"stream\"\nduration = \"1s\"\nwarmup = \"100ms\"\ncongestion = \"cubic\"";
 pub(crate) const PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nmessage = 1400";
-/// Spinning uses the CPU even while other work delays every wake-up.
+/// Spinning uses the CPU even while other work delays wake-ups.
 const SPINNING_PING: &str = "kind = \"ping-pong\"\nduration = \"1s\"\nwaiting = \"spin\"";
 const CONNECTIONS: &str = "kind = \"connect\"\nduration = \"1s\"\nclients = 8";
 pub(crate) const WIRE: &str = "from = \"client:eth0\"\nto = \"server:eth0\"\nlayers = [\"wire\", \"bridge\"]";
@@ -119,7 +118,6 @@ const LOST_CHECKSUM: Fault = Fault {
     says: &["server receives packets with wrong TCP or UDP checksums", "ethtool -K eth0 tx off"],
 };
 
-/// Completing the checksums at the sender is the remedy.
 pub(crate) fn names_ports_and_checksums() {
     check(ROUTED, THROUGH_ROUTER, &format!("{STREAM}\nstreams = 8"), &SNAT_PORTS);
     check(ROUTED, THROUGH_ROUTER, CONNECTIONS, &SNAT_PORTS);
@@ -188,7 +186,6 @@ fn check(lab: &str, path: &str, workload: &str, fault: &Fault) {
     }
 }
 
-/// The level of the fault is called `x`, so that its name gives nothing away.
 fn run(sandbox: &Sandbox, lab: &str, path: &str, workload: &str, fault: &Fault) {
     let text = format!(
         "schema = 1\nname = \"faults\"\ntitle = \"A fault\"\n{lab}\n[faults.x]\n{}\n[paths.path]\n{path}\n\

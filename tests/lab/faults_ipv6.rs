@@ -1,4 +1,4 @@
-//! Builds MTU holes and ICMP holes in IPv6, on a wire and in a tunnel, and checks the cause that a run names.
+//! Builds MTU and ICMP holes in IPv6, on a wire and in a tunnel, and checks the named cause.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::{
     sandbox,
 };
 
-/// `near` sends ICMP errors to the client.
+/// `near` sends ICMP errors.
 const ROUTED: &str = r#"
 [hosts.client]
 [hosts.near]
@@ -54,7 +54,7 @@ struct Hole {
     fault: &'static str,
     placed: &'static str,
     loses: &'static str,
-    /// The largest packets that pass on the wire and in the tunnel. A tunnel over IPv6 adds 70 bytes.
+    /// On the wire and in the tunnel. A tunnel over IPv6 adds 70 bytes.
     carried: [u32; 2],
 }
 
@@ -91,7 +91,6 @@ pub(crate) fn names_holes_in_ipv6() {
             }
         }
         assert_eq!(named.len(), 2, "{named:#?}");
-        // The kernel removes the addresses of a device with a smaller MTU.
         let lowers = format!("mtu {}", hole.carried[1]);
         assert_eq!(findings.to_string().contains(&lowers), hole.carried[1] >= 1280, "{named:#?}");
         let reason = &findings["verdict"]["conclusion"]["reason"];
@@ -115,7 +114,6 @@ fn measured(hole: &Hole, placed: &str) -> Value {
     );
     let text = if hole.lab == ROUTED { text.replace(", \"bridge\"]", "]") } else { text };
     let run = sandbox.plumb(&["run", &sandbox.file("holes.toml", &text), "--probe", "none"]);
-    // With the fault, no result has a value.
     assert_eq!(run.status, Some(if placed == "none" { 0 } else { 3 }), "{run:?}");
     sandbox.as_undisturbed(|_| ()).findings("latest")
 }

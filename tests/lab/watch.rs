@@ -55,7 +55,7 @@ fn watched() {
     );
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
-        // With too much competing load, the result is unknown, so no hook runs.
+        // With too much competing load, no hook runs.
         let reason = third["gate"]["undecided"][0]["reason"].as_str().unwrap_or_default();
         let causes = ["Other work used the CPUs", "The noise between two runs"];
         assert!(causes.iter().any(|cause| reason.starts_with(cause)), "{output:?}");
@@ -156,7 +156,6 @@ pub(crate) fn watch_that_ends_during_a_run_leaves_nothing_behind() {
         assert_eq!(watch.wait().expect("it was started").code(), status, "{name}");
         before.are_gone_within(PATIENCE);
         assert!(kept(&sandbox) >= 1, "{name}");
-        // The process of the run may take a moment to exit after its namespaces are gone.
         let removed = || sandbox.plumb(&["runs", "remove", "latest"]).status == Some(0);
         assert!(wait_until(PATIENCE, removed), "{name}");
     }

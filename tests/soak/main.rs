@@ -161,8 +161,8 @@ fn seed() -> u32 {
     seed.map_or_else(from_clock, |text| text.parse().expect("SOAK_SEED is a number"))
 }
 
-/// Returns values from 0 to 1, each of which is far from the previous ones (the fractional parts of multiples
-/// of the golden ratio).
+/// Returns values from 0 to 1, far from the previous ones (fractional parts of multiples of the golden
+/// ratio).
 fn spread(round: usize, stream: usize) -> f64 {
     ((round * 2 + stream + 1) as f64 * 0.618_033_988_749_895).fract()
 }

@@ -45,8 +45,7 @@ pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     pub(crate) runs: usize,
-    /// The number of intervals that contain the undisturbed value. The next field is the number of all
-    /// intervals.
+    /// Intervals that contain the undisturbed value, out of all.
     pub(crate) covered: usize,
     pub(crate) intervals: usize,
     pub(crate) complete: usize,

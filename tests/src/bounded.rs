@@ -1,4 +1,4 @@
-//! A process among hostile peers. Its memory must stay bounded, it must not panic, and Ctrl-C must stop it.
+//! A process among hostile peers. Its memory stays bounded, it does not panic, and Ctrl-C stops it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -26,8 +26,8 @@ pub struct Taken {
     pub end: Duration,
 }
 
-/// Interrupts the process when `is_enough` is true or the time is up. Panics if the process exceeds a limit,
-/// panics, or leaves a process behind.
+/// Interrupts the process when `is_enough` is true or the time is up. Panics if it exceeds a limit, panics,
+/// or leaves a process behind.
 #[track_caller]
 pub fn stays_bounded(
     sandbox: &Sandbox,

@@ -10,8 +10,8 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, signal};
 
-/// A filter for packets between two hosts that start, end or carry a connection. It excludes SSH and the host
-/// that runs `plumb`.
+/// Packets between two hosts that start, end or carry a connection, without SSH and the host that runs
+/// `plumb`.
 const FILTER: &str = "tcp and not port 22 and not host 198.18.0.254 and \
                       (tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 or ip[2:2] > ((ip[0] & 15) + (tcp[12] >> 4)) * 4)";
 
@@ -58,7 +58,6 @@ impl Capture {
         });
         let err = BufReader::new(process.stderr.take().expect("it is piped"));
         let (ready, listens) = mpsc::channel();
-        // The output is read continuously, so that tcpdump never blocks.
         let printed = thread::spawn(move || {
             let mut printed = String::new();
             for line in err.lines().map_while(Result::ok) {
@@ -85,7 +84,7 @@ impl Capture {
         let mut connections = Vec::new();
         for packet in text.lines().filter_map(Packet::parse) {
             let Packet { time, ends, begins, bytes } = packet;
-            // A SYN on the same ports starts a new connection, unless it repeats a SYN that was not answered.
+            // A SYN on the same ports starts a new connection, unless it repeats an unanswered SYN.
             if begins && open.get(&ends).is_some_and(|seen| seen.bytes > 0) {
                 connections.extend(open.remove(&ends));
             }

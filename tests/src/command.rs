@@ -74,7 +74,7 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
-            // Tests run in parallel, so without this, every trial would be repeated.
+            // Tests run in parallel, which would repeat every trial.
             .env("PLUMB_KEEP_DISTURBED", "true")
             .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
@@ -129,8 +129,7 @@ impl Sandbox {
         serde_json::from_str(&output.out).expect("a run record is JSON")
     }
 
-    /// Returns a sandbox with these runs, but without the warnings that other work disturbed their trials: disturbed
-    /// results are not judged.
+    /// Removes the warnings that other work disturbed trials: disturbed results are not judged.
     #[must_use]
     pub fn as_undisturbed(&self, change: impl Fn(&mut serde_json::Value)) -> Self {
         let other = Self::new(self.plumb.to_str().expect("a plain path"));

@@ -117,7 +117,6 @@ impl Address {
 pub enum Liar {
     Client,
     Server,
-    /// Connects the client's second connection to its first one, without a server.
     Loop,
 }
 
@@ -182,7 +181,6 @@ impl Lie {
             Act::Close => return victim.shutdown(Shutdown::Both),
             Act::Reset => {
                 victim.set_linger(Some(Duration::ZERO))?;
-                // The other copies are closed together with the attacker's side.
                 return liar.shutdown(Shutdown::Both);
             }
             Act::Drip => loop {
@@ -217,7 +215,7 @@ impl Lie {
         let repeats = matches!(self.act, Act::Repeat | Act::RepeatUnread);
         if let Some((from, to)) = back.filter(|_| repeats || self.after > 0) {
             let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
-            // A single read is enough for a handshake. After that, nothing more is read from the victim.
+            // Nothing is read from the victim after the handshake.
             thread::spawn(move || {
                 let mut bytes = [0; 4096];
                 let count = from.read(&mut bytes).unwrap_or(0);

@@ -16,8 +16,7 @@ use crate::{Leftovers, PATIENCE, Sandbox, name, processes, trials, wait_until};
 type Killed = BTreeMap<String, usize>;
 
 /// Kills the controller, an agent, the observer or a monitor `within` this time, and resumes each run.
-/// Returns the number of kills by name. Panics if a run leaves something behind, or if it loses or changes a
-/// stored trial.
+/// Returns the kills by name. Panics if a run leaves something behind, or loses or changes a stored trial.
 #[must_use]
 pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Duration) -> String {
     let before = Leftovers::of(sandbox);
@@ -37,8 +36,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         let now = kept_trials(sandbox);
         let lost = kept.iter().filter(|trial| !now.contains(trial)).count();
         assert_eq!(lost, 0, "{} stored trials are lost, killed: {killed:?}", kept.len());
-        // Status 64 means that the run is complete, so there is nothing to resume. The last kill may have
-        // come too late to be reported.
+        // Status 64: the run is complete. The last kill may have come too late to be reported.
         let is_over = ended.success() || ended.code() == Some(64);
         kept = if is_over { Vec::new() } else { now };
         arguments = if is_over || kept.is_empty() { begin } else { resume };
@@ -55,7 +53,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
 }
 
 /// Kills servers. The client must exit, and the next server must start on the same port. Panics if something
-/// remains, or if the client hangs or reports success.
+/// remains, or the client hangs or reports success.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);

@@ -93,7 +93,6 @@ impl PostgresServer {
         self.end("INT");
     }
 
-    /// Stops the server without a clean shutdown, so that it has to recover at its next start.
     pub fn crash(&self) {
         self.end("QUIT");
     }

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// The fraction of the moved memory that must be visible on the host. The guest's kernel uses some memory
-/// itself, and each page that it touches again may cost the host a huge page.
+/// The fraction of the moved memory that must be visible on the host. The guest's kernel uses some, and each
+/// page that it touches again may cost the host a huge page.
 const NEARLY_ALL: f64 = 0.75;
 const NEXT_TO_NOTHING: f64 = 0.2;
 
@@ -35,7 +35,7 @@ pub(crate) fn three_methods_move_the_requested_amount() {
         assert!(resident(untouched) < NEXT_TO_NOTHING, "there was nothing to free: {untouched}");
         assert!(grow["measured"]["touching"].as_f64() > Some(0.0), "the guest touched it: {grow}");
     }
-    // The number of calls is the same on any machine: one call per page, or one call for many blocks.
+    // One call per page, or one call for many blocks, on any machine.
     let made = |method: &str| &result(&format!("{method}/shrink"))["probed"]["calls"];
     let calls = |method: &str| {
         made(method)["all"].as_f64().unwrap_or_else(|| panic!("no calls of {method}: {}", findings["probes"]))
@@ -49,8 +49,8 @@ pub(crate) fn three_methods_move_the_requested_amount() {
     assert!(pages > 262_144.0, "each of a GiB's pages is freed by a call: {pages}");
     let by_pages = freeing("virtio-balloon");
     assert!(by_pages > 262_144.0 && freeing("agent") < by_pages / 100.0, "{}", made("agent"));
-    // The remaining calls come from the guest's timer, which an emulated machine gets from its monitor, and
-    // from plumb's sampling. A longer trial has more of both.
+    // The other calls come from the guest's timer, which an emulated machine gets from its monitor, and from
+    // plumb's sampling. A longer trial has more of both.
     assert!(agent < pages / 2.0 && blocks < pages / 2.0, "{pages} {blocks} {agent}");
 }
 

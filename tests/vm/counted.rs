@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::{measured::number, sandbox};
 
-/// The largest scatter of counts, as a share of their median. The number of wake-ups differs between short streams.
+/// The largest spread of counts, relative to their median. The number of wake-ups differs between short
+/// streams.
 const SCATTER: f64 = 0.01;
 
 const SCENARIO: &str = r#"schema = 1
@@ -59,7 +60,6 @@ trials = 3
 pause = "1ms"
 "#;
 
-/// The counts of two boots are the same, and their parts add up.
 pub(crate) fn counts_repeat() {
     let sandbox = sandbox();
     let file = sandbox.file("counted.toml", SCENARIO);

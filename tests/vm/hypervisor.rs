@@ -18,8 +18,7 @@ use crate::{
 /// The minimum number of system calls per message if QEMU itself carries the packets.
 const MANY: f64 = 3.0;
 
-/// Two namespaces on a bridge, and two on a VLAN device that sorts before its parent by name. Nothing has to
-/// boot in the hypervisor.
+/// Two namespaces on a bridge, and two on a VLAN device that sorts before its parent by name.
 const WIRE: &str = r#"schema = 1
 name = "inside"
 title = "Two namespaces on a bridge in a virtual hypervisor"
@@ -96,8 +95,7 @@ pub(crate) fn vhost_saves_calls() {
     for result in findings["results"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
         if result["path"].as_str().is_some_and(|path| path.contains("vhost")) {
-            // Timers and the agent's channel make calls too, and the number of calls per message depends on
-            // the speed of the messages.
+            // Timers and the agent's channel make calls too. Their number per message depends on the speed.
             assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", result["id"]);
         } else {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", result["id"]);

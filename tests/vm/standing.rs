@@ -87,7 +87,6 @@ pub(crate) fn describes_a_running_machine() {
         check_machine(vm);
         assert_eq!(vm["monitor"], Value::Null, "no name was given");
         assert_eq!(vm["devices"][0]["model"], "virtio-net-pci", "{vm}");
-        // The user, the path of packets and the bridge are visible from outside.
         for id in ["emulated", "vhost-off", "mtu-mismatch"] {
             assert!(ids(&document).contains(&id), "no {id} in {}", document["findings"]);
         }
@@ -125,7 +124,6 @@ pub(crate) fn free_monitor_adds_details_and_is_released() {
     let sandbox = sandbox();
     let monitor = sandbox.home().join("monitor").display().to_string();
     let standing = Standing::start(&sandbox, &monitor);
-    // The machine is measured twice, because the first measurement must release it.
     for _ in 0..2 {
         let document = measured(&sandbox, &monitor);
         let vm = &document["vm"];

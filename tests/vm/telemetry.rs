@@ -99,7 +99,6 @@ pub(crate) fn reports_both_tiers_and_moves_the_fast_one() {
     let accessed = reported["nodes"][0]["accesses"].as_array().expect("classes");
     assert!(accessed.iter().any(|class| class["accesses"].as_u64() > Some(0)), "{reported}");
 
-    // The next client connects before the guest notices that the previous one has disconnected.
     let agent = sandbox.home().join("vm.agent");
     let before =
         AgentLink::connect(&agent, env!("CARGO_PKG_VERSION"), None, &Arc::default()).expect("it greets");
@@ -158,7 +157,6 @@ pub(crate) fn damon_counts_accesses() {
     assert!(wait_until(PATIENCE, counted), "{}", top(&sandbox, &file));
 }
 
-/// Two rebalancers each use their own monitor socket. The second one is refused until the first exits.
 pub(crate) fn only_one_process_moves_memory() {
     let sandbox = sandbox();
     let _machine = start(&sandbox, &GuestKernel::of_test(), TWO_NODES);
@@ -206,14 +204,12 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
         mover.wait().expect("it was started here");
         assert_intact(&machine);
     }
-    // If nothing disturbs it, the rebalancer takes the full amount from a guest that has all of its memory
-    // back.
+    // Undisturbed, the rebalancer takes the full amount from a guest that has all of its memory back.
     let shown = || sandbox.succeed(&["rebalance", &file, "--rounds", "6"]).out;
     let printed = shown();
     assert!(printed.contains("more DRAM than its ceiling"), "{printed}");
     assert_intact(&machine);
 
-    // If the machine dies, the rebalancer reports its name and continues.
     let mut mover = sandbox.command(&["rebalance", &file]);
     let mut mover = mover.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     std::thread::sleep(Duration::from_secs(3));
