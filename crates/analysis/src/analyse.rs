@@ -14,7 +14,7 @@ use crate::{
     verdict,
 };
 
-/// Analyses a run. Deterministic and infallible: anything the trials cannot support is omitted and listed as a
+/// Analyses a run. Deterministic and infallible: anything that the trials cannot support is listed as a
 /// limitation.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {

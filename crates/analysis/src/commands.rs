@@ -36,7 +36,7 @@ impl<'a> Commands<'a> {
         origin.imported().is_none().then(|| format!("plumb report {id} --section {name}"))
     }
 
-    /// Returns a command for the run's counters if plumb built its lab. Otherwise returns `commands` for the sending
+    /// Returns a command for the run's counters if plumb built its lab, or else `commands` for the sending
     /// end, with the host if known.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();

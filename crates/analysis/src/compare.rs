@@ -31,7 +31,6 @@ pub(crate) fn of_trials(values: &[f64], estimate: Option<stats::Estimate>) -> Op
     })
 }
 
-/// Converts a ratio of two results. The absolute difference is relative to `reference`, the second result's value.
 pub(crate) fn comparison(ratio: &stats::Estimate, verdict: Difference, reference: f64) -> Comparison {
     let less = |ratio: f64| reference * (ratio - 1.0);
     let interval = ratio.interval.map(named);

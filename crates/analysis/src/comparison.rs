@@ -24,8 +24,8 @@ pub(crate) use settings::differs;
 
 use history::History;
 
-/// Compares run B with run A, the reference. `others` are further runs of A's scenario, which may include A and B.
-/// Those in the same environment are used to estimate the noise between runs. With too few trials, the verdict is
+/// Compares run B with run A, the reference. `others` are further runs of A's scenario, which may include A
+/// and B. Those in the same environment show the noise between runs. With too few trials, the verdict is
 /// unknown and the reason is given.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {

@@ -99,7 +99,6 @@ fn slower_direction_has_a_lower_rank() {
     }
 }
 
-/// Uneven blocks, a result that ended early, and disturbed and silent trials.
 #[test]
 fn unbalanced_and_disturbed_run_agrees_with_itself() {
     let mut run = Fixture::new(8);

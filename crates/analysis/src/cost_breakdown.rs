@@ -1,6 +1,5 @@
-//! Cost breakdown by layer. Each path is compared with the largest path that consists of a subset of its layers.
-//! There is one breakdown per setting of the richest path, and each other path contributes the result with the
-//! matching levels.
+//! Cost breakdown by layer. Each path is compared with the largest path of a subset of its layers. There is
+//! one breakdown per setting of the richest path, with the results of the other paths at the matching levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,8 +21,7 @@ pub(crate) fn effects(
         .collect()
 }
 
-/// Returns the first level of each factor. Results are in scenario order, so the first result that has a
-/// factor also has its first level.
+/// Returns the first level of each factor, which is that of its first result in scenario order.
 fn first_levels(results: &[ResultRecord]) -> BTreeMap<&str, &str> {
     let mut first = BTreeMap::new();
     for (factor, level) in results.iter().flat_map(|result| &result.levels) {
@@ -81,8 +80,6 @@ mod tests {
     #[test]
     fn compares_levels_with_the_first_at_equal_other_levels() {
         let effects = of(&egress(6));
-        // The underlay factor applies to one path alone and to two paths at both levels of the other factor, which
-        // has four pairs.
         assert_eq!(effects.len(), 5 + 4);
         for effect in &effects {
             assert_eq!((&*effect.reference, &*effect.level), ("on", "off"));

@@ -49,7 +49,7 @@ impl Fits {
         self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
     }
 
-    /// The value comes from the fit of the workload, from the trials if there is no fit, or from the intervals of an
+    /// The value comes from the workload's fit, from the trials without a fit, or from the intervals of an
     /// imported single trial.
     pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
         if let Some(estimate) = single_trial::estimate(result) {
@@ -70,8 +70,7 @@ impl Fits {
         }
     }
 
-    /// Compares `this` with `that`. The verdict is unclear if either is disturbed. `None` if nothing arrived in any
-    /// trial of either.
+    /// The verdict is unclear if either is disturbed. `None` if nothing arrived in any trial of either.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         let comparison = self.judged(this, that)?;
         let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);
@@ -171,7 +170,6 @@ mod tests {
     fn pairs_only_blocks_with_both_trials() {
         let mut run = Fixture::new(6);
         run.path("plain", &["wire"]).stream("plain", &[], 1e9);
-        // The repetitions in the first blocks are far off, and their partners are missing.
         run.each("plain/bulk", |trial| {
             if trial.arm == Arm::Again && trial.block < 3 {
                 trial.measurement = stream_of(9e9);

@@ -91,8 +91,8 @@ impl Fixture {
         self.result(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
     }
 
-    /// Adds a result from another tool with identical trials. This makes the run an imported one, on an unknown
-    /// machine.
+    /// Adds a result from another tool with identical trials. This makes the run an imported one, on an
+    /// unknown machine.
     pub(crate) fn imported(
         &mut self,
         path: &str,
@@ -111,7 +111,6 @@ impl Fixture {
         self.each(&id, |trial| trial.cpu = CpuUsage::default())
     }
 
-    /// Declares the run as imported, so that names are hints to settings.
     pub(crate) fn logged(mut self) -> Self {
         self.record.header.origin = Origin::Imported(ImportRecord::default());
         self
@@ -146,8 +145,8 @@ impl Fixture {
         self
     }
 
-    /// Marks every trial of a stream result as simultaneous with one other, and adds a trial at about `rate` to each
-    /// block without the other.
+    /// Marks every trial of a stream result as simultaneous with another, and adds one at about `rate` to
+    /// each block without the other.
     pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
         self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {
@@ -165,7 +164,7 @@ impl Fixture {
         })
     }
 
-    /// Sets the devices on the path of a result. Devices whose names end in `vxlan` are VXLAN devices.
+    /// Devices with names that end in `vxlan` are VXLAN devices.
     pub(crate) fn devices(&mut self, result: &str, devices: &[Device<'_>]) -> &mut Self {
         self.each(result, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
     }
@@ -319,8 +318,7 @@ pub(crate) fn ping_of(nanos: f64) -> Measurement {
     })
 }
 
-/// A trial of one UDP stream. For each interval of 250 ms, gives the number of 1000-byte datagrams received and the
-/// number lost.
+/// One UDP stream: the 1000-byte datagrams received and lost in each interval of 250 ms.
 pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     let rates: Vec<f64> =
         intervals.iter().map(|(count, _)| *count as f64 * 8000.0 / INTERVAL.seconds()).collect();
@@ -338,8 +336,8 @@ pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     Measurement::Stream(data)
 }
 
-/// Open-loop round trips of `nanos`. Each message is sent `late` nanoseconds late, and `stalled` of them take another
-/// millisecond.
+/// Open-loop round trips of `nanos`. Messages are sent `late` nanoseconds late, and `stalled` of them take
+/// another millisecond.
 pub(crate) fn open_loop_of(nanos: u64, late: u64, stalled: usize) -> Measurement {
     let Measurement::PingPong(mut data) = ping_of(nanos as f64) else { unreachable!("it is a ping-pong") };
     let mut open = OpenLoopData::default();
@@ -430,8 +428,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// Returns a run of an egress gateway with three nested paths. The offloads of the underlay apply to all
-/// paths and those of the VXLAN device to the upper two paths. Only the latter have an effect.
+/// An egress gateway with three nested paths. The offloads of the underlay apply to all paths and those of
+/// the VXLAN device to the upper two, where only the latter have an effect.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])

@@ -133,7 +133,7 @@ fn odd_run() -> impl Strategy<Value = RunRecord> {
     })
 }
 
-/// JSON has neither NaN nor infinity. They would be written as null, which readers do not accept as a number.
+/// JSON has neither NaN nor infinity.
 fn is_finite(document: &impl std::fmt::Debug) -> bool {
     let text = format!("{document:?}");
     !text.split(|end: char| !end.is_alphanumeric()).any(|word| word == "NaN" || word == "inf")

@@ -166,7 +166,6 @@ mod tests {
             (1..=all.len()).filter(|so_far| !newly_worse(&all[..*so_far]).is_empty()).collect();
         assert!(new.len() == 1 && (13..=20).contains(&new[0]), "{new:?}");
         let shifts = newly_worse(&all[..new[0]]);
-        // Throughput went down, which is worse. Round trips went down too, which is not.
         assert!(shifts.iter().all(|shift| shift.metric.more_is_better() == Some(true)), "{shifts:?}");
         assert!(shifts.iter().all(|shift| (shift.after / shift.before - 0.7).abs() < 0.02), "{shifts:?}");
         assert!(newly_worse::<Arc<RunResults>>(&[]).is_empty());

@@ -10,8 +10,7 @@ use crate::observations::Observations;
 /// The number of functions listed for each group.
 const LISTED: usize = 5;
 const OTHER: &str = "other";
-/// Groups of functions of the kernel itself, by prefix. The first match counts. Functions of modules are grouped by
-/// module.
+/// Kernel functions by prefix; the first match counts. Functions of modules are grouped by module.
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "copying",
@@ -366,7 +365,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The instructions of all trials together, for each unit of work. Empty if they were not counted.
+/// The instructions of all trials, per unit of work. Empty if not counted.
 pub(crate) fn groups(result: &Observations<'_>) -> Vec<InstructionGroup> {
     let counted: Vec<(&InstructionCounts, f64)> = result
         .trials()

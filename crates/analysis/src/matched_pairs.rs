@@ -16,7 +16,6 @@ pub(crate) struct Pair<'a> {
     is_factor: bool,
 }
 
-/// If a word is the name of a factor, its levels are reported as the effects of that factor instead.
 pub(crate) fn matched_pairs(
     header: &RunHeader,
     measured: &[Observations<'_>],

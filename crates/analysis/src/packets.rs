@@ -1,5 +1,5 @@
-//! Packet sizes on the path, from device and socket counters. Each segment passes every device once, alone or merged,
-//! so the number of segments sent divided by a device's packets shows the effect of offloads.
+//! Packet sizes on the path, from device and socket counters. Each segment passes every device once, alone or
+//! merged, so segments sent per device packet show the effect of offloads.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 use samples::{DeviceCounters, PathCounters};

@@ -13,7 +13,7 @@ struct Setting {
     name: &'static str,
     /// Findings that the setting remedies.
     findings: &'static [&'static str],
-    /// Whether plain Linux's commands are added. Other rules name the devices in their own commands.
+    /// Other rules name the devices in their own commands.
     on_linux: bool,
 }
 
@@ -29,8 +29,8 @@ const SETTINGS: [Setting; 5] = [
     Setting { name: "encapsulation", findings: &["vxlan-cost"], on_linux: false },
 ];
 
-/// Device names by which a platform is detected. `#` stands for digits, `%` for at least ten hexadecimal digits, and
-/// `*` for the rest of the name.
+/// Device names of platforms. `#` stands for digits, `%` for at least ten hexadecimal digits, and `*` for the
+/// rest of the name.
 const DEVICES: [(&str, &[&str]); 8] = [
     ("libvirt", &["virbr#", "vnet#"]),
     ("Proxmox VE", &["vmbr#", "tap#i#", "veth#i#", "fwbr#i#", "fwpr#p#", "fwln#i#"]),
@@ -60,7 +60,6 @@ impl PlatformSetting {
         })
     }
 
-    /// Returns the settings that remedy a finding, on all platforms.
     pub fn of_finding(finding: &str) -> impl Iterator<Item = Self> {
         Self::all().filter(move |row| {
             SETTINGS.iter().any(|it| it.name == row.setting && it.findings.contains(&finding))
@@ -90,7 +89,7 @@ impl PlatformSetting {
 const PLACEHOLDERS: [&str; 11] =
     ["broken", "bytes", "cidr", "device", "guest", "netdev", "number", "switch", "vectors", "vmid", "zone"];
 
-/// The platforms of the paths that exist without plumb. A lab consists of plain Linux devices.
+/// The platforms of existing paths. A lab consists of plain Linux devices.
 pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
     let existing = results.iter().filter(|result| PathRecord::exists(&result.layers));
     let devices = existing.flat_map(|result| &result.devices);
@@ -133,14 +132,13 @@ fn is_like(name: &str, pattern: &str) -> bool {
     rest.is_some_and(|rest| is_like(rest, letters.as_str()))
 }
 
-/// Returns how to change a setting on the given platforms.
 pub(crate) fn commands(platforms: &BTreeSet<&str>, setting: &str, values: &[(&str, &str)]) -> Vec<String> {
     let rows =
         PlatformSetting::all().filter(|row| row.setting == setting && platforms.contains(row.platform));
     rows.map(|row| row.labelled(values)).collect()
 }
 
-/// Adds the commands of the platforms in the record, and no others, to the remedies.
+/// Adds the commands of the record's platforms to the remedies.
 pub(crate) fn complete(findings: &mut Findings) {
     let platforms = platforms(&findings.results);
     for finding in &mut findings.findings {

@@ -19,7 +19,7 @@ const GOLDEN: &str = include_str!("../tests/golden/egress.run.json");
 const KINDS: &[u8] = include_bytes!("../../../tests/cli/records/kinds.run.json.gz");
 const DIRECTIONS: &[u8] = include_bytes!("../../../tests/cli/records/directions.run.json.gz");
 
-/// New names for a run. Within each class, their alphabetical order stays the same.
+/// The alphabetical order within each class stays the same.
 #[derive(Default)]
 struct Names {
     paths: BTreeMap<String, String>,
@@ -99,7 +99,7 @@ impl Names {
         }
     }
 
-    /// Renames `host:device`. A device of a bridge may have the name of the guest at its other end.
+    /// A device of a bridge may have the name of the guest at its other end.
     fn device(&self, text: &str) -> String {
         let renamed = |(host, device): (&str, &str)| {
             let port = self.hosts.get(device).map_or(device, String::as_str);

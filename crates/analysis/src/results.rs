@@ -125,7 +125,6 @@ mod tests {
         let parts = [stream.forward, stream.reverse].map(|part| part.expect("flowed").estimate);
         assert!(near(result.value.estimate, 5e9) && near(parts[0], 4e9) && near(parts[1], 1e9), "{parts:?}");
         assert!(near(stream.sent.expect("it is known").estimate, 6.5e9), "{:?}", stream.sent);
-        // The sums of both flows are 4 and 6 Gbit/s, so the deviation is sqrt(2) with a mean of 5.
         assert!(near(stream.stability.expect("two intervals"), 2.0f64.sqrt() / 5.0));
     }
 
@@ -145,7 +144,6 @@ mod tests {
     fn percentiles_are_over_all_trials() {
         let mut run = plain();
         run.ping("plain", &[], 10_000.0);
-        // One trial of five is ten times slower, so its round trips are the slowest fifth.
         run.each("plain/ping", |trial| {
             let slow = if trial.block == 4 { 100_000.0 } else { 10_000.0 };
             trial.measurement = crate::fixtures::ping_of(slow);
@@ -184,7 +182,6 @@ mod tests {
         let mut run = plain();
         run.stream("plain", &[], 8e9).each("plain/bulk", |trial| trial.measurement = stream_at(&[8e9; 4]));
         let cpu = only(&run).cpu.expect("the machine is known");
-        // 1.2 busy CPU-seconds in the fixture. 4 intervals of 250 ms at 10^9 bytes per second.
         assert!(near(cpu.per_work.expect("bytes flowed").seconds, 1.2) && near(cpu.busy, 1.2), "{cpu:?}");
         assert!(
             near(cpu.client, 0.5) && cpu.per_work.is_some_and(|cost| cost.work == Work::Bytes),
@@ -306,7 +303,6 @@ mod tests {
     fn fraction_of_baseline_is_paired_by_block() {
         let mut run = plain();
         run.path("other", &["wire", "bridge"]).stream("plain", &[], 10e9).stream("other", &[], 5e9);
-        // Both paths are twice as fast in later blocks, which pairing cancels out.
         for result in ["plain/bulk", "other/bulk"] {
             let base = if result.starts_with("plain") { 10e9 } else { 5e9 };
             run.each(result, |trial| {

@@ -176,8 +176,8 @@ pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Ve
     findings
 }
 
-/// Returns the rule with an established finding about all results of `finding`. Limits concern the whole run. A finding
-/// that makes values unreliable is not explained by a milder one.
+/// Returns the rule with an established finding about all results of `finding`. Limits concern the whole run.
+/// A milder finding does not explain one that makes values unreliable.
 fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
     let explains = |other: &Finding| {
         let are_limits = [finding.role, other.role] == [Role::Limit; 2];

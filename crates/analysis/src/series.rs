@@ -21,8 +21,8 @@ pub(crate) fn of_trial(result: &Observations<'_>, trial: &Trial) -> Series {
     of(&trial.measurement, asked(&result.record.sent))
 }
 
-/// Uses the given interval length, or the usual one. An interval of less than half that length is dropped, because
-/// its rate depends more on where it was cut than on the path.
+/// Uses the given or usual interval length. An interval of less than half that length is dropped, because its
+/// rate depends more on where it was cut than on the path.
 pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
     coarser(kind::of(measurement).series(asked))
 }

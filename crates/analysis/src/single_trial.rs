@@ -1,8 +1,8 @@
-//! Estimates for results with a single trial, from the intervals within it, and comparisons of imported trials, which
-//! have no blocks.
+//! Estimates for results with a single trial, from the intervals within it, and comparisons of imported
+//! trials, which have no blocks.
 //!
-//! Intervals do not show what changes between trials (placement, neighbours, the order of connections), so
-//! differences need an additional margin. This applies only to imported runs, because plumb's own runs can have more
+//! Intervals do not show changes between trials (placement, neighbours, the order of connections), so
+//! differences need an additional margin. Only for imported runs, because plumb's own runs can have more
 //! trials.
 
 use findings::{Basis, Comparison, Difference, Estimate};
@@ -28,9 +28,9 @@ pub(crate) const FEWEST_OWN: usize = 3;
 /// The relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
 
-/// The value of an imported result with a single trial, and an interval from the trial's own series. `None` with more
-/// trials, or if the series is not sufficient. If the series jumped, the interval of its mean is wide, and a
-/// limitation says that another trial may stay at each level for a different time.
+/// The value of an imported result with a single trial, and an interval from the trial's own series. `None`
+/// with more trials, or if the series is not sufficient. After a jump, the interval of the mean is wide, and
+/// a limitation warns that another trial may stay at each level for a different time.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
@@ -66,8 +66,8 @@ pub(crate) fn compare(
     Some(Comparison { verdict, ..comparison })
 }
 
-/// Difference established by a few trials. It must exceed this allowance and any jumps within the trials, because the
-/// mean over several levels depends on how long each of them lasts.
+/// Difference established by a few trials, beyond this allowance and any jumps within the trials, because the
+/// mean over several levels depends on the time at each.
 pub(crate) fn beyond(
     allowance: f64,
     this: &Observations<'_>,
@@ -87,8 +87,8 @@ pub(crate) fn is_known(comparison: &Comparison) -> bool {
         || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
 }
 
-/// Compares enough trials on both sides like the trials of two runs, because the trials of another tool
-/// run one after another.
+/// Compares enough trials on both sides like the trials of two runs, because other tools run trials one after
+/// another.
 fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Difference> {
     if is_few(this) || is_few(that) {
         return None;

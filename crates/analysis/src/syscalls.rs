@@ -7,8 +7,8 @@ use units::{Bytes, Nanos};
 
 use crate::{observations::Observations, probed};
 
-/// Sorts by decreasing time and then by decreasing count. If known, only running time is used, because the thread
-/// that waits longest does the least work.
+/// Sorts by decreasing time and then by decreasing count. If known, only running time is used, because the
+/// thread that waits longest does least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     let unprobed = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
@@ -17,7 +17,7 @@ pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     all
 }
 
-/// Sorts by decreasing time. Each unfinished call counts once, because it is not included in other counts.
+/// Sorts by decreasing time. An unfinished call counts once, because other counts do not include it.
 pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
     let mut all = added_up(each.iter());

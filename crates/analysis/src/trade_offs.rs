@@ -153,7 +153,7 @@ impl<'a> Look<'a> {
             value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
         };
         self.results.iter().flat_map(move |&result| {
-            // If its times look like half round trips, the true value may be twice as large.
+            // If times look like half round trips, they may be twice as large.
             let most = if has_half_round_trips(result) { 2.0 } else { 1.0 };
             result.reported.iter().filter(is_it).map(move |reported| {
                 let value = reported.value;

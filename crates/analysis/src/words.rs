@@ -4,8 +4,8 @@ use findings::{Phrase, Unit, phrase};
 use units::Share;
 use workload::Metric;
 
-/// Joins names: `a`, `a and b`, `a, b and c`. If there are more than five, the result contains the first
-/// four names and the number of others.
+/// Joins names: `a`, `a and b`, `a, b and c`. Of more than five, lists the first four and the number of
+/// others.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     joined(names.iter().map(|name| name.as_ref().into())).to_string()
 }
@@ -60,7 +60,6 @@ pub(crate) fn size(bytes: u32) -> Phrase {
     Phrase::quantity(bytes.to_string(), bytes.into(), Unit::Bytes)
 }
 
-/// A number with a few digits, followed by its unit.
 pub(crate) fn number(value: f64, digits: usize, unit: Unit, word: &str) -> Phrase {
     Phrase::quantity(format!("{}{word}", units::significant(value, digits)), value, unit)
 }

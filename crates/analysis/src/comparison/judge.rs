@@ -1,6 +1,5 @@
-//! Judges the ratio of two runs for each result. Trials of different runs are not paired. Effects common to a whole
-//! run (placement, addresses, neighbours) do not show in the scatter of its trials, so the noise floor accounts for
-//! them.
+//! Judges the ratio of two runs for each result. Trials of different runs are not paired. The noise floor
+//! covers effects common to a whole run (placement, addresses, neighbours), which its trials do not show.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, Level, ab, noise, sweep, verdict};
@@ -143,7 +142,7 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// `others` names the disturbing processes in A and in B. The text is the same for all results, so that it is
+    /// `others` names the disturbing processes in A and in B. The text is the same for all results, so it is
     /// shown only once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];

@@ -13,7 +13,8 @@ pub(super) struct Matching<'m, 'a> {
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];
-    // Instructions are not compared with times. Equal identifiers are matched first, so that a renamed result does not take the partner of another one.
+    // Instructions are not compared with times. Equal identifiers come first, so that a renamed result does
+    // not take another's partner.
     let by_id: Vec<Option<usize>> = a
         .iter()
         .map(|result| {

@@ -41,7 +41,6 @@ impl Trial {
         data.flows[0].sender.intervals.iter_mut().filter_map(|it| it.tcp.as_mut()).for_each(change);
     }
 
-    /// Each interval without data has one or two retransmits.
     fn stop_after(&mut self, intervals: usize) {
         let Measurement::Stream(data) = &mut self.measurement else { unreachable!("it is a stream") };
         let silent = data.flows[0].sender.intervals.iter_mut().skip(intervals);
@@ -171,7 +170,6 @@ const CASES: &[Case] = &[
             trial.window(65_536);
             trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100));
         },
-        // An autotuned buffer is full whenever the path is the bottleneck.
         spared: |trial| trial.tcp(|tcp| tcp.send_buffer_limited = Nanos::from_millis(100)),
         severity: Severity::Warning,
         says: &["The send buffer (64.0 KiB requested", "the sender for 40.0 %", "Leave the window unset"],
@@ -188,7 +186,6 @@ const CASES: &[Case] = &[
         given: |trial| {
             trial.devices = vec![device("vxlan", 1450, &[("rx-gro", false), ("tx-tcp-segmentation", true)])];
         },
-        // A veth pair is created with GRO off and does not need it.
         spared: |trial| {
             trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-gre-segmentation", false)])];
         },

@@ -7,8 +7,7 @@ use workload::{BalloonData, Work};
 use super::KindAnalysis;
 use crate::{observations::Observations, series::Series};
 
-/// Each move is a single sample. If it becomes slower as memory becomes scarce, this is not a drift of
-/// the machine.
+/// Each move is a single sample. Memory becomes scarce during a trial, which is no drift of the machine.
 impl KindAnalysis for BalloonData {
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         Some(usage.own_cpus()? / self.rate()? * Work::Memory.for_cpu().0)

@@ -18,7 +18,7 @@ impl KindAnalysis for PingPongData {
         (SamplingUnit::RoundTrips, modality::points(&self.round_trips))
     }
 
-    /// The histogram excludes the warm-up, so CPU time is used as a rate. With a concurrent stream, most CPU time
+    /// The histogram excludes the warm-up, so CPU time is a rate. With a concurrent stream, most of it
     /// belongs to the stream.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();

@@ -122,14 +122,12 @@ fn owners_and_remainder_add_up_to_busy_time() {
         result(&findings, BULK).probed.as_ref().and_then(|probed| probed.cpu.as_ref()).expect("it is known");
     let sum: f64 = cpu.consumers.iter().map(|consumer| consumer.cpus).sum();
     assert!(near(sum + cpu.unexplained, cpu.busy) && near(sum, cpu.attributed), "{cpu:?}");
-    // The client has 1600 ms in four trials of two seconds, and 400 ms have no owner.
     assert_eq!(cpu.consumers[0].consumer, CpuConsumer::Client);
     assert!(near(cpu.consumers[0].cpus, 0.2) && near(cpu.unexplained, 0.05), "{cpu:?}");
     assert!(near(cpu.unexplained_share, 0.4 / 3.6) && near(cpu.steal, 0.01), "{cpu:?}");
     let softirq = &cpu.consumers[1];
     let parts: Vec<_> = softirq.parts.iter().map(|part| (part.cpu, (part.cpus * 1000.0).round())).collect();
     assert_eq!(parts, [(Some(0), 150.0), (Some(1), 50.0)]);
-    // Five intervals of 250 ms at 10^9 bytes per second, including the warm-up.
     let cost = cpu.consumers[0].cost.expect("bytes flowed");
     assert!((cost / (1.6 / 5.0) - 1.0).abs() < 0.01 && cpu.work == Some(Work::Bytes), "{cost}");
 }
@@ -224,7 +222,6 @@ fn divides_calls_by_work_of_probed_trials() {
 fn probe_cost_is_paired_by_block_and_has_the_sign_of_its_metric() {
     let mut run = run(6);
     run.each(BULK, |trial| {
-        // The machine drifts by half, while the probe always costs two percent.
         let drift = 8e9 * (1.0 + 0.1 * f64::from(trial.block));
         trial.measurement = stream_of(if trial.arm == Arm::Probed { drift * 0.98 } else { drift });
     });
@@ -358,7 +355,6 @@ fn merges_equal_routes_and_compares_medians_with_the_engine() {
     });
     let findings = analyse(&run.record);
     let latency_breakdown = result(&findings, PING).latency_breakdown().expect("messages were followed");
-    // One of five trials took another path, and one of the others was slower.
     assert_eq!(
         (latency_breakdown.followed, latency_breakdown.not_followed, latency_breakdown.steps.len()),
         (400, 2 * 4 + 152, 16)
@@ -369,7 +365,6 @@ fn merges_equal_routes_and_compares_medians_with_the_engine() {
             .iter()
             .all(|step| step.p50.0.abs_diff(1000) < 2 && step.p99.0.abs_diff(3000) < 3)
     );
-    // The engine's median comes from the probed trials rather than the measuring ones.
     let engine = latency_breakdown.engine.expect("round trips were made").0 as f64;
     assert!((engine / 20_000.0 - 1.0).abs() < 0.01, "{engine}");
     assert!(

@@ -19,7 +19,7 @@ enum Basis {
 }
 
 impl Apart {
-    /// Takes each setting's score and those of its trials, all positive. A setting without trials is below all
+    /// Takes settings' scores and those of their trials, all positive. A setting without trials is below all
     /// others.
     pub(super) fn of(settings: &[(f64, Vec<f64>)]) -> Self {
         let logs: Vec<Vec<f64>> =
@@ -60,8 +60,7 @@ impl Apart {
     }
 }
 
-/// Estimates the noise from the settings near the best one, on the assumption that they differ little
-/// otherwise.
+/// Estimates the noise from the settings near the best one, assuming that they differ little otherwise.
 fn scatter(scores: &[f64]) -> f64 {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let near: Vec<f64> = scores

@@ -8,7 +8,6 @@ use crate::{
     fixtures::{Fixture, device},
 };
 
-/// A path over the device `name`, with a small MTU and without segmentation offload.
 fn findings_of(name: &str, layer: &str) -> Findings {
     let mut run = Fixture::new(5);
     run.path("a-to-b", &[layer]).stream("a-to-b", &[], 1e9);

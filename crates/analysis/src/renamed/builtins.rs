@@ -1,4 +1,4 @@
-//! The built-in scenarios with other names: the plan, the verdict and the findings stay the same.
+//! The built-in scenarios with other names keep their plans, verdicts and findings.
 
 use samples::{BootedMachine, DeviceState, RunRecord, Trial};
 use scenario::{
@@ -16,13 +16,13 @@ use crate::fixtures::{Fixture, connections, datagrams_at, device, jitter, open_l
 
 const SEED: u64 = 7;
 const BLOCKS: u32 = 6;
-/// The tables whose keys name something, and the keys whose values do.
+/// Tables with names as keys, and keys with names as values.
 const HOSTS: [&str; 4] = ["hosts", "pods", "guests", "members"];
 const ENDS: [&str; 8] = ["between", "host", "hosts", "from", "to", "node", "egress", "devices"];
 
 fn parsed(text: &str) -> Scenario {
     let mut scenario = Scenario::parse("renamed", text).expect("it is valid");
-    // Fixed ports are derived from names, so that they are the same in runs of a part of the scenario.
+    // Fixed ports are derived from names.
     scenario.schedule.ports = Ports::Vary;
     scenario
 }
@@ -31,7 +31,7 @@ fn expanded(scenario: &Scenario) -> Plan {
     Plan::expand(scenario, SEED, &PlanOptions::default())
 }
 
-/// Makes a record whose values depend on layers, devices, machines and settings, but not on names.
+/// The values do not depend on names.
 fn record(scenario: &Scenario, plan: &Plan) -> RunRecord {
     let mut run = Fixture::new(BLOCKS);
     let path = |result: &PlannedResult| {
@@ -66,7 +66,6 @@ fn record(scenario: &Scenario, plan: &Plan) -> RunRecord {
     run.record
 }
 
-/// Time or cost relative to a path without layers.
 fn slowness(scenario: &Scenario, path: &Path, result: &PlannedResult) -> f64 {
     let without_offloads =
         result.devices.values().filter(|settings| settings.offloads.tso == Some(false)).count();
@@ -122,7 +121,6 @@ fn state(at: &DeviceRef, settings: Option<&DeviceSettings>) -> DeviceState {
 }
 
 impl Names {
-    /// Renames the keys and values of a document.
     fn document(&self, key: &str, value: &toml::Value) -> toml::Value {
         match value {
             toml::Value::Table(table) => {

@@ -107,7 +107,6 @@ fn label(result: &ResultRecord) -> String {
     result_label(&result.path, &result.levels, Some(&result.workload))
 }
 
-/// A router with a smaller MTU sends an ICMP error, but a bridge or a tunnel drops the packet silently.
 fn why_silent(lost: &Lost<'_>) -> Phrase {
     match (&lost.hole.device, lost.hole.device_mtu) {
         (Some(device), Some(mtu)) if mtu < lost.hole.lost => phrase![

@@ -19,7 +19,7 @@ const SLOW_CALL_NANOS: f64 = 2000.0;
 struct Sign {
     evidence: Evidence,
     sure: bool,
-    /// An empty list means that all results are affected.
+    /// Empty means all.
     results: Vec<String>,
 }
 

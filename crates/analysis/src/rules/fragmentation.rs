@@ -31,8 +31,8 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2). In IPv6, each has a fragment header of 8 bytes
-    /// (RFC 8200, section 4.5).
+    /// Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2). IPv6 adds a fragment header of 8
+    /// bytes (RFC 8200, section 4.5).
     fn number(&self) -> u64 {
         let ip = u64::from(ip_header(self.is_ipv4));
         let overhead = if self.is_ipv4 { ip } else { ip + 8 };
@@ -63,7 +63,7 @@ fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<
     (packet > carried).then_some(Pieces { result, packet, headers, carried, is_ipv4, probed, of })
 }
 
-/// Imported tests have no addresses, and are taken to be in IPv4.
+/// Imported tests without addresses count as IPv4.
 fn is_ipv4(result: &ResultSummary) -> bool {
     let mut pairs = result.sockets.iter().filter_map(|end| end.socket.addresses.as_ref());
     let peer = pairs.find_map(|pair| pair.rsplit_once(" -> ")?.1.parse::<SocketAddr>().ok());

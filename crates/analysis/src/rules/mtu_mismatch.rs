@@ -50,7 +50,7 @@ fn smaller_than_sender(context: &Context<'_>) -> Vec<Claim> {
 
 type Sent<'a> = (&'a ResultSummary, &'a DeviceState);
 
-/// The device of the sending end. If both ends send, it is that with the larger MTU.
+/// At the sending end. If both ends send, the one with the larger MTU.
 fn sender<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<&'a DeviceState> {
     let (client, server) = (result.devices.first()?, result.devices.last()?);
     Some(match measured.asked().map_or(Direction::Forward, |load| load.direction) {

@@ -154,7 +154,7 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Claim)> {
 fn limitations(worst: &Loss<'_>, looked: usize) -> Vec<String> {
     let software = "All lab devices are virtual: offloads mean fewer, larger packets. With a real NIC the gain can \
          be larger or smaller.";
-    // The finding was selected from all comparisons. If several of them agree, it is not due to chance.
+    // If several comparisons agree, the finding is not due to chance.
     let many = if worst.keeps < LITTLE { None } else { significance::of_many(looked) };
     [software.to_owned()].into_iter().chain(many).collect()
 }

@@ -31,8 +31,8 @@ impl Way {
     }
 }
 
-/// Returns the host's best pair, and the median of the pairs without the host. With too few pairs this returns
-/// `None`, because a single pair cannot show which host is slow.
+/// Returns the host's best pair, and the median of the pairs without the host. `None` with too few pairs,
+/// because a single pair cannot show which host is slow.
 pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Option<(&'a HostPair, f64)> {
     let own: Vec<&HostPair> = matrix.pairs.iter().filter(|pair| way.host(pair) == host).collect();
     let without: Vec<f64> = matrix

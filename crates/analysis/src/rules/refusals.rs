@@ -1,4 +1,4 @@
-//! Hosts that refused packets, in the trials of a result or in an attempt that failed.
+//! Hosts that refused packets, in trials or in a failed attempt.
 
 use findings::result_label;
 use samples::HostCounters;

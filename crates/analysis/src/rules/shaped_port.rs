@@ -17,8 +17,8 @@ pub(crate) const RULE: Rule = Rule::cause("shaped-port", look).counted().over(&[
     "tail-latency",
 ]);
 
-/// Times per packet that the rate held packets back. One packet may be held back several times. A sender that rarely
-/// exceeds the rate is not limited by it.
+/// Times per packet that the rate held packets back, possibly several times for one packet. The rate does not
+/// limit a sender that rarely exceeds it.
 const WORTH_A_WARNING: f64 = 0.1;
 
 struct Shaped<'a> {

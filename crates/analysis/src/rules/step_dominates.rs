@@ -22,8 +22,8 @@ struct DominantStep<'a> {
     share: Above,
 }
 
-/// One finding per dominant step, naming the result where it takes longest. Wake-ups at the two ends count as one
-/// step.
+/// One finding per dominant step, for the result where it takes longest. Wake-ups at the two ends count as
+/// one step.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
     found.sort_by(|one, other| other.share.estimate.total_cmp(&one.share.estimate));

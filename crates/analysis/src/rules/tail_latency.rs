@@ -86,8 +86,8 @@ fn merged(latency: &LatencySummary) -> &Distribution {
     latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
 }
 
-/// Times of a trial. In an open loop they start at the intended send time, so that a stall counts for every message
-/// it delays.
+/// In an open loop, times start at the intended send time, so that a stall counts for every message it
+/// delays.
 fn times(trial: &Trial) -> Option<&LatencyHistogram> {
     ping_pong(trial).map(PingPongData::judged)
 }
@@ -96,7 +96,7 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
     times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
 }
 
-/// Returns the growth of the tail beyond that of the median, within blocks. `None` if the growth is not significant,
+/// Returns the growth of the tail beyond that of the median, within blocks. `None` if it is not significant,
 /// or for the baseline.
 fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;

@@ -28,8 +28,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     queues::sweeps(context).iter().filter_map(|sweep| claim(sweep, context)).collect()
 }
 
-/// The reference is the smallest number of queues that is as good as the best, at its cheapest setting. Every larger
-/// number is compared with it at its own cheapest setting.
+/// The reference is the smallest number of queues that is as good as the best. Larger numbers are compared
+/// with it, each at its cheapest setting.
 fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
     let good =

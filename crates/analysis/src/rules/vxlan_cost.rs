@@ -16,7 +16,7 @@ struct Cost<'a> {
     worse: f64,
 }
 
-/// One finding per workload, for the setting with the lowest cost. Additional losses elsewhere are caused by the
+/// One finding per workload, for the cheapest setting. Additional losses elsewhere are caused by the
 /// settings.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs: Vec<Cost<'_>> = context

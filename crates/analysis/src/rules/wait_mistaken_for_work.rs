@@ -1,5 +1,5 @@
-//! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not the cost
-//! of the calls.
+//! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not
+//! the cost of the calls.
 
 use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::SyscallCount;

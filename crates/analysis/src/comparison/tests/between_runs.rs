@@ -1,5 +1,5 @@
-//! Tests that use further runs of the scenario: which runs the noise is estimated from, and how that affects the
-//! verdict and the gate.
+//! Tests with further runs of the scenario: those used for the noise, and their effect on the verdict and the
+//! gate.
 
 use samples::{RemedyTrials, RunId, UnixMillis};
 
@@ -160,7 +160,6 @@ fn estimates_noise_only_from_comparable_runs() {
         |run| run.header.origin = imported(about(1e9)).record.header.origin,
     ];
     for (run, spoil) in others.iter_mut().zip(spoil) {
-        // This spoils the newest run except for A and B, which are not used anyway.
         spoil(run);
     }
     others[7].header.environment.as_mut().expect("measured").load_average = Some([9.0; 3]);

@@ -12,7 +12,6 @@ fn trials(count: u32, seed: u64, rate: f64) -> RunRecord {
     run.record
 }
 
-/// The second run of each pair is scaled by `kept`. The gate is at 5 %.
 fn forty(count: u32, kept: f64) -> Vec<(ResultComparison, GateOutcome)> {
     let pair = |seed: u64| {
         let (a, b) = (trials(count, 2 * seed, 10e9), trials(count, 2 * seed + 1, 10e9 * kept));

@@ -130,7 +130,6 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "offload-off",
         triggers: || egress(6),
-        // The same devices and settings, but too few blocks to establish anything.
         spares: || egress(4),
         severity: Serious,
         says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "−70.0 % (−70"],
@@ -270,7 +269,6 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "warm-up-too-short",
         triggers: || made::beginning(&[1e9, 3e9, 6e9]),
-        // The start is within a tenth of the level, so it is not a warm-up.
         spares: || made::beginning(&[8.5e9, 8.6e9, 8.7e9]),
         severity: Warning,
         says: &[
@@ -357,7 +355,6 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "buffer-limited",
         triggers: || made::buffered(100, true),
-        // An autotuned buffer is full whenever the path is the bottleneck.
         spares: || made::buffered(100, false),
         severity: Warning,
         says: &["send buffer (fixed at 64.0 KiB)", "40.0 % of the time", "Leave the window unset"],
@@ -366,7 +363,6 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "cwnd-limited",
         triggers: || made::windowed(900, 1_200_000),
-        // The round trip is ten times the minimum, so a queue is full.
         spares: || made::windowed(100, 1_200_000),
         severity: Warning,
         says: &["93.", "1.11 times the minimum", "no queue on the path is full"],
@@ -448,7 +444,6 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "cpu-per-byte",
         triggers: || made::costly(1000),
-        // The CPU cost is unchanged, so the CPU is not the cause.
         spares: || made::costly(500),
         severity: Note,
         says: &[

@@ -94,7 +94,6 @@ fn saturated_single_queue_is_a_note() {
         "2 queues gain only −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);
-    // With one queue, only the first step was measured, and the rate was still rising.
     assert_eq!(
         claims(&imported::queues(|queues, streams| queues > 1 || streams < 4), "single-queue-bound"),
         []
@@ -137,7 +136,6 @@ fn busy_receiver_is_not_a_small_buffer() {
     let mut unknown_cpu = made::windowed_by_receiver(100, 500);
     unknown_cpu.each(made::UPPER, |trial| trial.cpu.threads.clear());
     check(&unknown_cpu, "buffer-limited", Severity::Note, &["receivers' CPU time is unknown"]);
-    // A buffer that was explicitly set to a small size is the more likely cause.
     made::stream_load(&mut unknown_cpu, made::UPPER, |load| load.socket.window = Some(units::Bytes(16_384)));
     check(&unknown_cpu, "buffer-limited", Severity::Warning, &["(fixed at 16.0 KiB)"]);
 }
@@ -232,7 +230,7 @@ fn datagrams_in_ipv6_have_longer_headers() {
         run
     };
     assert_eq!(claims(&in_ipv6(1452), "fragmentation"), []);
-    // Two fragments of 1500 bytes hold 2 * 1448 bytes of the UDP datagram.
+    // Two fragments of 1500 bytes hold 2 * 1448 bytes of the datagram.
     for (payload, fragments) in [(1453, 2), (2888, 2), (2889, 3)] {
         let says = [format!("packets of {} bytes", payload + 48), format!("{fragments} fragments")];
         let says = [says[0].as_str(), &says[1], "at most 1452"];

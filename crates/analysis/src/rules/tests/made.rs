@@ -86,8 +86,7 @@ pub(super) fn beginning(first: &[f64]) -> Fixture {
     run
 }
 
-/// An imported trial with sixty intervals. `rate` maps the fraction of elapsed time to the rate, to which 1 % is
-/// alternately added and subtracted.
+/// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate, ±1 % in turn.
 pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
@@ -158,7 +157,6 @@ pub(super) fn swaying(by: f64) -> Fixture {
     run
 }
 
-/// A run that ran out of time when the interval of a result had this half-width.
 pub(super) fn cut_off(reach: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.design =
@@ -181,7 +179,6 @@ pub(super) fn retransmitting(segments: u32) -> Fixture {
     run
 }
 
-/// Senders that carry no data after this interval and then retransmit once.
 pub(super) fn stalled(last: usize) -> Fixture {
     let mut run = nested(9e9);
     run.each(UPPER, |trial| {
@@ -203,7 +200,7 @@ fn every_tcp(run: &mut Fixture, change: impl Fn(&mut TcpSample)) {
     run.each(UPPER, |trial| (0..5).for_each(|interval| tcp(trial, interval, &change)));
 }
 
-/// Senders that their own buffer limited for this time in each interval of 250 ms, with a window of 64 KiB if
+/// Senders limited by their own buffer for this time in each interval of 250 ms, with a window of 64 KiB if
 /// `fixed`.
 pub(super) fn buffered(millis: u64, fixed: bool) -> Fixture {
     let mut run = nested(9e9);
@@ -213,8 +210,8 @@ pub(super) fn buffered(millis: u64, fixed: bool) -> Fixture {
     run
 }
 
-/// Senders that the receiver's window limited for this time in each interval of 250 ms. The receiving thread is busy
-/// for `busy_millis` per second.
+/// Senders limited by the receiver's window for this time in each interval of 250 ms. The receiving thread is
+/// busy for `busy_millis` per second.
 pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| tcp.receive_window_limited = Nanos::from_millis(millis));
@@ -231,7 +228,7 @@ pub(super) fn stream_load(run: &mut Fixture, result: &str, change: impl Fn(&mut 
     }
 }
 
-/// A round trip of a millisecond at 9 Gbit/s, which is 1.125 MB in flight, with this minimum round trip and window.
+/// A round trip of a millisecond at 9 Gbit/s, i.e. 1.125 MB in flight.
 pub(super) fn windowed(least_micros: u64, window: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| {
@@ -267,8 +264,8 @@ pub(super) fn warned(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixtur
     run
 }
 
-/// A tunnel at half the rate that uses `millis` CPU-milliseconds per second, compared with 1000 for the path below,
-/// and a saturated sender on both.
+/// A tunnel at half the rate uses `millis` CPU-milliseconds per second, and the path below 1000. The senders
+/// are saturated.
 pub(super) fn costly(millis: u64) -> Fixture {
     let mut run = nested(5e9);
     for (result, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
@@ -337,7 +334,7 @@ pub(super) fn datagrams(payload: u64) -> Fixture {
     run
 }
 
-/// Two thousand round trips of 40 µs in each trial, four of which took `times` times as long.
+/// Two thousand round trips of 40 µs, four of which took `times` times as long.
 pub(super) fn tailed(times: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).ping("plain", &[], 40_000.0);
@@ -345,7 +342,7 @@ pub(super) fn tailed(times: u64) -> Fixture {
     run
 }
 
-/// Two paths with the same median. The tail of the second is `times` times as long as that of the first.
+/// Two paths with the same median. The second's tail is `times` times as long.
 pub(super) fn longer_tailed(times: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).path("bridged", &["wire", "bridge"]);
@@ -397,7 +394,6 @@ pub(super) fn processor(model: &str) -> Fixture {
     run
 }
 
-/// More queues on the same two CPUs, with the rates and the machine's busy milliseconds per second.
 pub(super) fn queued(results: &[(&str, f64, u64)]) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["tap"]);
@@ -463,7 +459,7 @@ pub(super) fn balloons(faster: f64) -> Fixture {
     run
 }
 
-/// A machine that gives back a GiB in half a second. QEMU spends `seconds` of it on freeing the memory.
+/// Half a second per GiB, of which QEMU spends `seconds` on freeing the memory.
 pub(super) fn freeing(seconds: f64) -> Fixture {
     let method = BalloonMethod::VirtioBalloon;
     let (mut run, id) = (Fixture::new(1), format!("{}/shrink", method.word()));

@@ -39,7 +39,6 @@ pub(super) fn unowned(millis: u64) -> Fixture {
     run
 }
 
-/// One of two CPUs spends this many milliseconds per second in softirqs, known only from exact attribution.
 pub(super) fn traced_softirq(millis: u64) -> Fixture {
     let mut run = nested(9e9);
     run.probed(super::made::UPPER).seen(super::made::UPPER, |_, seen| {
@@ -68,7 +67,6 @@ pub(super) fn share(consumer: CpuConsumer, cpu: Option<u32>, millis: u64) -> Con
     ConsumerShare { consumer, process: None, thread: None, cpu, time: Nanos::from_millis(millis) }
 }
 
-/// Messages with a round trip of 20 µs, of which packets spend `micros` in a tunnel.
 pub(super) fn tunnelled(micros: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["vxlan", "wire"]).ping("plain", &[], 20_000.0).probed(PING);
@@ -114,7 +112,7 @@ fn latency_breakdown(micros: u64) -> MessagePath {
     }
 }
 
-/// Devices and backlog queues that dropped this many of 100,000 packets in each trial.
+/// This many of 100,000 packets were dropped in each trial.
 pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(super::made::UPPER, |trial| {
@@ -163,7 +161,7 @@ pub(super) fn policed(dropped: u64) -> Fixture {
     run
 }
 
-/// A result without trials, because a host refused the packets of the only attempt.
+/// A host refused the packets of the only attempt.
 pub(super) fn refused(insert_failed: u64, checksum_errors: u64) -> Fixture {
     let mut run = black_hole(None);
     let host = HostCounters {

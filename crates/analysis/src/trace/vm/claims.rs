@@ -30,7 +30,6 @@ pub(super) const ALL: &[Rule] = &[
     devices::MTU_MISMATCH,
 ];
 
-/// Returns how the manager of the machine changes a setting.
 fn commands(summary: &VmSummary, setting: &str, values: &[(&str, &str)]) -> Vec<String> {
     let (platform, named) = match (&summary.vm.id, &summary.vm.guest) {
         (Some(id), _) => ("Proxmox VE", Some(("vmid", id.as_str()))),
