@@ -58,7 +58,7 @@ pub(crate) fn within(flag: &str, time: Nanos, (least, most): (Nanos, Nanos)) -> 
     Err(Misuse::new(format!("{flag} {value} is out of range: use {least} to {most} seconds")))
 }
 
-/// Parses a time in which a number without a unit is in milliseconds, as in iperf3's timeouts.
+/// Parses a time in milliseconds by default, as in iperf3's timeouts.
 pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|millis| Nanos::from_millis(millis.into()));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
@@ -67,8 +67,7 @@ pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     })
 }
 
-/// Parses a time in which a number without a unit is in microseconds, as in the kernel's busy polling
-/// settings.
+/// Parses a time in microseconds by default, as in the kernel's busy polling settings.
 pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|micros| Nanos(u64::from(micros) * 1000));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use machine::Attached;
 use scenario::{Access, HostName, Lab};
 
-/// Must be called while the process is single-threaded.
+/// The process must be single-threaded.
 pub(crate) fn open(lab: &Lab) -> anyhow::Result<BTreeMap<HostName, Attached>> {
     let endpoints: Vec<_> = lab
         .hosts

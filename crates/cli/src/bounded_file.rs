@@ -1,4 +1,4 @@
-//! Reads files up to a size limit. Some of them must not be writable by other users.
+//! Reads files up to a size limit. Trusted files must only be writable by their owner.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The destination of a report: the terminal, or a file whose extension selects the format.
+//! The destination of a report: the terminal, or a file with an extension that selects the format.
 
 use std::{fs, io, path::Path};
 
@@ -48,7 +48,7 @@ pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SingleFormat> {
     }
 }
 
-/// Creates a missing parent directory with a notice, but only one level: several missing levels are probably a typo.
+/// Creates a missing parent directory with a notice, but only one level: more are probably a typo.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     write_bytes(path, text.as_bytes())
 }

@@ -1,5 +1,5 @@
-//! Embeds a run record in a file. The record is the gzipped JSON printed by `report --format raw`. It is stored on
-//! its own, or inside a report page, where browsers ignore it.
+//! Embeds a run record in a file: the gzipped JSON of `report --format raw`, on its own or inside a report
+//! page, where browsers ignore it.
 
 use std::io::{Read, Write};
 

@@ -122,7 +122,7 @@ fn lines(error: &anyhow::Error) -> Vec<String> {
     lines
 }
 
-/// Underlines the source lines of a document error. Colours are disabled if the document contains terminal control
+/// Underlines the source lines of a document error, without colours if the document contains terminal control
 /// characters.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
     let render = |colours: bool| {

@@ -40,8 +40,7 @@ pub(crate) enum Origin {
 
 impl GlobalFlags {
     pub(crate) fn fill(&mut self, settings: Settings) {
-        // If clap read this variable, its usage messages would show the flag as given. An empty value counts as
-        // unset.
+        // If clap read this variable, its usage messages would show the flag as given. Empty means unset.
         let variable = env::var_os("PLUMB_DB").filter(|db| !db.is_empty()).map(PathBuf::from);
         let sources = [
             (self.db.take(), Origin::Flag),

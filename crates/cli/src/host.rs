@@ -81,7 +81,7 @@ fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     }
     let (sender, receiver) = sync_channel(1);
     let owned_name = name.to_owned();
-    // A blocked lookup cannot be cancelled, so its thread runs until the process ends.
+    // A blocked lookup cannot be cancelled.
     thread::spawn(move || {
         let found = (owned_name.as_str(), port).to_socket_addrs().map(Iterator::collect);
         let _ = sender.send(found);

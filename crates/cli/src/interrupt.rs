@@ -12,8 +12,8 @@ use signal_hook::{
     low_level::pipe,
 };
 
-/// Installs handlers that set the flag. Repeated signals have no further effect, e.g. if a tool signals both the
-/// process and its group.
+/// Installs handlers that set the flag. Repeated signals have no further effect, e.g. from a tool that
+/// signals both the process and its group.
 pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;

@@ -1,4 +1,4 @@
-//! Compact progress lines that are printed while traffic flows.
+//! Compact progress lines while traffic flows.
 
 pub(crate) mod connect;
 pub(crate) mod ping_pong;

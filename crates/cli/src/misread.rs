@@ -33,8 +33,7 @@ pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static
     })
 }
 
-/// A store address may contain a password, so everything after its scheme is replaced with the same number of
-/// asterisks.
+/// A store address may contain a password, so asterisks replace everything after its scheme.
 fn without_passwords(text: &str) -> String {
     let shown = |line: &str| {
         let schemes = ["postgres://", "postgresql://"].iter();

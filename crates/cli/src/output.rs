@@ -49,7 +49,7 @@ pub(crate) fn prose(line: &str) -> io::Result<()> {
     self::line(width::wrapped(&harmless(line), width::of_output()))
 }
 
-/// Writes a notice. Write errors are ignored, because a run must survive a closed terminal.
+/// A run must survive a closed terminal.
 pub(crate) fn aside(line: impl Display) {
     coloured_aside(&harmless(&line.to_string()));
 }

@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 #[derive(Debug, Clone, Copy)]
 struct Choosing {
     finished: usize,
-    /// The maximum number of remaining trials, from the last decision minus the trials run since then.
+    /// The maximum number of remaining trials, by the last decision.
     left: usize,
 }
 
@@ -70,7 +70,7 @@ impl Progress {
     }
 
     fn trial_stored(&mut self, trial: &Trial) {
-        // A trial that is repeated is only counted once.
+        // A repeated trial is only counted once.
         let again =
             trial.discarded.iter().any(|attempt| matches!(attempt.reason, ValidityWarning::Disturbed { .. }));
         if let Some(choosing) = self.choosing.as_mut().filter(|_| !again) {

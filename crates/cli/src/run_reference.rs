@@ -63,7 +63,7 @@ impl<'a> References<'a> {
 
     /// Returns the newest other runs of A's scenario from the same store, or nothing if both runs are files.
     ///
-    /// Unreadable runs are skipped, because these runs only improve the noise estimate.
+    /// Skips unreadable runs, because these runs only improve the noise estimate.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
         let others = self.store.as_ref().map(|store| store.others(a, b, |_| true)).transpose()?;
         Ok(others.unwrap_or_default())

@@ -15,7 +15,7 @@ pub(crate) fn load(name: &str, shared: &GlobalFlags) -> anyhow::Result<Source> {
     load_variant(name, &Variants::default(), shared)
 }
 
-/// Applies variants to the text itself, so that a stored run does not depend on them.
+/// Applies variants to the text, so that a stored run does not depend on them.
 pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<Source> {
     let (source_name, plain) = text(name, shared)?;
     let scenario = Scenario::parse(&source_name, &plain)?;
@@ -24,8 +24,8 @@ pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags
     Ok(Source { scenario, text })
 }
 
-/// Returns the scenario's text, and its name for messages. A name can be a built-in scenario, a run, or a file
-/// without its `.toml` extension, in this order.
+/// Returns the scenario's text, and its name for messages. Searches built-in scenarios, runs, and files
+/// without their `.toml` extension, in this order.
 pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, String)> {
     let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
     if !looks_like_a_file {

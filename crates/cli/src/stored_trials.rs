@@ -107,7 +107,7 @@ pub(crate) struct StoredTrials {
     pub(crate) output: TrialOutput,
     stop: Option<Stop>,
     run: Option<Run>,
-    /// The conditions and names of the two sides of `plumb vs`. The first is the reference.
+    /// The conditions and names of both sides of `plumb vs`, the reference first.
     sides: Option<([trial::Trial; 2], Sides)>,
 }
 
@@ -156,7 +156,7 @@ impl StoredTrials {
         Ok(())
     }
 
-    /// Shows everything if `plumb explain` cannot, because the trial is not stored.
+    /// Shows everything of a trial that is not stored, because `plumb explain` cannot.
     fn view(&self, single: &SingleMeasurement) -> View {
         let is_interrupted =
             |warning: &ValidityWarning| matches!(warning, ValidityWarning::Interrupted { .. });
@@ -182,7 +182,7 @@ impl StoredTrials {
         format!("trial {} of {}: {}", self.round, self.planned, ::report::measurement_line(single))
     }
 
-    /// Stores a trial. If this fails, it only prints a warning, because the measurement itself succeeded.
+    /// A failure is only a warning, because the measurement itself succeeded.
     pub(crate) fn keep(&mut self, conditions: &trial::Trial, load: &WorkloadSettings, measured: Trial) {
         if self.enabled
             && let Err(error) = self.store_trial(conditions, load, measured)
@@ -265,7 +265,7 @@ impl StoredTrials {
     }
 }
 
-/// Analyses a stored run of `plumb client` or `plumb ping` with one trial like that trial.
+/// Analyses a stored run with one trial like a trial of `plumb client` or `plumb ping`.
 pub(crate) fn single(record: &RunRecord) -> Option<SingleMeasurement> {
     let header = &record.header;
     let ([trial], [result]) = (&record.trials[..], &header.results[..]) else { return None };

@@ -112,7 +112,7 @@ impl Trial {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, throttled, ..CpuUsage::default() };
         let mut warnings = lab::warnings(&self.load, &measurement, &cpu);
         warnings.extend(lab::disturbed(&cpu));
-        // In iperf3's protocol, receivers stop when asked to, without draining the stream.
+        // In iperf3's protocol, receivers stop on request, without draining the stream.
         warnings.retain(|warning| !matches!(warning, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
             warnings.retain(|warning| !matches!(warning, ValidityWarning::OtherDuration { .. }));

@@ -1,5 +1,5 @@
-//! Observes traffic: prints progress lines, keeps partial results in case the measurement is interrupted, and reads
-//! the machine's CPU time at the start and end.
+//! Observes traffic: prints progress lines, keeps partial results for an interruption, and reads the
+//! machine's CPU time at the start and end.
 
 use std::{cell::RefCell, io};
 

@@ -79,8 +79,7 @@ fn columns(line: &str) -> Vec<usize> {
     (1..=signs.len()).filter(|at| ends(*at)).collect()
 }
 
-/// Returns whether the last column is a label without its value. A label is a single word that starts
-/// with a letter.
+/// Returns whether the last column is a label without its value: a single word that starts with a letter.
 fn is_name(line: &str, ends: &[usize]) -> bool {
     let [.., before, last] = ends else { return false };
     let column: String = line.chars().skip(*before).take(last - before).collect();

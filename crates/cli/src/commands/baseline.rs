@@ -1,4 +1,4 @@
-//! `plumb baseline`: names for runs to compare others with.
+//! `plumb baseline`: names runs, to compare others with.
 
 use clap::Subcommand;
 use comfy_table::{Table, presets};

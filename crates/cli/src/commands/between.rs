@@ -57,7 +57,7 @@ const AS_WORKLOAD: &str = "warning: the traffic uses CPU time and memory of the 
 
 pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let ends = Ends::parse(&args.from, &args.to)?;
-    // Before anything else, because only a single-threaded process can enter a user namespace.
+    // Only a single-threaded process can enter a user namespace.
     let opened = ends.open()?;
     let text = document::text(&ends, opened.addresses, args.udp, args.rate);
     let scenario = Scenario::parse("the scenario of plumb between", &text)?;

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     if args.rights {
         return rights::run(args.json);
     }
-    // This comes first, because only a single-threaded process can enter a user namespace.
+    // Only a single-threaded process can enter a user namespace.
     let rights = Rights::acquire();
     let mut checks = checks(&rights);
     let boot = guests::boot(&checks).and_then(|(check, time)| {
@@ -79,8 +79,7 @@ fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     all
 }
 
-/// Without privileges, no path can be tested, and a refusal does not necessarily mean that the kernel lacks a
-/// feature.
+/// Without privileges, no path can be tested, and a refusal does not imply that the kernel lacks a feature.
 fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
     for check in checks.iter_mut().filter(|check| check.status == Status::Missing) {
         match (rights, check.group) {
@@ -101,7 +100,7 @@ fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
 fn verdicts(checks: &[Check], boot: Option<Nanos>) -> anyhow::Result<Vec<Verdict>> {
     let judge = |builtin: &builtin::Builtin| {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
-        // The seed does not matter, because the order of trials does not affect the verdict.
+        // The order of trials does not affect the verdict.
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         Ok(Verdict::of(&scenario, &plan, checks, boot))
     };

@@ -81,8 +81,8 @@ fn on_platforms(finding: &str) -> String {
     if lines.is_empty() { lines } else { format!("\n## Platforms\n{lines}") }
 }
 
-/// Turns table rows into list items, because some tables are too wide for a terminal. Each item has the first column,
-/// followed by the other columns with their headings.
+/// Turns table rows into list items, because some tables are too wide for a terminal: the first column, then
+/// the other columns with their headings.
 fn listed(page: &str) -> String {
     let mut head: Option<Vec<&str>> = None;
     let mut text = String::new();

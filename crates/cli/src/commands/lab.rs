@@ -24,7 +24,7 @@ use crate::{
 
 /// Set for commands run by `lab shell`, to PID/START_TIME of the lab's holder.
 const LABEL: &str = "PLUMB_LAB_HOLDER";
-/// How long a process may take to exit before it is killed.
+/// Time to exit before a process is killed.
 const GRACE: Duration = Duration::from_secs(2);
 const READY: &str = "ready";
 
@@ -136,7 +136,7 @@ fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow:
 }
 
 fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
-    // The scenario is always parsed here, because errors are best shown by the command that the user ran.
+    // Errors are best shown by the command that the user ran.
     let scenario = source::load(&args.scenario, shared)?.scenario;
     let name = args.name.clone().unwrap_or(scenario.name);
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -188,7 +188,7 @@ fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
     Ok(output::line(table)?)
 }
 
-/// Only returns if there was an error, because exec replaces this process.
+/// Only returns on an error, because exec replaces this process.
 fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error> {
     let lab = registry.find(args.lab.as_deref())?;
     let host = lab.hosts.iter().find(|host| host.name == args.host).ok_or_else(|| {
@@ -239,7 +239,7 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit
     Ok(exit)
 }
 
-/// Ends the processes that `lab shell` started in the labs of these holders, unless this command was run from such a
+/// Ends the processes that `lab shell` started in these holders' labs, unless this command runs in such a
 /// shell.
 fn end_shells(is_removed: impl Fn(Holder) -> bool) -> anyhow::Result<bool> {
     if env::var_os(LABEL).is_some() {

@@ -1,5 +1,4 @@
-//! `plumb rebalance`: moves memory between running virtual machines, from those that have more than they
-//! need to those that need more.
+//! `plumb rebalance`: moves memory between running virtual machines, to where it is needed.
 
 pub(crate) mod metrics;
 mod table;

@@ -114,7 +114,7 @@ pub(crate) struct RunArgs {
     /// Print plain lines instead of the live view
     #[arg(long, env = PLAIN, hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     plain: bool,
-    /// The results of `plumb vs`, with `true` for those of A.
+    /// The results of `plumb vs`. `true` marks results of A.
     #[arg(skip)]
     results: BTreeMap<ResultId, bool>,
     #[arg(skip)]
@@ -146,8 +146,8 @@ impl RunArgs {
         }
     }
 
-    /// Applies the user's config file where neither a flag nor an environment variable is set. A resumed run keeps
-    /// its plan.
+    /// Applies the user's config file where neither a flag nor an environment variable is set. A resumed run
+    /// keeps its plan.
     pub(crate) fn fill(&mut self, settings: &Settings) {
         if std::env::var_os(PLAIN).is_none() {
             self.plain |= settings.plain.unwrap_or(false);
@@ -169,7 +169,7 @@ pub(crate) enum Place {
 
 pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
-    // The request is checked first, because that needs no privileges.
+    // Needs no privileges.
     let new = if args.resume.is_none() { Some(job::planned(args, shared)?) } else { None };
     if let Some((source, plan)) = new.as_ref().filter(|_| args.dry_run) {
         super::scenario::print_plan(&source.scenario, plan)?;
@@ -207,8 +207,8 @@ fn execute(
     store: &mut Store,
     output: Option<&report::Destination>,
 ) -> anyhow::Result<Exit> {
-    // This must happen before any threads are created, because only a single-threaded process can enter a user
-    // namespace. If the lab has no namespaces, the process stays outside so that `ssh` runs as the calling user.
+    // Only a single-threaded process can enter a user namespace. If the lab has no namespaces, the process
+    // stays outside so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
@@ -239,7 +239,7 @@ fn measure(
     stop: &Stop,
 ) -> anyhow::Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
-    // Errors are ignored, because only the warnings of other runs depend on this.
+    // Only the warnings of other runs depend on this.
     let _presence = Presence::announce(&job.id.0);
     show_notices(job, rights, &mut progress);
     let request = Request {
@@ -295,8 +295,7 @@ fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Contr
         return Ok(None);
     }
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    // Progress lines are dropped because they would corrupt the live view. Agents that disconnect are reported as
-    // errors.
+    // Progress lines would corrupt the live view. Agents that disconnect are reported as errors.
     Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &RunsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
 
 const HEAD: [&str; 6] = ["RUN", "STARTED (UTC)", "TRIALS", "STATE", "BASELINE", "TITLE"];
 const TITLE: usize = 5;
-/// Columns in the order in which they are dropped if there is not enough space. The run's name is never dropped.
+/// The first columns to drop if space is short. The run's name is never dropped.
 const LEAST_FIRST: [usize; 5] = [TITLE, 1, 2, 4, 3];
 const SHORTEST_TITLE: usize = 12;
 const PADDING: usize = 2;
@@ -116,7 +116,7 @@ fn list_json(store: &Store) -> anyhow::Result<()> {
     list_format::json(runs.iter().map(entry))
 }
 
-/// Selects the visible columns and the title's width. Without a width, all columns stay in place for parsers.
+/// Selects the visible columns and the title's width. Without a width, shows all columns, for parsers.
 fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
     let extent = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let title = extent(TITLE);

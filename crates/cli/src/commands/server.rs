@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     args.log_file.redirect()?;
     let config = config::config(args)?;
     let mut bound = Bound::new(&config).context("cannot serve")?;
-    // This must happen before any threads are created, because each thread drops its privileges separately.
+    // Each thread drops its privileges separately, so this comes before any threads are created.
     if !args.rights.unconfined {
         bound.confine(args.rights.user.as_deref()).context("cannot drop privileges")?;
     }
@@ -52,7 +52,7 @@ impl Watcher for EventPrinter {
         if let Event::Trouble { error } = &event {
             self.log.write_some(LogTarget::Stderr, format!("error: {error}"));
         }
-        // JSON documents are results, so only the log quota per address limits them.
+        // Only the log quota per address limits JSON documents, because they are results.
         if self.json
             && let Some(document) = server::document(&event)
         {

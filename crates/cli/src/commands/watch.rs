@@ -92,7 +92,7 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit
         return Ok(Exit::Success);
     }
     let measured = measured(args, shared, &plan, watched, archive);
-    // Its exit status differs from that of a regression or an inconclusive check.
+    // Differs from the exit status of a regression or an inconclusive check.
     if args.once { measured.context(CheckFailure) } else { measured }
 }
 
@@ -180,7 +180,7 @@ fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Wat
     Ok(watched)
 }
 
-/// The baseline is checked early, because otherwise every round would report that it is missing.
+/// Checked early, because otherwise every round would report that it is missing.
 fn require_baseline(archive: &Archive, measure: &Measure) -> anyhow::Result<()> {
     let Against::Baseline(name) = &measure.against else { return Ok(()) };
     let missing = match archive.baseline(name) {

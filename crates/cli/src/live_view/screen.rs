@@ -1,5 +1,5 @@
-//! Owns the terminal during the live view: sets it up, always restores it, redraws it up to four times per second on
-//! its own thread, and handles keys.
+//! Owns the terminal during the live view: sets it up, always restores it, redraws it up to four times per
+//! second on its own thread, and handles keys.
 
 use std::{
     fs,
@@ -55,7 +55,7 @@ impl Drop for Screen {
     }
 }
 
-/// Errors are ignored because a retry would fail too.
+/// A retry would fail too.
 fn give_back() {
     if TAKEN.swap(false, Ordering::Relaxed) {
         let _ = execute!(io::stderr(), terminal::LeaveAlternateScreen, cursor::Show);

@@ -14,7 +14,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Call this when the run begins. Returns `None` for `local`.
+    /// Call this at the start of the run. `None` for `local`.
     pub(super) fn of(end: &End, attachments: &Attachments) -> Option<Self> {
         let host = HostName::new(&end.host);
         let before = attachments.endpoints.get(&host)?.throttled()?;

@@ -47,7 +47,7 @@ pub(crate) struct ClientArgs {
 }
 
 impl ClientArgs {
-    /// The flags of one side of `plumb vs`. `host` may include a port.
+    /// The flags of a side of `plumb vs`. `host` may include a port.
     pub(super) fn of_vs(host: &str, trials: Option<u32>, flags: &[String]) -> Result<Self, Misuse> {
         let (name, port) = host::with_port(host).unwrap_or((host, PORT));
         let own = ["plumb vs", name, "--title", host, "--port", &port.to_string(), "--repeat"];

@@ -12,7 +12,7 @@ const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400)
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 /// The range that iperf3 allows for the reporting interval.
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
-/// The maximum sampling interval at both ends. A confidence interval needs several samples.
+/// The maximum sampling interval. A confidence interval needs several samples.
 const SAMPLE: u64 = Nanos::from_millis(100).0;
 /// The maximum that iperf3's server accepts, in bytes.
 const LARGEST_WRITE: Bytes = Bytes(1 << 20);
@@ -114,7 +114,7 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
-/// Returns the write size in bytes. For datagrams, 0 means that the path decides.
+/// In bytes. For datagrams, 0 means that the path decides.
 fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     let (least, most, what) = match traffic.udp {
         true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),

@@ -1,4 +1,4 @@
-//! `plumb doctor --host`: checks whether paths can end at a host that is reached over SSH.
+//! `plumb doctor --host`: checks whether paths can end at a host over SSH.
 
 use std::{net::IpAddr, path::Path, sync::Arc};
 
@@ -36,8 +36,8 @@ struct Interface {
     mtu: u32,
 }
 
-/// Starts an agent on the host and queries it. The exit status tells whether traffic can reach the host without
-/// further settings.
+/// Starts an agent on the host and queries it. The exit status shows whether traffic can reach the host
+/// without further settings.
 pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;

@@ -21,14 +21,14 @@ pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) results: usize,
     pub(super) measurable: usize,
-    /// The ids of the failed checks that the other results depend on.
+    /// Failed checks that the other results depend on.
     pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
-    /// Whether the scenario's virtual machines are emulated here, in which case their times and rates mean nothing.
+    /// Whether the scenario's virtual machines are emulated here, so that times and rates mean nothing.
     pub(super) emulated: bool,
-    /// Whether the scenario runs in a virtual hypervisor, because this machine lacks features that its guests need.
+    /// Whether the scenario runs in a virtual hypervisor, for features that this machine lacks.
     pub(super) in_hypervisor: bool,
-    /// The estimated maximum duration in nanoseconds, or `None` if guests must boot and none of them could.
+    /// The estimated maximum duration in nanoseconds, or `None` if guests must boot and cannot.
     pub(super) duration: Option<Nanos>,
     pub(super) trials_duration: Nanos,
 }
@@ -216,7 +216,7 @@ mod tests {
         for builtin in builtin::all() {
             let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
             for result in Plan::expand(&scenario, 0, &PlanOptions::default()).results {
-                // This check is left out because it takes seconds.
+                // This check takes seconds.
                 for need in needs(&scenario, &result).into_iter().filter(|need| *need != guests::BOOT) {
                     let is_enough = |check: &Check| check.required || check.group == Group::VirtualMachines;
                     assert!(existing.iter().any(|check| check.id == need && is_enough(check)), "{need}");

@@ -1,5 +1,5 @@
-//! `plumb fleet init`, `add` and `remove`: manage a directory with the names and keys of a fleet. They write the NATS
-//! server's list of users, without contacting a server.
+//! `plumb fleet init`, `add` and `remove`: manage a directory with the names and keys of a fleet, and write
+//! the NATS server's list of users. They contact no server.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Reads other tools' logs. Files that cannot be imported are collected, so that they can be reported together.
+//! Reads other tools' logs. Files that cannot be imported are reported together.
 
 use std::{
     collections::BTreeSet,
@@ -36,7 +36,7 @@ impl UnreadableFile {
     }
 }
 
-/// Reads the files once to find the unreadable ones. Pipes and other inputs that can only be read once are skipped.
+/// Finds unreadable files. Skips pipes and other inputs that can only be read once.
 pub(super) fn unreadable_files(
     files: &[String],
     options: &Options,

@@ -22,7 +22,7 @@ pub(super) struct BackgroundStream<'scope> {
 }
 
 impl<'scope> BackgroundStream<'scope> {
-    /// Starts the stream and waits until data flows. If it fails immediately, [`Self::end`] reports the error.
+    /// Starts the stream and waits until data flows. [`Self::end`] reports an immediate failure.
     pub(super) fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         server: SocketAddr,

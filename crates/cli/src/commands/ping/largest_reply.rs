@@ -5,12 +5,12 @@ use units::{Bytes, Nanos};
 
 use super::Ping;
 
-/// Fits every path (RFC 791) and has room for the header of each protocol.
+/// Fits every path (RFC 791) and the headers of all protocols.
 const SMALL: Bytes = Bytes(64);
 const LASTS: Nanos = Nanos::from_millis(300);
 
 impl Ping<'_> {
-    /// Returns `None` if the size does not matter, or the user interrupts the search.
+    /// `None` if the size does not matter, or the user interrupts the search.
     pub(super) fn explain_loss(&self, load: &WorkloadSettings, sockperf: bool) -> Option<anyhow::Error> {
         let load = PingPongSettings::of(load).filter(|load| load.message > SMALL)?;
         let passes = largest_returned(load.message, |message| self.returns(load, Bytes(message), sockperf))?;

@@ -73,7 +73,7 @@ pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> an
     })
 }
 
-/// If a run could not measure every result at least once, its recommendation would depend on an arbitrary subset.
+/// Without a trial of every result, a recommendation would depend on an arbitrary subset.
 fn enough_time(plan: &Plan) -> anyhow::Result<()> {
     let (Some(forecast), Some(budget)) = (lab::forecast(plan), plan.design.budget) else { return Ok(()) };
     if !forecast.is_too_short() {

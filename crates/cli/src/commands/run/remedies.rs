@@ -50,8 +50,7 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTri
     pairs
 }
 
-/// Each pair is a separate workload with the unchanged result as its baseline. Repetitions of the baseline give the
-/// noise that the remedy is compared with.
+/// Each pair is a workload with the unchanged result as its baseline, which is repeated for the noise.
 fn pair(finding: &str, result: &PlannedResult, changed: PlannedResult) -> ([PlannedResult; 2], RemedyTrial) {
     let arm = |result: PlannedResult, word: &str| {
         let mut levels = result.levels.clone();

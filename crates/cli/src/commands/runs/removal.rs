@@ -16,7 +16,7 @@ pub(crate) struct RemoveArgs {
 }
 
 pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
-    // All runs are resolved and claimed first, so that nothing is removed if one of the names has a typo.
+    // All runs are claimed first, so that a typo in a name removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
     let mut claims = Vec::new();
     for id in &ids {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
                     )
                     .into());
             }
-            // Without permission to create a lock, the removal itself will fail with an error.
+            // The removal itself will fail with an error.
             Err(StoreError::CannotOpen { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -41,7 +41,7 @@ pub(super) fn export(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
 }
 
 pub(super) fn import(args: &ImportArgs, store: &mut Store) -> anyhow::Result<()> {
-    // All files are read first, so that nothing is imported if one of them has an error.
+    // All files are read first, so that an error imports nothing.
     let records = args.files.iter().map(|path| record(path)).collect::<anyhow::Result<Vec<_>>>()?;
     for record in records {
         output::line(keep(&record, store)?)?;

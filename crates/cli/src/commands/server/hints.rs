@@ -1,4 +1,4 @@
-//! Hints about properties of this machine that may slow down or limit clients. Each is printed once.
+//! Hints about this machine that concern clients' performance. Each is printed once.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use server::{Client, Event, Work};
 pub(super) struct Hints(Mutex<BTreeSet<String>>);
 
 impl Hints {
-    /// Returns a new hint when the server starts, or after a client's stream. The latter runs on the client's thread,
+    /// Returns a new hint when the server starts, or after a client's stream, then on the client's thread
     /// after the measurement.
     pub(super) fn after(&self, event: &Event<'_>) -> Option<String> {
         if let Event::Listening { confinement: Some(_), .. } = event {

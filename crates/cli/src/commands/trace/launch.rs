@@ -1,5 +1,5 @@
-//! Starts a program to be traced, which is held before its first instruction until the probes are attached. For this,
-//! a second plumb process waits and then executes the program.
+//! Starts a program to be traced, held before its first instruction until the probes are attached: a second
+//! plumb process waits and then executes it.
 
 use std::{
     env,

@@ -46,7 +46,7 @@ impl Live {
             None => all.clone(),
         };
         self.before = Some(all);
-        // Device and queue counters are left out because they are cumulative. The final page has them.
+        // Device and queue counters are cumulative. The final page has them.
         let trace =
             trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..observations });
         let summary = analysis::trace(&trace, self.by);

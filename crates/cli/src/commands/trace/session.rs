@@ -145,7 +145,7 @@ fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
     inside.first().map(|process| probe::namespace_devices(process.pid)).unwrap_or_default()
 }
 
-/// Returns how much the counters have increased. A new device starts from 0.
+/// Returns the increase of the counters. A new device starts from 0.
 fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
     let zero = DeviceCounters::default();
     let before = before.iter().find(|device| device.device == now.device).unwrap_or(&zero);

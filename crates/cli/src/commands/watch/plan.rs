@@ -23,7 +23,7 @@ const DAY: Nanos = Nanos::from_secs(24 * 3600);
 /// By default, the jitter is the interval divided by this.
 const JITTER: u64 = 10;
 const MOST_LOSS: Share = Share(0.05);
-/// The number of measurements is limited because the stored runs of each are read.
+/// The stored runs of all measurements are read.
 const MOST_MEASURES: usize = 100;
 
 const HELP: &str = "`plumb watch --help` describes this file";

@@ -1,4 +1,4 @@
-//! Runs each measurement as a separate `plumb run` process, so that a crash does not end the watch.
+//! Runs each measurement in a `plumb run` process, whose crash does not end the watch.
 
 use std::{path::Path, process::Command, thread, time::Duration};
 
@@ -22,8 +22,7 @@ pub(super) fn measure(
     stop: &Stop,
 ) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
-    // This is not passed as an argument, because all users could read it there and the address may contain a
-    // password.
+    // All users could read an argument, and the address may contain a password.
     command.args(["run", "--quiet", "--plain"]).env("PLUMB_DB", db);
     match resume {
         Some(run) => command.arg(format!("--resume={run}")),
