@@ -22,7 +22,7 @@ use crate::{
 
 type Build = fn(&RunComparison) -> Option<Section>;
 
-/// The environments come before any values, and the answer, which is always present, comes last, or first on pages
+/// Environments come before any values. The answer, which is always present, comes last, or first on pages
 /// that are read from the top.
 const ORDER: &[Build] = &[
     head::build,

@@ -110,8 +110,7 @@ pub(crate) fn difference_alone(metric: Metric, value: f64, comparison: &Comparis
     glued(&scale.with_unit(&scale.signed(comparison.difference)))
 }
 
-/// The scale of whichever of the two values is shown less precisely, because further digits of their difference would
-/// contradict them.
+/// The scale of the less precise value, because further digits of the difference would contradict it.
 fn scale_of_difference(metric: Metric, value: f64, comparison: &Comparison) -> Scale {
     let scales = [value, value - comparison.difference].map(|value| Scale::of(metric, value));
     let [one, other] = scales;

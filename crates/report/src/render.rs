@@ -106,7 +106,7 @@ impl Default for Options {
     }
 }
 
-/// Renders the findings of a run. Raw samples come from `record`, the run itself.
+/// Raw samples come from `record`, the run itself.
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     let page = |usual| sections::page(findings, record, options, usual);
@@ -136,7 +136,6 @@ pub fn render_comparison(comparison: &RunComparison, format: Format, options: &O
     }
 }
 
-/// Renders the gate's outcome for each result as JUnit XML.
 #[must_use]
 pub fn render_junit(comparison: &RunComparison, gate: &Gate) -> String {
     backends::junit(comparison, gate)

@@ -215,8 +215,8 @@ impl Field<'_> {
         }
     }
 
-    /// Draws labels in the order of the points, starting with the chosen ones. Overlapping labels are left to
-    /// the table.
+    /// Draws labels in the order of the points, the chosen ones first. Overlapping labels are left to the
+    /// table.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);

@@ -14,7 +14,7 @@ use crate::{
 
 type Same<'a> = [(&'a Source<'a>, &'a ResultSummary)];
 
-/// Draws each result that at least two of the runs have.
+/// Draws the results of at least two runs.
 pub(super) fn build(sources: &[Source<'_>]) -> Vec<Chart> {
     let mut results: Vec<&ResultSummary> = Vec::new();
     for result in sources.iter().flat_map(|source| &source.findings.results) {

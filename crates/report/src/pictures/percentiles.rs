@@ -1,5 +1,5 @@
-//! Latency percentiles and the cumulative distribution. Each additional nine takes equal room on the axis of shares,
-//! which makes the tail visible. Overlays several results or runs, or a closed and an open loop.
+//! Latency percentiles and the cumulative distribution. Each additional nine takes equal room, which makes
+//! the tail visible. Overlays several results or runs, or a closed and an open loop.
 
 use findings::{ConnectSummary, Distribution, LatencySummary, ResultSummary};
 use workload::Metric;
@@ -99,7 +99,6 @@ pub(super) fn chart(title: &str, timed: &[Timed<'_>], form: Form) -> Chart {
     }
 }
 
-/// The axes of shares and of times.
 fn axes(curves: &[Vec<(f64, f64)>], form: Form) -> (Axis, Axis) {
     let all = || curves.iter().flatten();
     let deepest = all().map(|(share, _)| *share).fold(0.0, f64::max);
