@@ -8,7 +8,7 @@ use units::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     Fits,
-    /// The size is unknown, but half of the daily budget is left for a first measurement.
+    /// The size is unknown, but a first measurement may use half of the daily budget.
     Unknown,
     Skipped,
 }

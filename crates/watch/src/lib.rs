@@ -1,4 +1,4 @@
-//! Follows runs. It keeps the live state of one run, and repeats measurements on a schedule.
+//! Follows runs: keeps the live state of a run, and repeats measurements on a schedule.
 
 mod archive;
 mod budget;

@@ -76,7 +76,7 @@ impl LiveRun {
         }
     }
 
-    /// Shows a notice that is printed again after the view ends.
+    /// Shows a notice, and prints it again after the view ends.
     pub fn notice(&mut self, text: &str) {
         self.lines.push(format!("note: {text}"));
         self.send(Message::Notice(text.to_owned()));

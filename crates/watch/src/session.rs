@@ -28,7 +28,7 @@ use crate::{
 
 /// The interval at which a wait checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(50);
-/// How long to wait after the store could not be read.
+/// The wait after the store could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
 struct Due {

@@ -1,5 +1,5 @@
-//! The state of a watch that is saved in addition to stored runs: the alerts that were sent and the runs that
-//! passed. The file is locked so that there is only one watch per plan.
+//! The state of a watch besides stored runs: sent alerts and passed runs. A lock on the file allows only one
+//! watch per plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
