@@ -82,7 +82,8 @@ pub(crate) fn two_containers() {
     let shown = &output.out;
     assert!(shown.contains("web:eth0") && shown.contains("db:eth0"), "{output:?}");
     assert!(shown.contains("port of podman1"), "{output:?}");
-    assert!(shown.contains("container:web may use 0.5 CPUs"), "{output:?}");
+    let explained = podman.node.sandbox.succeed(&["explain", "latest"]).out;
+    assert!(explained.contains("container:web may use 0.5 CPUs"), "{explained}");
     let record = podman.node.sandbox.record();
     assert_eq!(trials(&record)[0]["devices"].as_array().map(Vec::len), Some(4), "{record}");
     for name in ["web", "db"] {

@@ -112,8 +112,11 @@ pub(super) fn reports_stray_replies() {
     let port = socket.local_addr().expect("bound").port().to_string();
     thread::spawn(move || alter_one(&socket));
     for schedule in [&["--rate", "100"][..], &[]] {
-        let words = [&["ping", "--sockperf", "127.0.0.1", "-p", &port, "-t", "1", "--warmup", "0"], schedule]
-            .concat();
+        let words = [
+            &["ping", "--no-keep", "--sockperf", "127.0.0.1", "-p", &port, "-t", "1", "--warmup", "0"],
+            schedule,
+        ]
+        .concat();
         let printed = ended(sandbox.command(&words));
         assert_eq!(printed.status, Some(0), "{words:?}: {printed:?}");
         for word in ["Stray replies", "1 of ", "a number that was never sent"] {
@@ -178,7 +181,7 @@ pub(super) fn files_are_harmless() {
         }
         let table = "| Queue | Rate (Gbit/s) |\n| --- | --- |\n| 1 | 5.1 |\n| 2 | 7.3 |\n";
         let file = sandbox.file(&format!("t{sequence}.md"), table);
-        is_harmless("a file", &sandbox.succeed(&["import", &file]), sequence);
+        is_harmless("a file", &sandbox.succeed(&["import", "--sources", &file]), sequence);
         for words in [&["runs"][..], &["runs", "--json"], &["report", "-f", "raw"]] {
             is_harmless("an imported file", &sandbox.succeed(words), sequence);
         }
