@@ -10,7 +10,7 @@ use std::{
 
 use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Symbols};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
-use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial};
+use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial, ValidityWarning};
 use scenario::{HostName, Lab, Path, Plan, Scenario};
 use units::Bytes;
 use workload::LiveRate;
@@ -224,6 +224,7 @@ impl Counter {
             || RunError::Inside { reason: format!("no instructions were counted in trial {}", trial.index) };
         let counted = self.counter.last(&self.symbols).ok_or_else(lost)?;
         trial.instructions = Some(summary(counted));
+        trial.warnings.retain(|warning| *warning != ValidityWarning::Emulated);
         Ok(())
     }
 }

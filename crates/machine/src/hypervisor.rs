@@ -56,11 +56,13 @@ pub fn hypervisor(
     purpose: Hypervisor<'_>,
 ) -> Result<(Qemu, Option<InstructionCounter>), MachineError> {
     let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).copied().collect();
+    // The file is open until the image contains it.
+    let vmlinux;
     let (guests, files) = match purpose {
         Hypervisor::Counts => (Bytes(0), Vec::new()),
         Hypervisor::Guests { memory, firecracker } => {
             // The kernel is decompressed here, because that is slow in an emulated machine.
-            let vmlinux = kernel.uncompressed()?;
+            vmlinux = kernel.uncompressed()?;
             let of_guests = Kernel { image: vmlinux.path(), modules: kernel.modules.clone() };
             let files = contents::files(&of_guests, firecracker)
                 .map_err(|source| MachineError::Qemu { host: host.to_string(), source })?;

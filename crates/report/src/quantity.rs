@@ -22,6 +22,9 @@ const BYTES: [(f64, &str); 4] =
 const DECIMAL_BYTES: [(f64, &str); 4] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
 const FREQUENCIES: [(f64, &str); 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")];
 const COUNTS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
+const PER_GIGABYTE: [(f64, &str); 4] =
+    [(1e9, "G instr/GB"), (1e6, "M instr/GB"), (1e3, "k instr/GB"), (1.0, "instr/GB")];
+const PER_MESSAGE: [(f64, &str); 4] = [(1e9, "G instr"), (1e6, "M instr"), (1e3, "k instr"), (1.0, "instr")];
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 
 pub(crate) fn with_minus(text: &str) -> String {
@@ -34,12 +37,14 @@ impl Scale {
 
     #[must_use]
     pub fn of(metric: Metric, value: f64) -> Self {
-        let units = match metric.quantity() {
-            Quantity::BitRate => RATES,
-            Quantity::ByteRate => BYTE_RATES,
-            Quantity::Time => TIMES,
-            Quantity::PerSecond => FREQUENCIES,
-            Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => COUNTS,
+        let units = match (metric, metric.quantity()) {
+            (Metric::InstructionsPerGigabyte, _) => PER_GIGABYTE,
+            (Metric::InstructionsPerMessage, _) => PER_MESSAGE,
+            (_, Quantity::BitRate) => RATES,
+            (_, Quantity::ByteRate) => BYTE_RATES,
+            (_, Quantity::Time) => TIMES,
+            (_, Quantity::PerSecond) => FREQUENCIES,
+            (_, Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain) => COUNTS,
         };
         Self::among(units, value)
     }

@@ -131,10 +131,10 @@ impl Metric {
                 format!("{} {each}/s", significant(value, 3))
             }
             Quantity::Count if self == Self::InstructionsPerGigabyte => {
-                format!("{} M instructions/GB", significant(value / 1e6, 3))
+                format!("{} M instr/GB", significant(value / 1e6, 3))
             }
             Quantity::Count if self == Self::InstructionsPerMessage => {
-                format!("{} k instructions", significant(value / 1e3, 3))
+                format!("{} k instr", significant(value / 1e3, 3))
             }
             Quantity::Share | Quantity::Count | Quantity::Size | Quantity::Plain => significant(value, 3),
         }

@@ -9,7 +9,7 @@ use findings::{
     Basis, Cause, Conclusion, Interval, LargestChange, LayerCost, NextStep, Objective, RunVerdict,
     SettingChoice, Statement, WorkloadVerdict,
 };
-use workload::Metric;
+use workload::Quantity;
 
 use super::{Source, trade_offs};
 use crate::{
@@ -100,7 +100,7 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
         }
     }
     rows.extend(verdict.next.as_ref().map(|next| step(next, scope.brief)));
-    let counts = shown().all(|workload| workload.metric == Metric::Count);
+    let counts = shown().all(|workload| workload.metric.quantity() == Quantity::Count);
     let speeds = shown().map(|workload| speed::of(findings, workload, scope.room).into());
     rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds));
     let layered = shown().take(scope.layered).filter(|workload| !workload.layers.is_empty());
