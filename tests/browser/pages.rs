@@ -194,6 +194,8 @@ pub(crate) fn accessible() {
     layout::fill(&sandbox);
     let server = WebServer::start(&sandbox, &[]);
     let mut chrome = Chrome::start();
+    // The built-in scenarios' pages have the same colours as the others.
+    let both = [("light", [390, 844], true), ("dark", [1280, 900], false)];
     let pages = [
         "/",
         "/runs/egress-11",
@@ -206,8 +208,9 @@ pub(crate) fn accessible() {
         "/nowhere",
     ];
     let builtins = scenario::builtin::all().iter().map(|it| format!("/runs/builtin-{}", it.name));
-    for page in pages.into_iter().map(str::to_owned).chain(builtins) {
-        for (scheme, size, is_a_phone) in [("light", [390, 844], true), ("dark", [1280, 900], false)] {
+    let pages = pages.into_iter().map(|page| (page.to_owned(), &both[..]));
+    for (page, shown) in pages.chain(builtins.map(|page| (page, &both[..1]))) {
+        for &(scheme, size, is_a_phone) in shown {
             chrome.shown("screen", scheme);
             chrome.sized(size, is_a_phone);
             chrome.open(&format!("{}{page}", server.origin));

@@ -132,7 +132,7 @@ fn remedies_are_tried() {
     let _ = sandbox.succeed(&["run", "--resume", "--try-remedies"]);
     let sandbox = sandbox.as_undisturbed(|_| ());
     let output = sandbox.succeed(&["report", "latest", "--full"]);
-    let tried = output.out.contains("Tried: ") && output.out.contains("in wire/throughput/offload=off:");
+    let tried = output.out.contains("Tried: ") && output.out.contains("in wire, offload=off:");
     assert!(tried, "{}", output.out);
     let latest = sandbox.findings("latest");
     let main = latest["run"]["id"].as_str().expect("a name").to_owned();
