@@ -440,7 +440,7 @@ mod tests {
         let shares: Vec<(&str, f64)> = groups.iter().map(|group| (&*group.name, group.share)).collect();
         assert_eq!(shares, [("TCP", 0.6), ("veth", 0.3), ("other", 0.1)]);
         let sum: f64 = groups.iter().map(|group| group.per_work).sum();
-        assert!((sum / measured[0].values()[0] - 1.0).abs() < 1e-9, "{sum} {:?}", measured[0].values());
+        assert!((sum / measured[0].values()[0] - 1.0).abs() < 0.01, "{sum} {:?}", measured[0].values());
         assert_eq!(groups[0].functions[0].function, "tcp_sendmsg");
     }
 }

@@ -72,7 +72,7 @@ pub struct ResultSummary {
     pub warnings: Vec<(ValidityWarning, u32)>,
 }
 
-/// Instructions of related functions. Groups are disjoint, and their sum is the value of the result.
+/// Instructions of related functions. Groups are disjoint, and their sum is the mean of the trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct InstructionGroup {
     /// E.g. `TCP`, or a kernel module such as `veth`.

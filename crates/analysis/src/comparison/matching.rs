@@ -13,14 +13,9 @@ pub(super) struct Matching<'m, 'a> {
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];
-    // Instructions are not compared with times. Equal identifiers come first, so that a renamed result does
-    // not take another's partner.
-    let by_id: Vec<Option<usize>> = a
-        .iter()
-        .map(|result| {
-            take(&mut taken, b, |it| it.metric == result.metric && it.record.id == result.record.id)
-        })
-        .collect();
+    // Equal identifiers are matched first, so that a renamed result does not take the partner of another one.
+    let by_id: Vec<Option<usize>> =
+        a.iter().map(|result| take(&mut taken, b, |it| it.record.id == result.record.id)).collect();
     for (result, found) in a.iter().zip(by_id) {
         match found.or_else(|| take(&mut taken, b, |other| alike(result, other))) {
             Some(place) => matched.pairs.push((result, &b[place])),
@@ -43,9 +38,6 @@ fn take(
 }
 
 fn alike(one: &Observations<'_>, other: &Observations<'_>) -> bool {
-    if one.metric != other.metric {
-        return false;
-    }
     let (one, other) = (one.record, other.record);
     one.path == other.path && one.workload == other.workload && one.levels == other.levels
 }

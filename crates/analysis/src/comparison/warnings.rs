@@ -25,7 +25,7 @@ pub(super) fn limitations(a: &RunRecord, b: &RunRecord, comparison: &RunComparis
 
 fn nothing_in_common(comparison: &RunComparison) -> Option<String> {
     comparison.results.is_empty().then(|| {
-        "The runs have no result in common: names, or paths, workloads and levels, and metrics must be equal.".to_owned()
+        "The runs have no result in common, neither by name nor by path, workload and levels.".to_owned()
     })
 }
 

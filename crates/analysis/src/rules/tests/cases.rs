@@ -163,7 +163,7 @@ pub(super) const CASES: &[Case] = &[
         // One of the two hosts is slow with every peer, which explains it.
         spares: || made::fleet(|from, _| if from == "c" { 4e9 } else { 10e9 }),
         severity: Serious,
-        says: &["from c to a is slow: 4.00 Gbit/s, 39.9 %", "reverse 10.00 Gbit/s"],
+        says: &["from c to a is slow: 4.00 Gbit/s, 39.9 %", "reverse 10.0 Gbit/s"],
         change: None,
     },
     Case {
@@ -247,7 +247,7 @@ pub(super) const CASES: &[Case] = &[
         triggers: || made::going(|at| 10e9 * (1.0 - 0.2 * at)),
         spares: || made::going(|at| if at < 0.5 { 10e9 } else { 8e9 }),
         severity: Note,
-        says: &["The rate of plain drifted from 10.00 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
+        says: &["The rate of plain drifted from 10.0 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
         change: None,
     },
     Case {
