@@ -205,3 +205,17 @@ pub(super) fn ended_by_a_limit() {
         assert!(!output.out.contains("Failed"), "{words:?}: {}", output.out);
     }
 }
+
+pub(crate) fn reader_that_leaves_early() {
+    let sandbox = sandbox();
+    let print = || sandbox.command(&["schema", "findings"]);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = print().stdout(writer).output().expect("plumb was built");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = print().stdout(full).output().expect("plumb was built");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(printed.contains("standard output"), "{printed}");
+}

@@ -2,13 +2,31 @@
 
 use std::{f64::consts::TAU, fmt::Write, sync::LazyLock};
 
-use plumb_tests::Sandbox;
+use plumb_tests::{Case, Sandbox};
 use serde_json::{Value, json};
 
 use crate::{
     sandbox,
     stored_runs::{GOLDEN, KINDS, SHORT, SLOWED, raw, scale},
 };
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        name: "equal_pairs_pass_and_worse_guarded_metrics_never_do",
+        needs: &[],
+        test: equal_pairs_pass_and_worse_guarded_metrics_never_do,
+    },
+    Case {
+        name: "percentile_requirement_is_rarely_met_by_chance",
+        needs: &[],
+        test: percentile_requirement_is_rarely_met_by_chance,
+    },
+    Case {
+        name: "disturbed_results_are_not_judged_and_others_are",
+        needs: &[],
+        test: disturbed_results_are_not_judged_and_others_are,
+    },
+];
 
 const PAIRS: u64 = 10;
 const TRIALS: u64 = 10;

@@ -31,7 +31,7 @@ mod variants;
 mod watch;
 
 fn main() -> ExitCode {
-    run(&[CASES, other_users::CASES].concat())
+    run(&[CASES, other_users::CASES, judges::CASES].concat())
 }
 
 const CASES: &[Case] = &[
@@ -206,21 +206,6 @@ const CASES: &[Case] = &[
         test: compare::gate_fails_on_longer_tail_and_on_silent_trials,
     },
     Case {
-        name: "equal_pairs_pass_and_worse_guarded_metrics_never_do",
-        needs: &[],
-        test: judges::equal_pairs_pass_and_worse_guarded_metrics_never_do,
-    },
-    Case {
-        name: "percentile_requirement_is_rarely_met_by_chance",
-        needs: &[],
-        test: judges::percentile_requirement_is_rarely_met_by_chance,
-    },
-    Case {
-        name: "disturbed_results_are_not_judged_and_others_are",
-        needs: &[],
-        test: judges::disturbed_results_are_not_judged_and_others_are,
-    },
-    Case {
         name: "baseline_stays_until_its_name_is_removed",
         needs: &[],
         test: compare::baseline_stays_until_its_name_is_removed,
@@ -364,7 +349,7 @@ const CASES: &[Case] = &[
     Case {
         name: "full_disk_is_a_failure_but_closed_pipe_is_not",
         needs: &[],
-        test: reader_that_leaves_early,
+        test: ends::reader_that_leaves_early,
     },
 ];
 
@@ -601,18 +586,4 @@ fn free_port() -> String {
     let is_free = |port: &String| std::net::TcpListener::bind(format!("127.0.0.1:{port}")).is_ok();
     let tried = (0..100).map(|_| ports().to_string());
     { tried }.find(is_free).expect("loopback has ports")
-}
-
-fn reader_that_leaves_early() {
-    let sandbox = sandbox();
-    let print = || sandbox.command(&["schema", "findings"]);
-    let (reader, writer) = std::io::pipe().expect("a pipe");
-    drop(reader);
-    let output = print().stdout(writer).output().expect("plumb was built");
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-    let output = print().stdout(full).output().expect("plumb was built");
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(printed.contains("standard output"), "{printed}");
 }

@@ -229,17 +229,12 @@ impl Counter {
     }
 }
 
-fn summary(counted: Vec<FunctionInstructions>) -> InstructionCounts {
-    let total: u64 = counted.iter().map(|it| it.instructions).sum();
+fn summary(counted: FunctionInstructions) -> InstructionCounts {
+    let total: u64 = counted.values().sum();
     let least = (total as f64 * LEAST_SHARE) as u64;
-    let mut functions: Vec<FunctionCount> = counted
-        .into_iter()
-        .filter(|it| it.instructions > least)
-        .map(|FunctionInstructions { module, function, instructions }| FunctionCount {
-            module,
-            function,
-            instructions,
-        })
+    let listed = counted.into_iter().filter(|(_, instructions)| *instructions > least);
+    let mut functions: Vec<FunctionCount> = listed
+        .map(|((module, function), instructions)| FunctionCount { module, function, instructions })
         .collect();
     functions.sort_by_key(|it| std::cmp::Reverse(it.instructions));
     InstructionCounts { total, functions }

@@ -73,19 +73,14 @@ impl Plugin {
 
 impl InstructionCounter {
     /// Counts the last window that has ended, which is that of the trial that was just reported.
-    pub fn last(&self, symbols: &Symbols) -> Option<Vec<FunctionInstructions>> {
+    pub fn last(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
         let first = self.windows.recv_timeout(PATIENCE).ok()?;
         Some(symbols.count(&self.windows.try_iter().last().unwrap_or(first)))
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FunctionInstructions {
-    /// A module of the kernel, `kernel`, `plumb` or `unknown`.
-    pub module: String,
-    pub function: String,
-    pub instructions: u64,
-}
+/// Instructions by module and function. The module is one of the kernel, `kernel`, `plumb`, `vdso` or `unknown`.
+pub type FunctionInstructions = BTreeMap<(String, String), u64>;
 
 /// The functions of a guest's kernel and of plumb.
 #[derive(Debug, Default)]
@@ -128,17 +123,13 @@ impl Symbols {
         }
     }
 
-    fn count(&self, window: &[(u64, u64)]) -> Vec<FunctionInstructions> {
-        let mut functions: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    fn count(&self, window: &[(u64, u64)]) -> FunctionInstructions {
+        let mut functions = FunctionInstructions::new();
         for (address, instructions) in window {
-            *functions.entry(self.function(*address)).or_default() += instructions;
+            let (module, function) = self.function(*address);
+            *functions.entry((module.to_owned(), function.to_owned())).or_default() += instructions;
         }
-        let counted = functions.into_iter().map(|((module, function), instructions)| FunctionInstructions {
-            module: module.to_owned(),
-            function: function.to_owned(),
-            instructions,
-        });
-        counted.collect()
+        functions
     }
 }
 
@@ -194,7 +185,8 @@ mod tests {
         let guest = GuestSymbols { kernel: of_kernel.to_vec(), program: 0 };
         let symbols = Symbols::read(guest, Path::new("/dev/null")).expect("an empty program");
         let counted = symbols.count(&[(KERNEL + 4, 10), (KERNEL + 0xff, 1), (KERNEL + 0x100, 5), (0x40, 2)]);
-        let found: Vec<(&str, u64)> = counted.iter().map(|it| (&*it.function, it.instructions)).collect();
+        let found: Vec<(&str, u64)> =
+            counted.iter().map(|((_, function), count)| (function.as_str(), *count)).collect();
         assert_eq!(found, [("copy", 11), ("xmit", 5), ("unknown", 2)]);
     }
 

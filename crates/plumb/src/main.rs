@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 
 /// Returns whether the kernel command line selects a nested run. The kernel also passes words that it does not know.
 fn conducts() -> bool {
-    env::args().last().is_some_and(|word| word == protocol::guest::CONDUCT)
+    env::args().next_back().is_some_and(|word| word == protocol::guest::CONDUCT)
 }
 
 fn run_nested(input: File, output: File) -> anyhow::Result<()> {

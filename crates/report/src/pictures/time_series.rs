@@ -93,10 +93,10 @@ impl<'a> Reduced<'a> {
     }
 }
 
-pub(super) fn span<'a>(all: impl Iterator<Item = &'a Reduced<'a>> + Clone) -> (f64, f64) {
-    let columns = || all.clone().flat_map(|one| &one.columns);
-    let first = columns().map(|column| column.start).fold(f64::INFINITY, f64::min);
-    (first, columns().map(|column| column.end).fold(first + 1e-9, f64::max))
+pub(super) fn span<'a>(all: impl Iterator<Item = &'a Reduced<'a>>) -> (f64, f64) {
+    let wider = |(from, to): (f64, f64), column: &Column| (from.min(column.start), to.max(column.end));
+    let (from, to) = all.flat_map(|one| &one.columns).fold((f64::INFINITY, 0.0), wider);
+    (from, to.max(from + 1e-9))
 }
 
 /// Draws series of the same quantity in one plot, each as the line with its number.

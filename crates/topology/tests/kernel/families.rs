@@ -84,14 +84,20 @@ fn captured(topology: &Topology, at: &str, [from, to]: [IpAddr; 2], payload: usi
     let filter = "udp and (port 4789 or port 9) and greater 1400";
     let words = ["-i", "eth0", "-nn", "-e", "-l", "-c", "1", filter];
     let start = || Command::new("tcpdump").args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut tcpdump = topology.namespace(&HostName::new(at)).unwrap().run_in(start).unwrap().ok()?;
-    let mut started = BufReader::new(tcpdump.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut tcpdump =
+        topology.namespace(&HostName::new(at)).expect("a namespace").run_in(start).expect("it runs").ok()?;
+    let mut started = BufReader::new(tcpdump.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     assert!(started.any(|line| line.contains("listening on")));
     let send = || UdpSocket::bind((from, 0)).and_then(|socket| socket.send_to(&vec![0; payload], (to, 9)));
-    topology.namespace(&HostName::new("left")).unwrap().run_in(send).unwrap().expect("a route");
+    topology
+        .namespace(&HostName::new("left"))
+        .expect("a namespace")
+        .run_in(send)
+        .expect("it runs")
+        .expect("a route");
     let mut printed = String::new();
-    tcpdump.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
-    tcpdump.wait().unwrap();
+    tcpdump.stdout.take().expect("a pipe").read_to_string(&mut printed).expect("text");
+    tcpdump.wait().expect("it ends");
     Some(printed)
 }
 
