@@ -141,8 +141,15 @@ pub fn guest_symbols() -> Result<GuestSymbols, GuestError> {
     let kernel =
         read("the symbols of the kernel,", "/proc/kallsyms")?.lines().filter_map(kernel_symbol).collect();
     let maps = read("the memory map of this process,", "/proc/self/maps")?;
-    let start = maps.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
-    Ok(GuestSymbols { kernel, program: start.unwrap_or_default() })
+    Ok(GuestSymbols { kernel, program: program_start(&maps).unwrap_or_default() })
+}
+
+/// The first file in a memory map, which is the program. The heap may be below it (proc_pid_maps(5)).
+fn program_start(maps: &str) -> Option<u64> {
+    let of_file = maps
+        .lines()
+        .find(|line| line.split_ascii_whitespace().nth(5).is_some_and(|it| it.starts_with('/')))?;
+    u64::from_str_radix(of_file.split('-').next()?, 16).ok()
 }
 
 /// Parses a function's line, e.g. `ffffffffc0000000 t veth_xmit\t[veth]` (proc_kallsyms(5)).
@@ -176,6 +183,14 @@ mod tests {
         );
         assert_eq!(parsed("ffffffff82000000 D jiffies"), None);
         assert_eq!(parsed(""), None);
+    }
+
+    #[test]
+    fn finds_the_program_above_its_heap() {
+        let maps = "555555556000-555555557000 rw-p 00000000 00:00 0          [heap]\n\
+                    7ffff7a00000-7ffff7b00000 r--p 00000000 00:02 1234       /init\n";
+        assert_eq!(program_start(maps), Some(0x7fff_f7a0_0000));
+        assert_eq!(program_start(""), None);
     }
 
     #[test]
