@@ -143,7 +143,8 @@ fn device_table(devices: &[DeviceCounters]) -> Table {
 }
 
 fn host(host: &HostCounters) -> Option<Text> {
-    let tracked = host.tracked.map(|tracked| format!("{} connections tracked", grouped(tracked)));
+    let tracked = host.tracked.filter(|tracked| *tracked > 0 || host.translated.is_some());
+    let tracked = tracked.map(|tracked| format!("{} connections tracked", grouped(tracked)));
     let translated = host.translated.map(|it| format!("{} packets with address translation", grouped(it)));
     let refused = [
         (host.insert_failed, "packets dropped because their connection could not be tracked"),

@@ -23,7 +23,7 @@ fn sets(case: &Case) -> usize {
         "unpaired test: p <= 5 %" if case.data.contains("n=40") => FEWEST,
         "level shift: false alarm" | "A/B: any alarm in a sweep" => 200,
         method if method.starts_with("sweep") => 200,
-        "paired ratio" | "unpaired ratio" => 1000,
+        "paired ratio" | "unpaired ratio" | "A/B: false alarm" => 1000,
         method if method.starts_with("bimodal") || method.starts_with("warm-up") => 1000,
         _ => 400,
     }
