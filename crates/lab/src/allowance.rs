@@ -30,9 +30,10 @@ pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usi
 }
 
 /// The maximum length of a message from a nested run of this plan. A trial contains the reports of both ends.
-pub(crate) fn nested_run(plan: &Plan) -> usize {
+pub(crate) fn nested_run(plan: &Plan, counts: bool) -> usize {
     let longest = plan.results.iter().map(|result| report_of(&result.load)).max().unwrap_or(0);
-    longest.saturating_mul(3).saturating_add(SYMBOLS).min(MAX_LINE)
+    let trial = longest.saturating_mul(3).saturating_add(REPORT).min(MAX_LINE);
+    if counts { trial.max(SYMBOLS) } else { trial }
 }
 
 fn report_of(load: &WorkloadSettings) -> usize {

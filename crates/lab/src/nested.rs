@@ -68,7 +68,7 @@ pub fn run_inside<S: Sink>(
         false => machine::Hypervisor::Guests { memory, firecracker },
     };
     let (mut machine, counter) = machine::hypervisor(host, kernel, &request.agent, purpose)?;
-    let mut hypervisor = Hypervisor::start(&mut machine, request.plan)?;
+    let mut hypervisor = Hypervisor::start(&mut machine, request.plan, inside.counts)?;
     hypervisor.send(&ToNestedRun::Hello(Hello::new(request.tool)))?;
     hypervisor.send(&ToNestedRun::Start(Box::new(commission(request, inside))))?;
     let counter = counter.map(|counter| Counter { counter, symbols: Symbols::default() });
@@ -113,11 +113,11 @@ struct Hypervisor<'a> {
 }
 
 impl<'a> Hypervisor<'a> {
-    fn start(machine: &'a mut dyn Machine, plan: &Plan) -> Result<Self, RunError> {
+    fn start(machine: &'a mut dyn Machine, plan: &Plan, counts: bool) -> Result<Self, RunError> {
         let started = Instant::now();
         let channels = machine.start()?;
         let (to_us, messages) = sync_channel(allowance::WAITING);
-        let limit = LineLimit::new(allowance::nested_run(plan));
+        let limit = LineLimit::new(allowance::nested_run(plan, counts));
         let mut from = protocol::Receiver::bounded(channels.from_agent, limit);
         thread::spawn(move || {
             loop {

@@ -97,7 +97,7 @@ fn conducted(messages: impl Iterator<Item = Vec<u8>> + Send + 'static, ends: boo
         inside: None,
     };
     let mut machine = Hostile { messages: Box::new(messages), ends, open: None };
-    let mut hypervisor = Hypervisor::start(&mut machine, &plan).expect("it starts");
+    let mut hypervisor = Hypervisor::start(&mut machine, &plan, false).expect("it starts");
     let mut sink = KeptFor::default();
     let observer = &mut |_: &Event<'_>| ();
     let ledger = Ledger { request: &request, sink: &mut sink, observer, header: None, counter: None };
