@@ -74,7 +74,7 @@ pub(crate) struct RunArgs {
     inside: Option<Place>,
     /// Count executed instructions in an emulated machine instead of measuring times. Counts are the same on a
     /// busy machine. Only for streams and ping-pong between namespaces
-    #[arg(long, conflicts_with_all = ["inside", "probe", "firecracker"])]
+    #[arg(long, conflicts_with_all = ["inside", "probe", "firecracker", "try_remedies"])]
     count: bool,
     /// Firecracker binary [default: firecracker on the PATH]
     #[arg(long, value_name = "PATH")]

@@ -1,7 +1,7 @@
 //! Plans a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
-use workload::{Placement, Schedule, WorkloadSettings};
+use workload::{Direction, Placement, Schedule, WorkloadSettings};
 
 use crate::failure::Misuse;
 
@@ -20,7 +20,10 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
         }
     }
     if let Some(result) = plan.results.iter().find(|result| !is_counted(&result.load)) {
-        return refused(format!("workload `{}` is neither a stream nor a plain ping-pong", result.workload));
+        return refused(format!(
+            "workload `{}` is neither a stream in one direction nor a plain ping-pong",
+            result.workload
+        ));
     }
     plan.results.iter_mut().for_each(|result| result.placement = Placement::Free);
     Ok(())
@@ -28,7 +31,8 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
 
 fn is_counted(load: &WorkloadSettings) -> bool {
     match load {
-        WorkloadSettings::Stream(_) => true,
+        // Each direction would have its own window.
+        WorkloadSettings::Stream(settings) => settings.direction != Direction::Both,
         // A stream in the background would be counted as messages.
         WorkloadSettings::PingPong(settings) => {
             settings.under.is_none() && settings.schedule == Schedule::Closed
