@@ -7,9 +7,10 @@ use crate::failure::Misuse;
 
 /// Lets every end run on the only CPU. Fails if part of the plan cannot be counted.
 pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
-    let refused = |what: String| {
-        let hint = "--count measures streams and ping-pong between namespaces; select them with --path and --workload";
-        Err(Misuse::new(format!("cannot count instructions: {what}")).hint(hint))
+    let refused = |what| {
+        Err(Misuse::new(format!("cannot count instructions: {what}")).hint(
+            "--count measures streams and ping-pong between namespaces; select them with --path and --workload",
+        ))
     };
     for host in &scenario.lab.hosts {
         if host.vm.is_some() {
@@ -19,13 +20,15 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
             return refused(format!("host `{}` is outside the lab", host.name));
         }
     }
-    if let Some(result) = plan.results.iter().find(|result| !is_counted(&result.load)) {
-        return refused(format!(
-            "workload `{}` is neither a stream in one direction nor a plain ping-pong",
-            result.workload
-        ));
+    for result in &mut plan.results {
+        if !is_counted(&result.load) {
+            return refused(format!(
+                "workload `{}` is neither a stream in one direction nor a plain ping-pong",
+                result.workload
+            ));
+        }
+        result.placement = Placement::Free;
     }
-    plan.results.iter_mut().for_each(|result| result.placement = Placement::Free);
     Ok(())
 }
 
