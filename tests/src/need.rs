@@ -5,6 +5,7 @@ use std::{
     path::Path,
     process::ExitCode,
     sync::{Mutex, PoisonError},
+    time::Instant,
 };
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -87,8 +88,15 @@ pub fn run(cases: &[Case]) -> ExitCode {
         std::iter::once(None).chain(older).map(|series| trial(case, series, arguments.list))
     });
     let trials = trials.collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    for (name, seconds) in TOOK.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        println!("took {seconds} s: {name}");
+    }
+    conclusion.exit_code()
 }
+
+/// The seconds that each test took.
+static TOOK: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 
 #[must_use]
 pub fn guest_kernel() -> Option<String> {
@@ -105,10 +113,13 @@ fn trial(case: &Case, series: Option<&String>, only_list: bool) -> Trial {
     if let (Some(reason), false) = (&unmet, only_list) {
         println!("skipped: {name}: {reason}");
     }
-    let (test, series) = (case.test, series.cloned());
+    let (test, series, timed) = (case.test, series.cloned(), name.clone());
     Trial::test(name, move || {
         *GUEST_KERNEL.lock().unwrap_or_else(PoisonError::into_inner) = series;
-        std::panic::catch_unwind(test).map_err(|panic| Failed::from(message(panic.as_ref())))
+        let began = Instant::now();
+        let outcome = std::panic::catch_unwind(test);
+        TOOK.lock().unwrap_or_else(PoisonError::into_inner).push((timed, began.elapsed().as_secs()));
+        outcome.map_err(|panic| Failed::from(message(panic.as_ref())))
     })
     .with_ignored_flag(unmet.is_some())
 }

@@ -16,6 +16,9 @@ use crate::workspace::Workspace;
 use programs::Program;
 use tally::Tally;
 
+/// The number of slow tests in the summary.
+const SLOWEST: usize = 20;
+
 /// Options of `test`.
 #[derive(Args)]
 pub(crate) struct Request {
@@ -31,6 +34,9 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     let mut tally = Tally::default();
     let good = build_and_run(workspace, request, &mut tally)?;
     tally.end(good);
+    for (seconds, name) in tally.took.iter().rev().take(SLOWEST) {
+        println!("took {seconds} s: {name}");
+    }
     for (name, reason) in &tally.skipped_because {
         println!("skipped {name}: {reason}");
     }

@@ -10,6 +10,8 @@ pub(crate) struct Tally {
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
     pub(crate) skipped_because: BTreeMap<String, String>,
+    /// The names of tests by the seconds that they took, from programs that print them.
+    pub(crate) took: BTreeSet<(u64, String)>,
     program: Program,
 }
 
@@ -26,6 +28,8 @@ impl Tally {
         if is_start(line) {
             self.close_program();
             self.program.is_running = true;
+        } else if let Some(took) = took_in(line) {
+            self.took.insert(took);
         } else if let Some([passed, failed, ignored]) = result_in(line) {
             // A test that returned early has passed from its program's point of view, but counts as skipped
             // here.
@@ -97,6 +101,12 @@ fn result_in(line: &str) -> Option<[usize; 3]> {
     Some([count("passed")?, count("failed")?, count("ignored")?])
 }
 
+/// Parses `took SECONDS s: NAME`, which programs print at their end.
+fn took_in(line: &str) -> Option<(u64, String)> {
+    let (seconds, name) = line.strip_prefix("took ")?.split_once(" s: ")?;
+    Some((seconds.parse().ok()?, name.to_owned()))
+}
+
 /// Parses a test's line. libtest-mimic prints the kind of test before its name, as `[KIND]`.
 fn test_in(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
@@ -139,8 +149,10 @@ running 2 tests
 test [lab] d ... ignored (needs root)
 test e       ... ok
 test result: \u{1b}[32mok\u{1b}[0m. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s
+took 31 s: e
 ";
         let tally = tally(text, false);
+        assert_eq!(tally.took, [(31, "e".to_owned())].into());
         assert_eq!(tally.to_string(), "2 passed, 1 failed, 2 skipped");
         assert_eq!(tally.skipped_because["b"], "needs a second machine");
         assert_eq!(tally.skipped_because["d"], "needs root");
