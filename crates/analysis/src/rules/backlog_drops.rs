@@ -79,3 +79,18 @@ fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {
         .text(" dropped; the budget ran out ")
         .text(count(usize::try_from(softnet.squeezed).unwrap_or(usize::MAX), "time"))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::dropping(20, 0),
+        spares: || watched::dropping(0, 0),
+        severity: Severity::Warning,
+        says: &["120 packets dropped", "0.02 %", "net.core.netdev_max_backlog"],
+        change: None,
+    };
+}

@@ -176,3 +176,18 @@ fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
             ),
         )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::asked(9e9),
+        spares: || made::asked(9.8e9),
+        severity: Severity::Warning,
+        says: &["carries 9.00 Gbit/s of 10.0 Gbit/s requested"],
+        change: None,
+    };
+}

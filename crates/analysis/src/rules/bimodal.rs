@@ -88,3 +88,18 @@ fn remedy(free: bool, run: Option<&RunId>) -> Remedy {
             .explained("Until then, study the levels separately.")
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::levels(&[5e9, 9e9]),
+        spares: || made::levels(&[8.6e9, 9e9]),
+        severity: Severity::Serious,
+        says: &["5.01 Gbit/s", "9.02 Gbit/s", "are bimodal", "do not use"],
+        change: Some("placement"),
+    };
+}

@@ -151,3 +151,24 @@ fn remedy(lost: &Lost<'_>, context: &Context<'_>) -> Remedy {
     Remedy::manual(action, ends.into_iter().chain(raise).collect())
     .explained("Let ICMP \"fragmentation needed\" (type 3, code 4), or ICMPv6 \"packet too big\" (type 2), pass every firewall on the path.")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::black_hole(Some("sw:p2")),
+        spares: || watched::black_hole(None),
+        severity: Severity::Serious,
+        says: &[
+            "sw:p2 loses the client's packets above 1400 bytes without an ICMP error",
+            "hole, bulk sends up to 1500 bytes",
+            "The MTU of sw:p2 is 1400",
+            "ip link set eth0 mtu 1400  # in a",
+            "ip link set p2 mtu 1500  # in sw",
+        ],
+        change: None,
+    };
+}

@@ -179,3 +179,18 @@ fn remedy(worst: &LimitedResult<'_>) -> Remedy {
     )
     .explained("If its CPU is busy, a larger buffer only hides the problem.")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::buffered(100, true),
+        spares: || made::buffered(100, false),
+        severity: Severity::Warning,
+        says: &["send buffer (fixed at 64.0 KiB)", "40.0 % of the time", "Leave the window unset"],
+        change: Some("growing-buffers"),
+    };
+}

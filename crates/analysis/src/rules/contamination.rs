@@ -57,3 +57,23 @@ fn is_worse(matrix: &PairMatrix, weighed: &WeighedDifference) -> bool {
         None => true,
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::{fixtures::contaminated, rules::tests::Case};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || contaminated(0.7),
+        spares: || contaminated(1.0),
+        severity: Severity::Warning,
+        says: &[
+            "disturbed each other",
+            "throughput of bulk is −",
+            "12 pairs of trials, up to 2",
+            "uplink = ",
+        ],
+        change: None,
+    };
+}

@@ -132,3 +132,22 @@ fn remedy(step: &DearStep<'_>, context: &Context<'_>) -> Remedy {
             .explained(whole),
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::costly(1000),
+        spares: || made::costly(500),
+        severity: Severity::Note,
+        says: &[
+            "vxlan-to-vxlan needs 1.28 CPU-s per GB, plain 0.640: both are CPU-bound",
+            "2.00 times",
+            "more parallel streams",
+        ],
+        change: Some("streams"),
+    };
+}

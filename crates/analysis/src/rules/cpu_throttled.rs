@@ -82,3 +82,18 @@ fn evidence(throttling: &CpuThrottling, label: &str) -> Evidence {
         .count(throttling.periods)
         .text(format!(", {} in total", throttling.time))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::throttled(69),
+        spares: || watched::throttled(1),
+        severity: Severity::Serious,
+        says: &["The client used up its CPU quota in 69 of 79 periods", "0.2 CPUs", "cpu.stat"],
+        change: None,
+    };
+}

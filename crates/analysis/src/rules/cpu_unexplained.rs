@@ -70,3 +70,23 @@ fn evidence(open: &Open<'_>) -> Evidence {
         .text(" attributed; unexplained in the median trial: ")
         .share(open.rest.estimate)
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::unowned(120),
+        spares: || watched::unowned(50),
+        severity: Severity::Warning,
+        says: &[
+            "CPU attribution of plain",
+            "less than the kernel's busy time",
+            "10.00 %",
+            "1.20 according to the kernel",
+        ],
+        change: None,
+    };
+}

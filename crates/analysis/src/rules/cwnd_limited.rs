@@ -146,3 +146,18 @@ fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
         .explained("Nothing was lost, so the window was still growing or is capped.")
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::windowed(900, 1_200_000),
+        spares: || made::windowed(100, 1_200_000),
+        severity: Severity::Warning,
+        says: &["93.", "1.11 times the minimum", "no queue on the path is full"],
+        change: Some("streams"),
+    };
+}

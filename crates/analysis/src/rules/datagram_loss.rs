@@ -84,3 +84,18 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .share(loss)
         .text(format!("; {}", rates(lossy)))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::losing(250),
+        spares: || made::losing(9),
+        severity: Severity::Serious,
+        says: &["lost 20.0 % of its datagrams", "250 of 1250", "nstat -az UdpRcvbufErrors"],
+        change: None,
+    };
+}

@@ -93,3 +93,22 @@ fn remedy(slower: &ResultSummary, context: &Context<'_>) -> Remedy {
         )
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || {
+            imported::vhost(|vhost, path| vhost == "on" && path.starts_with("vm") && !path.contains("host"))
+        },
+        spares: || {
+            imported::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
+        },
+        severity: Severity::Serious,
+        says: &["vm1-to-vm0, vhost=on gets 6.3", "vm0-to-vm1, vhost=on gets (17.", "35."],
+        change: None,
+    };
+}

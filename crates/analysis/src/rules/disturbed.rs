@@ -80,3 +80,19 @@ fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<Phrase> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::disturbed(|block| block < 4),
+        // Enough undisturbed trials are left.
+        spares: || made::disturbed(|block| block < 1),
+        severity: Severity::Serious,
+        says: &["busy with other work in 4 of 6 trials", "`cc1` used up to 1.20 CPUs"],
+        change: None,
+    };
+}

@@ -116,3 +116,18 @@ fn finding(signs: &[Sign], results: Vec<String>) -> Claim {
         vec!["plumb doctor".into(), "systemd-detect-virt".into()],
     ))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::processor("QEMU Virtual CPU version 2.5+"),
+        spares: || made::processor("AMD EPYC 7T83 64-Core Processor"),
+        severity: Severity::Warning,
+        says: &["QEMU Virtual CPU", "not comparable with hardware"],
+        change: None,
+    };
+}

@@ -154,3 +154,24 @@ fn remedy(worst: &Pieces<'_>) -> Remedy {
         )
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::datagrams(1473),
+        spares: || made::datagrams(1472),
+        severity: Severity::Warning,
+        says: &[
+            "packets of 1501 bytes",
+            "carries 1500",
+            "2 fragments",
+            "1.96 % of the datagrams were lost",
+            "at most 1472",
+        ],
+        change: Some("mtu"),
+    };
+}

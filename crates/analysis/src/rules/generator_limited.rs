@@ -31,3 +31,18 @@ fn remedy(finding: &Claim, context: &Context<'_>) -> Remedy {
             .explained("If the rate rises, the sender was the limit.")
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::warned(3, made::busy_sender),
+        spares: || made::warned(2, made::busy_sender),
+        severity: Severity::Note,
+        says: &["sending thread", "98.0 %", "client"],
+        change: Some("limit-mode"),
+    };
+}

@@ -83,3 +83,22 @@ impl<'a> FreeingShare<'a> {
         ])
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::freeing(0.2),
+        spares: || made::freeing(0.04),
+        severity: Severity::Note,
+        says: &[
+            "40.0 % of the time that virtio-balloon needs",
+            "3.33 GiB/s instead of 2.00 GiB/s, so faster freeing can gain at most 1.67x",
+            "524288 calls, 381 ns",
+        ],
+        change: None,
+    };
+}

@@ -91,3 +91,18 @@ fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Claim {
         vec!["ethtool DEVICE  # Speed".into(), "tc -s qdisc show dev DEVICE".into()],
     ))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::steady(9.49e8),
+        spares: || made::steady(8.5e8),
+        severity: Severity::Note,
+        says: &["reaches the rate of a 1.00 Gbit/s link, 949 Mbit/s in every trial", "94.9 %", "tc -s qdisc"],
+        change: None,
+    };
+}

@@ -80,3 +80,18 @@ fn evidence(host: &HostCounters, label: &str) -> Evidence {
         .count(host.checksum_errors)
         .text(" packets (InCsumErrors)")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::refused(0, 4),
+        spares: || watched::refused(4, 0),
+        severity: Severity::Serious,
+        says: &["b receives packets with wrong TCP or UDP checksums", "4", "ethtool -K eth0 tx off  # in a"],
+        change: None,
+    };
+}

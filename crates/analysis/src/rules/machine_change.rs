@@ -39,3 +39,18 @@ fn evidence(what: &str, machine: &Environment) -> Evidence {
     let kernel = &machine.kernel;
     Evidence::new(what).text(format!("kernel {kernel}, {} CPUs, {model}", machine.cpus))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::resumed_on(&["6.1.0-32-cloud-amd64"]),
+        spares: || made::resumed_on(&[]),
+        severity: Severity::Warning,
+        says: &["resumed on another machine or kernel once", "after 7 trials", "6.1.0-32-cloud-amd64"],
+        change: None,
+    };
+}

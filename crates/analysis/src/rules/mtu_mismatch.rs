@@ -146,3 +146,18 @@ fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
         .rounded(f64::from(mismatch.carried), Unit::Bytes)
         .text(format!(" bytes{}", expected(mismatch)))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::mtu(1400),
+        spares: || made::mtu(1450),
+        severity: Severity::Warning,
+        says: &["1400 bytes", "at least 1450"],
+        change: Some("mtu"),
+    };
+}

@@ -74,3 +74,18 @@ fn steal(robbed: &[&ResultSummary]) -> Phrase {
     let most = robbed.iter().map(|result| stolen(result)).fold(0.0, f64::max);
     phrase!["the hypervisor took up to ", percent(most), " of the CPU time (steal)"]
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::swinging(0.12),
+        spares: || made::swinging(0.02),
+        severity: Severity::Warning,
+        says: &["Noisy host: the baseline", "varies by"],
+        change: None,
+    };
+}

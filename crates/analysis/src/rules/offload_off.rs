@@ -225,3 +225,18 @@ fn remedy(off: &Off, slower: &ResultSummary) -> Remedy {
             .explained(format!("Check with ethtool -k: a driver may refuse one.{caution}"))
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::{fixtures::egress, rules::tests::Case};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || egress(6),
+        spares: || egress(4),
+        severity: Severity::Serious,
+        says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "−70.0 % (−70"],
+        change: Some("offloads-on"),
+    };
+}

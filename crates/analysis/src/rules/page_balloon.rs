@@ -66,3 +66,18 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
         ],
     ))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::balloons(5.0),
+        spares: || made::balloons(1.5),
+        severity: Severity::Warning,
+        says: &["409 MiB/s, virtio-mem at 1.99 GiB/s", "0.20", "-device virtio-mem-pci"],
+        change: None,
+    };
+}

@@ -79,3 +79,22 @@ fn evidence(device: &str, policer: &PolicerCounters, label: &str) -> Evidence {
         rate(policer)
     ))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::policed(30),
+        spares: || watched::policed(0),
+        severity: Severity::Warning,
+        says: &[
+            "A packet filter at a:eth0 drops what arrives above 500 Mbit/s",
+            "180 packets",
+            "nft list ruleset",
+        ],
+        change: None,
+    };
+}

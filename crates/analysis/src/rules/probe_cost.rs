@@ -63,3 +63,18 @@ fn evidence(cost: &ProbeCost) -> Evidence {
     ))
     .number(Number { interval: cost.interval, ..Number::new(cost.cost, Unit::Share) })
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::slowed(0.08, 0.01),
+        spares: || watched::slowed(0.04, 0.01),
+        severity: Severity::Warning,
+        says: &["cpu, syscalls and packet-way", "Probes cost 8.01 % in bulk", "6 pairs in blocks", "97 %"],
+        change: None,
+    };
+}

@@ -132,3 +132,18 @@ fn remedy(device: &DeviceCounters) -> Remedy {
     let ring = typed_at(&device.device, |device| format!("ethtool -g {device}"));
     Remedy::manual(action, vec![statistics, ring, show])
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::dropping(0, 20),
+        spares: || watched::dropping(20, 0),
+        severity: Severity::Warning,
+        says: &["queueing discipline of a:eth0 (tbf) dropped 120 packets", "It limits the rate"],
+        change: None,
+    };
+}

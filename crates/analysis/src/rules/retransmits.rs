@@ -152,3 +152,18 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .share(lossy.share)
         .text(format!(" of all{details}"))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::retransmitting(1000),
+        spares: || made::retransmitting(100),
+        severity: Severity::Warning,
+        says: &["vxlan-to-vxlan/bulk", "--section drops"],
+        change: Some("congestion"),
+    };
+}

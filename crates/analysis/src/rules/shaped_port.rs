@@ -82,3 +82,21 @@ fn evidence(device: &DeviceCounters, qdisc: &QdiscCounters, label: &str) -> Evid
         .count(device.tx_packets)
         .text(" packets")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::shaped(50_000),
+        spares: || watched::shaped(500),
+        severity: Severity::Warning,
+        says: &[
+            "queueing discipline of a:eth0 (tbf) limits the rate",
+            "held packets back 50 times per 100 packets while measuring",
+        ],
+        change: None,
+    };
+}

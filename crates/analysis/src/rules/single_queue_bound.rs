@@ -159,3 +159,18 @@ fn remedy() -> Remedy {
     )
     .explained("Then check where the gain ends (`too-many-queues`).")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::queued(&[("1", 10e9, 1200), ("4", 18e9, 1600)]),
+        spares: || made::queued(&[("1", 10e9, 1950), ("4", 18e9, 1960)]),
+        severity: Severity::Warning,
+        says: &["One queue is the limit: ", "4 queues carry 18.0 Gbit/s", "queues=4 vs 1, all else equal"],
+        change: None,
+    };
+}

@@ -128,3 +128,18 @@ fn remedy() -> Remedy {
         )
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::paced(6.2e9),
+        spares: || made::paced(10e9),
+        severity: Severity::Warning,
+        says: &["used bbr", "0.62", "congctl cubic"],
+        change: Some("congestion"),
+    };
+}

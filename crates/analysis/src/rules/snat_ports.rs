@@ -59,3 +59,23 @@ fn evidence(refusal: &Refusal<'_>, [first, last]: [u16; 2]) -> Evidence {
         .count(refusal.host.insert_failed)
         .text(format!(" packets; the rule allows ports {first} to {last}"))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::refused(4, 0),
+        spares: || watched::refused(0, 4),
+        severity: Severity::Serious,
+        says: &[
+            "Source NAT on b uses up its 16 ports",
+            "4",
+            "ports 40000 to 40015",
+            "nft list ruleset  # in b",
+        ],
+        change: None,
+    };
+}

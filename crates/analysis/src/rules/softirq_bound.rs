@@ -149,3 +149,23 @@ fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
              connections, since each stays on one CPU.",
     )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::interrupted(920, 200),
+        spares: || made::interrupted(920, 900),
+        severity: Severity::Warning,
+        says: &[
+            "92.0 % of its time in softirqs",
+            "0.80 CPUs are idle",
+            "CPU 0 of vxlan-to-vxlan",
+            "rps_cpus",
+        ],
+        change: None,
+    };
+}

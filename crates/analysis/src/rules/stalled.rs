@@ -169,3 +169,18 @@ fn finding(
             ),
         )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::stalled(0),
+        spares: || made::stalled(3),
+        severity: Severity::Serious,
+        says: &["vxlan-to-vxlan stopped after", "only retransmits", "ping -M do -s 1472"],
+        change: None,
+    };
+}

@@ -199,3 +199,22 @@ fn remedy(step: &StepSummary) -> Remedy {
     };
     Remedy::manual(action, commands).explained(explanation)
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::tunnelled(8),
+        spares: || watched::tunnelled(6),
+        severity: Severity::Warning,
+        says: &[
+            "VXLAN encapsulation (from a:vxlan to a:eth0, request)",
+            "600 round trips",
+            "ethtool -k eth0",
+        ],
+        change: None,
+    };
+}

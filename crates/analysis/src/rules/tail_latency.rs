@@ -209,3 +209,18 @@ fn remedy(commands: &Commands<'_>) -> Remedy {
              retransmission timers.",
     )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::tailed(8),
+        spares: || made::tailed(3),
+        severity: Severity::Warning,
+        says: &["is 320 µs", "x the median of 41.0 µs", "open loop"],
+        change: None,
+    };
+}

@@ -147,3 +147,24 @@ fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
     )
     .explained("More queues gain less than a tenth, and the CPU time is free for other work.")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || imported::queues(|_, _| true),
+        spares: || imported::queues(|queues, _| queues <= 16),
+        severity: Severity::Note,
+        says: &[
+            "Beyond 16 queues, ",
+            "32 and 40 queues gain at most +8",
+            "It applies only to that setting: ",
+            "Queue=16",
+            "total CPU shares 44.0 %",
+        ],
+        change: None,
+    };
+}

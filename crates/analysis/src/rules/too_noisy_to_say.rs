@@ -157,3 +157,22 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
         _ => Remedy::manual(quieter, Vec::new()).explained("More trials will hardly help."),
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::swaying(0.3),
+        spares: || made::swaying(0.01),
+        severity: Severity::Warning,
+        says: &[
+            "Too noisy to decide for 1 comparison: its interval is too wide",
+            "vxlan-to-vxlan vs plain",
+            "Reduce noise on the host",
+        ],
+        change: None,
+    };
+}

@@ -102,3 +102,18 @@ fn evidence(drift: &Drift<'_>) -> Evidence {
     let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.result.label);
     Evidence::new(what).text(drift.in_words())
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::going(|at| 10e9 * (1.0 - 0.2 * at)),
+        spares: || made::going(|at| if at < 0.5 { 10e9 } else { 8e9 }),
+        severity: Severity::Note,
+        says: &["The rate of plain drifted from 10.0 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
+        change: None,
+    };
+}

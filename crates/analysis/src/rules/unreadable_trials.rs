@@ -34,3 +34,18 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         )),
     ]
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::unreadable(&["trial 3"]),
+        spares: || made::unreadable(&[]),
+        severity: Severity::Warning,
+        says: &["1 part of the run cannot be read", "trial 3", "checksum", "plumb runs repair"],
+        change: None,
+    };
+}

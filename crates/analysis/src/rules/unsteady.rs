@@ -78,3 +78,18 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
             ),
         )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: made::wandering,
+        spares: || made::going(|_| 10e9),
+        severity: Severity::Note,
+        says: &["trial 1 of plain is unsteady", "between "],
+        change: None,
+    };
+}

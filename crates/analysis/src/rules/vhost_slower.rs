@@ -59,3 +59,18 @@ fn remedy() -> Remedy {
     )
     .explained("Also compare the offloads of both guests' devices.")
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || imported::vhost(|_, path| path == "vm1-to-vm0"),
+        spares: || imported::vhost(|_, path| path == "host-to-vm"),
+        severity: Severity::Serious,
+        says: &["6.35 Gbit/s with it, 16.0 Gbit/s without", "1 of 1 comparison", "single trials"],
+        change: None,
+    };
+}

@@ -103,3 +103,18 @@ fn remedy(context: &Context<'_>) -> Remedy {
              the tunnel.",
     )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::nested(8.5e9),
+        spares: || made::nested(10e9),
+        severity: Severity::Note,
+        says: &["costs 15.0 %", "vs plain", "tx-udp_tnl-segmentation", "--section environment"],
+        change: None,
+    };
+}

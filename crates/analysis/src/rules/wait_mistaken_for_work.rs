@@ -136,3 +136,24 @@ fn remedy() -> Remedy {
              guest is running or idle.",
     )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || imported::syscalls("kvm-kvm throughput"),
+        spares: || imported::split(imported::syscalls("kvm-kvm throughput")),
+        severity: Severity::Warning,
+        says: &[
+            "88.7 % of the",
+            "ioctl, ppoll and futex",
+            "158 µs each",
+            "5.47 ms each",
+            "read at the server",
+        ],
+        change: None,
+    };
+}

@@ -143,3 +143,24 @@ fn remedy(found: &[Slow<'_>]) -> Remedy {
         vec![format!("warmup = \"{}ms\"", most.0.div_ceil(1_000_000))],
     )
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::beginning(&[1e9, 3e9, 6e9]),
+        spares: || made::beginning(&[8.5e9, 8.6e9, 8.7e9]),
+        severity: Severity::Warning,
+        says: &[
+            "each of 6 trials of plain",
+            "up to 750 ms after the warm-up",
+            "8.15 Gbit/s including that phase, 9.00 Gbit/s without it",
+            "warmup = ",
+            "1000ms",
+        ],
+        change: None,
+    };
+}

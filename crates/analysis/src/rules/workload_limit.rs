@@ -76,3 +76,22 @@ fn statistics(source: &str) -> Option<String> {
     let (directory, _) = source.rsplit_once('/')?;
     Some(format!("cat {directory}/cpu.stat"))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::limited_to(0.25),
+        spares: || made::nested(9e9),
+        severity: Severity::Warning,
+        says: &[
+            "container:web may use 0.25 CPUs",
+            "used 0.5 CPUs at this end",
+            "cat /sys/fs/cgroup/web/cpu.stat",
+        ],
+        change: None,
+    };
+}
