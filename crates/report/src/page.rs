@@ -1,6 +1,7 @@
 //! A report as a page of sections, which consist of blocks. Sections build it and backends render it.
 
-use crate::{chart::Chart, text::Text};
+use crate::chart::Chart;
+pub(crate) use crate::text::{Text, Tone, glued, softened};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Page {

@@ -129,7 +129,7 @@ pub(crate) fn rough(share: f64) -> String {
 pub(crate) fn what_the_mark_means() -> Text {
     let phrase =
         " after an interval: computed within the only trial, so variation between trials is not included.";
-    Text::of(Tone::Strong, WITHIN).and(Tone::Plain, phrase)
+    Text::strong(WITHIN).and_plain(phrase)
 }
 
 pub(crate) fn measured_in(metric: Option<Metric>) -> &'static str {
@@ -162,8 +162,8 @@ pub(crate) fn common(intervals: impl IntoIterator<Item = Interval>) -> Option<St
 pub(crate) fn judged(comparison: &Comparison, number: Text) -> Text {
     match comparison.verdict {
         Difference::Lower | Difference::Higher => number,
-        Difference::None => number.and(Tone::Faint, not_significant(comparison)),
-        Difference::Unclear => number.and(Tone::Doubtful, ", unclear"),
+        Difference::None => number.and_faint(not_significant(comparison)),
+        Difference::Unclear => number.and_doubtful(", unclear"),
     }
 }
 
@@ -182,7 +182,7 @@ fn against_baseline(
     phrase: impl Fn(&Comparison) -> (String, Option<Interval>),
 ) -> Text {
     let Some(comparison) = &result.against_baseline else {
-        return Text::of(Tone::Faint, if result.baseline { "baseline" } else { "-" });
+        return Text::faint(if result.baseline { "baseline" } else { "-" });
     };
     let (phrase, interval) = phrase(comparison);
     let number = Text::of(tone(result.metric, comparison), phrase);

@@ -1,10 +1,8 @@
 //! `backlog-drops`: packets were dropped because a CPU's backlog queue was full.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::SoftnetCounters;
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, percent};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::cause("backlog-drops", look).over(&["retransmits", "datagram-loss"]);
 

@@ -1,20 +1,14 @@
 //! `below-expected`: the baseline itself is too slow, so everything compared with it looks too good.
 
-use findings::{
-    CostBreakdown, CostStep, Evidence, Interval, Phrase, Remedy, ResultSummary, Severity, Unit, phrase,
-};
+use findings::{CostBreakdown, CostStep, Interval};
 use units::{BitRate, Nanos};
 use workload::{PingPongSettings, Quantity, Schedule, Waiting};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Side},
 };
-use crate::{
-    commands::Commands,
-    observations::Observations,
-    words::{count, number, value},
-};
+use crate::{commands::Commands, words::number};
 
 pub(crate) const RULE: Rule = Rule::symptom("below-expected", look);
 

@@ -1,15 +1,10 @@
 //! `bimodal`: a result has two levels, so its value describes one of them or neither.
 
-use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::RunId;
 use workload::Metric;
 
-use super::{Claim, Context, Rule};
-use crate::{
-    modality::{Modality, SamplingUnit, modality},
-    observations::Observations,
-    words::{count, value},
-};
+use super::prelude::*;
+use crate::modality::{Modality, SamplingUnit, modality};
 
 pub(crate) const RULE: Rule = Rule::measurement("bimodal", look);
 

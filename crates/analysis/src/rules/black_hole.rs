@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Phrase, Remedy, Severity, Unit, phrase, result_label};
+use findings::result_label;
 use samples::{BlackHole, ResultRecord};
 use workload::LEAST_IPV6_MTU;
 
-use super::{Claim, Context, Rule, ethtool::typed_at};
+use super::{ethtool::typed_at, prelude::*};
 use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("black-hole", look).counted().over(&[

@@ -1,20 +1,14 @@
 //! `buffer-limited`: the senders were limited by a socket buffer rather than the path.
 
-use findings::{
-    Change, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
-};
+use findings::{StreamSummary, TcpSummary};
 use samples::{CpuUsage, ThreadRole, WorkloadSource};
 use units::{Bytes, Nanos};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    kind,
-    observations::Observations,
-    words::{count, percent},
-};
+use crate::kind;
 
 pub(crate) const RULE: Rule = Rule::cause("buffer-limited", look);
 

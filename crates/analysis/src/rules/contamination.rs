@@ -1,9 +1,9 @@
 //! `contamination`: pairs of hosts got less when measured simultaneously than separately.
 
-use findings::{Contamination, Evidence, PairMatrix, Remedy, Severity, phrase};
+use findings::{Contamination, PairMatrix};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Side, WeighedDifference},
 };
 

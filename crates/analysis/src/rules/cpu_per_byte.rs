@@ -1,12 +1,12 @@
 //! `cpu-per-byte`: a path is slower than the one below it because each byte costs more CPU time, and the CPU is full
 //! on both.
 
-use findings::{CostStep, CpuCost, Difference, Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::{CostStep, CpuCost, Difference};
 use samples::ValidityWarning;
 use workload::{Metric, Work};
 
-use super::{Claim, Context, Rule, limited};
-use crate::words::{number, percent};
+use super::{limited, prelude::*};
+use crate::words::number;
 
 pub(crate) const RULE: Rule =
     Rule::cause("cpu-per-byte", look).over(&["generator-limited", "receiver-limited"]);

@@ -1,9 +1,8 @@
 //! `cpu-throttled`: the client or the server exceeded the CPU quota of a cgroup, and the kernel paused it.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::CpuThrottling;
 
-use super::{Claim, Context, ONE, Observations, Rule, strongest};
+use super::{ONE, Observations, prelude::*};
 
 pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(&[
     "slow-congestion-control",

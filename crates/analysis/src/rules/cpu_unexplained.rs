@@ -1,13 +1,12 @@
 //! `cpu-unexplained`: the owners' CPU time does not add up to the kernel's busy time.
 
-use findings::{CpuAttribution, Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::CpuAttribution;
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Above},
-    strongest,
 };
-use crate::{commands::Commands, probed, words::percent};
+use crate::{commands::Commands, probed};
 
 pub(crate) const RULE: Rule = Rule::measurement("cpu-unexplained", look);
 

@@ -1,24 +1,17 @@
 //! `cwnd-limited`: the rate is limited by the congestion window rather than the path.
 
-use findings::{
-    Change, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
-};
+use findings::{StreamSummary, TcpSummary};
 use samples::Trial;
 use stats::describe;
 use units::Nanos;
 use workload::{Flow, Interval, TcpSample};
 
 use super::{
-    Claim, Context, Rule,
     buffer_limited::MUCH,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    commands::Commands,
-    kind::stream::flows,
-    observations::Observations,
-    words::{count, percent},
-};
+use crate::{commands::Commands, kind::stream::flows};
 
 pub(crate) const RULE: Rule = Rule::cause("cwnd-limited", look);
 

@@ -1,12 +1,9 @@
 //! `datagram-loss`: many datagrams of a UDP stream did not arrive.
 
-use findings::{DatagramSummary, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, phrase};
+use findings::{DatagramSummary, StreamSummary};
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{
-    commands::Commands,
-    words::{count, percent, value},
-};
+use super::prelude::*;
+use crate::commands::Commands;
 
 pub(crate) const RULE: Rule = Rule::cause("datagram-loss", look);
 

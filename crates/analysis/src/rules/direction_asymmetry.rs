@@ -1,13 +1,13 @@
 //! `direction-asymmetry`: one direction carries less than the other.
 
-use findings::{Change, Evidence, Number, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::Number;
 
 use super::{
-    Claim, Context, Rule,
     direction_pairs::{self, DirectionPair},
+    prelude::*,
     significance::{self, LEAST_RATIO},
 };
-use crate::words::{capital, percent, value};
+use crate::words::capital;
 
 pub(crate) const RULE: Rule = Rule::symptom("direction-asymmetry", look);
 

@@ -1,13 +1,11 @@
 //! `disturbed`: other processes or the hypervisor used the CPUs during trials that the numbers are based on.
 
-use findings::{Evidence, Phrase, Remedy, Severity, phrase};
 use samples::Trial;
 
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 use crate::{
     disturbance::{self, by},
     observations::is_disturbed,
-    words::count,
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("disturbed", look).over(&[

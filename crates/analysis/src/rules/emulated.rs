@@ -1,11 +1,9 @@
 //! `emulated`: the processor is emulated, so counts are valid but times and rates cannot be compared with real
 //! hardware.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{Environment, ValidityWarning};
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, list};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("emulated", look);
 

@@ -2,15 +2,11 @@
 
 use std::net::SocketAddr;
 
-use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary, phrase};
+use findings::{LatencySummary, StreamSummary};
 use samples::WorkloadSource;
 use workload::{Transport, ip_header, udp_headers};
 
-use super::{Claim, Context, Rule, ethtool::typed_at};
-use crate::{
-    observations::Observations,
-    words::{count, percent},
-};
+use super::{ethtool::typed_at, prelude::*};
 
 pub(crate) const RULE: Rule = Rule::cause("fragmentation", look);
 

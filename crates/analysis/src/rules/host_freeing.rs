@@ -1,13 +1,13 @@
 //! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host, which bounds the gain from
 //! faster freeing.
 
-use findings::{BalloonSummary, Evidence, ResultSummary, Severity, Unit, phrase};
+use findings::BalloonSummary;
 use samples::SyscallCount;
 use units::Nanos;
 use workload::Work;
 
-use super::{Claim, Context, Rule};
-use crate::words::{number, percent, value};
+use super::prelude::*;
+use crate::words::number;
 
 pub(crate) const RULE: Rule = Rule::symptom("host-freeing", look);
 

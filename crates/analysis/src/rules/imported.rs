@@ -1,10 +1,8 @@
 //! `imported`: the numbers come from another tool, and anything missing in its logs is unknown.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::{ImportRecord, ImportedFile};
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, list};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("imported", look);
 

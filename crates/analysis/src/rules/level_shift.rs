@@ -1,13 +1,9 @@
 //! `level-shift`: the rate jumped to another level during a trial, so its mean matches neither level.
 
-use findings::{Change, Evidence, LevelShift, Phrase, Remedy, ResultShift, ResultSummary, Severity, phrase};
+use findings::{LevelShift, ResultShift};
 use units::Nanos;
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{
-    observations::Observations,
-    words::{count, value},
-};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("level-shift", look);
 

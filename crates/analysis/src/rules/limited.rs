@@ -1,11 +1,9 @@
 //! Common code of the rules about saturated ends: results with the same kind of warning in most trials.
 
-use findings::{Change, Evidence, ResultSummary, Severity, phrase};
 use samples::ValidityWarning;
 use workload::Mode;
 
-use super::{Claim, Context};
-use crate::words::{count, percent};
+use super::prelude::*;
 
 pub(crate) struct Words {
     /// `sending` or `receiving`.

@@ -1,11 +1,9 @@
 //! `link-rate`: the rate of a path is exactly that of a common link.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use units::BitRate;
 use workload::{Metric, Transport};
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{observations::Observations, words::value};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule =
     Rule::cause("link-rate", look).over(&["buffer-limited", "cwnd-limited", "retransmits"]);

@@ -1,11 +1,11 @@
 //! `lost-checksum`: an end discards packets with a wrong TCP or UDP checksum.
 
-use findings::{Evidence, Remedy, Severity};
 use samples::HostCounters;
 
 use super::{
-    Claim, Context, ONE, Rule,
+    ONE,
     ethtool::typed_at,
+    prelude::*,
     refusals::{Harm, Refusal, by_host, refusals},
 };
 

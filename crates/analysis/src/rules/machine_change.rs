@@ -1,9 +1,8 @@
 //! `machine-change`: the run was resumed on another machine or kernel, so its trials are not comparable.
 
-use findings::{Evidence, Remedy, Severity};
 use samples::Environment;
 
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("machine-change", look);
 

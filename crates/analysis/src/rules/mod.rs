@@ -32,6 +32,7 @@ pub(crate) mod offload_off;
 mod page_balloon;
 mod pair_shares;
 pub(crate) mod policed_port;
+mod prelude;
 mod probe_cost;
 pub(crate) mod qdisc_drops;
 mod queues;

@@ -3,15 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{DeviceState, PathRecord};
 use workload::Direction;
 
-use super::{Claim, Context, Rule, ethtool};
-use crate::{
-    observations::Observations,
-    words::{list, size},
-};
+use super::{ethtool, prelude::*};
+use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 

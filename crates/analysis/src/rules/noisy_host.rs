@@ -1,9 +1,8 @@
 //! `noisy-host`: the baseline varies a lot between repetitions, or the hypervisor took CPU time away.
 
-use findings::{Evidence, NoiseFloor, Phrase, Remedy, ResultSummary, Severity, phrase};
+use findings::NoiseFloor;
 
-use super::{Claim, Context, Rule};
-use crate::words::percent;
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::limit("noisy-host", look).over(&["too-noisy-to-say"]);
 

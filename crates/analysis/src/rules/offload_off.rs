@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{Change, Difference, Evidence, FactorEffect, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::{Difference, FactorEffect};
 use samples::{DeviceState, PathRecord};
 use workload::Metric;
 
-use super::{Claim, Context, Rule, ethtool, significance};
+use super::{ethtool, prelude::*, significance};
 use crate::words::list_devices;
 
 pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[

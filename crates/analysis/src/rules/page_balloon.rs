@@ -1,10 +1,9 @@
 //! `page-balloon`: memory is taken from a virtual machine page by page, and another method is faster.
 
-use findings::{BalloonSummary, Comparison, Evidence, Remedy, ResultSummary, Severity, phrase};
+use findings::{BalloonSummary, Comparison};
 use workload::BalloonMethod;
 
-use super::{Claim, Context, Rule, significance};
-use crate::words::value;
+use super::{prelude::*, significance};
 
 pub(crate) const RULE: Rule = Rule::cause("page-balloon", look);
 

@@ -1,11 +1,9 @@
 //! `policed-port`: a packet filter drops packets that exceed a rate.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
 
-use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
-use crate::words::count;
+use super::{ONE, ethtool::typed_at, prelude::*, strongest_by_device};
 
 pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&[
     "retransmits",

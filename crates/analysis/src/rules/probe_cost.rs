@@ -1,10 +1,9 @@
 //! `probe-cost`: probes slow down the measured work so much that the times become less meaningful.
 
-use findings::{Evidence, Number, ProbeCost, Remedy, Severity, Unit, phrase};
+use findings::{Number, ProbeCost};
 use stats::verdict;
 
-use super::{Claim, Context, Rule, strongest};
-use crate::words::{count, list, percent};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("probe-cost", look);
 

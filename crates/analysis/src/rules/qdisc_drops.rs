@@ -1,10 +1,8 @@
 //! `qdisc-drops`: a device on the path or its queueing discipline dropped packets.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::DeviceCounters;
 
-use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
-use crate::words::{count, percent};
+use super::{ONE, ethtool::typed_at, prelude::*, strongest_by_device};
 
 pub(crate) const RULE: Rule =
     Rule::cause("qdisc-drops", look).counted().over(&["retransmits", "datagram-loss"]);

@@ -1,13 +1,12 @@
 //! Sweeps over the number of queues of a device, and their CPU time.
 
 use std::collections::BTreeMap;
+
+use findings::ConsumerUnit;
+use samples::WorkloadSource;
 use workload::StreamSettings;
 
-use findings::{ConsumerUnit, ResultSummary};
-use samples::WorkloadSource;
-
-use super::Context;
-use crate::observations::Observations;
+use super::prelude::*;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Point<'a> {

@@ -1,11 +1,10 @@
 //! `receiver-limited`: a receiving thread was saturated, so a faster path would not show.
 
-use findings::Remedy;
 use samples::ValidityWarning;
 
 use super::{
-    Claim, Context, Rule,
     limited::{self, Words},
+    prelude::*,
 };
 
 pub(crate) const RULE: Rule = Rule::cause("receiver-limited", look);

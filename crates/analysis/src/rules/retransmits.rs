@@ -1,16 +1,9 @@
 //! `retransmits`: a stream retransmitted many of its segments.
 
-use findings::{
-    Change, EndSocket, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
-};
+use findings::{EndSocket, StreamSummary, TcpSummary};
 
-use super::{Claim, Context, Rule, slow_congestion_control::paces, strongest};
-use crate::{
-    commands::Commands,
-    kind::stream::flows,
-    observations::Observations,
-    words::{capital, count, percent},
-};
+use super::{prelude::*, slow_congestion_control::paces};
+use crate::{commands::Commands, kind::stream::flows, words::capital};
 
 pub(crate) const RULE: Rule = Rule::cause("retransmits", look);
 

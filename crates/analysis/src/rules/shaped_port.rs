@@ -1,11 +1,11 @@
 //! `shaped-port`: the queueing discipline of a device delays packets to limit their rate, without dropping many.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::{DeviceCounters, QdiscCounters};
 
 use super::{
-    Claim, Context, ONE, Rule,
+    ONE,
     ethtool::typed_at,
+    prelude::*,
     qdisc_drops::{MUCH, SHAPERS, share_dropped},
     strongest_by_device,
 };

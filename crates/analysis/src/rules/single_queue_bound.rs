@@ -1,13 +1,11 @@
 //! `single-queue-bound`: a single queue is saturated, whatever the number of connections.
 
-use findings::{Evidence, Remedy, Severity, phrase};
-
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     queues::{self, Point, Sweep},
     significance::{self, LEAST_RATIO, Side},
 };
-use crate::words::{change, value};
+use crate::words::change;
 
 pub(crate) const RULE: Rule = Rule::cause("single-queue-bound", look);
 

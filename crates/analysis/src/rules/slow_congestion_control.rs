@@ -1,14 +1,14 @@
 //! `slow-congestion-control`: BBR paces although the path is fast enough for bursts.
 
-use findings::{Change, Evidence, FactorEffect, Remedy, ResultSummary, Severity, phrase};
+use findings::FactorEffect;
 use samples::WorkloadSource;
 use workload::Metric;
 
 use super::{
-    Claim, Context, Rule, link_rate,
+    link_rate,
+    prelude::*,
     significance::{self, Side},
 };
-use crate::observations::Observations;
 
 pub(crate) const RULE: Rule = Rule::cause("slow-congestion-control", look);
 

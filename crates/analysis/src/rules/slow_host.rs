@@ -1,12 +1,11 @@
 //! `slow-host`: a host is slow with every peer when sending, receiving or both.
 
-use findings::{Evidence, PairMatrix, Remedy, ResultSummary, Severity, phrase};
+use findings::PairMatrix;
 
 use super::{
-    Claim, Context, Rule,
     pair_shares::{self, SLOW, Way},
+    prelude::*,
 };
-use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule::cause("slow-host", look).over(&["direction-asymmetry"]);
 

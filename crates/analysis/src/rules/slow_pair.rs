@@ -1,12 +1,11 @@
 //! `slow-pair`: one direction between two hosts is slow, although both are fast with others.
 
-use findings::{Evidence, HostPair, PairMatrix, Remedy, ResultSummary, Severity, phrase};
+use findings::{HostPair, PairMatrix};
 
 use super::{
-    Claim, Context, Rule,
     pair_shares::{self, SLOW},
+    prelude::*,
 };
-use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule::cause("slow-pair", look).over(&["direction-asymmetry"]);
 

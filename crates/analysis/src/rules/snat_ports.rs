@@ -1,12 +1,9 @@
 //! `snat-ports`: source NAT found no free port for a connection, so its packets were dropped.
 
-use findings::{Evidence, Remedy, Severity};
-
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     refusals::{Harm, Refusal, by_host, refusals},
 };
-use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule::cause("snat-ports", look).counted().over(&[
     "stalled",

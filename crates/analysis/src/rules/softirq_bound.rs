@@ -2,20 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, CpuTimes, MachineCpu, Trial};
 use stats::describe;
 
 use super::{
-    Claim, Context, Rule,
     ethtool::typed_at,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    observations::Observations,
-    probed,
-    words::{list, number, percent},
-};
+use crate::{probed, words::number};
 
 pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 

@@ -1,17 +1,14 @@
 //! `stalled`: no data arrived for several intervals. Either a connection carried no more data soon after its start and
 //! only retransmitted, e.g. because the path drops full-size packets, or the data paused.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use units::Nanos;
 use workload::{Flow, Interval};
 
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 use crate::{
     kind::stream::{flows, is_granular},
-    observations::Observations,
     series,
     steadiness::{self, Stationarity},
-    words::{count, list},
 };
 
 pub(crate) const RULE: Rule =

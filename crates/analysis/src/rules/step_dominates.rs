@@ -1,15 +1,12 @@
 //! `step-dominates`: one step of a message's path takes more than a third of the round trip.
 
-use findings::{
-    Evidence, LatencyBreakdown, Leg, Phrase, Remedy, ResultSummary, Severity, StepKind, StepSummary, phrase,
-};
+use findings::{LatencyBreakdown, Leg, StepKind, StepSummary};
 
 use super::{
-    Claim, Context, Rule,
     ethtool::typed_at,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule::cause("step-dominates", look);
 

@@ -1,19 +1,16 @@
 //! `tail-latency`: a few messages take far longer than usual.
 
-use findings::{Distribution, Evidence, LatencySummary, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::{Distribution, LatencySummary};
 use samples::Trial;
 use stats::ratio;
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongData, ReportedValue};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong, observations::Observations,
-    words::number,
-};
+use crate::{commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong, words::number};
 
 pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 

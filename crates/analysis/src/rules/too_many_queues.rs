@@ -1,15 +1,12 @@
 //! `too-many-queues`: more queues cost CPU time and gain hardly anything.
 
-use findings::{Evidence, Number, Remedy, Severity, Unit, phrase};
+use findings::Number;
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     queues::{self, Point, Sweep},
 };
-use crate::{
-    compare::CONFIDENCE,
-    words::{change, count, list},
-};
+use crate::{compare::CONFIDENCE, words::change};
 
 pub(crate) const RULE: Rule = Rule::cause("too-many-queues", look);
 

@@ -1,11 +1,10 @@
 //! `too-noisy-to-say`: intervals are too wide to answer the question that the run asks.
 
-use findings::{Comparison, Difference, Evidence, Interval, Remedy, ResultSummary, Severity, phrase};
+use findings::{Comparison, Difference, Interval};
 use samples::EndReason;
 use stats::verdict::is_sure;
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, percent};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::limit("too-noisy-to-say", look);
 

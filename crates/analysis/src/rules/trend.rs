@@ -1,14 +1,11 @@
 //! `trend`: the rate rose or fell throughout a trial, so its mean depends on the trial's length.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use units::Nanos;
 
-use super::{Claim, Context, Rule, strongest};
+use super::prelude::*;
 use crate::{
-    observations::Observations,
     series,
     steadiness::{self, Stationarity},
-    words::{count, percent, value},
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("trend", look);

@@ -1,8 +1,6 @@
 //! `unreadable-trials`: a stored part of the run cannot be read, so its numbers come from the remaining ones.
 
-use findings::{Evidence, Remedy, Severity};
-
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("unreadable-trials", look);
 

@@ -1,13 +1,9 @@
 //! `unsteady`: the rate wandered as far as a jump during a trial, without distinct levels.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
-
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 use crate::{
-    observations::Observations,
     series,
     steadiness::{self, Stationarity},
-    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("unsteady", look);

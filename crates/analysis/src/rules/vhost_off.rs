@@ -1,12 +1,9 @@
 //! `vhost-off`: a virtual machine's packets pass through its process in user space, which has a cost.
 
-use findings::{Remedy, Severity, phrase};
-
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     vhost_pairs::{self, MUCH, VhostPair, shown},
 };
-use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule::cause("vhost-off", look);
 

@@ -1,12 +1,9 @@
 //! `vhost-slower`: a path is slower with vhost than without.
 
-use findings::{Remedy, Severity, phrase};
-
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     vhost_pairs::{self, MUCH, VhostPair, shown},
 };
-use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule::symptom("vhost-slower", look);
 

@@ -1,10 +1,9 @@
 //! `vxlan-cost`: the cost of the VXLAN layer at the best measured settings, and how to reduce it.
 
-use findings::{Comparison, CostBreakdown, CostStep, Difference, Evidence, Remedy, Severity, phrase};
+use findings::{Comparison, CostBreakdown, CostStep, Difference};
 use workload::Metric;
 
-use super::{Claim, Context, Rule, significance};
-use crate::words::list;
+use super::{prelude::*, significance};
 
 pub(crate) const RULE: Rule = Rule::symptom("vxlan-cost", look);
 

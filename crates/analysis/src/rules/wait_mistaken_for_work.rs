@@ -1,12 +1,10 @@
 //! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not
 //! the cost of the calls.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::SyscallCount;
 use units::Nanos;
 
-use super::{Claim, Context, Rule, strongest, waiting::Kind};
-use crate::words::{list, percent};
+use super::{prelude::*, waiting::Kind};
 
 pub(crate) const RULE: Rule = Rule::measurement("wait-mistaken-for-work", look);
 

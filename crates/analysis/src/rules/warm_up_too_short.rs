@@ -1,16 +1,11 @@
 //! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use stats::{describe, stationarity};
 use units::Nanos;
 use workload::WorkloadSettings;
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{
-    observations::Observations,
-    series,
-    words::{count, value},
-};
+use super::prelude::*;
+use crate::series;
 
 pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
 

@@ -1,10 +1,9 @@
 //! `workload-limit`: a workload that already runs has a CPU limit, which the measurement of its network may exceed.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{PathRecord, WorkloadLimit};
 
-use super::{Claim, Context, Rule};
-use crate::{cpu, observations::Observations};
+use super::prelude::*;
+use crate::cpu;
 
 pub(crate) const RULE: Rule = Rule::cause("workload-limit", look);
 

@@ -3,8 +3,8 @@
 use findings::{Gate, GateOutcome, RunComparison};
 
 use crate::{
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone},
 };
 
 pub(crate) struct Case {
@@ -43,6 +43,6 @@ impl Case {
             GateOutcome::Regressed => (Tone::Bad, "✗ "),
             GateOutcome::Undecided => (Tone::Doubtful, "? "),
         };
-        Text::of(tone, mark).and(Tone::Strong, &self.label).and(Tone::Plain, format!(": {}", self.detail))
+        Text::of(tone, mark).and_strong(&self.label).and_plain(format!(": {}", self.detail))
     }
 }

@@ -7,8 +7,8 @@ use crate::{
     backends::{csv_unit, csv_verdict as verdict_word, csv_word},
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
     labels,
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone},
 };
 
 pub(super) const KIND: &str = "comparison";
@@ -63,7 +63,7 @@ fn row(result: &ResultComparison) -> Option<Row> {
         interval: ends(comparison.ratio_interval),
         middle: Some(comparison.ratio),
         band: result.floor.map(|floor| (1.0 - floor, 1.0 + floor)),
-        text: Text::of(Tone::Plain, phrase).and(tone, format!(" {}", verdict_word(result.verdict))),
+        text: Text::plain(phrase).and(tone, format!(" {}", verdict_word(result.verdict))),
         ..Row::default()
     })
 }

@@ -7,8 +7,8 @@ use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
     labels,
+    page::*,
     sections::Source,
-    text::{Text, Tone},
 };
 
 pub(super) const KIND: &str = "cpu-attribution";
@@ -69,7 +69,7 @@ fn row(result: &ResultSummary, cpu: &CpuAttribution, consumers: &[CpuConsumer]) 
     Row {
         label: labels::result_in_workload(result),
         pieces,
-        text: Text::of(Tone::Plain, format!("{:.2} CPUs", cpu.busy)),
+        text: Text::plain(format!("{:.2} CPUs", cpu.busy)),
         ..Row::default()
     }
 }

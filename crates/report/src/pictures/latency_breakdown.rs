@@ -7,9 +7,10 @@ use workload::Metric;
 use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
+    page::*,
     phrases,
     sections::Source,
-    text::{GLUE, Text, Tone},
+    text::GLUE,
 };
 
 pub(super) const KIND: &str = "latency-breakdown";
@@ -89,8 +90,7 @@ fn row(step: &StepSummary, whole: f64) -> Row {
     let (from, to) = (step.start * whole, (step.start + step.share) * whole);
     let device = step.to.device.as_ref().and_then(|device| device.rsplit_once(':')).map(|(_, device)| device);
     let place = device.map(|device| format!(" → {device}")).unwrap_or_default();
-    let text =
-        Text::of(Tone::Plain, step.p50.to_string()).and(Tone::Faint, format!("  {}", Share(step.share)));
+    let text = Text::plain(step.p50.to_string()).and_faint(format!("  {}", Share(step.share)));
     Row {
         label: format!("{}{place}", step.label),
         pieces: vec![Piece { from, to, paint: paint(step.leg), is_unclear: false }],

@@ -5,9 +5,10 @@ use findings::{Findings, ResultSummary};
 use super::columns::{CELL, ends, of_result, values};
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
-    labels, phrases,
+    labels,
+    page::*,
+    phrases,
     sections::Source,
-    text::{Text, Tone},
 };
 
 pub(super) const KIND: &str = "results";
@@ -54,7 +55,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
 
 fn row(result: &ResultSummary) -> Row {
     let value = result.value.estimate;
-    let text = Text::of(Tone::Plain, phrases::value(result.metric, value));
+    let text = Text::plain(phrases::value(result.metric, value));
     Row {
         label: labels::result_in_workload(result),
         pieces: vec![Piece { from: 0.0, to: value, paint: Paint::Value, is_unclear: false }],

@@ -11,9 +11,10 @@ use workload::Metric;
 use super::columns::number;
 use crate::{
     chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
+    page::*,
     phrases, quantity,
     sections::Source,
-    text::{GLUE, Text, Tone},
+    text::GLUE,
 };
 
 pub(super) const KIND: &str = "system-calls";
@@ -143,7 +144,7 @@ fn row(call: &SyscallCount, is_timed: bool) -> Row {
     Row {
         label: format!("{}{who}", call.call),
         pieces,
-        text: Text::of(Tone::Plain, format!("{took}{times} calls")),
+        text: Text::plain(format!("{took}{times} calls")),
         ..Row::default()
     }
 }

@@ -3,11 +3,7 @@
 use samples::ImportedFile;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 const OPEN: usize = 6;
 
@@ -35,7 +31,7 @@ fn file_line(file: &ImportedFile) -> Text {
     let formats = file.formats.join(", ");
     let lines = phrases::count(file.lines, "line", "lines");
     let digest: String = file.digest.chars().take(12).collect();
-    Text::of(Tone::Strong, &file.name)
-        .and(Tone::Plain, format!(": {lines}, {formats}"))
-        .and(Tone::Faint, format!("; SHA-256 {digest}…"))
+    Text::strong(&file.name)
+        .and_plain(format!(": {lines}, {formats}"))
+        .and_faint(format!("; SHA-256 {digest}…"))
 }

@@ -4,11 +4,7 @@ use findings::{GuestTime, MachineTimes, ResultSummary};
 use samples::PathRecord;
 
 use super::Source;
-use crate::{
-    page::{Block, Column, Section, Table, left, right, section},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases};
 
 const OPEN: usize = 12;
 
@@ -50,7 +46,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         columns.iter().copied().filter(|(_, of)| results.iter().any(|result| of(result).is_some())).collect();
     let (open, folded) = results.split_at(OPEN.min(results.len()));
     let mut blocks = vec![Block::Table(Table {
-        caption: Some(Text::of(Tone::Faint, if of_hosts { HOSTS.to_owned() } else { caption(&results) })),
+        caption: Some(Text::faint(if of_hosts { HOSTS.to_owned() } else { caption(&results) })),
         ..table(&columns, open)
     })];
     if !folded.is_empty() {
@@ -80,8 +76,7 @@ fn table(columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {
         [left("Result")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
     let row = |result: &&ResultSummary| {
         let label = Text::from(result.label.as_str());
-        let phrase =
-            columns.iter().map(|(_, of)| of(result).map_or_else(|| Text::of(Tone::Faint, "-"), Text::from));
+        let phrase = columns.iter().map(|(_, of)| of(result).map_or_else(|| Text::faint("-"), Text::from));
         [label].into_iter().chain(phrase).collect()
     };
     Table { columns: heads, rows: results.iter().map(row).collect(), caption: None }

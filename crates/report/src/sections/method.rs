@@ -4,11 +4,7 @@ use findings::{Findings, NoiseFloor};
 use units::Share;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    text::Text,
-};
+use crate::{page::*, phrases};
 
 const IMPORTED: &str = "The numbers come from logs of other tools. Their order and timing are unknown, so drift of \
      the machines may look like a difference, and there is no noise floor.";

@@ -5,12 +5,7 @@ use samples::ProbeKind;
 use units::Confidence;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    quantity::Scale,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases, quantity::Scale};
 
 const WHY: &str = "Probed trials are separate: results never come from them, only probe data.";
 
@@ -20,8 +15,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut items: Vec<Text> = probes.costs.iter().map(cost).collect();
     items.extend(findings.results.iter().flat_map(overflowed));
     items.extend(probes.missing.iter().map(|missing| {
-        Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
-            .and(Tone::Plain, format!(": {}", missing.reason))
+        Text::doubtful(format!("{} did not run", in_words(missing.probe)))
+            .and_plain(format!(": {}", missing.reason))
     }));
     items.extend(probes.failed.iter().map(failed));
     if items.is_empty() {
@@ -46,8 +41,8 @@ fn failed(failed: &FailedProbe) -> Text {
         (trials, _) => phrases::count(u64::from(trials), "probed trial", "probed trials"),
     };
     let lack = if failed.trials == 1 { "lacks" } else { "lack" };
-    Text::of(Tone::Doubtful, format!("{} failed in trial {first}", in_words(failed.probe)))
-        .and(Tone::Plain, format!(": {}; {lacking} {lack} it", failed.reason))
+    Text::doubtful(format!("{} failed in trial {first}", in_words(failed.probe)))
+        .and_plain(format!(": {}; {lacking} {lack} it", failed.reason))
 }
 
 fn cost(cost: &ProbeCost) -> Text {
@@ -57,8 +52,8 @@ fn cost(cost: &ProbeCost) -> Text {
     let is_noise = cost.interval.is_none_or(|interval| interval.low <= 0.0 && interval.high >= 0.0);
     let none = if is_noise { ", which may be none" } else { "" };
     Text::from(format!("{}: ", cost.workload))
-        .and(Tone::Strong, format!("probe cost {}", share(cost.cost, cost.interval)))
-        .and(Tone::Plain, format!(" {of}{none}; {pairs}{}", cpu.unwrap_or_default()))
+        .and_strong(format!("probe cost {}", share(cost.cost, cost.interval)))
+        .and_plain(format!(" {of}{none}; {pairs}{}", cpu.unwrap_or_default()))
 }
 
 fn share(value: f64, interval: Option<Interval>) -> String {
@@ -83,10 +78,10 @@ fn overflowed(result: &ResultSummary) -> Vec<Text> {
     let overflowed = result.probed.iter().flat_map(|probed| &probed.overflowed);
     let phrase = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
         let events = phrases::count(overflow.events, "event", "events");
-        Text::of(Tone::Doubtful, format!("{}: ", result.label)).and(
-            Tone::Plain,
-            format!("{} ran out of space for {events}, missing in its tables", in_words(overflow.probe)),
-        )
+        Text::doubtful(format!("{}: ", result.label)).and_plain(format!(
+            "{} ran out of space for {events}, missing in its tables",
+            in_words(overflow.probe)
+        ))
     });
     phrase.collect()
 }

@@ -1,0 +1,9 @@
+//! What most rules use.
+
+pub(super) use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
+
+pub(super) use super::{Claim, Context, Rule, strongest};
+pub(super) use crate::{
+    observations::Observations,
+    words::{count, list, percent, value},
+};
