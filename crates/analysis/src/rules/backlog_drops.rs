@@ -34,11 +34,11 @@ fn is_on_path(result: &ResultSummary) -> bool {
 
 fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Claim {
     Claim::new(
-        if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_on_path(result) && share(softnet) >= MUCH),
         "CPU backlog queues overflowed",
     )
     .detail(phrase![
-        count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
+        count(softnet.dropped, "packet"),
         " dropped, ",
         percent(share(softnet)),
         " of all packets queued there, in ",
@@ -75,7 +75,7 @@ fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {
         .text(" of ")
         .count(softnet.processed.saturating_add(softnet.dropped))
         .text(" dropped; the budget ran out ")
-        .text(count(usize::try_from(softnet.squeezed).unwrap_or(usize::MAX), "time"))
+        .text(count(softnet.squeezed, "time"))
 }
 
 #[cfg(test)]

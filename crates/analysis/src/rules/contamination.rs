@@ -20,7 +20,7 @@ fn finding(matrix: &PairMatrix) -> Option<Claim> {
     let what = matrix.metric.name();
     Some(
         Claim::new(
-            if weighed.sure { Severity::Warning } else { Severity::Note },
+            Severity::warning_if(weighed.sure),
             "Pairs measured at the same time disturbed each other",
         )
         .detail(phrase![

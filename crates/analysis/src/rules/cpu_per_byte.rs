@@ -42,7 +42,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         let breakdown = first(workload).filter(|breakdown| breakdown.metric == Metric::Throughput)?;
         let mut steps: Vec<DearStep<'_>> =
             breakdown.steps.iter().filter_map(|step| dear(step, &context.findings.results)).collect();
-        steps.sort_by(|one, other| other.dearer().total_cmp(&one.dearer()));
+        sort_descending(&mut steps, |one| one.dearer());
         Some(finding(steps.first()?, &steps, context))
     });
     claims.collect()

@@ -30,7 +30,7 @@ struct Slowed<'a> {
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let most = |measured: &Observations<'_>| {
         let all = measured.trials().flat_map(|trial| &trial.cpu.throttled);
-        let most = all.max_by(|one, other| share(one).total_cmp(&share(other)));
+        let most = all.largest(|one| share(one));
         most.filter(|most| share(most) >= WORTH_A_WARNING).cloned()
     };
     let slowed = |(result, measured)| Some(Slowed { result, throttling: most(measured)? });
@@ -57,7 +57,7 @@ fn share(throttling: &CpuThrottling) -> f64 {
 
 fn claim(throttling: &CpuThrottling) -> Claim {
     let CpuThrottling { end, group, limit, periods, throttled, .. } = throttling;
-    let severity = if share(throttling) >= SERIOUS { Severity::Serious } else { Severity::Warning };
+    let severity = Severity::serious_if(share(throttling) >= SERIOUS);
     let allows =
         limit.map_or_else(String::new, |limit| format!(" of {} CPUs", (limit * 100.0).round() / 100.0));
     Claim::new(severity, format!("The {end} used up its CPU quota in {throttled} of {periods} periods"))

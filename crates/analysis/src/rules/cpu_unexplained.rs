@@ -35,7 +35,7 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Cla
     let which = if worst.cpu.unexplained < 0.0 { "more than" } else { "less than" };
     let is_sure = found.iter().any(|open| open.rest.sure);
     Claim::new(
-        if is_sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_sure),
         phrase![
             "CPU attribution of ",
             worst.result,

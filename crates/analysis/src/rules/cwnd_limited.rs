@@ -87,19 +87,16 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Cla
              the limit and the window only follows it.",
         );
     }
-    Claim::new(
-        if is_sure(worst) { Severity::Warning } else { Severity::Note },
-        phrase!["The congestion window limits ", worst.result],
-    )
-    .detail(phrase![
-        percent(worst.fill.estimate.min(1.0)),
-        " of it is always in flight, and no queue on the path is full",
-        others,
-    ])
-    .about(found, |full| full.result)
-    .with_evidence(found.iter().map(evidence))
-    .with_limits(limitations)
-    .with_remedy(remedy(worst, commands))
+    Claim::new(Severity::warning_if(is_sure(worst)), phrase!["The congestion window limits ", worst.result])
+        .detail(phrase![
+            percent(worst.fill.estimate.min(1.0)),
+            " of it is always in flight, and no queue on the path is full",
+            others,
+        ])
+        .about(found, |full| full.result)
+        .with_evidence(found.iter().map(evidence))
+        .with_limits(limitations)
+        .with_remedy(remedy(worst, commands))
 }
 
 fn evidence(full: &Full<'_>) -> Evidence {

@@ -41,7 +41,7 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> C
         results => phrase![count(results, "result"), " lose datagrams."],
     };
     Claim::new(
-        if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
+        Severity::serious_if(worst.datagrams.loss >= SERIOUS),
         phrase![worst.result, " lost ", percent(worst.datagrams.loss), " of its datagrams"],
     )
     .detail(rates(worst))

@@ -56,11 +56,7 @@ fn finding(
 }
 
 fn severity(worst: &DirectionPair<'_>) -> Severity {
-    match worst.keeps {
-        _ if !worst.sure => Severity::Note,
-        keeps if keeps < MUCH => Severity::Serious,
-        _ => Severity::Warning,
-    }
+    Severity::graded(worst.sure, worst.keeps < MUCH)
 }
 
 fn evidence(ways: &DirectionPair<'_>) -> Evidence {

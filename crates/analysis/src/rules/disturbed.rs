@@ -37,7 +37,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
     let trials = by_workload(context, disturbed)
         .unwrap_or_else(|| phrase![disturbed.len().to_string(), " of ", count(all, "trial")]);
     Claim::new(
-        if serious { Severity::Serious } else { Severity::Warning },
+        Severity::serious_if(serious),
         phrase!["The machine was busy with other work in ", trials],
     )
     .detail(by(disturbed.iter().flat_map(|trial| &trial.warnings)))

@@ -97,7 +97,7 @@ fn finding(signs: &[Sign], results: Vec<String>) -> Claim {
     let sure = signs.iter().any(|sign| sign.sure);
     let affected = count(results.len(), "result");
     Claim::new(
-        if sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(sure),
         phrase!["The processor ", if sure { "was" } else { "may have been" }, " emulated in ", affected],
     )
     .detail("times and rates are not comparable with hardware")

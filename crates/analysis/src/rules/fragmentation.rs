@@ -94,7 +94,7 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
         );
     }
     Claim::new(
-        if worst.probed { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.probed),
         phrase![
             format!("The {} of ", worst.of),
             worst.result,

@@ -18,7 +18,7 @@ const LEAST: f64 = 0.1;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let parts = context.findings.results.iter().filter_map(FreeingShare::of);
-    let largest = parts.max_by(|one, other| one.share.total_cmp(&other.share));
+    let largest = parts.largest(|one| one.share);
     largest.map(|largest| largest.finding()).into_iter().collect()
 }
 

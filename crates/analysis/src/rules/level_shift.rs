@@ -24,7 +24,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 }
 
 fn jumpy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Jumpy<'a>> {
-    let widest = result.shifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))?;
+    let widest = result.shifts.iter().largest(|one| size(one))?;
     let own = measured.points.values().find(|point| point.trial.index == widest.trial);
     Some(Jumpy { result, widest, average: own.map(|point| point.value) })
 }
@@ -44,7 +44,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Cla
         context.measured_of(&jumpy.result.id).is_some_and(|measured| measured.record.placement == "free")
     });
     Claim::new(
-        if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(size(worst.widest) >= MUCH),
         phrase!["Level shift in ", result, format!(" (trial {} of the run)", ordinal(worst.widest))],
     )
     .detail(jump(result, worst.widest))

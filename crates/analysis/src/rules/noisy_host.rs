@@ -27,7 +27,7 @@ fn stolen(result: &ResultSummary) -> f64 {
 
 fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Claim {
     let serious = floors.iter().any(|noise| noise.floor > SERIOUS_FLOOR);
-    Claim::new(if serious { Severity::Serious } else { Severity::Warning }, "Noisy host")
+    Claim::new(Severity::serious_if(serious), "Noisy host")
         .detail(if floors.is_empty() { steal(robbed) } else { floor(floors) })
         .further(if floors.is_empty() || robbed.is_empty() {
             Phrase::default()

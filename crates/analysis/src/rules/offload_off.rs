@@ -132,7 +132,7 @@ fn switched_off(slower: &ResultSummary, faster: &ResultSummary) -> Off {
 }
 
 fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Claim)> {
-    let worst = losses.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps))?;
+    let worst = losses.iter().smallest(|one| one.keeps)?;
     let mut off = Off::new();
     for (device, features) in losses.iter().flat_map(|loss| &loss.off) {
         off.entry(device.clone()).or_default().extend(features.iter().cloned());

@@ -22,7 +22,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             (change.ratio.recip() >= MUCH).then_some(Pair { result, other, change })
         })
     });
-    let worst = pairs.min_by(|one, other| one.change.ratio.total_cmp(&other.change.ratio));
+    let worst = pairs.smallest(|one| one.change.ratio);
     worst.map(|worst| finding(&worst)).into_iter().collect()
 }
 
@@ -47,7 +47,7 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
     });
     let against = Evidence::new(format!("{} vs {}", result.label, other.label)).ratio(change);
     Claim::new(
-        if is_sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_sure),
         phrase!["virtio-balloon returns memory at ", rate(result), format!(", {word} at "), rate(other)],
     )
     .further("It passes single pages of 4 KiB, and QEMU frees each one with a system call.")

@@ -43,7 +43,7 @@ pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
 }
 
 fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -> Claim {
-    let dropped = count(usize::try_from(policer.dropped).unwrap_or(usize::MAX), "packet");
+    let dropped = count(policer.dropped, "packet");
     let direction = if policer.leaving { "leaves" } else { "arrives" };
     Claim::new(
         Severity::Warning,

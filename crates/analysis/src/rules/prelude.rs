@@ -5,5 +5,6 @@ pub(super) use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Sever
 pub(super) use super::{Claim, Context, Rule, strongest};
 pub(super) use crate::{
     observations::Observations,
+    order::{ByNumber, sort_descending},
     words::{count, list, percent, value},
 };

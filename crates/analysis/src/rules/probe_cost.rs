@@ -37,7 +37,7 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Cla
          lower.",
     ));
     Claim::new(
-        if is_sure(worst) { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_sure(worst)),
         phrase!["Probes cost ", percent(worst.cost), format!(" in {}", worst.workload)],
     )
     .detail("the times and CPU shares they report are those of the slower trials")

@@ -72,11 +72,11 @@ fn claim(device: &DeviceCounters, dropped: u64, measured: impl Into<Phrase>) -> 
     };
     let share = share(device, dropped);
     Claim::new(
-        if share >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(share >= MUCH),
         phrase![
             dropper,
             " dropped ",
-            count(usize::try_from(dropped).unwrap_or(usize::MAX), "packet"),
+            count(dropped, "packet"),
             " while measuring ",
             measured,
             ", ",

@@ -71,7 +71,7 @@ pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> O
 
 /// Reordering does not indicate drops.
 pub(crate) fn severity(share: f64, kind: Kind) -> Severity {
-    if share >= SERIOUS && kind == Kind::Loss { Severity::Serious } else { Severity::Warning }
+    Severity::serious_if(share >= SERIOUS && kind == Kind::Loss)
 }
 
 struct Lossy<'a> {

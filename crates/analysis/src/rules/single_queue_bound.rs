@@ -68,7 +68,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Claim> {
     (flat && more.value() >= MUCH_MORE * one.value()).then(|| {
         let mut finding = finding(sweep, one, &more, true);
         let equal = sweep.points.iter().filter(|point| point.queues > 1 && sweep.else_equal(one, point));
-        let best = equal.max_by(|a, b| a.value().total_cmp(&b.value()));
+        let best = equal.largest(|a| a.value());
         finding.limitations.push(match best {
             Some(best) => format!(
                 "Other settings differ too: at the settings of {}, {} queues gain only {}.",

@@ -103,7 +103,7 @@ fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
             .push("No two results differ only in congestion control, so its cost was not measured.".into());
     }
     Claim::new(
-        if sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(sure),
         phrase!["The senders of ", worst.result, format!(" used {}", worst.name)],
     )
     .detail(cost)

@@ -42,7 +42,7 @@ fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: 
 }
 
 fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
-    let worst = slow.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps)).expect("one is slow");
+    let worst = slow.iter().smallest(|one| one.keeps).expect("one is slow");
     let metric = matrix.metric;
     let ways = match slow {
         [only] => only.way.word(),
@@ -58,11 +58,7 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
             .text(" for pairs without it")
     };
     Claim::new(
-        match worst.keeps {
-            _ if !sure => Severity::Note,
-            keeps if keeps < MUCH => Severity::Serious,
-            _ => Severity::Warning,
-        },
+        Severity::graded(sure, worst.keeps < MUCH),
         format!("Host {host} is slow with every peer when {ways}"),
     )
     .detail(phrase![

@@ -56,37 +56,30 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
             None => evidence,
         }
     };
-    Claim::new(
-        match worst.keeps {
-            _ if !sure => Severity::Note,
-            keeps if keeps < MUCH => Severity::Serious,
-            _ => Severity::Warning,
-        },
-        format!("The path from {from} to {to} is slow"),
-    )
-    .detail(phrase![
-        value(metric, worst.pair.value),
-        ", ",
-        percent(worst.keeps),
-        " of their rate with other hosts (",
-        value(metric, worst.expected),
-        ")",
-    ])
-    .further(others)
-    .with_results(found.iter().map(|slow| slow.pair.result.clone()))
-    .with_evidence(found.iter().map(evidence))
-    .with_limits((!sure).then_some(pair_shares::FEW))
-    .with_remedy(Remedy::manual(
-        format!(
-            "Check what only this path uses: routes, firewall rules and drops between \
+    Claim::new(Severity::graded(sure, worst.keeps < MUCH), format!("The path from {from} to {to} is slow"))
+        .detail(phrase![
+            value(metric, worst.pair.value),
+            ", ",
+            percent(worst.keeps),
+            " of their rate with other hosts (",
+            value(metric, worst.expected),
+            ")",
+        ])
+        .further(others)
+        .with_results(found.iter().map(|slow| slow.pair.result.clone()))
+        .with_evidence(found.iter().map(evidence))
+        .with_limits((!sure).then_some(pair_shares::FEW))
+        .with_remedy(Remedy::manual(
+            format!(
+                "Check what only this path uses: routes, firewall rules and drops between \
              {from} and {to}, one cable or bond port"
-        ),
-        vec![
-            format!("ip route get ADDRESS-OF-{to}  # on {from}"),
-            format!("nft list ruleset  # on {from} and {to}"),
-            format!("nstat -az TcpRetransSegs  # on {from}"),
-        ],
-    ))
+            ),
+            vec![
+                format!("ip route get ADDRESS-OF-{to}  # on {from}"),
+                format!("nft list ruleset  # on {from} and {to}"),
+                format!("nstat -az TcpRetransSegs  # on {from}"),
+            ],
+        ))
 }
 
 #[cfg(test)]

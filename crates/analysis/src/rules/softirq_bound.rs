@@ -94,7 +94,7 @@ fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
 
 fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Claim {
     Claim::new(
-        if worst.softirq.sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.softirq.sure),
         phrase!["One CPU processes all packets of ", worst.result],
     )
     .detail(phrase![

@@ -23,7 +23,7 @@ struct DominantStep<'a> {
 /// one step.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
-    found.sort_by(|one, other| other.share.estimate.total_cmp(&one.share.estimate));
+    sort_descending(&mut found, |one| one.share.estimate);
     let mut named: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
     for worst in &found {
@@ -65,7 +65,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     // Wake-ups result from idle CPUs and are not a fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Claim::new(
-        if share.sure && is_fault { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(share.sure && is_fault),
         phrase!["One step takes ", percent(share.estimate), " of the round trip of ", *result],
     )
     .detail(phrase![format!("{} (", step.label), place(step), ")"])
@@ -131,7 +131,7 @@ fn evidence(dominated: &DominantStep<'_>) -> Evidence {
         .text(", ")
         .share(share.estimate)
         .text(" of the round trip; ")
-        .text(count(usize::try_from(latency_breakdown.followed).unwrap_or(usize::MAX), "round trip"))
+        .text(count(latency_breakdown.followed, "round trip"))
         .text(" followed")
 }
 

@@ -154,7 +154,7 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Cla
         ]
     });
     Claim::new(
-        if worst.sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.sure),
         phrase![
             "The p99.9 of ",
             worst.result,

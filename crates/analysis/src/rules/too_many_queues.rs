@@ -56,7 +56,7 @@ fn cheapest<'a>(sweep: &Sweep<'a>, wanted: impl Fn(&Point<'a>) -> bool) -> Optio
         .iter()
         .filter(|point| wanted(point))
         .filter_map(|point| Some((queues::cpu(point.result)?, *point)));
-    known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, point)| point)
+    known.smallest(|one| one.0).map(|(_, point)| point)
 }
 
 fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], context: &Context<'_>) -> Claim {
@@ -70,7 +70,7 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         evidence(&waste.point, &suffix)
     });
     Claim::new(
-        if sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(sure),
         phrase![
             "Beyond ",
             count(reference.queues as usize, "queue"),

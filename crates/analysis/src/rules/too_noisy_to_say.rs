@@ -34,7 +34,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let asked = asked(context);
     let mut wide: Vec<(f64, &NoisyComparison<'_>)> =
         asked.iter().filter_map(|asked| Some((asked.width()?, asked))).collect();
-    wide.sort_by(|one, other| other.0.total_cmp(&one.0));
+    sort_descending(&mut wide, |one| one.0);
     let cut: Vec<(&ResultSummary, f64)> =
         context.findings.results.iter().filter_map(|result| cut_off(result, context)).collect();
     if wide.is_empty() && cut.is_empty() {
@@ -102,7 +102,7 @@ fn finding(
             .text("interval of ±")
             .share(*reach)
     });
-    let severity = if mostly { Severity::Warning } else { Severity::Note };
+    let severity = Severity::warning_if(mostly);
     claim(severity, wide, cut, context)
         .with_results(results)
         .with_evidence(comparisons.chain(budgets))

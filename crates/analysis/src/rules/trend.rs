@@ -67,7 +67,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
         evidence.push(Evidence::new("in the other trials").text(value));
     }
     Claim::new(
-        if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(widest.size() >= MUCH),
         phrase![
             "The rate of ",
             widest.result,

@@ -20,7 +20,7 @@ struct Wander<'a> {
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Wander<'_>> =
         context.results().flat_map(|(result, measured)| wanders(result, measured)).collect();
-    found.sort_by(|one, other| (other.high / other.low).total_cmp(&(one.high / one.low)));
+    sort_descending(&mut found, |one| one.high / one.low);
     found.first().map(|widest| finding(widest, &found)).into_iter().collect()
 }
 

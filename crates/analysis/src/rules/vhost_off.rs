@@ -17,8 +17,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 
 fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
     let costly: Vec<&VhostPair<'_>> = pairs.iter().filter(|pair| pair.gains()).collect();
-    let against =
-        pairs.iter().filter(|pair| pair.loses()).min_by(|one, other| one.gain.total_cmp(&other.gain));
+    let against = pairs.iter().filter(|pair| pair.loses()).smallest(|one| one.gain);
     let against = against.map(|pair| {
         let (on, off) = (shown(pair.on), shown(pair.off));
         phrase!["Except in ", pair.on, ": ", on, " with vhost, ", off, " without."]
@@ -41,11 +40,7 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
 }
 
 fn severity(worst: &VhostPair<'_>) -> Severity {
-    match worst.gain.recip() {
-        _ if !worst.is_sure() => Severity::Note,
-        keeps if keeps < MUCH => Severity::Serious,
-        _ => Severity::Warning,
-    }
+    Severity::graded(worst.is_sure(), worst.gain.recip() < MUCH)
 }
 
 fn remedy() -> Remedy {

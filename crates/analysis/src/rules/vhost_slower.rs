@@ -37,11 +37,7 @@ fn finding(worst: &VhostPair<'_>, pairs: &[VhostPair<'_>]) -> Claim {
 }
 
 fn severity(worst: &VhostPair<'_>) -> Severity {
-    match worst.gain {
-        _ if !worst.is_sure() => Severity::Note,
-        keeps if keeps < MUCH => Severity::Serious,
-        _ => Severity::Warning,
-    }
+    Severity::graded(worst.is_sure(), worst.gain < MUCH)
 }
 
 fn remedy() -> Remedy {

@@ -41,7 +41,7 @@ fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>
 
 fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Claim> {
     let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.breakdown.workload == workload).collect();
-    let least = own.iter().min_by(|one, other| one.worse.total_cmp(&other.worse))?;
+    let least = own.iter().smallest(|one| one.worse)?;
     let others: Vec<&str> =
         least.step.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
     let together =

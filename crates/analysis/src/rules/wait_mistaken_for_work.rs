@@ -55,7 +55,7 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
         }
     }
     Claim::new(
-        if worst.share >= MOST { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.share >= MOST),
         phrase![
             percent(worst.share),
             " of the ",

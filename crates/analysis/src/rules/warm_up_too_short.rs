@@ -71,7 +71,7 @@ fn late(rates: &[f64], length: Nanos) -> Option<Late> {
 fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
     let much = (worst.ratio - 1.0).abs() >= MUCH;
     Claim::new(
-        if much { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(much),
         phrase![
             format!("In {} of ", of_trials(worst)),
             worst.result,

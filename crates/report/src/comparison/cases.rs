@@ -32,7 +32,7 @@ pub(crate) fn all(comparison: &RunComparison, gate: &Gate) -> Vec<Case> {
 fn case(gate: &Gate, result: &str, label: String, share: Option<String>) -> Case {
     let (outcome, reasons) = gate.of(result);
     let reasons = (!reasons.is_empty()).then(|| reasons.join(" "));
-    let detail = share.into_iter().chain(reasons).collect::<Vec<_>>().join(". ");
+    let detail = share.into_iter().chain(reasons).join(". ");
     Case { outcome, label, detail }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn changed(comparison: &RunComparison) -> Option<Section> {
     let all = rows(comparison);
     let (same, changed): (Vec<Row<'_>>, Vec<Row<'_>>) =
         all.into_iter().partition(|(_, guard)| guard.verdict == Verdict::Same);
-    let others = phrases::count(same.len() as u64, "other has", "others have");
+    let others = phrases::count_of(same.len(), "other has", "others have");
     let caption = (!same.is_empty()).then(|| Text::faint(format!("{others} no clear change.")));
     let table = || table(comparison, &changed, caption);
     (!changed.is_empty()).then(|| section("Guarded metrics", vec![Block::Table(table())]))

@@ -26,7 +26,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
     // Half and double should be equally far from 1, but close to 1 the scale makes no difference.
     let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
-    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =
         metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
     let keys = [
@@ -36,7 +36,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}, B/A", metric.name()),
-        about: phrase.collect::<Vec<_>>().join("; "),
+        about: phrase.join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis { title: format!("B/A, {}{better}", metric.name()), scale, ticks: Ticks::Percent },
             rows,

@@ -50,7 +50,7 @@ pub(crate) fn of_times(
         data.push([result.cloned(), Some(name.clone()), from, to, count, number(Some(bucket.share))]);
     }
     let rest = if beyond > 0 {
-        format!("; beyond it {} up to {}", phrases::count(beyond, "more", "more"), times.max)
+        format!("; beyond it {} up to {}", phrases::count_of(beyond, "more", "more"), times.max)
             .replace(GLUE, " ")
     } else {
         String::new()

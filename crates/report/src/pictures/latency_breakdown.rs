@@ -50,7 +50,7 @@ pub(crate) fn chart(result: &ResultSummary, latency_breakdown: &LatencyBreakdown
             Some(step.p99.0.to_string()),
         ]);
     }
-    let phrase =
+    let mut phrase =
         latency_breakdown.steps.iter().map(|step| format!("{}: {}", step.label, step.p50).replace(GLUE, " "));
     let legs = [Leg::There, Leg::Server, Leg::Back];
     let is_there = |it: &Leg| latency_breakdown.steps.iter().any(|step| step.leg == *it);
@@ -61,7 +61,7 @@ pub(crate) fn chart(result: &ResultSummary, latency_breakdown: &LatencyBreakdown
         about: format!(
             "Median time of each step of a round trip of {}. {}",
             phrases::value(Metric::RoundTrip, whole),
-            phrase.collect::<Vec<_>>().join("; ")
+            phrase.join("; ")
         ),
         drawing: Drawing::Rows(Rows {
             axis: Axis::of_metric(Metric::RoundTrip, Scale::from_zero([end]), end),

@@ -32,7 +32,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let largest = rows.iter().flat_map(Row::reach).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let mut data = Data::new(CELL.into_iter().chain(["values"]));
     results.iter().for_each(|result| data.push(of_result(result).into_iter().chain([values(result)])));
-    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let has = |is: &dyn Fn(&Row) -> bool, key: Key| rows.iter().any(is).then_some(key);
     let keys = [
         has(&|row| row.interval.is_some(), Key::Interval("value and interval".to_owned())),
@@ -41,7 +41,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}", metric.measured_in()),
-        about: phrase.collect::<Vec<_>>().join("; "),
+        about: phrase.join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis::of_metric(metric, scale, largest),
             keys: keys.into_iter().flatten().collect(),

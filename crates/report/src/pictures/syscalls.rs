@@ -80,11 +80,11 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
             time(call.guest),
         ]);
     }
-    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     Some(Chart {
         kind: KIND,
         title: format!("System calls: {}", result.label),
-        about: phrase.collect::<Vec<_>>().join("; "),
+        about: phrase.join("; "),
         drawing: Drawing::Rows(Rows { axis, keys: keys(&rows, is_timed), rows, reference: None }),
         data,
         plain: None,

@@ -63,5 +63,5 @@ const SETTINGS: &[Setting] = &[
 ];
 
 fn list(cpus: &[u32]) -> String {
-    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    cpus.iter().map(ToString::to_string).join(", ")
 }

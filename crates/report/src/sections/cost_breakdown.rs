@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !others.is_empty() {
         blocks.push(Block::Folded { title: "At other settings".into(), blocks: others });
     }
-    (!blocks.is_empty()).then(|| section("Cost of each layer", blocks))
+    section_of("Cost of each layer", blocks)
 }
 
 fn heading(breakdown: &CostBreakdown) -> Text {

@@ -95,7 +95,7 @@ fn all(counted: &[CountedPath<'_>]) -> Vec<Block> {
                 "backlog queues: {} packets, {} dropped; softirq budget exhausted {}",
                 grouped(softnet.processed),
                 grouped(softnet.dropped),
-                phrases::count(softnet.squeezed, "time", "times")
+                phrases::count(softnet.squeezed, "time")
             )
             .into()
         }));

@@ -32,7 +32,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         folded.extend(tables);
     }
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more table", "more tables");
+        let more = phrases::count(folded.len(), "more table");
         blocks.push(Block::Paragraph(Text::faint(format!("and {more}"))));
         blocks.push(Block::Folded { title: more.into(), blocks: folded.into_iter().flatten().collect() });
     }

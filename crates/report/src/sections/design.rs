@@ -29,7 +29,7 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
     let rest = u64::from(run.planned.saturating_sub(run.completed));
     let completed = format!(
         "{} of {} in the full grid were run, {rest} were {}.",
-        phrases::count(u64::from(run.completed), "trial", "trials"),
+        phrases::count(run.completed, "trial"),
         run.planned,
         if hurried { "saved or did not fit the time budget" } else { "saved" }
     );
@@ -74,7 +74,7 @@ const REASONS: &[Reason] = &[
 impl Reason {
     fn phrase(&self, ended: &[(&ResultSummary, &ResultEnd)]) -> Option<Text> {
         let results = ended.iter().filter(|(_, end)| (self.is)(&end.reason)).count();
-        let count = phrases::count(results as u64, "result", "results");
+        let count = phrases::count(results, "result");
         (results > 0).then(|| Text::strong(count).and_plain(format!(": {}", self.phrase)))
     }
 }

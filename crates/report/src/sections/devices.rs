@@ -52,9 +52,9 @@ fn state(
     is_virtio: bool,
 ) -> Vec<Text> {
     let features = |on: bool| {
-        let names =
+        let mut names =
             device.features.iter().filter(|(_, active)| **active == on).map(|(name, _)| name.as_str());
-        names.collect::<Vec<_>>().join(", ")
+        names.join(", ")
     };
     let mut row: Vec<Text> = vec![Text::strong(&device.device), device.kind.as_str().into()];
     row.extend(settings.iter().map(|fact| (fact.of)(device).unwrap_or_else(|| "-".to_owned()).into()));
@@ -88,7 +88,7 @@ fn cpus(numbers: &[u32]) -> String {
         [only] => only.to_string(),
         [first, .., last] => format!("{first}-{last}"),
     };
-    runs.map(run).collect::<Vec<_>>().join(",")
+    runs.map(run).join(",")
 }
 
 #[cfg(test)]

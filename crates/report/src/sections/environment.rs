@@ -18,7 +18,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.extend([Block::Heading("Paths".into()), Block::Table(paths(&findings.run.paths))]);
     }
     blocks.extend(devices::folded(findings));
-    (!blocks.is_empty()).then(|| section("Environment", blocks))
+    section_of("Environment", blocks)
 }
 
 fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text)> {

@@ -21,7 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.extend([Block::Paragraph(phrase.into()), Block::List(open.to_vec())]);
     }
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more note", "more notes");
+        let more = phrases::count(folded.len(), "more note");
         blocks.push(Block::Folded { title: more.into(), blocks: vec![Block::List(folded.to_vec())] });
     }
     Some(section("Imported from", blocks))
@@ -29,7 +29,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn file_line(file: &ImportedFile) -> Text {
     let formats = file.formats.join(", ");
-    let lines = phrases::count(file.lines, "line", "lines");
+    let lines = phrases::count(file.lines, "line");
     let digest: String = file.digest.chars().take(12).collect();
     Text::strong(&file.name)
         .and_plain(format!(": {lines}, {formats}"))

@@ -26,10 +26,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
             .iter()
             .flat_map(|(result, latency_breakdown)| waterfall(result, latency_breakdown))
             .collect();
-        let title = phrases::count(folded.len() as u64, "more path", "more paths");
+        let title = phrases::count(folded.len(), "more path");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
-    (!blocks.is_empty()).then(|| section("Latency breakdown", blocks))
+    section_of("Latency breakdown", blocks)
 }
 
 fn waterfall(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Vec<Block> {
@@ -138,6 +138,6 @@ fn followed(latency_breakdown: &LatencyBreakdown) -> String {
     format!(
         "{} followed{every}.{whole}{not_followed} Medians do not add up exactly, especially if trials differ, so a small \
          unexplained part means nothing.",
-        phrases::count(latency_breakdown.followed, "round trip was", "round trips were")
+        phrases::count_of(latency_breakdown.followed, "round trip was", "round trips were")
     )
 }

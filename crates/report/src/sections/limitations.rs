@@ -64,7 +64,6 @@ fn summary(kind: &[ResultWarning<'_>]) -> Text {
 }
 
 fn one((result, warning, trials): &ResultWarning<'_>) -> Text {
-    let often =
-        format!(" ({trials} of {})", phrases::count(u64::from(result.value.trials), "trial", "trials"));
+    let often = format!(" ({trials} of {})", phrases::count(result.value.trials, "trial"));
     Text::strong(&result.label).and_plain(format!(": {}", phrases::warning(warning))).and_faint(often)
 }

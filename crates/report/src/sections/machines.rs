@@ -50,7 +50,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         ..table(&columns, open)
     })];
     if !folded.is_empty() {
-        let title = phrases::count(folded.len() as u64, "more result", "more results");
+        let title = phrases::count(folded.len(), "more result");
         let more = vec![Block::Table(table(&columns, folded))];
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
@@ -68,7 +68,7 @@ fn caption(results: &[&ResultSummary]) -> String {
     let of_host = host.map(|cpus| format!(", of the host's {cpus}")).unwrap_or_default();
     let machines = results.iter().any(|result| machines(result).is_some()).then_some(MACHINES);
     let sentences = [Some(&*format!("CPUs busy on average{of_host}.")), machines, Some(GUESTS)];
-    sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    sentences.into_iter().flatten().join(" ")
 }
 
 fn table(columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {

@@ -24,7 +24,7 @@ fn order(findings: &Findings) -> Text {
     if run.origin.imported().is_some() {
         return IMPORTED.into();
     }
-    let times = phrases::count(u64::from(run.blocks), "time", "times");
+    let times = phrases::count(run.blocks, "time");
     let completed = format!("seed {}, {} of {} trials run", run.seed, run.completed, run.planned);
     let order = if run.design.is_adaptive() {
         format!(
@@ -70,7 +70,7 @@ fn noise(noise: &NoiseFloor) -> Text {
         noise.workload,
         Share(noise.floor),
         Share(noise.ratio),
-        phrases::count(u64::from(noise.pairs), "pair of trials", "pairs of trials")
+        phrases::count_of(noise.pairs, "pair of trials", "pairs of trials")
     )
     .into()
 }

@@ -12,7 +12,7 @@ const MISSING: &str = "?";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let blocks: Vec<Block> = source.findings.matrices.iter().flat_map(matrix).collect();
-    (!blocks.is_empty()).then(|| section("Pairs", blocks))
+    section_of("Pairs", blocks)
 }
 
 fn matrix(matrix: &PairMatrix) -> Vec<Block> {

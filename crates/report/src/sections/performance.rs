@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         }
     };
     let blocks: Vec<Block> = streams.iter().flat_map(summary).collect();
-    (!blocks.is_empty()).then(|| section("Performance summary", blocks))
+    section_of("Performance summary", blocks)
 }
 
 fn table(result: &ResultSummary, stream: &StreamSummary) -> Table {

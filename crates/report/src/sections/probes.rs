@@ -35,10 +35,8 @@ fn failed(failed: &FailedProbe) -> Text {
     // Trials are numbered from one in all output.
     let first = failed.first_trial.saturating_add(1);
     let lacking = match (failed.trials, failed.later_trials) {
-        (trials, 0) => {
-            phrases::count(u64::from(trials), "probed trial", "probed trials") + ", from that one on,"
-        }
-        (trials, _) => phrases::count(u64::from(trials), "probed trial", "probed trials"),
+        (trials, 0) => phrases::count(trials, "probed trial") + ", from that one on,",
+        (trials, _) => phrases::count(trials, "probed trial"),
     };
     let lack = if failed.trials == 1 { "lacks" } else { "lack" };
     Text::doubtful(format!("{} failed in trial {first}", in_words(failed.probe)))
@@ -47,7 +45,7 @@ fn failed(failed: &FailedProbe) -> Text {
 
 fn cost(cost: &ProbeCost) -> Text {
     let of = cost.metric.share();
-    let pairs = phrases::count(u64::from(cost.pairs), "pair of trials", "pairs of trials");
+    let pairs = phrases::count_of(cost.pairs, "pair of trials", "pairs of trials");
     let cpu = cost.cpu.map(|cpu| format!("; {} CPU time for the same work", more(cpu.cost, cpu.interval)));
     let is_noise = cost.interval.is_none_or(|interval| interval.low <= 0.0 && interval.high >= 0.0);
     let none = if is_noise { ", which may be none" } else { "" };
@@ -77,7 +75,7 @@ fn more(value: f64, interval: Option<Interval>) -> String {
 fn overflowed(result: &ResultSummary) -> Vec<Text> {
     let overflowed = result.probed.iter().flat_map(|probed| &probed.overflowed);
     let phrase = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
-        let events = phrases::count(overflow.events, "event", "events");
+        let events = phrases::count(overflow.events, "event");
         Text::doubtful(format!("{}: ", result.label)).and_plain(format!(
             "{} ran out of space for {events}, missing in its tables",
             in_words(overflow.probe)

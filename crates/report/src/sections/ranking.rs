@@ -22,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let blocks: Vec<Block> =
         findings.rankings.iter().flat_map(|ranking| of_workload(findings, ranking)).collect();
-    (!blocks.is_empty()).then(|| section("Ranking", blocks))
+    section_of("Ranking", blocks)
 }
 
 fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {

@@ -12,7 +12,7 @@ use crate::{labels, page::*, phrases, pictures::heat_map};
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let answers = &source.findings.answers;
     let blocks: Vec<Block> = answers.iter().flat_map(|answer| one(source, answer)).collect();
-    (!blocks.is_empty()).then(|| section("Recommended settings", blocks))
+    section_of("Recommended settings", blocks)
 }
 
 fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
@@ -53,8 +53,9 @@ fn reasons(source: &Source<'_>, recommendation: &Recommendation) -> Option<Block
     let but = recommendation.withheld.iter().map(|reason| Text::doubtful(format!("Withheld: {reason}")));
     let mut items: Vec<Text> =
         but.chain(recommendation.reason.iter().map(|reason| reason.as_str().into())).collect();
-    let tied = recommendation.ties.iter().filter_map(|id| Some(source.findings.result(id)?.label.as_str()));
-    let ties = tied.collect::<Vec<_>>().join("; ");
+    let mut tied =
+        recommendation.ties.iter().filter_map(|id| Some(source.findings.result(id)?.label.as_str()));
+    let ties = tied.join("; ");
     items.extend((!ties.is_empty()).then(|| format!("Statistically tied: {ties}.").into()));
     (!items.is_empty()).then_some(Block::List(items))
 }

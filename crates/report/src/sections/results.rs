@@ -23,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         labels::workloads(findings).into_iter().flat_map(|workload| summary(findings, workload)).collect();
     let bare = findings.results.iter().any(|result| is_bare(result) || has_bare_ratio(result));
     blocks.extend(bare.then(|| Block::Paragraph(Text::faint(NO_INTERVALS))));
-    (!blocks.is_empty()).then(|| section("Results", blocks))
+    section_of("Results", blocks)
 }
 
 fn summary(findings: &Findings, workload: &str) -> Vec<Block> {

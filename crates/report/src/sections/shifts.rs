@@ -20,7 +20,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .then(|| Text::faint(format!("The first {OPEN} of {} level shifts.", rows.len())));
     let mut blocks = vec![Block::Table(Table { caption, ..table(open) })];
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more level shift", "more level shifts");
+        let more = phrases::count(folded.len(), "more level shift");
         blocks.push(Block::Folded { title: more.into(), blocks: vec![Block::Table(table(folded))] });
     }
     Some(section("Level shifts within trials", blocks))

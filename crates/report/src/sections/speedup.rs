@@ -36,7 +36,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !others.is_empty() {
         blocks.push(Block::Folded { title: "At other settings".into(), blocks: others });
     }
-    (!blocks.is_empty()).then(|| section("Comparison of levels", blocks))
+    section_of("Comparison of levels", blocks)
 }
 
 pub(super) fn shows_all(findings: &Findings) -> bool {

@@ -270,7 +270,7 @@ fn costs(layers: &[&LayerCost], all_unreliable: bool, left_out: usize) -> String
     }
     let more = (left_out > 0).then(|| format!("{left_out} more"));
     let groups = groups.into_iter().map(|(judgement, costs)| format!("{judgement}{}", costs.join(", ")));
-    groups.chain(more).collect::<Vec<_>>().join("; ")
+    groups.chain(more).join("; ")
 }
 
 const fn objective(sought: Objective) -> &'static str {

@@ -48,7 +48,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let phrase = format!("{most} of {} results with system-call counts.", counted.len());
         blocks.push(Block::Paragraph(Text::faint(phrase)));
         let more = folded.iter().flat_map(|result| of_result(result)).collect();
-        let title = phrases::count(folded.len() as u64, "more result", "more results");
+        let title = phrases::count(folded.len(), "more result");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
     (!counted.is_empty()).then(|| section("System calls", blocks))
@@ -113,7 +113,7 @@ fn of_result(result: &ResultSummary) -> Vec<Block> {
     let table = Block::Table(layout.table(&open));
     let mut blocks: Vec<Block> = [heading].into_iter().chain(chart).chain([table]).collect();
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more call", "more calls");
+        let more = phrases::count(folded.len(), "more call");
         blocks.push(Block::Paragraph(Text::faint(format!("and {more}"))));
         // The section on times shows all probe data.
         let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));

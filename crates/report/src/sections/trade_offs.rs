@@ -32,7 +32,7 @@ fn label(it: &Configuration) -> String {
 }
 
 fn answer(it: &TradeOffs) -> Text {
-    let bounds = it.requirements.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
+    let bounds = it.requirements.iter().map(|one| glued(&one.to_string())).join(" and ");
     let all = it.configurations.len();
     if let [only] = &it.configurations[..] {
         let (tone, phrase) = match only.compliance {

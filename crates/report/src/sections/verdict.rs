@@ -48,7 +48,7 @@ fn nothing_measured(source: &Source<'_>) -> Text {
         _ if findings.run.completed == 0 => "every result was skipped, as listed below.".to_owned(),
         Some(record) => Valueless::of(record, findings).in_words(),
         None => {
-            let trials = phrases::count(u64::from(findings.run.completed), "trial was", "trials were");
+            let trials = phrases::count_of(findings.run.completed, "trial was", "trials were");
             format!("{trials} run, but none has a value.")
         }
     };

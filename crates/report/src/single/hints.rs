@@ -6,5 +6,5 @@ use crate::{page::*, sections::verdict};
 
 pub(super) fn build(single: &SingleMeasurement, most: usize) -> Option<Section> {
     let blocks: Vec<Block> = single.hints.iter().take(most).flat_map(verdict::claim).collect();
-    (!blocks.is_empty()).then(|| section("Hints", blocks))
+    section_of("Hints", blocks)
 }

@@ -70,7 +70,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     table.caption = Some(Text::faint(caption));
     let mut blocks = vec![Block::Table(table)];
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more row", "more rows");
+        let more = phrases::count(folded.len(), "more row");
         blocks.push(Block::Paragraph(Text::faint(and_more(&more, trace.calls.len()))));
         let blocks_of_more = vec![Block::Table(columns.table(folded))];
         blocks.push(Block::Folded { title: more.into(), blocks: blocks_of_more });

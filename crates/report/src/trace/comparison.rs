@@ -69,7 +69,7 @@ fn calls(comparison: &TraceComparison, top: usize) -> Option<Section> {
     let mut blocks = vec![Block::Table(Table { columns, rows, caption: Some(Text::faint(caption)) })];
     let more = comparison.calls.len().saturating_sub(top);
     if more > 0 {
-        let phrase = format!("and {}", phrases::count(more as u64, "more call", "more calls"));
+        let phrase = format!("and {}", phrases::count(more, "more call"));
         blocks.push(Block::Paragraph(Text::faint(phrase)));
     }
     Some(section("System calls", blocks))

@@ -27,13 +27,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let lost = trace.softnet.filter(|counted| counted.dropped > 0);
     blocks.extend(lost.map(|counted| {
-        let packets = phrases::count(counted.dropped, "packet", "packets");
+        let packets = phrases::count(counted.dropped, "packet");
         let phrase = format!(
             "The machine's backlog queues overflowed and dropped {packets} (net.core.netdev_max_backlog)."
         );
         Block::Paragraph(Text::bad(phrase))
     }));
-    (!blocks.is_empty()).then(|| section("Devices", blocks))
+    section_of("Devices", blocks)
 }
 
 fn row(device: &DeviceCounters, elapsed: Option<Nanos>) -> Vec<Text> {

@@ -17,7 +17,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn ptrace(ptrace: &PtraceCost) -> Block {
     let counted = significant(ptrace.counted.seconds(), 3);
-    let pairs = phrases::count(u64::from(ptrace.pairs), "slice", "slices");
+    let pairs = phrases::count(ptrace.pairs, "slice");
     let pace = ptrace.pace.map_or_else(
         || "its slowdown is unknown because it did too few reads and writes".to_owned(),
         |pace| format!("it made {} as many reads and writes as in the pauses between", words::left(&pace)),
@@ -38,7 +38,7 @@ pub(super) fn missing(trace: &TraceSummary) -> Vec<Block> {
         Block::Paragraph(Text::doubtful(phrase))
     });
     let overflowed = trace.overflowed.iter().filter(|overflow| overflow.events > 0).map(|overflow| {
-        let events = phrases::count(overflow.events, "event", "events");
+        let events = phrases::count(overflow.events, "event");
         let probe = overflow.probe.word();
         let phrase = format!("The probe {probe} ran out of space for {events}, so its numbers are too low.");
         Block::Paragraph(Text::bad(phrase))

@@ -44,7 +44,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Table(Table { columns, rows, caption: None })];
     let more = threads.len().saturating_sub(source.top);
     if more > 0 {
-        let phrase = and_more(&phrases::count(more as u64, "more thread", "more threads"), threads.len());
+        let phrase = and_more(&phrases::count(more, "more thread"), threads.len());
         blocks.push(Block::Paragraph(Text::faint(phrase)));
     }
     Some(section("Threads", blocks))

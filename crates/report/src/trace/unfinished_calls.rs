@@ -14,7 +14,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let caption = Some(Text::faint(CAPTION));
     let mut blocks = vec![Block::Table(Table { caption, ..unfinished_calls::table(shown) })];
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more call", "more calls");
+        let more = phrases::count(folded.len(), "more call");
         blocks.push(Block::Paragraph(Text::faint(and_more(&more, calls.len()))));
     }
     Some(section("Unfinished calls", blocks))

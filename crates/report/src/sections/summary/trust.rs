@@ -53,9 +53,7 @@ fn reason(reason: &TrustReason) -> Option<String> {
         }
         TrustReason::Unclear { comparisons, of } => format!("{comparisons} of {of} comparisons unclear"),
         TrustReason::Warnings { results, of } => format!("warnings on {results} of {of} results"),
-        TrustReason::Skipped { results } => {
-            phrases::count(u64::from(*results), "result skipped", "results skipped")
-        }
+        TrustReason::Skipped { results } => phrases::count_of(*results, "result skipped", "results skipped"),
     })
 }
 

@@ -131,10 +131,10 @@ fn whose(call: Call<'_>, alone: bool) -> String {
     let count = call.count;
     // Most threads have the same name as their process.
     let thread = count.thread.clone().filter(|thread| count.process.as_ref() != Some(thread));
-    let several = (call.threads > 1).then(|| phrases::count(u64::from(call.threads), "thread", "threads"));
+    let several = (call.threads > 1).then(|| phrases::count(call.threads, "thread"));
     let process = count.process.clone().filter(|_| !alone);
-    let known = [count.end.clone(), process, thread.or(several)].into_iter().flatten();
-    known.collect::<Vec<_>>().join(", ")
+    let mut known = [count.end.clone(), process, thread.or(several)].into_iter().flatten();
+    known.join(", ")
 }
 
 fn time(time: Option<Nanos>) -> Option<String> {

@@ -26,7 +26,7 @@ pub(super) fn section(vm: &VmFacts) -> Section {
 }
 
 fn processor(vm: &VmFacts) -> String {
-    let cpus = vm.cpus.map(|cpus| phrases::count(u64::from(cpus), "CPU", "CPUs"));
+    let cpus = vm.cpus.map(|cpus| phrases::count(cpus, "CPU"));
     let model = vm.cpu.as_ref().map(|cpu| format!("model {cpu}"));
     let runs = match vm.accelerator {
         Some(VmAccelerator::Kvm) => "run by KVM",
