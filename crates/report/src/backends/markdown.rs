@@ -104,10 +104,7 @@ fn lines(lines: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        page::{left, right},
-        text::Tone,
-    };
+    use crate::page::{left, right};
 
     #[test]
     fn escapes_pipe_in_a_table_cell() {
