@@ -5,7 +5,7 @@ use findings::{ResultComparison, RunComparison, Verdict};
 use super::columns::{ends, number};
 use crate::{
     backends::{csv_unit, csv_verdict as verdict_word, csv_word},
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
+    chart::*,
     labels,
     page::*,
     phrases::{self, Confidence},

@@ -4,12 +4,7 @@ use findings::{CpuAttribution, ResultSummary};
 use samples::CpuConsumer;
 
 use super::columns::number;
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
-    labels,
-    page::*,
-    sections::Source,
-};
+use crate::{chart::*, labels, page::*, sections::Source};
 
 pub(super) const KIND: &str = "cpu-attribution";
 

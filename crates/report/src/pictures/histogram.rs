@@ -5,7 +5,7 @@ use workload::Metric;
 
 use super::{columns::number, percentiles};
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Line, LineKind, Mark, Plot, Scale, Ticks},
+    chart::{Mark, *},
     phrases,
     sections::{Source, percentiles::TitledDistribution},
     text::GLUE,

@@ -5,13 +5,7 @@ use units::Share;
 use workload::Metric;
 
 use super::columns::number;
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
-    page::*,
-    phrases,
-    sections::Source,
-    text::GLUE,
-};
+use crate::{chart::*, page::*, phrases, sections::Source, text::GLUE};
 
 pub(super) const KIND: &str = "latency-breakdown";
 

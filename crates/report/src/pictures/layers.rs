@@ -4,7 +4,7 @@ use findings::{CostBreakdown, CostStep, Difference, Findings};
 
 use super::columns::{CELL, ends, is_worse, number, of_result, values};
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
+    chart::*,
     labels,
     page::{Bar, Bars, *},
     phrases::{self, Confidence},

@@ -3,13 +3,7 @@
 use findings::{Findings, ResultSummary};
 
 use super::columns::{CELL, ends, of_result, values};
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
-    labels,
-    page::*,
-    phrases,
-    sections::Source,
-};
+use crate::{chart::*, labels, page::*, phrases, sections::Source};
 
 pub(super) const KIND: &str = "results";
 

@@ -9,13 +9,7 @@ use units::Nanos;
 use workload::Metric;
 
 use super::columns::number;
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
-    page::*,
-    phrases, quantity,
-    sections::Source,
-    text::GLUE,
-};
+use crate::{chart::*, page::*, phrases, quantity, sections::Source, text::GLUE};
 
 pub(super) const KIND: &str = "system-calls";
 
