@@ -55,7 +55,7 @@ fn row(
     unit: ConsumerUnit,
 ) -> Vec<Text> {
     let dash = || Text::faint("-");
-    let level = |factor: &&str| point.levels.get(*factor).map_or_else(dash, |level| Text::strong(level));
+    let level = |factor: &&str| point.levels.get(*factor).map_or_else(dash, Text::strong);
     let attributed = |consumer: &String| {
         let cost = point.consumers.iter().find(|cost| cost.consumer == *consumer);
         cost.map_or_else(dash, |cost| bare(cost.value, cost.unit).into())
