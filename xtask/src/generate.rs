@@ -1,4 +1,5 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints, and builds the script of report pages.
+//! `cargo xtask generate`: writes the files that `plumb` prints and the list of findings in the summary of the docs,
+//! and builds the script of report pages.
 
 use std::fs;
 use std::path::Path;
@@ -29,6 +30,8 @@ pub(crate) const GENERATED: &[Generated] = &[
     Generated { path: "docs/reference/trace-comparison.schema.json", verb: "schema trace-comparison" },
 ];
 
+pub(crate) const SUMMARY: &str = "docs/SUMMARY.md";
+
 /// Builds the script first, because plumb contains it.
 pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     match script::built(&workspace.root)? {
@@ -44,7 +47,30 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
         file.write(&workspace.root, &text).with_context(|| format!("write {}", file.path))?;
         println!("wrote {}", file.path);
     }
+    fs::write(workspace.root.join(SUMMARY), summary(&workspace.root)?)?;
+    println!("wrote {SUMMARY}");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the summary of the docs with one line for each page of a finding.
+pub(crate) fn summary(root: &Path) -> Result<String> {
+    let mut ids = Vec::new();
+    for page in fs::read_dir(root.join("docs/findings")).context("list docs/findings")? {
+        let name = page?.file_name();
+        ids.extend(name.to_str().and_then(|name| name.strip_suffix(".md")).map(str::to_owned));
+    }
+    ids.retain(|id| id != "README");
+    ids.sort();
+    let mut text = String::new();
+    for line in fs::read_to_string(root.join(SUMMARY)).with_context(|| format!("read {SUMMARY}"))?.lines() {
+        if line.starts_with("- [Findings]") {
+            text += &format!("{line}\n");
+            text.extend(ids.iter().map(|id| format!("  - [`{id}`](findings/{id}.md)\n")));
+        } else if !line.starts_with("  - [`") {
+            text += &format!("{line}\n");
+        }
+    }
+    Ok(text)
 }
 
 impl Generated {

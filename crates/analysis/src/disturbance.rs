@@ -1,5 +1,6 @@
 //! Identifies disturbed trials and the processes that disturbed them.
 
+use crate::order::sort_descending;
 use std::collections::BTreeMap;
 
 use samples::{Disturber, ValidityWarning};
@@ -43,7 +44,7 @@ pub(crate) fn by<'a>(warnings: impl Iterator<Item = &'a ValidityWarning>) -> Str
         }
     }
     let mut had: Vec<(Option<&str>, f64)> = had.into_iter().collect();
-    had.sort_by(|one, other| other.1.total_cmp(&one.1));
+    sort_descending(&mut had, |one| one.1);
     let named = had.iter().take(MOST_NAMED).enumerate().filter(|(at, (_, cpus))| *at == 0 || *cpus >= NAMED);
     let mut words: Vec<String> = named
         .map(|(_, (process, cpus))| format!("{} used up to {cpus:.2} CPUs", Disturber::name(*process)))

@@ -1,5 +1,6 @@
 //! Splits counted instructions into groups of functions.
 
+use crate::order::sort_descending;
 use std::collections::BTreeMap;
 
 use findings::{FunctionInstructions, InstructionGroup};
@@ -41,7 +42,7 @@ pub(crate) fn groups(result: &Observations<'_>) -> Vec<InstructionGroup> {
             functions: largest(&functions, work),
         })
         .collect();
-    groups.sort_by(|one, other| other.share.total_cmp(&one.share));
+    sort_descending(&mut groups, |one| one.share);
     groups
 }
 

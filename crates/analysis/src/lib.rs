@@ -34,6 +34,7 @@ mod limitations;
 mod matched_pairs;
 mod modality;
 mod observations;
+mod order;
 mod packets;
 mod pair_matrix;
 mod probed;

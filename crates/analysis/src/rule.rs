@@ -1,5 +1,6 @@
 //! Rules, each of which examines one kind of subject and makes claims about it.
 
+use crate::order::sort_descending;
 use std::cmp::Reverse;
 
 use findings::{Evidence, Finding, Phrase, Remedy, ResultSummary, Role, Sentence, Severity, phrase};
@@ -144,7 +145,7 @@ pub(crate) fn strongest<T>(
     strength: impl Fn(&T) -> f64,
     claim: impl Fn(&T, &[T]) -> Claim,
 ) -> Vec<Claim> {
-    found.sort_by(|one, other| strength(other).total_cmp(&strength(one)));
+    sort_descending(&mut found, |one| strength(one));
     found.first().map(|first| claim(first, &found)).into_iter().collect()
 }
 
@@ -155,7 +156,7 @@ pub(crate) fn strongest_by_device<T>(
     strength: impl Fn(&T) -> f64,
     claim: impl Fn(&T, &[T]) -> Claim,
 ) -> Vec<Claim> {
-    found.sort_by(|one, other| strength(other).total_cmp(&strength(one)));
+    sort_descending(&mut found, |one| strength(one));
     let mut groups: Vec<Vec<T>> = Vec::new();
     for it in found {
         match groups.iter_mut().find(|group| device(&group[0]) == device(&it)) {

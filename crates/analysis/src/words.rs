@@ -35,7 +35,8 @@ pub(crate) fn capital(text: &str) -> String {
 }
 
 /// `1 cell`, `3 cells`.
-pub(crate) fn count(number: usize, singular: &str) -> Phrase {
+pub(crate) fn count(number: impl TryInto<u64>, singular: &str) -> Phrase {
+    let number = number.try_into().unwrap_or(u64::MAX);
     let plural = if number == 1 { "" } else { "s" };
     Phrase::quantity(format!("{number} {singular}{plural}"), number as f64, Unit::Count)
 }

@@ -24,6 +24,24 @@ pub enum Severity {
     Serious,
 }
 
+impl Severity {
+    #[must_use]
+    pub fn warning_if(is_warning: bool) -> Self {
+        if is_warning { Self::Warning } else { Self::Note }
+    }
+
+    /// A claim without significant evidence is a note.
+    #[must_use]
+    pub fn graded(is_sure: bool, is_serious: bool) -> Self {
+        if is_sure { Self::serious_if(is_serious) } else { Self::Note }
+    }
+
+    #[must_use]
+    pub fn serious_if(is_serious: bool) -> Self {
+        if is_serious { Self::Serious } else { Self::Warning }
+    }
+}
+
 /// The subject of a rule's findings. The verdict uses each role differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -6,11 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Confidence, significant};
 
-use crate::{
-    evidence::{Number, Unit},
-    phrase::{PartKind, Phrase},
-};
-
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     pub low: f64,
@@ -122,20 +117,6 @@ impl Comparison {
         }
         let inverse = |it: Interval| Interval { low: it.high.recip(), high: it.low.recip(), ..it };
         (self.ratio.recip(), self.ratio_interval.map(inverse))
-    }
-
-    /// E.g. `68.8 % (64.9 to 72.0, 94 %)`.
-    #[must_use]
-    pub fn loss(&self) -> Phrase {
-        let lost = |ratio: f64| format!("{:.1}", (1.0 - ratio) * 100.0);
-        let range = self.ratio_interval.map_or_else(
-            || "too few trials for an interval".to_owned(),
-            |it| format!("{} to {}, {}", lost(it.high), lost(it.low), Confidence(it.confidence)),
-        );
-        let interval =
-            self.ratio_interval.map(|it| Interval { low: 1.0 - it.high, high: 1.0 - it.low, ..it });
-        let number = Number { interval, ..Number::new(1.0 - self.ratio, Unit::Share) };
-        Phrase::of(format!("{} % ({range})", lost(self.ratio)), PartKind::Quantity(number))
     }
 }
 

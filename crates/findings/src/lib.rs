@@ -13,6 +13,7 @@ mod evidence;
 mod history;
 mod latency;
 mod memory;
+mod number;
 mod packets;
 mod pair_matrix;
 mod phrase;
@@ -40,10 +41,11 @@ pub use document::{Findings, RunSummary, SCHEMA};
 pub use estimate::{
     Basis, Comparison, Difference, Estimate, FEWEST_TO_ESTABLISH, Interval, NoiseFloor, SEVERAL, change,
 };
-pub use evidence::{Evidence, Number, Unit};
+pub use evidence::Evidence;
 pub use history::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 pub use latency::{ConnectSummary, LatencySummary, OpenLoopSummary};
 pub use memory::{MEMORY_SCHEMA, MemoryArm, MemoryLook, MemoryMove, MemorySummary, VmMemory};
+pub use number::{Number, Unit};
 pub use packets::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 pub use pair_matrix::{Contamination, HostPair, PairMatrix};
 pub use phrase::{Part, PartKind, Phrase};

@@ -4,13 +4,12 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use units::{BitRate, Nanos};
+use units::{BitRate, Confidence, Nanos};
 use workload::Metric;
 
 use crate::{
-    estimate::Comparison,
-    evidence::{Number, Unit},
-    result::ResultSummary,
+    estimate::{Comparison, Interval},
+    number::{Number, Unit},
 };
 
 /// Makes a [`Phrase`] of its arguments.
@@ -115,12 +114,6 @@ impl From<&str> for Phrase {
     }
 }
 
-impl From<&ResultSummary> for Phrase {
-    fn from(result: &ResultSummary) -> Self {
-        Self::result(&result.id, &result.label)
-    }
-}
-
 impl From<Number> for Phrase {
     fn from(number: Number) -> Self {
         Self::of(number.to_string(), PartKind::Quantity(number))
@@ -132,6 +125,22 @@ impl From<&Comparison> for Phrase {
         let interval = comparison.ratio_interval;
         let number = Number { interval, ..Number::new(comparison.ratio, Unit::Ratio) };
         Self::of(comparison.to_string(), PartKind::Quantity(number))
+    }
+}
+
+impl Comparison {
+    /// E.g. `68.8 % (64.9 to 72.0, 94 %)`.
+    #[must_use]
+    pub fn loss(&self) -> Phrase {
+        let lost = |ratio: f64| format!("{:.1}", (1.0 - ratio) * 100.0);
+        let range = self.ratio_interval.map_or_else(
+            || "too few trials for an interval".to_owned(),
+            |it| format!("{} to {}, {}", lost(it.high), lost(it.low), Confidence(it.confidence)),
+        );
+        let interval =
+            self.ratio_interval.map(|it| Interval { low: 1.0 - it.high, high: 1.0 - it.low, ..it });
+        let number = Number { interval, ..Number::new(1.0 - self.ratio, Unit::Share) };
+        Phrase::of(format!("{} % ({range})", lost(self.ratio)), PartKind::Quantity(number))
     }
 }
 

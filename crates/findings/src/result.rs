@@ -13,6 +13,7 @@ use crate::{
     estimate::{Comparison, Estimate},
     latency::{ConnectSummary, LatencySummary},
     packets::PacketSummary,
+    phrase::Phrase,
     probed::{GuestTime, LatencyBreakdown, ProbedSummary},
     stream::StreamSummary,
 };
@@ -267,4 +268,10 @@ pub struct LevelShift {
     /// Level before the shift, in the unit of the outcome.
     pub before: f64,
     pub after: f64,
+}
+
+impl From<&ResultSummary> for Phrase {
+    fn from(result: &ResultSummary) -> Self {
+        Self::result(&result.id, &result.label)
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) use cases::{Case, all as cases};
 use crate::{
     harmless::in_a_line,
     page::{Page, Section, Summary},
-    text::{Text, Tone},
+    text::Text,
 };
 
 type Build = fn(&RunComparison) -> Option<Section>;
@@ -57,7 +57,7 @@ fn grouped<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Ve
 }
 
 fn explained(what: String, reason: &str) -> Text {
-    Text::of(Tone::Strong, what).and(Tone::Plain, format!(": {reason}"))
+    Text::strong(what).and_plain(format!(": {reason}"))
 }
 
 fn first_of(names: &[String], most: usize, separator: &str) -> String {

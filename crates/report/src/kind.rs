@@ -11,7 +11,7 @@ mod time_series;
 use findings::{Distribution, ResultSummary, SingleOutcome, WorkloadSummary};
 use workload::{Column, Measurement, WorkloadKind};
 
-use crate::{page::Block, phrases, sections::percentiles::TitledDistribution, text::Text};
+use crate::{page::*, phrases, sections::percentiles::TitledDistribution};
 
 pub(crate) use stream::is_of_sender;
 pub(crate) use time_series::{TimeSample, TimeSeries};

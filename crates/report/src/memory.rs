@@ -5,9 +5,8 @@ use units::Share;
 
 use crate::{
     harmless::in_a_line,
-    page::{Block, Page, Section, Table, detail, left, right, section},
+    page::{Page, *},
     pictures::fast_memory,
-    text::{Text, Tone},
 };
 
 type Build = fn(&MemorySummary) -> Option<Section>;
@@ -35,12 +34,8 @@ fn arms(summary: &MemorySummary) -> Option<Section> {
     for arm in &summary.arms {
         for (place, vm) in arm.vms.iter().enumerate() {
             let name = if place == 0 { arm.name.as_str() } else { "" };
-            let row = vec![
-                Text::of(Tone::Strong, name),
-                Text::from(vm.name.as_str()),
-                share(vm.hits),
-                Text::from(sizes(vm)),
-            ];
+            let row =
+                vec![Text::strong(name), Text::from(vm.name.as_str()), share(vm.hits), Text::from(sizes(vm))];
             rows.push(row);
         }
     }

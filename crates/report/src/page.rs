@@ -1,6 +1,9 @@
 //! A report as a page of sections, which consist of blocks. Sections build it and backends render it.
 
-use crate::{chart::Chart, text::Text};
+pub(crate) use itertools::Itertools as _;
+
+use crate::chart::Chart;
+pub(crate) use crate::text::{Text, Tone, glued, softened};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Page {
@@ -123,6 +126,10 @@ pub(crate) fn right(title: impl Into<String>) -> Column {
 
 pub(crate) fn section(title: impl Into<String>, blocks: Vec<Block>) -> Section {
     Section { title: Some(title.into()), depth: Depth::Always, blocks }
+}
+
+pub(crate) fn section_of(title: impl Into<String>, blocks: Vec<Block>) -> Option<Section> {
+    (!blocks.is_empty()).then(|| section(title, blocks))
 }
 
 pub(crate) fn detail(title: impl Into<String>, blocks: Vec<Block>) -> Section {

@@ -48,7 +48,7 @@ pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Con
         }
         None if confidence == Confidence::Nowhere => value,
         None => {
-            let trials = count(u64::from(estimate.trials), "trial", "trials");
+            let trials = count(estimate.trials, "trial");
             format!("{value} {}", glued(&format!("({trials}, no interval)")))
         }
     }
@@ -129,7 +129,7 @@ pub(crate) fn rough(share: f64) -> String {
 pub(crate) fn what_the_mark_means() -> Text {
     let phrase =
         " after an interval: computed within the only trial, so variation between trials is not included.";
-    Text::of(Tone::Strong, WITHIN).and(Tone::Plain, phrase)
+    Text::strong(WITHIN).and_plain(phrase)
 }
 
 pub(crate) fn measured_in(metric: Option<Metric>) -> &'static str {
@@ -147,7 +147,7 @@ pub(crate) fn machine(run: &RunSummary) -> String {
 pub(crate) fn trials(run: &RunSummary) -> String {
     let completed = u64::from(run.completed);
     match run.state {
-        _ if run.origin.imported().is_some() => format!("{}, imported", count(completed, "trial", "trials")),
+        _ if run.origin.imported().is_some() => format!("{}, imported", count(completed, "trial")),
         RunState::Complete => format!("{completed} of {} trials", run.planned),
         RunState::Unfinished => format!("unfinished: {completed} of {} trials", run.planned),
     }
@@ -162,8 +162,8 @@ pub(crate) fn common(intervals: impl IntoIterator<Item = Interval>) -> Option<St
 pub(crate) fn judged(comparison: &Comparison, number: Text) -> Text {
     match comparison.verdict {
         Difference::Lower | Difference::Higher => number,
-        Difference::None => number.and(Tone::Faint, not_significant(comparison)),
-        Difference::Unclear => number.and(Tone::Doubtful, ", unclear"),
+        Difference::None => number.and_faint(not_significant(comparison)),
+        Difference::Unclear => number.and_doubtful(", unclear"),
     }
 }
 
@@ -182,7 +182,7 @@ fn against_baseline(
     phrase: impl Fn(&Comparison) -> (String, Option<Interval>),
 ) -> Text {
     let Some(comparison) = &result.against_baseline else {
-        return Text::of(Tone::Faint, if result.baseline { "baseline" } else { "-" });
+        return Text::faint(if result.baseline { "baseline" } else { "-" });
     };
     let (phrase, interval) = phrase(comparison);
     let number = Text::of(tone(result.metric, comparison), phrase);
@@ -223,9 +223,13 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-pub(crate) fn count(number: u64, one: &str, several: &str) -> String {
-    let number_in_words = grouped(number);
-    format!("{number_in_words} {}", if number == 1 { one } else { several })
+pub(crate) fn count(number: impl TryInto<u64>, one: &str) -> String {
+    count_of(number, one, &format!("{one}s"))
+}
+
+pub(crate) fn count_of(number: impl TryInto<u64>, one: &str, several: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    format!("{} {}", grouped(number), if number == 1 { one } else { several })
 }
 
 fn not_significant(comparison: &Comparison) -> String {

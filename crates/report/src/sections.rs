@@ -47,7 +47,7 @@ use workload::Metric;
 
 use crate::{
     harmless::in_a_line,
-    page::{Block, Depth, Page, Section, Summary, section},
+    page::{Page, Summary, *},
     render::{Options, View},
 };
 

@@ -12,7 +12,7 @@ use findings::SingleMeasurement;
 use crate::{
     harmless::in_a_line,
     kind,
-    page::{Block, Page, Section},
+    page::{Page, *},
     phrases::MOST_ADVICE,
     render::View,
     sections,

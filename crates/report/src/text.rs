@@ -71,6 +71,32 @@ impl Text {
     }
 }
 
+macro_rules! tones {
+    ($($tone:ident: $of:ident, $and:ident;)*) => {
+        impl Text {
+            $(
+                pub(crate) fn $of(text: impl AsRef<str>) -> Self {
+                    Self::of(Tone::$tone, text)
+                }
+
+                pub(crate) fn $and(self, text: impl AsRef<str>) -> Self {
+                    self.and(Tone::$tone, text)
+                }
+            )*
+        }
+    };
+}
+
+tones! {
+    Plain: plain, and_plain;
+    Strong: strong, and_strong;
+    Code: code, and_code;
+    Good: good, and_good;
+    Bad: bad, and_bad;
+    Doubtful: doubtful, and_doubtful;
+    Faint: faint, and_faint;
+}
+
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
         Self::of(Tone::Plain, text)

@@ -8,7 +8,7 @@ use crate::count::circles;
 use crate::source::Source;
 use crate::workspace::Workspace;
 
-const MOST: usize = 9;
+const MOST: usize = 8;
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
     let circles = circles::find(&Source::read(&workspace.root)?);

@@ -1,5 +1,6 @@
 //! Decides whether a run lost more than it may.
 
+use crate::order::sort_descending;
 use findings::{
     Gate, GateOutcome, GuardComparison, GuardLimits, GuardedMetric, OpenQuestion, ResultComparison,
     RunComparison, Verdict,
@@ -44,7 +45,7 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
             (Loss::Excluded, None) => {}
         }
     }
-    regressed.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    sort_descending(&mut regressed, |one| size(one));
     let regressions: Vec<String> = regressed.into_iter().map(|result| result.result.clone()).collect();
     let outcome = if !regressions.is_empty() || !violations.is_empty() {
         GateOutcome::Regressed

@@ -1,5 +1,6 @@
 //! Makes the answer of a comparison.
 
+use crate::order::ByNumber;
 use findings::{
     Comparison, ComparisonConclusion, ComparisonVerdict, Difference, DisturbedResults, GuardChange,
     GuardedMetric, ResultChange, ResultComparison, RunComparison, Verdict, VerdictCount,
@@ -52,7 +53,7 @@ fn largest<'a>(results: impl Iterator<Item = &'a ResultComparison>) -> Option<&'
     let is_unknown =
         |result: &ResultComparison| result.disturbed.is_some() || decisive_change(result).is_none();
     let known = results.filter(|result| result.verdict != Verdict::Unknown || !is_unknown(result));
-    known.max_by(|one, other| size(one).total_cmp(&size(other)))
+    known.largest(|one| size(one))
 }
 
 /// Twice as much is as far from equal as half as much, and an outage is farther than any ratio.

@@ -17,7 +17,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
     let Measurement::Stream(data) = trial.single.measurement else { return None };
     let stall = stall(&data.flows)?;
     let sent: Bytes = data.flows.iter().map(|flow| flow.sender.bytes()).sum();
-    let retransmits = count(usize::try_from(stall.retransmits).unwrap_or(usize::MAX), "retransmit");
+    let retransmits = count(stall.retransmits, "retransmit");
     let claim = Claim::new(Severity::Serious, format!("The stream stopped after {sent}"))
         .detail(phrase!["no data in the remaining ", stall.still, ", only ", retransmits])
         .further(

@@ -1,6 +1,7 @@
 //! CPU attribution over the probed trials, compared with the kernel's busy time. Times are added over all trials
 //! before dividing, because medians by owner would not add up to the median busy time.
 
+use crate::order::sort_descending;
 use findings::{ConsumerPart, ConsumerTime, CpuAttribution, MachineTimes};
 use samples::{AttributedCpu, ConsumerShare, CpuConsumer, Trial};
 use units::Nanos;
@@ -116,7 +117,7 @@ impl Scale {
                 }),
             }
         }
-        parts.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
+        sort_descending(&mut parts, |one| one.cpus);
         ConsumerTime {
             consumer,
             cpus: seconds / self.elapsed,

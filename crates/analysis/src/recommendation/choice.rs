@@ -1,5 +1,6 @@
 //! Chooses a setting for each objective. The reasons are worded in `reasons`.
 
+use crate::order::ByNumber;
 use findings::{FrontierPoint, Knee, Objective, Recommendation};
 use stats::Level;
 
@@ -46,7 +47,7 @@ fn most(sweep: &Sweep<'_>) -> Option<Choice> {
     let alike: Vec<usize> = (0..goods.len()).filter(|place| apart.is_like(*place, best)).collect();
     let cost = |place: &usize| sweep.settings[*place].cpu.as_ref().map(|cpu| cpu.total);
     let priced = alike.iter().filter_map(|place| Some((*place, cost(place)?)));
-    let cheapest = priced.min_by(|one, other| one.1.total_cmp(&other.1));
+    let cheapest = priced.smallest(|one| one.1);
     let chosen = cheapest.map_or(best, |(place, _)| place);
     Some(Choice {
         objective: Objective::Max,
@@ -64,7 +65,7 @@ fn by_cpu(
     objective: Objective,
     score: fn(&Setting<'_>) -> Option<Score>,
 ) -> Option<Choice> {
-    let best = sweep.settings.iter().max_by(|one, other| one.good().total_cmp(&other.good()))?;
+    let best = sweep.settings.iter().largest(|one| one.good())?;
     let near =
         |setting: &Setting<'_>| setting.cpu.is_some() && is_within(setting, best, objective.least_share());
     let considered: Vec<usize> =

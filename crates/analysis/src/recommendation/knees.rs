@@ -1,5 +1,6 @@
 //! Finds the level of a factor beyond which there is no further gain.
 
+use crate::order::ByNumber;
 use findings::Knee;
 use stats::curve;
 
@@ -38,5 +39,5 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
 }
 
 fn best_of<'s, 'a: 's>(settings: impl Iterator<Item = &'s Setting<'a>>) -> Option<&'s Setting<'a>> {
-    settings.max_by(|one, other| one.good().total_cmp(&other.good()))
+    settings.largest(|one| one.good())
 }

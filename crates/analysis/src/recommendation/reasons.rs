@@ -1,5 +1,6 @@
 //! Explains in sentences with numbers why a setting was recommended over the others.
 
+use crate::order::{ByNumber, sort_descending};
 use std::collections::BTreeMap;
 
 use findings::{ConsumerUnit, FrontierPoint, Knee, Objective, Phrase};
@@ -223,13 +224,13 @@ impl Reasons<'_, '_> {
             .map(|place| &self.sweep.settings[*place])
             .filter_map(|setting| Some((score(setting)?, setting)))
             .collect();
-        scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+        sort_descending(&mut scored, |one| one.0);
         scored.into_iter().map(|(_, setting)| setting).collect()
     }
 
     fn best(&self) -> &Setting<'_> {
         let settings = self.sweep.settings.iter();
-        settings.max_by(|one, other| one.good().total_cmp(&other.good())).unwrap_or(self.setting)
+        settings.largest(|one| one.good()).unwrap_or(self.setting)
     }
 
     fn value(&self, setting: &Setting<'_>) -> Phrase {

@@ -1,10 +1,8 @@
 //! `backlog-drops`: packets were dropped because a CPU's backlog queue was full.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::SoftnetCounters;
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, percent};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::cause("backlog-drops", look).over(&["retransmits", "datagram-loss"]);
 
@@ -36,11 +34,11 @@ fn is_on_path(result: &ResultSummary) -> bool {
 
 fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Claim {
     Claim::new(
-        if is_on_path(result) && share(softnet) >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_on_path(result) && share(softnet) >= MUCH),
         "CPU backlog queues overflowed",
     )
     .detail(phrase![
-        count(usize::try_from(softnet.dropped).unwrap_or(usize::MAX), "packet"),
+        count(softnet.dropped, "packet"),
         " dropped, ",
         percent(share(softnet)),
         " of all packets queued there, in ",
@@ -77,5 +75,20 @@ fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {
         .text(" of ")
         .count(softnet.processed.saturating_add(softnet.dropped))
         .text(" dropped; the budget ran out ")
-        .text(count(usize::try_from(softnet.squeezed).unwrap_or(usize::MAX), "time"))
+        .text(count(softnet.squeezed, "time"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::dropping(20, 0),
+        spares: || watched::dropping(0, 0),
+        severity: Severity::Warning,
+        says: &["120 packets dropped", "0.02 %", "net.core.netdev_max_backlog"],
+        change: None,
+    };
 }

@@ -1,20 +1,14 @@
 //! `below-expected`: the baseline itself is too slow, so everything compared with it looks too good.
 
-use findings::{
-    CostBreakdown, CostStep, Evidence, Interval, Phrase, Remedy, ResultSummary, Severity, Unit, phrase,
-};
+use findings::{CostBreakdown, CostStep, Interval};
 use units::{BitRate, Nanos};
 use workload::{PingPongSettings, Quantity, Schedule, Waiting};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Side},
 };
-use crate::{
-    commands::Commands,
-    observations::Observations,
-    words::{count, number, value},
-};
+use crate::{commands::Commands, words::number};
 
 pub(crate) const RULE: Rule = Rule::symptom("below-expected", look);
 
@@ -175,4 +169,19 @@ fn finding(worst: &Short, found: &[Short], commands: &Commands<'_>) -> Claim {
              placement.",
             ),
         )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::asked(9e9),
+        spares: || made::asked(9.8e9),
+        severity: Severity::Warning,
+        says: &["carries 9.00 Gbit/s of 10.0 Gbit/s requested"],
+        change: None,
+    };
 }

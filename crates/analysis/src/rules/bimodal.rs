@@ -1,15 +1,10 @@
 //! `bimodal`: a result has two levels, so its value describes one of them or neither.
 
-use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::RunId;
 use workload::Metric;
 
-use super::{Claim, Context, Rule};
-use crate::{
-    modality::{Modality, SamplingUnit, modality},
-    observations::Observations,
-    words::{count, value},
-};
+use super::prelude::*;
+use crate::modality::{Modality, SamplingUnit, modality};
 
 pub(crate) const RULE: Rule = Rule::measurement("bimodal", look);
 
@@ -87,4 +82,19 @@ fn remedy(free: bool, run: Option<&RunId>) -> Remedy {
         ..Remedy::manual(action, series.into_iter().collect())
             .explained("Until then, study the levels separately.")
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::levels(&[5e9, 9e9]),
+        spares: || made::levels(&[8.6e9, 9e9]),
+        severity: Severity::Serious,
+        says: &["5.01 Gbit/s", "9.02 Gbit/s", "are bimodal", "do not use"],
+        change: Some("placement"),
+    };
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Phrase, Remedy, Severity, Unit, phrase, result_label};
+use findings::result_label;
 use samples::{BlackHole, ResultRecord};
 use workload::LEAST_IPV6_MTU;
 
-use super::{Claim, Context, Rule, ethtool::typed_at};
+use super::{ethtool::typed_at, prelude::*};
 use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("black-hole", look).counted().over(&[
@@ -150,4 +150,25 @@ fn remedy(lost: &Lost<'_>, context: &Context<'_>) -> Remedy {
     };
     Remedy::manual(action, ends.into_iter().chain(raise).collect())
     .explained("Let ICMP \"fragmentation needed\" (type 3, code 4), or ICMPv6 \"packet too big\" (type 2), pass every firewall on the path.")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::black_hole(Some("sw:p2")),
+        spares: || watched::black_hole(None),
+        severity: Severity::Serious,
+        says: &[
+            "sw:p2 loses the client's packets above 1400 bytes without an ICMP error",
+            "hole, bulk sends up to 1500 bytes",
+            "The MTU of sw:p2 is 1400",
+            "ip link set eth0 mtu 1400  # in a",
+            "ip link set p2 mtu 1500  # in sw",
+        ],
+        change: None,
+    };
 }

@@ -1,20 +1,14 @@
 //! `buffer-limited`: the senders were limited by a socket buffer rather than the path.
 
-use findings::{
-    Change, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
-};
+use findings::{StreamSummary, TcpSummary};
 use samples::{CpuUsage, ThreadRole, WorkloadSource};
 use units::{Bytes, Nanos};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    kind,
-    observations::Observations,
-    words::{count, percent},
-};
+use crate::kind;
 
 pub(crate) const RULE: Rule = Rule::cause("buffer-limited", look);
 
@@ -178,4 +172,19 @@ fn remedy(worst: &LimitedResult<'_>) -> Remedy {
         vec!["sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"".into()],
     )
     .explained("If its CPU is busy, a larger buffer only hides the problem.")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::buffered(100, true),
+        spares: || made::buffered(100, false),
+        severity: Severity::Warning,
+        says: &["send buffer (fixed at 64.0 KiB)", "40.0 % of the time", "Leave the window unset"],
+        change: Some("growing-buffers"),
+    };
 }

@@ -1,9 +1,9 @@
 //! `contamination`: pairs of hosts got less when measured simultaneously than separately.
 
-use findings::{Contamination, Evidence, PairMatrix, Remedy, Severity, phrase};
+use findings::{Contamination, PairMatrix};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Side, WeighedDifference},
 };
 
@@ -20,7 +20,7 @@ fn finding(matrix: &PairMatrix) -> Option<Claim> {
     let what = matrix.metric.name();
     Some(
         Claim::new(
-            if weighed.sure { Severity::Warning } else { Severity::Note },
+            Severity::warning_if(weighed.sure),
             "Pairs measured at the same time disturbed each other",
         )
         .detail(phrase![
@@ -56,4 +56,24 @@ fn is_worse(matrix: &PairMatrix, weighed: &WeighedDifference) -> bool {
         Some(false) => weighed.side == Side::Higher,
         None => true,
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::{fixtures::contaminated, rules::tests::Case};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || contaminated(0.7),
+        spares: || contaminated(1.0),
+        severity: Severity::Warning,
+        says: &[
+            "disturbed each other",
+            "throughput of bulk is −",
+            "12 pairs of trials, up to 2",
+            "uplink = ",
+        ],
+        change: None,
+    };
 }

@@ -1,9 +1,8 @@
 //! `cpu-throttled`: the client or the server exceeded the CPU quota of a cgroup, and the kernel paused it.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::CpuThrottling;
 
-use super::{Claim, Context, ONE, Observations, Rule, strongest};
+use super::{ONE, Observations, prelude::*};
 
 pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(&[
     "slow-congestion-control",
@@ -31,7 +30,7 @@ struct Slowed<'a> {
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let most = |measured: &Observations<'_>| {
         let all = measured.trials().flat_map(|trial| &trial.cpu.throttled);
-        let most = all.max_by(|one, other| share(one).total_cmp(&share(other)));
+        let most = all.largest(|one| share(one));
         most.filter(|most| share(most) >= WORTH_A_WARNING).cloned()
     };
     let slowed = |(result, measured)| Some(Slowed { result, throttling: most(measured)? });
@@ -58,7 +57,7 @@ fn share(throttling: &CpuThrottling) -> f64 {
 
 fn claim(throttling: &CpuThrottling) -> Claim {
     let CpuThrottling { end, group, limit, periods, throttled, .. } = throttling;
-    let severity = if share(throttling) >= SERIOUS { Severity::Serious } else { Severity::Warning };
+    let severity = Severity::serious_if(share(throttling) >= SERIOUS);
     let allows =
         limit.map_or_else(String::new, |limit| format!(" of {} CPUs", (limit * 100.0).round() / 100.0));
     Claim::new(severity, format!("The {end} used up its CPU quota in {throttled} of {periods} periods"))
@@ -81,4 +80,19 @@ fn evidence(throttling: &CpuThrottling, label: &str) -> Evidence {
         .text(" of ")
         .count(throttling.periods)
         .text(format!(", {} in total", throttling.time))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::throttled(69),
+        spares: || watched::throttled(1),
+        severity: Severity::Serious,
+        says: &["The client used up its CPU quota in 69 of 79 periods", "0.2 CPUs", "cpu.stat"],
+        change: None,
+    };
 }

@@ -1,13 +1,12 @@
 //! `cpu-unexplained`: the owners' CPU time does not add up to the kernel's busy time.
 
-use findings::{CpuAttribution, Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::CpuAttribution;
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Above},
-    strongest,
 };
-use crate::{commands::Commands, probed, words::percent};
+use crate::{commands::Commands, probed};
 
 pub(crate) const RULE: Rule = Rule::measurement("cpu-unexplained", look);
 
@@ -36,7 +35,7 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Cla
     let which = if worst.cpu.unexplained < 0.0 { "more than" } else { "less than" };
     let is_sure = found.iter().any(|open| open.rest.sure);
     Claim::new(
-        if is_sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_sure),
         phrase![
             "CPU attribution of ",
             worst.result,
@@ -69,4 +68,24 @@ fn evidence(open: &Open<'_>) -> Evidence {
         .rounded(open.cpu.attributed, Unit::Cpus)
         .text(" attributed; unexplained in the median trial: ")
         .share(open.rest.estimate)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::unowned(120),
+        spares: || watched::unowned(50),
+        severity: Severity::Warning,
+        says: &[
+            "CPU attribution of plain",
+            "less than the kernel's busy time",
+            "10.00 %",
+            "1.20 according to the kernel",
+        ],
+        change: None,
+    };
 }

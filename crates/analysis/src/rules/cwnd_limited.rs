@@ -1,24 +1,17 @@
 //! `cwnd-limited`: the rate is limited by the congestion window rather than the path.
 
-use findings::{
-    Change, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
-};
+use findings::{StreamSummary, TcpSummary};
 use samples::Trial;
 use stats::describe;
 use units::Nanos;
 use workload::{Flow, Interval, TcpSample};
 
 use super::{
-    Claim, Context, Rule,
     buffer_limited::MUCH,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    commands::Commands,
-    kind::stream::flows,
-    observations::Observations,
-    words::{count, percent},
-};
+use crate::{commands::Commands, kind::stream::flows};
 
 pub(crate) const RULE: Rule = Rule::cause("cwnd-limited", look);
 
@@ -94,19 +87,16 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Cla
              the limit and the window only follows it.",
         );
     }
-    Claim::new(
-        if is_sure(worst) { Severity::Warning } else { Severity::Note },
-        phrase!["The congestion window limits ", worst.result],
-    )
-    .detail(phrase![
-        percent(worst.fill.estimate.min(1.0)),
-        " of it is always in flight, and no queue on the path is full",
-        others,
-    ])
-    .about(found, |full| full.result)
-    .with_evidence(found.iter().map(evidence))
-    .with_limits(limitations)
-    .with_remedy(remedy(worst, commands))
+    Claim::new(Severity::warning_if(is_sure(worst)), phrase!["The congestion window limits ", worst.result])
+        .detail(phrase![
+            percent(worst.fill.estimate.min(1.0)),
+            " of it is always in flight, and no queue on the path is full",
+            others,
+        ])
+        .about(found, |full| full.result)
+        .with_evidence(found.iter().map(evidence))
+        .with_limits(limitations)
+        .with_remedy(remedy(worst, commands))
 }
 
 fn evidence(full: &Full<'_>) -> Evidence {
@@ -145,4 +135,19 @@ fn remedy(worst: &Full<'_>, commands: &Commands<'_>) -> Remedy {
         )
         .explained("Nothing was lost, so the window was still growing or is capped.")
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::windowed(900, 1_200_000),
+        spares: || made::windowed(100, 1_200_000),
+        severity: Severity::Warning,
+        says: &["93.", "1.11 times the minimum", "no queue on the path is full"],
+        change: Some("streams"),
+    };
 }

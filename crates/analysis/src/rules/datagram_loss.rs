@@ -1,12 +1,9 @@
 //! `datagram-loss`: many datagrams of a UDP stream did not arrive.
 
-use findings::{DatagramSummary, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, phrase};
+use findings::{DatagramSummary, StreamSummary};
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{
-    commands::Commands,
-    words::{count, percent, value},
-};
+use super::prelude::*;
+use crate::commands::Commands;
 
 pub(crate) const RULE: Rule = Rule::cause("datagram-loss", look);
 
@@ -44,7 +41,7 @@ fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> C
         results => phrase![count(results, "result"), " lose datagrams."],
     };
     Claim::new(
-        if worst.datagrams.loss >= SERIOUS { Severity::Serious } else { Severity::Warning },
+        Severity::serious_if(worst.datagrams.loss >= SERIOUS),
         phrase![worst.result, " lost ", percent(worst.datagrams.loss), " of its datagrams"],
     )
     .detail(rates(worst))
@@ -83,4 +80,19 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .text(", ")
         .share(loss)
         .text(format!("; {}", rates(lossy)))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::losing(250),
+        spares: || made::losing(9),
+        severity: Severity::Serious,
+        says: &["lost 20.0 % of its datagrams", "250 of 1250", "nstat -az UdpRcvbufErrors"],
+        change: None,
+    };
 }

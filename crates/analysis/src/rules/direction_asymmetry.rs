@@ -1,13 +1,13 @@
 //! `direction-asymmetry`: one direction carries less than the other.
 
-use findings::{Change, Evidence, Number, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::Number;
 
 use super::{
-    Claim, Context, Rule,
     direction_pairs::{self, DirectionPair},
+    prelude::*,
     significance::{self, LEAST_RATIO},
 };
-use crate::words::{capital, percent, value};
+use crate::words::capital;
 
 pub(crate) const RULE: Rule = Rule::symptom("direction-asymmetry", look);
 
@@ -56,11 +56,7 @@ fn finding(
 }
 
 fn severity(worst: &DirectionPair<'_>) -> Severity {
-    match worst.keeps {
-        _ if !worst.sure => Severity::Note,
-        keeps if keeps < MUCH => Severity::Serious,
-        _ => Severity::Warning,
-    }
+    Severity::graded(worst.sure, worst.keeps < MUCH)
 }
 
 fn evidence(ways: &DirectionPair<'_>) -> Evidence {
@@ -92,4 +88,23 @@ fn remedy(slower: &ResultSummary, context: &Context<'_>) -> Remedy {
              otherwise from the path.",
         )
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || {
+            imported::vhost(|vhost, path| vhost == "on" && path.starts_with("vm") && !path.contains("host"))
+        },
+        spares: || {
+            imported::vhost(|vhost, path| vhost == "off" && path.starts_with("vm") && !path.contains("host"))
+        },
+        severity: Severity::Serious,
+        says: &["vm1-to-vm0, vhost=on gets 6.3", "vm0-to-vm1, vhost=on gets (17.", "35."],
+        change: None,
+    };
 }

@@ -3,15 +3,14 @@
 
 use std::cmp::Ordering;
 
-use findings::{Comparison, Estimate, Phrase, ResultSummary, StreamSummary, phrase};
+use findings::{Comparison, Estimate, StreamSummary};
 use samples::{RunHeader, WorkloadSource};
 use workload::{Direction, StreamSettings};
 
 use super::{
-    Context,
+    prelude::*,
     significance::{self, Side},
 };
-use crate::observations::Observations;
 
 const BETWEEN: [&str; 5] = ["->", "→", "-to-", "_to_", " to "];
 const OPPOSITE: [(&str, &str); 3] = [("forward", "reverse"), ("upload", "download"), ("send", "receive")];

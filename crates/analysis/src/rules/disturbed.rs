@@ -1,13 +1,11 @@
 //! `disturbed`: other processes or the hypervisor used the CPUs during trials that the numbers are based on.
 
-use findings::{Evidence, Phrase, Remedy, Severity, phrase};
 use samples::Trial;
 
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 use crate::{
     disturbance::{self, by},
     observations::is_disturbed,
-    words::count,
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("disturbed", look).over(&[
@@ -39,7 +37,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
     let trials = by_workload(context, disturbed)
         .unwrap_or_else(|| phrase![disturbed.len().to_string(), " of ", count(all, "trial")]);
     Claim::new(
-        if serious { Severity::Serious } else { Severity::Warning },
+        Severity::serious_if(serious),
         phrase!["The machine was busy with other work in ", trials],
     )
     .detail(by(disturbed.iter().flat_map(|trial| &trial.warnings)))
@@ -79,4 +77,20 @@ fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<Phrase> {
         ]),
         _ => None,
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::disturbed(|block| block < 4),
+        // Enough undisturbed trials are left.
+        spares: || made::disturbed(|block| block < 1),
+        severity: Severity::Serious,
+        says: &["busy with other work in 4 of 6 trials", "`cc1` used up to 1.20 CPUs"],
+        change: None,
+    };
 }

@@ -1,11 +1,9 @@
 //! `emulated`: the processor is emulated, so counts are valid but times and rates cannot be compared with real
 //! hardware.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{Environment, ValidityWarning};
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, list};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("emulated", look);
 
@@ -99,7 +97,7 @@ fn finding(signs: &[Sign], results: Vec<String>) -> Claim {
     let sure = signs.iter().any(|sign| sign.sure);
     let affected = count(results.len(), "result");
     Claim::new(
-        if sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(sure),
         phrase!["The processor ", if sure { "was" } else { "may have been" }, " emulated in ", affected],
     )
     .detail("times and rates are not comparable with hardware")
@@ -115,4 +113,19 @@ fn finding(signs: &[Sign], results: Vec<String>) -> Claim {
              or rate",
         vec!["plumb doctor".into(), "systemd-detect-virt".into()],
     ))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::processor("QEMU Virtual CPU version 2.5+"),
+        spares: || made::processor("AMD EPYC 7T83 64-Core Processor"),
+        severity: Severity::Warning,
+        says: &["QEMU Virtual CPU", "not comparable with hardware"],
+        change: None,
+    };
 }

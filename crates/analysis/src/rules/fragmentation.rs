@@ -2,15 +2,11 @@
 
 use std::net::SocketAddr;
 
-use findings::{Change, Evidence, LatencySummary, Remedy, ResultSummary, Severity, StreamSummary, phrase};
+use findings::{LatencySummary, StreamSummary};
 use samples::WorkloadSource;
 use workload::{Transport, ip_header, udp_headers};
 
-use super::{Claim, Context, Rule, ethtool::typed_at};
-use crate::{
-    observations::Observations,
-    words::{count, percent},
-};
+use super::{ethtool::typed_at, prelude::*};
 
 pub(crate) const RULE: Rule = Rule::cause("fragmentation", look);
 
@@ -98,7 +94,7 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
         );
     }
     Claim::new(
-        if worst.probed { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.probed),
         phrase![
             format!("The {} of ", worst.of),
             worst.result,
@@ -153,4 +149,25 @@ fn remedy(worst: &Pieces<'_>) -> Remedy {
                 .collect(),
         )
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::datagrams(1473),
+        spares: || made::datagrams(1472),
+        severity: Severity::Warning,
+        says: &[
+            "packets of 1501 bytes",
+            "carries 1500",
+            "2 fragments",
+            "1.96 % of the datagrams were lost",
+            "at most 1472",
+        ],
+        change: Some("mtu"),
+    };
 }

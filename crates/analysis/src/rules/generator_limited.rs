@@ -1,11 +1,10 @@
 //! `generator-limited`: a sending thread was saturated, so a faster path would not show.
 
-use findings::Remedy;
 use samples::ValidityWarning;
 
 use super::{
-    Claim, Context, Rule,
     limited::{self, Words},
+    prelude::*,
 };
 
 pub(crate) const RULE: Rule = Rule::cause("generator-limited", look);
@@ -30,4 +29,19 @@ fn remedy(finding: &Claim, context: &Context<'_>) -> Remedy {
         ..Remedy::manual("Use more parallel streams, larger messages or limit mode", Vec::new())
             .explained("If the rate rises, the sender was the limit.")
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::warned(3, made::busy_sender),
+        spares: || made::warned(2, made::busy_sender),
+        severity: Severity::Note,
+        says: &["sending thread", "98.0 %", "client"],
+        change: Some("limit-mode"),
+    };
 }

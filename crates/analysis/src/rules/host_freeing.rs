@@ -1,13 +1,13 @@
 //! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host, which bounds the gain from
 //! faster freeing.
 
-use findings::{BalloonSummary, Evidence, ResultSummary, Severity, Unit, phrase};
+use findings::BalloonSummary;
 use samples::SyscallCount;
 use units::Nanos;
 use workload::Work;
 
-use super::{Claim, Context, Rule};
-use crate::words::{number, percent, value};
+use super::prelude::*;
+use crate::words::number;
 
 pub(crate) const RULE: Rule = Rule::symptom("host-freeing", look);
 
@@ -18,7 +18,7 @@ const LEAST: f64 = 0.1;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let parts = context.findings.results.iter().filter_map(FreeingShare::of);
-    let largest = parts.max_by(|one, other| one.share.total_cmp(&other.share));
+    let largest = parts.largest(|one| one.share);
     largest.map(|largest| largest.finding()).into_iter().collect()
 }
 
@@ -82,4 +82,23 @@ impl<'a> FreeingShare<'a> {
             "The times come from probed trials and include the probe's cost per call.".to_owned(),
         ])
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::freeing(0.2),
+        spares: || made::freeing(0.04),
+        severity: Severity::Note,
+        says: &[
+            "40.0 % of the time that virtio-balloon needs",
+            "3.33 GiB/s instead of 2.00 GiB/s, so faster freeing can gain at most 1.67x",
+            "524288 calls, 381 ns",
+        ],
+        change: None,
+    };
 }

@@ -1,10 +1,8 @@
 //! `imported`: the numbers come from another tool, and anything missing in its logs is unknown.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::{ImportRecord, ImportedFile};
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, list};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("imported", look);
 
@@ -84,4 +82,25 @@ fn unknown(context: &Context<'_>) -> Vec<(&'static str, String)> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || imported::vhost(|_, _| true),
+        spares: || made::nested(9e9),
+        severity: Severity::Note,
+        says: &[
+            "Not checked because the logs of 8 results lack it",
+            "vhost.log",
+            "iperf3 text, 120 lines",
+            "CPU time",
+            "a single trial for 8 of 8 results",
+        ],
+        change: None,
+    };
 }

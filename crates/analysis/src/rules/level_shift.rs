@@ -1,13 +1,9 @@
 //! `level-shift`: the rate jumped to another level during a trial, so its mean matches neither level.
 
-use findings::{Change, Evidence, LevelShift, Phrase, Remedy, ResultShift, ResultSummary, Severity, phrase};
+use findings::{LevelShift, ResultShift};
 use units::Nanos;
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{
-    observations::Observations,
-    words::{count, value},
-};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("level-shift", look);
 
@@ -28,7 +24,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 }
 
 fn jumpy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Jumpy<'a>> {
-    let widest = result.shifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))?;
+    let widest = result.shifts.iter().largest(|one| size(one))?;
     let own = measured.points.values().find(|point| point.trial.index == widest.trial);
     Some(Jumpy { result, widest, average: own.map(|point| point.value) })
 }
@@ -48,7 +44,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Cla
         context.measured_of(&jumpy.result.id).is_some_and(|measured| measured.record.placement == "free")
     });
     Claim::new(
-        if size(worst.widest) >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(size(worst.widest) >= MUCH),
         phrase!["Level shift in ", result, format!(" (trial {} of the run)", ordinal(worst.widest))],
     )
     .detail(jump(result, worst.widest))
@@ -117,4 +113,20 @@ fn remedy(free: bool) -> Remedy {
              neighbour.",
         )
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || imported::vhost(|vhost, path| vhost == "off" && path == "vm0-to-vm1"),
+        // The rate fluctuates by 4 %.
+        spares: || imported::vhost(|vhost, path| vhost == "off" && path == "vm-to-host"),
+        severity: Severity::Warning,
+        says: &["from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for ", "The trial's average, 15.3 Gbit/s"],
+        change: None,
+    };
 }

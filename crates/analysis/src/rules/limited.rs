@@ -1,11 +1,9 @@
 //! Common code of the rules about saturated ends: results with the same kind of warning in most trials.
 
-use findings::{Change, Evidence, ResultSummary, Severity, phrase};
 use samples::ValidityWarning;
 use workload::Mode;
 
-use super::{Claim, Context};
-use crate::words::{count, percent};
+use super::prelude::*;
 
 pub(crate) struct Words {
     /// `sending` or `receiving`.
@@ -20,7 +18,7 @@ pub(crate) fn look(
 ) -> Option<Claim> {
     let mut affected: Vec<(&ResultSummary, &str, f64)> =
         context.findings.results.iter().filter_map(|result| mostly(result, busy)).collect();
-    affected.sort_by(|one, other| other.2.total_cmp(&one.2));
+    sort_descending(&mut affected, |one| one.2);
     let most = affected.iter().map(|(_, _, busy)| *busy).fold(0.0, f64::max);
     let doing = words.doing;
     (!affected.is_empty()).then(|| {

@@ -1,11 +1,9 @@
 //! `link-rate`: the rate of a path is exactly that of a common link.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use units::BitRate;
 use workload::{Metric, Transport};
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{observations::Observations, words::value};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule =
     Rule::cause("link-rate", look).over(&["buffer-limited", "cwnd-limited", "retransmits"]);
@@ -90,4 +88,19 @@ fn finding(fastest: &FullLink<'_>, found: &[FullLink<'_>]) -> Claim {
              queueing discipline, a rate limit of a virtual machine's device",
         vec!["ethtool DEVICE  # Speed".into(), "tc -s qdisc show dev DEVICE".into()],
     ))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::steady(9.49e8),
+        spares: || made::steady(8.5e8),
+        severity: Severity::Note,
+        says: &["reaches the rate of a 1.00 Gbit/s link, 949 Mbit/s in every trial", "94.9 %", "tc -s qdisc"],
+        change: None,
+    };
 }

@@ -1,11 +1,11 @@
 //! `lost-checksum`: an end discards packets with a wrong TCP or UDP checksum.
 
-use findings::{Evidence, Remedy, Severity};
 use samples::HostCounters;
 
 use super::{
-    Claim, Context, ONE, Rule,
+    ONE,
     ethtool::typed_at,
+    prelude::*,
     refusals::{Harm, Refusal, by_host, refusals},
 };
 
@@ -79,4 +79,19 @@ fn evidence(host: &HostCounters, label: &str) -> Evidence {
     Evidence::new(format!("checksum errors at {}, {label}", host.host))
         .count(host.checksum_errors)
         .text(" packets (InCsumErrors)")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::refused(0, 4),
+        spares: || watched::refused(4, 0),
+        severity: Severity::Serious,
+        says: &["b receives packets with wrong TCP or UDP checksums", "4", "ethtool -K eth0 tx off  # in a"],
+        change: None,
+    };
 }

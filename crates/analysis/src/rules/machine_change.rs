@@ -1,9 +1,8 @@
 //! `machine-change`: the run was resumed on another machine or kernel, so its trials are not comparable.
 
-use findings::{Evidence, Remedy, Severity};
 use samples::Environment;
 
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("machine-change", look);
 
@@ -38,4 +37,19 @@ fn evidence(what: &str, machine: &Environment) -> Evidence {
     let model = machine.cpu_model.as_deref().unwrap_or("processor unknown");
     let kernel = &machine.kernel;
     Evidence::new(what).text(format!("kernel {kernel}, {} CPUs, {model}", machine.cpus))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::resumed_on(&["6.1.0-32-cloud-amd64"]),
+        spares: || made::resumed_on(&[]),
+        severity: Severity::Warning,
+        says: &["resumed on another machine or kernel once", "after 7 trials", "6.1.0-32-cloud-amd64"],
+        change: None,
+    };
 }

@@ -1,5 +1,5 @@
 //! The rules that produce findings, one per file. A rule only looks at existing numbers, and is documented in
-//! docs/findings/ID.md. To add a rule, add a file here, a line in [`ALL`], a page, and a case in tests.rs.
+//! docs/findings/ID.md. To add a rule, add a file with its test case, its lines here, and a page.
 
 mod backlog_drops;
 mod below_expected;
@@ -32,6 +32,7 @@ pub(crate) mod offload_off;
 mod page_balloon;
 mod pair_shares;
 pub(crate) mod policed_port;
+mod prelude;
 mod probe_cost;
 pub(crate) mod qdisc_drops;
 mod queues;
@@ -116,62 +117,71 @@ impl Subject for Context<'_> {
 
 pub(crate) type Rule = rule::Rule<Context<'static>>;
 
-pub(crate) const ALL: &[Rule] = &[
+/// Earlier rules break ties.
+macro_rules! rules {
+    ($($rule:ident,)*) => {
+        pub(crate) const ALL: &[Rule] = &[$($rule::RULE),*];
+        #[cfg(test)]
+        const CASES: &[tests::Case] = &[$($rule::tests::CASE),*];
+    };
+}
+
+rules! {
     // Rules about the validity of all numbers come first.
-    disturbed::RULE,
-    unreadable_trials::RULE,
-    machine_change::RULE,
+    disturbed,
+    unreadable_trials,
+    machine_change,
     // Causes with direct evidence come before inferred ones.
-    black_hole::RULE,
-    cpu_throttled::RULE,
-    lost_checksum::RULE,
-    snat_ports::RULE,
-    policed_port::RULE,
-    backlog_drops::RULE,
-    qdisc_drops::RULE,
-    shaped_port::RULE,
-    workload_limit::RULE,
-    offload_off::RULE,
-    vhost_off::RULE,
-    vhost_slower::RULE,
-    page_balloon::RULE,
-    host_freeing::RULE,
-    mtu_mismatch::RULE,
-    fragmentation::RULE,
-    stalled::RULE,
-    bimodal::RULE,
-    level_shift::RULE,
-    trend::RULE,
-    unsteady::RULE,
-    warm_up_too_short::RULE,
-    noisy_host::RULE,
-    too_noisy_to_say::RULE,
-    emulated::RULE,
-    contamination::RULE,
-    slow_host::RULE,
-    slow_pair::RULE,
-    direction_asymmetry::RULE,
-    retransmits::RULE,
-    datagram_loss::RULE,
-    link_rate::RULE,
-    slow_congestion_control::RULE,
-    buffer_limited::RULE,
-    cwnd_limited::RULE,
-    cpu_per_byte::RULE,
-    softirq_bound::RULE,
-    single_queue_bound::RULE,
-    too_many_queues::RULE,
-    wait_mistaken_for_work::RULE,
-    tail_latency::RULE,
-    step_dominates::RULE,
-    below_expected::RULE,
-    vxlan_cost::RULE,
-    generator_limited::RULE,
-    receiver_limited::RULE,
-    cpu_unexplained::RULE,
-    probe_cost::RULE,
-    imported::RULE,
-];
+    black_hole,
+    cpu_throttled,
+    lost_checksum,
+    snat_ports,
+    policed_port,
+    backlog_drops,
+    qdisc_drops,
+    shaped_port,
+    workload_limit,
+    offload_off,
+    vhost_off,
+    vhost_slower,
+    page_balloon,
+    host_freeing,
+    mtu_mismatch,
+    fragmentation,
+    stalled,
+    bimodal,
+    level_shift,
+    trend,
+    unsteady,
+    warm_up_too_short,
+    noisy_host,
+    too_noisy_to_say,
+    emulated,
+    contamination,
+    slow_host,
+    slow_pair,
+    direction_asymmetry,
+    retransmits,
+    datagram_loss,
+    link_rate,
+    slow_congestion_control,
+    buffer_limited,
+    cwnd_limited,
+    cpu_per_byte,
+    softirq_bound,
+    single_queue_bound,
+    too_many_queues,
+    wait_mistaken_for_work,
+    tail_latency,
+    step_dominates,
+    below_expected,
+    vxlan_cost,
+    generator_limited,
+    receiver_limited,
+    cpu_unexplained,
+    probe_cost,
+    imported,
+}
 
 #[cfg(test)]
 mod tests;

@@ -3,15 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{DeviceState, PathRecord};
 use workload::Direction;
 
-use super::{Claim, Context, Rule, ethtool};
-use crate::{
-    observations::Observations,
-    words::{list, size},
-};
+use super::{ethtool, prelude::*};
+use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
@@ -145,4 +141,19 @@ fn evidence(mismatch: &Mismatch<'_>) -> Evidence {
     Evidence::new(format!("largest unfragmented packet, {}", mismatch.result.label))
         .rounded(f64::from(mismatch.carried), Unit::Bytes)
         .text(format!(" bytes{}", expected(mismatch)))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::mtu(1400),
+        spares: || made::mtu(1450),
+        severity: Severity::Warning,
+        says: &["1400 bytes", "at least 1450"],
+        change: Some("mtu"),
+    };
 }

@@ -1,9 +1,8 @@
 //! `noisy-host`: the baseline varies a lot between repetitions, or the hypervisor took CPU time away.
 
-use findings::{Evidence, NoiseFloor, Phrase, Remedy, ResultSummary, Severity, phrase};
+use findings::NoiseFloor;
 
-use super::{Claim, Context, Rule};
-use crate::words::percent;
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::limit("noisy-host", look).over(&["too-noisy-to-say"]);
 
@@ -28,7 +27,7 @@ fn stolen(result: &ResultSummary) -> f64 {
 
 fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Claim {
     let serious = floors.iter().any(|noise| noise.floor > SERIOUS_FLOOR);
-    Claim::new(if serious { Severity::Serious } else { Severity::Warning }, "Noisy host")
+    Claim::new(Severity::serious_if(serious), "Noisy host")
         .detail(if floors.is_empty() { steal(robbed) } else { floor(floors) })
         .further(if floors.is_empty() || robbed.is_empty() {
             Phrase::default()
@@ -73,4 +72,19 @@ fn floor(floors: &[&NoiseFloor]) -> Phrase {
 fn steal(robbed: &[&ResultSummary]) -> Phrase {
     let most = robbed.iter().map(|result| stolen(result)).fold(0.0, f64::max);
     phrase!["the hypervisor took up to ", percent(most), " of the CPU time (steal)"]
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::swinging(0.12),
+        spares: || made::swinging(0.02),
+        severity: Severity::Warning,
+        says: &["Noisy host: the baseline", "varies by"],
+        change: None,
+    };
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{Change, Difference, Evidence, FactorEffect, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::{Difference, FactorEffect};
 use samples::{DeviceState, PathRecord};
 use workload::Metric;
 
-use super::{Claim, Context, Rule, ethtool, significance};
+use super::{ethtool, prelude::*, significance};
 use crate::words::list_devices;
 
 pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
@@ -132,7 +132,7 @@ fn switched_off(slower: &ResultSummary, faster: &ResultSummary) -> Off {
 }
 
 fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Claim)> {
-    let worst = losses.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps))?;
+    let worst = losses.iter().smallest(|one| one.keeps)?;
     let mut off = Off::new();
     for (device, features) in losses.iter().flat_map(|loss| &loss.off) {
         off.entry(device.clone()).or_default().extend(features.iter().cloned());
@@ -224,4 +224,19 @@ fn remedy(off: &Off, slower: &ResultSummary) -> Remedy {
         ..Remedy::manual("Turn the offloads on, each on its host", commands.collect())
             .explained(format!("Check with ethtool -k: a driver may refuse one.{caution}"))
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::{fixtures::egress, rules::tests::Case};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || egress(6),
+        spares: || egress(4),
+        severity: Severity::Serious,
+        says: &["node1:egress.vxlan", "ethtool -K egress.vxlan tso on gso on", "# in node1", "−70.0 % (−70"],
+        change: Some("offloads-on"),
+    };
 }

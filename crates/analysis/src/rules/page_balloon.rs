@@ -1,10 +1,9 @@
 //! `page-balloon`: memory is taken from a virtual machine page by page, and another method is faster.
 
-use findings::{BalloonSummary, Comparison, Evidence, Remedy, ResultSummary, Severity, phrase};
+use findings::{BalloonSummary, Comparison};
 use workload::BalloonMethod;
 
-use super::{Claim, Context, Rule, significance};
-use crate::words::value;
+use super::{prelude::*, significance};
 
 pub(crate) const RULE: Rule = Rule::cause("page-balloon", look);
 
@@ -23,7 +22,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             (change.ratio.recip() >= MUCH).then_some(Pair { result, other, change })
         })
     });
-    let worst = pairs.min_by(|one, other| one.change.ratio.total_cmp(&other.change.ratio));
+    let worst = pairs.smallest(|one| one.change.ratio);
     worst.map(|worst| finding(&worst)).into_iter().collect()
 }
 
@@ -48,7 +47,7 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
     });
     let against = Evidence::new(format!("{} vs {}", result.label, other.label)).ratio(change);
     Claim::new(
-        if is_sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_sure),
         phrase!["virtio-balloon returns memory at ", rate(result), format!(", {word} at "), rate(other)],
     )
     .further("It passes single pages of 4 KiB, and QEMU frees each one with a system call.")
@@ -65,4 +64,19 @@ fn finding(Pair { result, other, change }: &Pair<'_>) -> Claim {
             "memhp_default_state=online_movable  # on the guest's kernel command line".into(),
         ],
     ))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::balloons(5.0),
+        spares: || made::balloons(1.5),
+        severity: Severity::Warning,
+        says: &["409 MiB/s, virtio-mem at 1.99 GiB/s", "0.20", "-device virtio-mem-pci"],
+        change: None,
+    };
 }

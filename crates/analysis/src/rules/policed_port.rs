@@ -1,11 +1,9 @@
 //! `policed-port`: a packet filter drops packets that exceed a rate.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
 
-use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
-use crate::words::count;
+use super::{ONE, ethtool::typed_at, prelude::*, strongest_by_device};
 
 pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&[
     "retransmits",
@@ -45,7 +43,7 @@ pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
 }
 
 fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -> Claim {
-    let dropped = count(usize::try_from(policer.dropped).unwrap_or(usize::MAX), "packet");
+    let dropped = count(policer.dropped, "packet");
     let direction = if policer.leaving { "leaves" } else { "arrives" };
     Claim::new(
         Severity::Warning,
@@ -78,4 +76,23 @@ fn evidence(device: &str, policer: &PolicerCounters, label: &str) -> Evidence {
         policer.dropped_bytes,
         rate(policer)
     ))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::policed(30),
+        spares: || watched::policed(0),
+        severity: Severity::Warning,
+        says: &[
+            "A packet filter at a:eth0 drops what arrives above 500 Mbit/s",
+            "180 packets",
+            "nft list ruleset",
+        ],
+        change: None,
+    };
 }

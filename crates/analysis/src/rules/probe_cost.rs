@@ -1,10 +1,9 @@
 //! `probe-cost`: probes slow down the measured work so much that the times become less meaningful.
 
-use findings::{Evidence, Number, ProbeCost, Remedy, Severity, Unit, phrase};
+use findings::{Number, ProbeCost};
 use stats::verdict;
 
-use super::{Claim, Context, Rule, strongest};
-use crate::words::{count, list, percent};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("probe-cost", look);
 
@@ -38,7 +37,7 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Cla
          lower.",
     ));
     Claim::new(
-        if is_sure(worst) { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(is_sure(worst)),
         phrase!["Probes cost ", percent(worst.cost), format!(" in {}", worst.workload)],
     )
     .detail("the times and CPU shares they report are those of the slower trials")
@@ -62,4 +61,19 @@ fn evidence(cost: &ProbeCost) -> Evidence {
         count(cost.pairs as usize, "pair")
     ))
     .number(Number { interval: cost.interval, ..Number::new(cost.cost, Unit::Share) })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::slowed(0.08, 0.01),
+        spares: || watched::slowed(0.04, 0.01),
+        severity: Severity::Warning,
+        says: &["cpu, syscalls and packet-way", "Probes cost 8.01 % in bulk", "6 pairs in blocks", "97 %"],
+        change: None,
+    };
 }

@@ -1,10 +1,8 @@
 //! `qdisc-drops`: a device on the path or its queueing discipline dropped packets.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::DeviceCounters;
 
-use super::{Claim, Context, ONE, Rule, ethtool::typed_at, strongest_by_device};
-use crate::words::{count, percent};
+use super::{ONE, ethtool::typed_at, prelude::*, strongest_by_device};
 
 pub(crate) const RULE: Rule =
     Rule::cause("qdisc-drops", look).counted().over(&["retransmits", "datagram-loss"]);
@@ -74,11 +72,11 @@ fn claim(device: &DeviceCounters, dropped: u64, measured: impl Into<Phrase>) -> 
     };
     let share = share(device, dropped);
     Claim::new(
-        if share >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(share >= MUCH),
         phrase![
             dropper,
             " dropped ",
-            count(usize::try_from(dropped).unwrap_or(usize::MAX), "packet"),
+            count(dropped, "packet"),
             " while measuring ",
             measured,
             ", ",
@@ -131,4 +129,19 @@ fn remedy(device: &DeviceCounters) -> Remedy {
     let statistics = typed_at(&device.device, |device| format!("ethtool -S {device}"));
     let ring = typed_at(&device.device, |device| format!("ethtool -g {device}"));
     Remedy::manual(action, vec![statistics, ring, show])
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::dropping(0, 20),
+        spares: || watched::dropping(20, 0),
+        severity: Severity::Warning,
+        says: &["queueing discipline of a:eth0 (tbf) dropped 120 packets", "It limits the rate"],
+        change: None,
+    };
 }

@@ -1,13 +1,12 @@
 //! Sweeps over the number of queues of a device, and their CPU time.
 
 use std::collections::BTreeMap;
+
+use findings::ConsumerUnit;
+use samples::WorkloadSource;
 use workload::StreamSettings;
 
-use findings::{ConsumerUnit, ResultSummary};
-use samples::WorkloadSource;
-
-use super::Context;
-use crate::observations::Observations;
+use super::prelude::*;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Point<'a> {
@@ -30,7 +29,7 @@ pub(crate) struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     pub(crate) fn best(&self, wanted: impl Fn(&Point<'a>) -> bool) -> Option<Point<'a>> {
         let points = self.points.iter().filter(|point| wanted(point)).copied();
-        points.max_by(|one, other| one.value().total_cmp(&other.value()))
+        points.largest(|one| one.value())
     }
 
     pub(crate) fn else_equal(&self, one: &Point<'_>, other: &Point<'_>) -> bool {

@@ -1,11 +1,10 @@
 //! `receiver-limited`: a receiving thread was saturated, so a faster path would not show.
 
-use findings::Remedy;
 use samples::ValidityWarning;
 
 use super::{
-    Claim, Context, Rule,
     limited::{self, Words},
+    prelude::*,
 };
 
 pub(crate) const RULE: Rule = Rule::cause("receiver-limited", look);
@@ -33,4 +32,19 @@ fn remedy(finding: &Claim, context: &Context<'_>) -> Remedy {
         )
         .explained("If the rate rises, the receiver was the limit.")
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::warned(3, made::busy_receiver),
+        spares: || made::warned(3, made::busy_sender),
+        severity: Severity::Note,
+        says: &["receiving thread", "98.0 %", "server"],
+        change: Some("limit-mode"),
+    };
 }

@@ -1,16 +1,9 @@
 //! `retransmits`: a stream retransmitted many of its segments.
 
-use findings::{
-    Change, EndSocket, Evidence, Phrase, Remedy, ResultSummary, Severity, StreamSummary, TcpSummary, phrase,
-};
+use findings::{EndSocket, StreamSummary, TcpSummary};
 
-use super::{Claim, Context, Rule, slow_congestion_control::paces, strongest};
-use crate::{
-    commands::Commands,
-    kind::stream::flows,
-    observations::Observations,
-    words::{capital, count, percent},
-};
+use super::{prelude::*, slow_congestion_control::paces};
+use crate::{commands::Commands, kind::stream::flows, words::capital};
 
 pub(crate) const RULE: Rule = Rule::cause("retransmits", look);
 
@@ -78,7 +71,7 @@ pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> O
 
 /// Reordering does not indicate drops.
 pub(crate) fn severity(share: f64, kind: Kind) -> Severity {
-    if share >= SERIOUS && kind == Kind::Loss { Severity::Serious } else { Severity::Warning }
+    Severity::serious_if(share >= SERIOUS && kind == Kind::Loss)
 }
 
 struct Lossy<'a> {
@@ -151,4 +144,19 @@ fn evidence(lossy: &Lossy<'_>) -> Evidence {
         .text(", ")
         .share(lossy.share)
         .text(format!(" of all{details}"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::retransmitting(1000),
+        spares: || made::retransmitting(100),
+        severity: Severity::Warning,
+        says: &["vxlan-to-vxlan/bulk", "--section drops"],
+        change: Some("congestion"),
+    };
 }

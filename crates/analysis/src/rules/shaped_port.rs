@@ -1,11 +1,11 @@
 //! `shaped-port`: the queueing discipline of a device delays packets to limit their rate, without dropping many.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
 use samples::{DeviceCounters, QdiscCounters};
 
 use super::{
-    Claim, Context, ONE, Rule,
+    ONE,
     ethtool::typed_at,
+    prelude::*,
     qdisc_drops::{MUCH, SHAPERS, share_dropped},
     strongest_by_device,
 };
@@ -81,4 +81,22 @@ fn evidence(device: &DeviceCounters, qdisc: &QdiscCounters, label: &str) -> Evid
         .text(" times for ")
         .count(device.tx_packets)
         .text(" packets")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::shaped(50_000),
+        spares: || watched::shaped(500),
+        severity: Severity::Warning,
+        says: &[
+            "queueing discipline of a:eth0 (tbf) limits the rate",
+            "held packets back 50 times per 100 packets while measuring",
+        ],
+        change: None,
+    };
 }

@@ -1,13 +1,11 @@
 //! `single-queue-bound`: a single queue is saturated, whatever the number of connections.
 
-use findings::{Evidence, Remedy, Severity, phrase};
-
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     queues::{self, Point, Sweep},
     significance::{self, LEAST_RATIO, Side},
 };
-use crate::words::{change, value};
+use crate::words::change;
 
 pub(crate) const RULE: Rule = Rule::cause("single-queue-bound", look);
 
@@ -70,7 +68,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Claim> {
     (flat && more.value() >= MUCH_MORE * one.value()).then(|| {
         let mut finding = finding(sweep, one, &more, true);
         let equal = sweep.points.iter().filter(|point| point.queues > 1 && sweep.else_equal(one, point));
-        let best = equal.max_by(|a, b| a.value().total_cmp(&b.value()));
+        let best = equal.largest(|a| a.value());
         finding.limitations.push(match best {
             Some(best) => format!(
                 "Other settings differ too: at the settings of {}, {} queues gain only {}.",
@@ -158,4 +156,19 @@ fn remedy() -> Remedy {
         vec!["ethtool -L DEVICE combined QUEUES  # in the guest".into()],
     )
     .explained("Then check where the gain ends (`too-many-queues`).")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::queued(&[("1", 10e9, 1200), ("4", 18e9, 1600)]),
+        spares: || made::queued(&[("1", 10e9, 1950), ("4", 18e9, 1960)]),
+        severity: Severity::Warning,
+        says: &["One queue is the limit: ", "4 queues carry 18.0 Gbit/s", "queues=4 vs 1, all else equal"],
+        change: None,
+    };
 }

@@ -1,14 +1,14 @@
 //! `slow-congestion-control`: BBR paces although the path is fast enough for bursts.
 
-use findings::{Change, Evidence, FactorEffect, Remedy, ResultSummary, Severity, phrase};
+use findings::FactorEffect;
 use samples::WorkloadSource;
 use workload::Metric;
 
 use super::{
-    Claim, Context, Rule, link_rate,
+    link_rate,
+    prelude::*,
     significance::{self, Side},
 };
-use crate::observations::Observations;
 
 pub(crate) const RULE: Rule = Rule::cause("slow-congestion-control", look);
 
@@ -103,7 +103,7 @@ fn finding(worst: &PacingResult<'_>, found: &[PacingResult<'_>]) -> Claim {
             .push("No two results differ only in congestion control, so its cost was not measured.".into());
     }
     Claim::new(
-        if sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(sure),
         phrase!["The senders of ", worst.result, format!(" used {}", worst.name)],
     )
     .detail(cost)
@@ -127,4 +127,19 @@ fn remedy() -> Remedy {
             ],
         )
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::paced(6.2e9),
+        spares: || made::paced(10e9),
+        severity: Severity::Warning,
+        says: &["used bbr", "0.62", "congctl cubic"],
+        change: Some("congestion"),
+    };
 }

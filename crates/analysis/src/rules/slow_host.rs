@@ -1,12 +1,11 @@
 //! `slow-host`: a host is slow with every peer when sending, receiving or both.
 
-use findings::{Evidence, PairMatrix, Remedy, ResultSummary, Severity, phrase};
+use findings::PairMatrix;
 
 use super::{
-    Claim, Context, Rule,
     pair_shares::{self, SLOW, Way},
+    prelude::*,
 };
-use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule::cause("slow-host", look).over(&["direction-asymmetry"]);
 
@@ -43,7 +42,7 @@ fn slow_way<'a>(context: &Context<'a>, matrix: &'a PairMatrix, host: &str, way: 
 }
 
 fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
-    let worst = slow.iter().min_by(|one, other| one.keeps.total_cmp(&other.keeps)).expect("one is slow");
+    let worst = slow.iter().smallest(|one| one.keeps).expect("one is slow");
     let metric = matrix.metric;
     let ways = match slow {
         [only] => only.way.word(),
@@ -59,11 +58,7 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
             .text(" for pairs without it")
     };
     Claim::new(
-        match worst.keeps {
-            _ if !sure => Severity::Note,
-            keeps if keeps < MUCH => Severity::Serious,
-            _ => Severity::Warning,
-        },
+        Severity::graded(sure, worst.keeps < MUCH),
         format!("Host {host} is slow with every peer when {ways}"),
     )
     .detail(phrase![
@@ -89,4 +84,20 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
             format!("ethtool -S DEVICE  # on {host}"),
         ],
     ))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::fleet(|from, to| if from == "c" || to == "c" { 1e9 } else { 10e9 }),
+        // Slow with only one other host.
+        spares: || made::fleet(|from, to| if (from, to) == ("c", "a") { 1e9 } else { 10e9 }),
+        severity: Severity::Serious,
+        says: &["Host c is slow with every peer when sending and receiving", "10.0 % of", "# on c"],
+        change: None,
+    };
 }

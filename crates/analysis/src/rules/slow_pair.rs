@@ -1,12 +1,11 @@
 //! `slow-pair`: one direction between two hosts is slow, although both are fast with others.
 
-use findings::{Evidence, HostPair, PairMatrix, Remedy, ResultSummary, Severity, phrase};
+use findings::{HostPair, PairMatrix};
 
 use super::{
-    Claim, Context, Rule,
     pair_shares::{self, SLOW},
+    prelude::*,
 };
-use crate::words::{percent, value};
 
 pub(crate) const RULE: Rule = Rule::cause("slow-pair", look).over(&["direction-asymmetry"]);
 
@@ -57,35 +56,44 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
             None => evidence,
         }
     };
-    Claim::new(
-        match worst.keeps {
-            _ if !sure => Severity::Note,
-            keeps if keeps < MUCH => Severity::Serious,
-            _ => Severity::Warning,
-        },
-        format!("The path from {from} to {to} is slow"),
-    )
-    .detail(phrase![
-        value(metric, worst.pair.value),
-        ", ",
-        percent(worst.keeps),
-        " of their rate with other hosts (",
-        value(metric, worst.expected),
-        ")",
-    ])
-    .further(others)
-    .with_results(found.iter().map(|slow| slow.pair.result.clone()))
-    .with_evidence(found.iter().map(evidence))
-    .with_limits((!sure).then_some(pair_shares::FEW))
-    .with_remedy(Remedy::manual(
-        format!(
-            "Check what only this path uses: routes, firewall rules and drops between \
+    Claim::new(Severity::graded(sure, worst.keeps < MUCH), format!("The path from {from} to {to} is slow"))
+        .detail(phrase![
+            value(metric, worst.pair.value),
+            ", ",
+            percent(worst.keeps),
+            " of their rate with other hosts (",
+            value(metric, worst.expected),
+            ")",
+        ])
+        .further(others)
+        .with_results(found.iter().map(|slow| slow.pair.result.clone()))
+        .with_evidence(found.iter().map(evidence))
+        .with_limits((!sure).then_some(pair_shares::FEW))
+        .with_remedy(Remedy::manual(
+            format!(
+                "Check what only this path uses: routes, firewall rules and drops between \
              {from} and {to}, one cable or bond port"
-        ),
-        vec![
-            format!("ip route get ADDRESS-OF-{to}  # on {from}"),
-            format!("nft list ruleset  # on {from} and {to}"),
-            format!("nstat -az TcpRetransSegs  # on {from}"),
-        ],
-    ))
+            ),
+            vec![
+                format!("ip route get ADDRESS-OF-{to}  # on {from}"),
+                format!("nft list ruleset  # on {from} and {to}"),
+                format!("nstat -az TcpRetransSegs  # on {from}"),
+            ],
+        ))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::fleet(|from, to| if (from, to) == ("c", "a") { 4e9 } else { 10e9 }),
+        // One of the two hosts is slow with every peer, which explains it.
+        spares: || made::fleet(|from, _| if from == "c" { 4e9 } else { 10e9 }),
+        severity: Severity::Serious,
+        says: &["from c to a is slow: 4.00 Gbit/s, 39.9 %", "reverse 10.0 Gbit/s"],
+        change: None,
+    };
 }

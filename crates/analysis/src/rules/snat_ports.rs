@@ -1,12 +1,9 @@
 //! `snat-ports`: source NAT found no free port for a connection, so its packets were dropped.
 
-use findings::{Evidence, Remedy, Severity};
-
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     refusals::{Harm, Refusal, by_host, refusals},
 };
-use crate::words::count;
 
 pub(crate) const RULE: Rule = Rule::cause("snat-ports", look).counted().over(&[
     "stalled",
@@ -58,4 +55,24 @@ fn evidence(refusal: &Refusal<'_>, [first, last]: [u16; 2]) -> Evidence {
     Evidence::new(format!("dropped on {} for want of a port, {}", refusal.host.host, refusal.label))
         .count(refusal.host.insert_failed)
         .text(format!(" packets; the rule allows ports {first} to {last}"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::refused(4, 0),
+        spares: || watched::refused(0, 4),
+        severity: Severity::Serious,
+        says: &[
+            "Source NAT on b uses up its 16 ports",
+            "4",
+            "ports 40000 to 40015",
+            "nft list ruleset  # in b",
+        ],
+        change: None,
+    };
 }

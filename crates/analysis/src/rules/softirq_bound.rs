@@ -2,20 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, CpuTimes, MachineCpu, Trial};
 use stats::describe;
 
 use super::{
-    Claim, Context, Rule,
     ethtool::typed_at,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    observations::Observations,
-    probed,
-    words::{list, number, percent},
-};
+use crate::{probed, words::number};
 
 pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 
@@ -99,7 +94,7 @@ fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
 
 fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Claim {
     Claim::new(
-        if worst.softirq.sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.softirq.sure),
         phrase!["One CPU processes all packets of ", worst.result],
     )
     .detail(phrase![
@@ -148,4 +143,24 @@ fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
         "Leave receive offload on to reduce the number of packets, and use more \
              connections, since each stays on one CPU.",
     )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::interrupted(920, 200),
+        spares: || made::interrupted(920, 900),
+        severity: Severity::Warning,
+        says: &[
+            "92.0 % of its time in softirqs",
+            "0.80 CPUs are idle",
+            "CPU 0 of vxlan-to-vxlan",
+            "rps_cpus",
+        ],
+        change: None,
+    };
 }

@@ -1,17 +1,14 @@
 //! `stalled`: no data arrived for several intervals. Either a connection carried no more data soon after its start and
 //! only retransmitted, e.g. because the path drops full-size packets, or the data paused.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use units::Nanos;
 use workload::{Flow, Interval};
 
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 use crate::{
     kind::stream::{flows, is_granular},
-    observations::Observations,
     series,
     steadiness::{self, Stationarity},
-    words::{count, list},
 };
 
 pub(crate) const RULE: Rule =
@@ -168,4 +165,19 @@ fn finding(
              \"fragmentation needed\" pass.",
             ),
         )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::stalled(0),
+        spares: || made::stalled(3),
+        severity: Severity::Serious,
+        says: &["vxlan-to-vxlan stopped after", "only retransmits", "ping -M do -s 1472"],
+        change: None,
+    };
 }

@@ -1,15 +1,12 @@
 //! `step-dominates`: one step of a message's path takes more than a third of the round trip.
 
-use findings::{
-    Evidence, LatencyBreakdown, Leg, Phrase, Remedy, ResultSummary, Severity, StepKind, StepSummary, phrase,
-};
+use findings::{LatencyBreakdown, Leg, StepKind, StepSummary};
 
 use super::{
-    Claim, Context, Rule,
     ethtool::typed_at,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::words::{count, percent};
 
 pub(crate) const RULE: Rule = Rule::cause("step-dominates", look);
 
@@ -26,7 +23,7 @@ struct DominantStep<'a> {
 /// one step.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
-    found.sort_by(|one, other| other.share.estimate.total_cmp(&one.share.estimate));
+    sort_descending(&mut found, |one| one.share.estimate);
     let mut named: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
     for worst in &found {
@@ -68,7 +65,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     // Wake-ups result from idle CPUs and are not a fault of the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Claim::new(
-        if share.sure && is_fault { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(share.sure && is_fault),
         phrase!["One step takes ", percent(share.estimate), " of the round trip of ", *result],
     )
     .detail(phrase![format!("{} (", step.label), place(step), ")"])
@@ -134,7 +131,7 @@ fn evidence(dominated: &DominantStep<'_>) -> Evidence {
         .text(", ")
         .share(share.estimate)
         .text(" of the round trip; ")
-        .text(count(usize::try_from(latency_breakdown.followed).unwrap_or(usize::MAX), "round trip"))
+        .text(count(latency_breakdown.followed, "round trip"))
         .text(" followed")
 }
 
@@ -198,4 +195,23 @@ fn remedy(step: &StepSummary) -> Remedy {
         ),
     };
     Remedy::manual(action, commands).explained(explanation)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, watched};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || watched::tunnelled(8),
+        spares: || watched::tunnelled(6),
+        severity: Severity::Warning,
+        says: &[
+            "VXLAN encapsulation (from a:vxlan to a:eth0, request)",
+            "600 round trips",
+            "ethtool -k eth0",
+        ],
+        change: None,
+    };
 }

@@ -1,19 +1,16 @@
 //! `tail-latency`: a few messages take far longer than usual.
 
-use findings::{Distribution, Evidence, LatencySummary, Remedy, ResultSummary, Severity, Unit, phrase};
+use findings::{Distribution, LatencySummary};
 use samples::Trial;
 use stats::ratio;
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongData, ReportedValue};
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     significance::{self, Above},
 };
-use crate::{
-    commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong, observations::Observations,
-    words::number,
-};
+use crate::{commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong, words::number};
 
 pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 
@@ -157,7 +154,7 @@ fn finding(worst: &Tail<'_>, found: &[Tail<'_>], commands: &Commands<'_>) -> Cla
         ]
     });
     Claim::new(
-        if worst.sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.sure),
         phrase![
             "The p99.9 of ",
             worst.result,
@@ -208,4 +205,19 @@ fn remedy(commands: &Commands<'_>) -> Remedy {
              CPU in a deep idle state, interrupts or other work on the CPUs of the ends, \
              retransmission timers.",
     )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::tailed(8),
+        spares: || made::tailed(3),
+        severity: Severity::Warning,
+        says: &["is 320 µs", "x the median of 41.0 µs", "open loop"],
+        change: None,
+    };
 }

@@ -1,15 +1,12 @@
 //! `too-many-queues`: more queues cost CPU time and gain hardly anything.
 
-use findings::{Evidence, Number, Remedy, Severity, Unit, phrase};
+use findings::Number;
 
 use super::{
-    Claim, Context, Rule,
+    prelude::*,
     queues::{self, Point, Sweep},
 };
-use crate::{
-    compare::CONFIDENCE,
-    words::{change, count, list},
-};
+use crate::{compare::CONFIDENCE, words::change};
 
 pub(crate) const RULE: Rule = Rule::cause("too-many-queues", look);
 
@@ -59,7 +56,7 @@ fn cheapest<'a>(sweep: &Sweep<'a>, wanted: impl Fn(&Point<'a>) -> bool) -> Optio
         .iter()
         .filter(|point| wanted(point))
         .filter_map(|point| Some((queues::cpu(point.result)?, *point)));
-    known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, point)| point)
+    known.smallest(|one| one.0).map(|(_, point)| point)
 }
 
 fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], context: &Context<'_>) -> Claim {
@@ -73,7 +70,7 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
         evidence(&waste.point, &suffix)
     });
     Claim::new(
-        if sure { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(sure),
         phrase![
             "Beyond ",
             count(reference.queues as usize, "queue"),
@@ -146,4 +143,25 @@ fn remedy(sweep: &Sweep<'_>, reference: &Point<'_>) -> Remedy {
         vec![format!("ethtool -L DEVICE combined {queues}  # in the guest")],
     )
     .explained("More queues gain less than a tenth, and the CPU time is free for other work.")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || imported::queues(|_, _| true),
+        spares: || imported::queues(|queues, _| queues <= 16),
+        severity: Severity::Note,
+        says: &[
+            "Beyond 16 queues, ",
+            "32 and 40 queues gain at most +8",
+            "It applies only to that setting: ",
+            "Queue=16",
+            "total CPU shares 44.0 %",
+        ],
+        change: None,
+    };
 }

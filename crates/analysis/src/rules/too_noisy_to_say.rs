@@ -1,11 +1,10 @@
 //! `too-noisy-to-say`: intervals are too wide to answer the question that the run asks.
 
-use findings::{Comparison, Difference, Evidence, Interval, Remedy, ResultSummary, Severity, phrase};
+use findings::{Comparison, Difference, Interval};
 use samples::EndReason;
 use stats::verdict::is_sure;
 
-use super::{Claim, Context, Rule};
-use crate::words::{count, percent};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::limit("too-noisy-to-say", look);
 
@@ -35,7 +34,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let asked = asked(context);
     let mut wide: Vec<(f64, &NoisyComparison<'_>)> =
         asked.iter().filter_map(|asked| Some((asked.width()?, asked))).collect();
-    wide.sort_by(|one, other| other.0.total_cmp(&one.0));
+    sort_descending(&mut wide, |one| one.0);
     let cut: Vec<(&ResultSummary, f64)> =
         context.findings.results.iter().filter_map(|result| cut_off(result, context)).collect();
     if wide.is_empty() && cut.is_empty() {
@@ -103,7 +102,7 @@ fn finding(
             .text("interval of ±")
             .share(*reach)
     });
-    let severity = if mostly { Severity::Warning } else { Severity::Note };
+    let severity = Severity::warning_if(mostly);
     claim(severity, wide, cut, context)
         .with_results(results)
         .with_evidence(comparisons.chain(budgets))
@@ -156,4 +155,23 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
         }
         _ => Remedy::manual(quieter, Vec::new()).explained("More trials will hardly help."),
     }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::swaying(0.3),
+        spares: || made::swaying(0.01),
+        severity: Severity::Warning,
+        says: &[
+            "Too noisy to decide for 1 comparison: its interval is too wide",
+            "vxlan-to-vxlan vs plain",
+            "Reduce noise on the host",
+        ],
+        change: None,
+    };
 }

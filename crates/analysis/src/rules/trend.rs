@@ -1,14 +1,11 @@
 //! `trend`: the rate rose or fell throughout a trial, so its mean depends on the trial's length.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use units::Nanos;
 
-use super::{Claim, Context, Rule, strongest};
+use super::prelude::*;
 use crate::{
-    observations::Observations,
     series,
     steadiness::{self, Stationarity},
-    words::{count, percent, value},
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("trend", look);
@@ -70,7 +67,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
         evidence.push(Evidence::new("in the other trials").text(value));
     }
     Claim::new(
-        if widest.size() >= MUCH { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(widest.size() >= MUCH),
         phrase![
             "The rate of ",
             widest.result,
@@ -101,4 +98,19 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
 fn evidence(drift: &Drift<'_>) -> Evidence {
     let what = format!("trial {} of {}", drift.trial.saturating_add(1), drift.result.label);
     Evidence::new(what).text(drift.in_words())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::going(|at| 10e9 * (1.0 - 0.2 * at)),
+        spares: || made::going(|at| if at < 0.5 { 10e9 } else { 8e9 }),
+        severity: Severity::Note,
+        says: &["The rate of plain drifted from 10.0 Gbit/s to 8.0", "(-19.6 %)", "in 15.0 s"],
+        change: None,
+    };
 }

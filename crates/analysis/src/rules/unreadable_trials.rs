@@ -1,8 +1,6 @@
 //! `unreadable-trials`: a stored part of the run cannot be read, so its numbers come from the remaining ones.
 
-use findings::{Evidence, Remedy, Severity};
-
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("unreadable-trials", look);
 
@@ -33,4 +31,19 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             ],
         )),
     ]
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::unreadable(&["trial 3"]),
+        spares: || made::unreadable(&[]),
+        severity: Severity::Warning,
+        says: &["1 part of the run cannot be read", "trial 3", "checksum", "plumb runs repair"],
+        change: None,
+    };
 }

@@ -1,13 +1,9 @@
 //! `unsteady`: the rate wandered as far as a jump during a trial, without distinct levels.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, phrase};
-
-use super::{Claim, Context, Rule};
+use super::prelude::*;
 use crate::{
-    observations::Observations,
     series,
     steadiness::{self, Stationarity},
-    words::{count, value},
 };
 
 pub(crate) const RULE: Rule = Rule::measurement("unsteady", look);
@@ -24,7 +20,7 @@ struct Wander<'a> {
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<Wander<'_>> =
         context.results().flat_map(|(result, measured)| wanders(result, measured)).collect();
-    found.sort_by(|one, other| (other.high / other.low).total_cmp(&(one.high / one.low)));
+    sort_descending(&mut found, |one| one.high / one.low);
     found.first().map(|widest| finding(widest, &found)).into_iter().collect()
 }
 
@@ -77,4 +73,19 @@ fn finding(widest: &Wander<'_>, found: &[Wander<'_>]) -> Claim {
              bottleneck and other traffic.",
             ),
         )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: made::wandering,
+        spares: || made::going(|_| 10e9),
+        severity: Severity::Note,
+        says: &["trial 1 of plain is unsteady", "between "],
+        change: None,
+    };
 }

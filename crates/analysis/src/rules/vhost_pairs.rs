@@ -1,17 +1,13 @@
 //! Pairs of results that differ only in vhost, and which side is better.
 
-use findings::{Comparison, Evidence, Phrase, ResultSummary};
+use findings::Comparison;
 use workload::Quantity;
 
 use super::{
-    Context,
+    prelude::*,
     significance::{self, Side, WeighedDifference},
 };
-use crate::{
-    matched_pairs,
-    observations::Observations,
-    words::{change, value},
-};
+use crate::{matched_pairs, words::change};
 
 pub(super) const MUCH: f64 = 0.5;
 

@@ -1,10 +1,9 @@
 //! `vxlan-cost`: the cost of the VXLAN layer at the best measured settings, and how to reduce it.
 
-use findings::{Comparison, CostBreakdown, CostStep, Difference, Evidence, Remedy, Severity, phrase};
+use findings::{Comparison, CostBreakdown, CostStep, Difference};
 use workload::Metric;
 
-use super::{Claim, Context, Rule, significance};
-use crate::words::list;
+use super::{prelude::*, significance};
 
 pub(crate) const RULE: Rule = Rule::symptom("vxlan-cost", look);
 
@@ -42,7 +41,7 @@ fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>
 
 fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Claim> {
     let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.breakdown.workload == workload).collect();
-    let least = own.iter().min_by(|one, other| one.worse.total_cmp(&other.worse))?;
+    let least = own.iter().smallest(|one| one.worse)?;
     let others: Vec<&str> =
         least.step.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
     let together =
@@ -102,4 +101,19 @@ fn remedy(context: &Context<'_>) -> Remedy {
              switch supports it, raise the underlay's MTU, so that fewer packets cross \
              the tunnel.",
     )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::nested(8.5e9),
+        spares: || made::nested(10e9),
+        severity: Severity::Note,
+        says: &["costs 15.0 %", "vs plain", "tx-udp_tnl-segmentation", "--section environment"],
+        change: None,
+    };
 }

@@ -1,12 +1,10 @@
 //! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not
 //! the cost of the calls.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use samples::SyscallCount;
 use units::Nanos;
 
-use super::{Claim, Context, Rule, strongest, waiting::Kind};
-use crate::words::{list, percent};
+use super::{prelude::*, waiting::Kind};
 
 pub(crate) const RULE: Rule = Rule::measurement("wait-mistaken-for-work", look);
 
@@ -57,7 +55,7 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
         }
     }
     Claim::new(
-        if worst.share >= MOST { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(worst.share >= MOST),
         phrase![
             percent(worst.share),
             " of the ",
@@ -135,4 +133,25 @@ fn remedy() -> Remedy {
         "For a vCPU, count exits and their reasons: a long KVM_RUN means that the \
              guest is running or idle.",
     )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, imported};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || imported::syscalls("kvm-kvm throughput"),
+        spares: || imported::split(imported::syscalls("kvm-kvm throughput")),
+        severity: Severity::Warning,
+        says: &[
+            "88.7 % of the",
+            "ioctl, ppoll and futex",
+            "158 µs each",
+            "5.47 ms each",
+            "read at the server",
+        ],
+        change: None,
+    };
 }

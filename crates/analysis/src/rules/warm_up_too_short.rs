@@ -1,16 +1,11 @@
 //! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
 
-use findings::{Evidence, Remedy, ResultSummary, Severity, phrase};
 use stats::{describe, stationarity};
 use units::Nanos;
 use workload::WorkloadSettings;
 
-use super::{Claim, Context, Rule, strongest};
-use crate::{
-    observations::Observations,
-    series,
-    words::{count, value},
-};
+use super::prelude::*;
+use crate::series;
 
 pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
 
@@ -76,7 +71,7 @@ fn late(rates: &[f64], length: Nanos) -> Option<Late> {
 fn finding(worst: &Slow<'_>, found: &[Slow<'_>]) -> Claim {
     let much = (worst.ratio - 1.0).abs() >= MUCH;
     Claim::new(
-        if much { Severity::Warning } else { Severity::Note },
+        Severity::warning_if(much),
         phrase![
             format!("In {} of ", of_trials(worst)),
             worst.result,
@@ -142,4 +137,25 @@ fn remedy(found: &[Slow<'_>]) -> Remedy {
         format!("Set the workload's `warmup` to {most} or more and measure again"),
         vec![format!("warmup = \"{}ms\"", most.0.div_ceil(1_000_000))],
     )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::beginning(&[1e9, 3e9, 6e9]),
+        spares: || made::beginning(&[8.5e9, 8.6e9, 8.7e9]),
+        severity: Severity::Warning,
+        says: &[
+            "each of 6 trials of plain",
+            "up to 750 ms after the warm-up",
+            "8.15 Gbit/s including that phase, 9.00 Gbit/s without it",
+            "warmup = ",
+            "1000ms",
+        ],
+        change: None,
+    };
 }

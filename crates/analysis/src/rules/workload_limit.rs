@@ -1,10 +1,9 @@
 //! `workload-limit`: a workload that already runs has a CPU limit, which the measurement of its network may exceed.
 
-use findings::{Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 use samples::{PathRecord, WorkloadLimit};
 
-use super::{Claim, Context, Rule};
-use crate::{cpu, observations::Observations};
+use super::prelude::*;
+use crate::cpu;
 
 pub(crate) const RULE: Rule = Rule::cause("workload-limit", look);
 
@@ -75,4 +74,23 @@ fn cpus(number: f64) -> Phrase {
 fn statistics(source: &str) -> Option<String> {
     let (directory, _) = source.rsplit_once('/')?;
     Some(format!("cat {directory}/cpu.stat"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use findings::Severity;
+
+    use crate::rules::tests::{Case, made};
+
+    pub(in crate::rules) const CASE: Case = Case {
+        triggers: || made::limited_to(0.25),
+        spares: || made::nested(9e9),
+        severity: Severity::Warning,
+        says: &[
+            "container:web may use 0.25 CPUs",
+            "used 0.5 CPUs at this end",
+            "cat /sys/fs/cgroup/web/cpu.stat",
+        ],
+        change: None,
+    };
 }

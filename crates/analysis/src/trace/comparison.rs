@@ -1,5 +1,6 @@
 //! Compares two traces by their rates, so that they may differ in duration.
 
+use crate::order::sort_descending;
 use std::collections::BTreeSet;
 
 use findings::{
@@ -57,7 +58,7 @@ fn calls(a: &TraceSummary, b: &TraceSummary) -> Vec<CallComparison> {
         let share = |side: &Option<TracedCall>| side.as_ref().and_then(|it| it.share).unwrap_or_default();
         share(&call.a).max(share(&call.b))
     };
-    calls.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
+    sort_descending(&mut calls, |one| weight(one));
     calls
 }
 
@@ -91,6 +92,6 @@ fn consumers(a: &TraceSummary, b: &TraceSummary) -> Vec<ConsumerComparison> {
             ConsumerComparison { consumer, a, b, ratio: ratio(Some(a), Some(b)) }
         })
         .collect();
-    consumers.sort_by(|one, other| other.a.max(other.b).total_cmp(&one.a.max(one.b)));
+    sort_descending(&mut consumers, |one| one.a.max(one.b));
     consumers
 }

@@ -1,5 +1,6 @@
 //! All comparisons in a run: layers, factor levels, and words in path names.
 
+use crate::order::ByNumber;
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use findings::{
@@ -127,8 +128,7 @@ impl Difference<'_> {
             let same = other.effect.is_some() && setting(other) == setting(self);
             same && other.is_established() && (other.change.ratio > 1.0) != (self.change.ratio > 1.0)
         };
-        let largest =
-            all.iter().filter(is_opposite).max_by(|one, other| one.size().total_cmp(&other.size()))?;
+        let largest = all.iter().filter(is_opposite).largest(|one| one.size())?;
         let FactorEffect { path, result, change, .. } = largest.effect?;
         let is_named = self.is_established() && path != NO_PATH;
         is_named.then(|| OppositeChange { path: path.clone(), result: result.clone(), change: *change })

@@ -2,10 +2,7 @@
 
 use console::{measure_text_width, truncate_str};
 
-use crate::{
-    page::{Bar, Bars},
-    text::{Text, Tone},
-};
+use crate::page::{Bar, Bars, *};
 
 const GAP: usize = 2;
 /// If fewer columns than this remain next to the numbers, the numbers go on a separate line.
@@ -37,14 +34,14 @@ impl Layout {
         let label = pad(&label, self.label + GAP);
         let indent = " ".repeat(self.label + GAP);
         let drawn = self.bar(bar);
-        let head = Text::of(Tone::Strong, label);
+        let head = Text::strong(label);
         let mut lines = if self.inline {
             let gap = " ".repeat((self.columns + GAP).saturating_sub(measure_text_width(&drawn)));
-            vec![head.and(Tone::Plain, drawn).and(Tone::Plain, gap).then(bar.text.clone())]
+            vec![head.and_plain(drawn).and_plain(gap).then(bar.text.clone())]
         } else {
-            vec![head.and(Tone::Plain, drawn), Text::of(Tone::Plain, &indent).then(bar.text.clone())]
+            vec![head.and_plain(drawn), Text::plain(&indent).then(bar.text.clone())]
         };
-        lines.extend(bar.note.clone().map(|note| Text::of(Tone::Plain, "  ").then(note)));
+        lines.extend(bar.note.clone().map(|note| Text::plain("  ").then(note)));
         lines
     }
 

@@ -10,8 +10,8 @@ use self::{anchors::Anchors, figure::Figures, table::Tables};
 use super::escape::html;
 use crate::{
     chart::{self, Theme},
-    page::{Block, Depth, Page, Section},
-    text::{Span, Text, Tone},
+    page::{Page, *},
+    text::Span,
 };
 
 const STYLE: &str = include_str!("html/page.css");
@@ -157,7 +157,7 @@ mod tests {
         };
         let blocks = vec![
             Block::Heading(text()),
-            Block::Paragraph(Text::of(Tone::Code, HOSTILE)),
+            Block::Paragraph(Text::code(HOSTILE)),
             Block::Table(table),
             Block::Chart(Box::new(chart::sample(HOSTILE))),
             Block::Commands(vec![HOSTILE.to_owned()]),

@@ -1,10 +1,7 @@
 //! A page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). Captions are preserved,
 //! other text becomes comments, and `plumb plot` draws the figures.
 
-use crate::{
-    page::{Align, Bar, Bars, Block, Page, Table},
-    text::Text,
-};
+use crate::page::{Align, Bar, Bars, Page, *};
 
 const HEAD: &str = "% \\usepackage{booktabs}\n% \\usepackage[T1]{fontenc}  % for signs like < and >\n";
 const COMMENT: usize = 96;

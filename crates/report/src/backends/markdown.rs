@@ -6,10 +6,7 @@ use console::measure_text_width;
 
 use self::escape::{fence, inline};
 use super::{bars, escape::html};
-use crate::{
-    page::{Align, Bars, Block, Column, Page, Table},
-    text::Text,
-};
+use crate::page::{Align, Bars, Page, *};
 
 const CHART: usize = 100;
 
@@ -107,16 +104,13 @@ fn lines(lines: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        page::{left, right},
-        text::Tone,
-    };
+    use crate::page::{left, right};
 
     #[test]
     fn escapes_pipe_in_a_table_cell() {
         let table = Table {
             columns: vec![left("Path"), right("Rate")],
-            rows: vec![vec![Text::of(Tone::Code, "a|b"), "1".into()]],
+            rows: vec![vec![Text::code("a|b"), "1".into()]],
             caption: None,
         };
         assert_eq!(super::table(&table), "| Path   | Rate |\n| :----- | ---: |\n| `a\\|b` |    1 |");

@@ -8,9 +8,9 @@ use console::{Style, measure_text_width};
 use self::wrap::{Line, indented, wrap};
 use super::bars;
 use crate::{
-    page::{Block, Depth, Page, Section},
+    page::{Page, *},
     render::Options,
-    text::{Span, Text, Tone},
+    text::Span,
 };
 
 const NARROWEST: usize = 60;
@@ -24,7 +24,7 @@ pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
 /// Lays out a page. Only a single word of a command may exceed the configured width.
 pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);
-    let mut lines = wrap(&Text::of(Tone::Strong, &page.title), width);
+    let mut lines = wrap(&Text::strong(&page.title), width);
     for section in page.sections.iter().filter(|section| section.depth != Depth::OnlyFull) {
         lines.extend(self::section(section, width));
     }
@@ -35,7 +35,7 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(title) = &section.title {
         lines.push(Line::new());
-        lines.extend(wrap(&Text::of(Tone::Strong, title), width));
+        lines.extend(wrap(&Text::strong(title), width));
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
     let mut shown: Vec<&Block> = section.blocks.iter().filter(|block| !is_only_seen(block)).collect();
@@ -58,7 +58,7 @@ fn block(block: &Block, width: usize) -> Vec<Line> {
     match block {
         Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
         // The rule's ID lets the reader look it up.
-        Block::Claim { id, text } => wrap(&text.clone().and(Tone::Faint, format!(" [{id}]")), width),
+        Block::Claim { id, text } => wrap(&text.clone().and_faint(format!(" [{id}]")), width),
         Block::Table(table) | Block::Results { table, .. } => table::lay_out(table, width),
         Block::Chart(chart) => {
             let hang = |line: &Text| wrap::hanging(line, width);
@@ -85,12 +85,12 @@ fn bullet(item: &Text, width: usize) -> Vec<Line> {
 /// Continues a long command after a backslash and puts its comment first, so that it can still be copied.
 fn command(command: &str, width: usize) -> Vec<Line> {
     if measure_text_width(command) + PROMPT.len() <= width {
-        return vec![Text::of(Tone::Code, format!("{PROMPT}{command}")).0];
+        return vec![Text::code(format!("{PROMPT}{command}")).0];
     }
     let (typed, comment) = command.split_once(" # ").unwrap_or((command, ""));
-    let phrase = wrap(&Text::of(Tone::Faint, comment), width - PROMPT.len());
+    let phrase = wrap(&Text::faint(comment), width - PROMPT.len());
     let phrase = phrase.into_iter().filter(|line| !line.is_empty());
-    let commented = |line: Line| [Text::of(Tone::Faint, "  # ").0, line].concat();
+    let commented = |line: Line| [Text::faint("  # ").0, line].concat();
     phrase.map(commented).chain(continued(typed, width)).collect()
 }
 
@@ -107,7 +107,7 @@ fn continued(command: &str, width: usize) -> Vec<Line> {
         line += &format!(" {word}");
     }
     lines.push(line);
-    lines.into_iter().map(|line| Text::of(Tone::Code, line).0).collect()
+    lines.into_iter().map(|line| Text::code(line).0).collect()
 }
 
 fn painted(line: &[Span], colour: bool) -> String {

@@ -8,10 +8,7 @@ use super::{
     lettering::{Style, plain, width},
     plot, rows,
 };
-use crate::{
-    backends::escape::html as escape_markup,
-    text::{Span, Text, Tone},
-};
+use crate::{backends::escape::html as escape_markup, page::*, text::Span};
 
 pub(crate) use super::palette::style;
 

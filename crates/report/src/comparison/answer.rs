@@ -10,9 +10,8 @@ use super::{
     first_of,
 };
 use crate::{
-    page::{Block, Section, section},
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone},
 };
 
 const NAMED: usize = 4;
@@ -52,7 +51,7 @@ fn sentence(verdict: &ComparisonVerdict) -> Text {
         }
         _ => (counted(verdict), format!("{}.", changes(&verdict.changes))),
     };
-    Text::of(tone, phrase).and(Tone::Plain, further)
+    Text::of(tone, phrase).and_plain(further)
 }
 
 fn worse_guards(verdict: &ComparisonVerdict) -> Option<Text> {
@@ -62,7 +61,7 @@ fn worse_guards(verdict: &ComparisonVerdict) -> Option<Text> {
         all => format!(" {} more got worse.", all - 1),
     };
     let phrase = format!("{}: {}{more}", guard.label, guard.summary);
-    Some(Text::of(Tone::Bad, "A guarded metric got worse. ").and(Tone::Plain, phrase))
+    Some(Text::bad("A guarded metric got worse. ").and_plain(phrase))
 }
 
 fn counted(verdict: &ComparisonVerdict) -> String {
@@ -111,15 +110,12 @@ fn change(change: &ResultChange) -> String {
 fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
     let most = phrases::percent(gate.threshold);
     match gate.outcome {
-        GateOutcome::Passed => Text::of(Tone::Good, "Passed: ")
-            .and(
-                Tone::Plain,
-                format!(
-                    "a regression of more than {most} is ruled out for every result, and guarded metrics are \
+        GateOutcome::Passed => Text::good("Passed: ")
+            .and_plain(format!(
+                "a regression of more than {most} is ruled out for every result, and guarded metrics are \
                      within their limits."
-                ),
-            )
-            .and(Tone::Plain, tolerated(comparison, gate)),
+            ))
+            .and_plain(tolerated(comparison, gate)),
         GateOutcome::Regressed => {
             let lost = names(comparison, &gate.regressions);
             let lost = format!("a regression of more than {most} is established in {lost}");
@@ -128,19 +124,15 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
                 (true, false) => "a guarded metric exceeds its limit.".to_owned(),
                 (false, false) => format!("{lost}, and a guarded metric exceeds its limit."),
             };
-            Text::of(Tone::Bad, "Failed: ").and(Tone::Plain, phrase)
+            Text::bad("Failed: ").and_plain(phrase)
         }
-        GateOutcome::Undecided if gate.undecided.is_empty() => Text::of(Tone::Doubtful, "Undecided: ").and(
-            Tone::Plain,
+        GateOutcome::Undecided if gate.undecided.is_empty() => Text::doubtful("Undecided: ").and_plain(
             format!("there is no result in which a regression of more than {most} could be seen."),
         ),
-        GateOutcome::Undecided => Text::of(Tone::Doubtful, "Undecided: ").and(
-            Tone::Plain,
-            format!(
-                "a regression of more than {most}, or of a guarded metric beyond its limit, is neither \
+        GateOutcome::Undecided => Text::doubtful("Undecided: ").and_plain(format!(
+            "a regression of more than {most}, or of a guarded metric beyond its limit, is neither \
                  established nor excluded for these results."
-            ),
-        ),
+        )),
     }
 }
 

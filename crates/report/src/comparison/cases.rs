@@ -3,8 +3,8 @@
 use findings::{Gate, GateOutcome, RunComparison};
 
 use crate::{
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone},
 };
 
 pub(crate) struct Case {
@@ -32,7 +32,7 @@ pub(crate) fn all(comparison: &RunComparison, gate: &Gate) -> Vec<Case> {
 fn case(gate: &Gate, result: &str, label: String, share: Option<String>) -> Case {
     let (outcome, reasons) = gate.of(result);
     let reasons = (!reasons.is_empty()).then(|| reasons.join(" "));
-    let detail = share.into_iter().chain(reasons).collect::<Vec<_>>().join(". ");
+    let detail = share.into_iter().chain(reasons).join(". ");
     Case { outcome, label, detail }
 }
 
@@ -43,6 +43,6 @@ impl Case {
             GateOutcome::Regressed => (Tone::Bad, "✗ "),
             GateOutcome::Undecided => (Tone::Doubtful, "? "),
         };
-        Text::of(tone, mark).and(Tone::Strong, &self.label).and(Tone::Plain, format!(": {}", self.detail))
+        Text::of(tone, mark).and_strong(&self.label).and_plain(format!(": {}", self.detail))
     }
 }

@@ -2,10 +2,7 @@
 
 use findings::{EnvironmentChange, RunComparison};
 
-use crate::{
-    page::{Block, Section, Table, left, section},
-    text::{Text, Tone, softened},
-};
+use crate::page::*;
 
 pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let changes = &comparison.environment_changes;
@@ -18,13 +15,13 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let table = Table {
         columns: ["Differs", "In A", "In B"].map(left).to_vec(),
         rows: changes.iter().map(row).collect(),
-        caption: important.then(|| Text::of(Tone::Faint, caption)),
+        caption: important.then(|| Text::faint(caption)),
     };
     Some(section("Environment", vec![Block::Table(table)]))
 }
 
 fn row(change: &EnvironmentChange) -> Vec<Text> {
-    let what = Text::of(Tone::Strong, softened(&change.property));
-    let what = if change.important { what.and(Tone::Doubtful, "\u{a0}!") } else { what };
+    let what = Text::strong(softened(&change.property));
+    let what = if change.important { what.and_doubtful("\u{a0}!") } else { what };
     vec![what, change.a.as_str().into(), change.b.as_str().into()]
 }

@@ -3,11 +3,7 @@
 use findings::{ResultComparison, RunComparison};
 use units::{Share, significant};
 
-use crate::{
-    page::{Block, Section, Table, detail, left, right},
-    phrases,
-    text::Text,
-};
+use crate::{page::*, phrases};
 
 const P: &str = "P is the probability of a difference at least this large if both runs were equal, from the ranks \
      of the trials and from their means, including the noise between runs if it is known; adjusted for the number \

@@ -4,11 +4,7 @@ use findings::{BoundedValue, GuardComparison, ResultComparison, RunComparison, V
 use units::significant;
 
 use super::results::tone;
-use crate::{
-    page::{Block, Section, Table, detail, left, right, section},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases};
 
 const COLUMNS: [&str; 2] = ["Result", "Guarded metric"];
 const NUMBERS: [&str; 3] = ["A", "B", "Change"];
@@ -19,8 +15,8 @@ pub(super) fn changed(comparison: &RunComparison) -> Option<Section> {
     let all = rows(comparison);
     let (same, changed): (Vec<Row<'_>>, Vec<Row<'_>>) =
         all.into_iter().partition(|(_, guard)| guard.verdict == Verdict::Same);
-    let others = phrases::count(same.len() as u64, "other has", "others have");
-    let caption = (!same.is_empty()).then(|| Text::of(Tone::Faint, format!("{others} no clear change.")));
+    let others = phrases::count_of(same.len(), "other has", "others have");
+    let caption = (!same.is_empty()).then(|| Text::faint(format!("{others} no clear change.")));
     let table = || table(comparison, &changed, caption);
     (!changed.is_empty()).then(|| section("Guarded metrics", vec![Block::Table(table())]))
 }

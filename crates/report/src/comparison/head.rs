@@ -2,11 +2,7 @@
 
 use findings::{BetweenRuns, RunComparison, RunSummary, Verdict};
 
-use crate::{
-    page::{Block, Depth, Section},
-    phrases,
-    text::{Text, glued},
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let runs = [("A, the reference", &comparison.a), ("B", &comparison.b)];

@@ -2,11 +2,7 @@
 
 use findings::{Basis, ResultComparison, RunComparison};
 
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    text::Text,
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let marked = comparison.results.iter().any(within_a_trial);

@@ -5,15 +5,14 @@ use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdic
 use super::{explained, grouped};
 use crate::{
     labels,
-    page::{Block, Column, Section, Table, left, right, section},
+    page::*,
     phrases::{self, Confidence, Ratios},
     pictures::comparison,
-    text::{Text, Tone, glued, softened},
 };
 
 pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     if comparison.results.is_empty() {
-        let nothing = Text::of(Tone::Doubtful, "The two runs have no result in common.");
+        let nothing = Text::doubtful("The two runs have no result in common.");
         return Some(section("All results", vec![Block::Paragraph(nothing)]));
     }
     let mut blocks: Vec<Block> = labels::compared(comparison)
@@ -90,7 +89,7 @@ fn workload_table(comparison: &RunComparison, workload: &str) -> Vec<Block> {
         caption: None,
     };
     let measured = phrases::measured_in(results.first().map(|result| result.metric));
-    let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({measured})"));
+    let heading = Text::strong(workload).and_faint(format!(" ({measured})"));
     let chart = comparison::chart(comparison, workload).map(|chart| Block::Chart(Box::new(chart)));
     [Block::Heading(heading)].into_iter().chain(chart).chain([Block::Table(table)]).collect()
 }
@@ -101,18 +100,17 @@ fn row(
     factors: &[&str],
     (ratios, confidence): (Ratios, Confidence),
 ) -> Vec<Text> {
-    let level = |factor: &&str| {
-        result.levels.get(*factor).map_or(Text::of(Tone::Faint, "-"), |level| level.as_str().into())
-    };
+    let level =
+        |factor: &&str| result.levels.get(*factor).map_or(Text::faint("-"), |level| level.as_str().into());
     let value = |median| Text::from(phrases::value(result.metric, median));
     let share =
         |comparison: &Comparison| Text::of(tone(result.verdict), ratios.phrase(comparison, confidence));
-    let ratio = result.comparison.as_ref().map_or(Text::of(Tone::Faint, "-"), share);
-    let path = || Text::of(Tone::Strong, softened(&result.path));
+    let ratio = result.comparison.as_ref().map_or(Text::faint("-"), share);
+    let path = || Text::strong(softened(&result.path));
     let mut row: Vec<Text> = placed.then(path).into_iter().collect();
     row.extend(factors.iter().map(level));
     row.extend([value(result.a.estimate), value(result.b.estimate), ratio]);
-    let noise = || result.floor.map_or(Text::of(Tone::Faint, "-"), |floor| noise(floor).into());
+    let noise = || result.floor.map_or(Text::faint("-"), |floor| noise(floor).into());
     row.extend(judged.then(noise));
     row.push(verdict(result));
     row

@@ -3,10 +3,7 @@
 use findings::RunComparison;
 
 use super::first_of;
-use crate::{
-    page::{Block, Section, section},
-    text::{Text, Tone},
-};
+use crate::page::*;
 
 const NAMED: usize = 6;
 
@@ -14,9 +11,7 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let items: Vec<Text> = [("A", &comparison.only_a), ("B", &comparison.only_b)]
         .into_iter()
         .filter(|(_, results)| !results.is_empty())
-        .map(|(run, results)| {
-            Text::of(Tone::Strong, format!("Only {run}: ")).and(Tone::Plain, first_of(results, NAMED, ", "))
-        })
+        .map(|(run, results)| Text::strong(format!("Only {run}: ")).and_plain(first_of(results, NAMED, ", ")))
         .collect();
     (!items.is_empty()).then(|| section("In one run only", vec![Block::List(items)]))
 }

@@ -5,12 +5,7 @@ use units::{Nanos, significant};
 use workload::{BalloonData, BalloonInterval, BalloonMove, Column, Metric};
 
 use super::{Field, KindReport};
-use crate::{
-    page::{Block, Table, left, right},
-    phrases,
-    sections::intervals::span,
-    text::Text,
-};
+use crate::{page::*, phrases, sections::intervals::span};
 
 pub(super) const COLUMNS: &[Column<BalloonSummary>] = &[
     Column::new("method", "", |balloon| Some(balloon.method.word().to_owned())),

@@ -5,12 +5,7 @@ use units::Bytes;
 use workload::{Column, FirstTouchData, FirstTouchInterval, Metric};
 
 use super::{Field, KindReport, TimeSample, TimeSeries};
-use crate::{
-    page::{Block, Table, left, right},
-    phrases,
-    sections::intervals::span,
-    text::Text,
-};
+use crate::{page::*, phrases, sections::intervals::span};
 
 pub(super) const COLUMNS: &[Column<FirstTouchSummary>] = &[
     Column::new("faults", "per_gib", |touch| Some(touch.faults_per_gib.to_string())),

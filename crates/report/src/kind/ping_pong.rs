@@ -13,7 +13,7 @@ use crate::{
     backends::csv::at,
     phrases,
     sections::{latency, percentiles::TitledDistribution},
-    text::{Text, Tone},
+    text::Text,
 };
 
 pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
@@ -78,9 +78,9 @@ impl KindReport for LatencySummary {
 impl ShownAlone for LatencySummary {
     fn lines(&self) -> Vec<(&'static str, Text)> {
         let times = &self.round_trips;
-        let mut lines = vec![("Round trip", Text::of(Tone::Strong, phrases::middle_and_tail(times)))];
+        let mut lines = vec![("Round trip", Text::strong(phrases::middle_and_tail(times)))];
         if let Some(open) = &self.open_loop {
-            let intended = Text::of(Tone::Strong, phrases::middle_and_tail(&open.since_intended));
+            let intended = Text::strong(phrases::middle_and_tail(&open.since_intended));
             lines = vec![("Round trip, since intended", intended)];
             lines.push(("Since sent", phrases::middle_and_tail(times).into()));
             lines.push(("Sender's lateness", phrases::middle_and_tail(&open.lateness).into()));

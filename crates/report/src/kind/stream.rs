@@ -13,7 +13,7 @@ use crate::{
     backends::csv::at,
     phrases,
     quantity::Scale,
-    text::{Text, Tone, glued},
+    text::{Text, glued},
 };
 
 pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
@@ -141,11 +141,11 @@ fn datagrams(datagrams: &DatagramSummary) -> Vec<(&'static str, Text)> {
 
 pub(super) fn with_spread(metric: Metric, rate: &SingleRate) -> Text {
     let scale = Scale::of(metric, rate.rate);
-    let text = Text::of(Tone::Strong, glued(&scale.quantity(rate.rate)));
+    let text = Text::strong(glued(&scale.quantity(rate.rate)));
     match &rate.spread {
         Some(Spread { interval, .. }) => {
             let range = format!(" ({}, {})", scale.range(interval), Confidence(interval.confidence));
-            text.and(Tone::Plain, glued(&range))
+            text.and_plain(glued(&range))
         }
         None => text,
     }

@@ -13,9 +13,8 @@ pub(crate) fn window(range: (Bytes, Bytes)) -> String {
 pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
     let some = |count: Option<u64>| count.filter(|count| *count > 0);
     let reordered =
-        some(tcp.reorderings).map(|times| format!("reordering detected {}", count(times, "time", "times")));
-    let out_of_order =
-        some(tcp.out_of_order).map(|late| format!("{} out of order", count(late, "segment", "segments")));
+        some(tcp.reorderings).map(|times| format!("reordering detected {}", count(times, "time")));
+    let out_of_order = some(tcp.out_of_order).map(|late| format!("{} out of order", count(late, "segment")));
     let details: Vec<String> = reordered.into_iter().chain(out_of_order).collect();
     let retransmits = grouped(tcp.retransmits);
     if details.is_empty() { retransmits } else { format!("{retransmits} ({})", details.join(", ")) }

@@ -50,7 +50,7 @@ pub(crate) fn warning(warning: &ValidityWarning) -> String {
         ValidityWarning::Strays { strays, total } => format!(
             "{} had a number that was never sent and count nowhere else: something at the other end or on the \
              path alters or forges messages; capture them at both ends (`tcpdump -x`) to find out where",
-            format_args!("{strays} of {}", count(*total, "message", "messages")),
+            format_args!("{strays} of {}", count(*total, "message")),
         ),
         ValidityWarning::HalfRoundTrips => {
             format!("{HALVES}: at this rate each round trip takes twice as long")

@@ -5,10 +5,10 @@ use findings::{ResultComparison, RunComparison, Verdict};
 use super::columns::{ends, number};
 use crate::{
     backends::{csv_unit, csv_verdict as verdict_word, csv_word},
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
+    chart::*,
     labels,
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone},
 };
 
 pub(super) const KIND: &str = "comparison";
@@ -26,7 +26,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
     // Half and double should be equally far from 1, but close to 1 the scale makes no difference.
     let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
-    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =
         metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
     let keys = [
@@ -36,7 +36,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}, B/A", metric.name()),
-        about: phrase.collect::<Vec<_>>().join("; "),
+        about: phrase.join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis { title: format!("B/A, {}{better}", metric.name()), scale, ticks: Ticks::Percent },
             rows,
@@ -63,7 +63,7 @@ fn row(result: &ResultComparison) -> Option<Row> {
         interval: ends(comparison.ratio_interval),
         middle: Some(comparison.ratio),
         band: result.floor.map(|floor| (1.0 - floor, 1.0 + floor)),
-        text: Text::of(Tone::Plain, phrase).and(tone, format!(" {}", verdict_word(result.verdict))),
+        text: Text::plain(phrase).and(tone, format!(" {}", verdict_word(result.verdict))),
         ..Row::default()
     })
 }

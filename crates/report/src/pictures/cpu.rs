@@ -4,12 +4,7 @@ use findings::{CpuAttribution, ResultSummary};
 use samples::CpuConsumer;
 
 use super::columns::number;
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
-    labels,
-    sections::Source,
-    text::{Text, Tone},
-};
+use crate::{chart::*, labels, page::*, sections::Source};
 
 pub(super) const KIND: &str = "cpu-attribution";
 
@@ -33,11 +28,11 @@ pub(crate) fn chart(source: &Source<'_>, workload: &str) -> Option<Chart> {
     let surfaces = surfaces
         .map(|(number, consumer)| Key::Surface(Paint::Of(number), labels::consumer(*consumer).to_owned()));
     let rest = rests.then(|| Key::Surface(Paint::Faint, "unexplained".to_owned()));
-    let phrase = attributed.iter().map(phrase);
+    let mut phrase = attributed.iter().map(phrase);
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: CPU attribution"),
-        about: phrase.collect::<Vec<_>>().join("; "),
+        about: phrase.join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis {
                 title: "CPUs busy on average".to_owned(),
@@ -69,15 +64,15 @@ fn row(result: &ResultSummary, cpu: &CpuAttribution, consumers: &[CpuConsumer]) 
     Row {
         label: labels::result_in_workload(result),
         pieces,
-        text: Text::of(Tone::Plain, format!("{:.2} CPUs", cpu.busy)),
+        text: Text::plain(format!("{:.2} CPUs", cpu.busy)),
         ..Row::default()
     }
 }
 
 fn phrase((result, cpu): &Attributed<'_>) -> String {
-    let parts =
+    let mut parts =
         cpu.consumers.iter().map(|time| format!("{} {:.2}", labels::consumer(time.consumer), time.cpus));
-    let parts = parts.collect::<Vec<_>>().join(", ");
+    let parts = parts.join(", ");
     format!("{}: {:.2} CPUs busy, of these {parts}", labels::result_in_workload(result), cpu.busy)
 }
 

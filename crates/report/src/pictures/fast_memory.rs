@@ -3,7 +3,7 @@
 use findings::{MemoryLook, MemorySummary};
 
 use super::columns::number;
-use crate::chart::{Axis, Chart, Data, Drawing, Key, Line, LineKind, Plot, Scale, Ticks};
+use crate::chart::*;
 
 const HITS: &str = "fast-memory-hits";
 const SIZES: &str = "fast-memory-sizes";

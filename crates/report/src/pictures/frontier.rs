@@ -7,7 +7,7 @@ use super::{
     sweep,
 };
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Line, LineKind, Plot, Scale, Spot},
+    chart::{Spot, *},
     labels, phrases,
     sections::Source,
 };

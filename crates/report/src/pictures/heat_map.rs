@@ -7,7 +7,7 @@ use super::{
     sweep,
 };
 use crate::{
-    chart::{Chart, Data, Drawing, HeatMap, Tile},
+    chart::{HeatMap, Tile, *},
     labels, phrases, quantity,
     sections::Source,
     text::GLUE,

@@ -5,7 +5,7 @@ use workload::Metric;
 
 use super::{columns::number, percentiles};
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Line, LineKind, Mark, Plot, Scale, Ticks},
+    chart::{Mark, *},
     phrases,
     sections::{Source, percentiles::TitledDistribution},
     text::GLUE,
@@ -50,7 +50,7 @@ pub(crate) fn of_times(
         data.push([result.cloned(), Some(name.clone()), from, to, count, number(Some(bucket.share))]);
     }
     let rest = if beyond > 0 {
-        format!("; beyond it {} up to {}", phrases::count(beyond, "more", "more"), times.max)
+        format!("; beyond it {} up to {}", phrases::count_of(beyond, "more", "more"), times.max)
             .replace(GLUE, " ")
     } else {
         String::new()

@@ -5,12 +5,7 @@ use units::Share;
 use workload::Metric;
 
 use super::columns::number;
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
-    phrases,
-    sections::Source,
-    text::{GLUE, Text, Tone},
-};
+use crate::{chart::*, page::*, phrases, sections::Source, text::GLUE};
 
 pub(super) const KIND: &str = "latency-breakdown";
 
@@ -49,7 +44,7 @@ pub(crate) fn chart(result: &ResultSummary, latency_breakdown: &LatencyBreakdown
             Some(step.p99.0.to_string()),
         ]);
     }
-    let phrase =
+    let mut phrase =
         latency_breakdown.steps.iter().map(|step| format!("{}: {}", step.label, step.p50).replace(GLUE, " "));
     let legs = [Leg::There, Leg::Server, Leg::Back];
     let is_there = |it: &Leg| latency_breakdown.steps.iter().any(|step| step.leg == *it);
@@ -60,7 +55,7 @@ pub(crate) fn chart(result: &ResultSummary, latency_breakdown: &LatencyBreakdown
         about: format!(
             "Median time of each step of a round trip of {}. {}",
             phrases::value(Metric::RoundTrip, whole),
-            phrase.collect::<Vec<_>>().join("; ")
+            phrase.join("; ")
         ),
         drawing: Drawing::Rows(Rows {
             axis: Axis::of_metric(Metric::RoundTrip, Scale::from_zero([end]), end),
@@ -89,8 +84,7 @@ fn row(step: &StepSummary, whole: f64) -> Row {
     let (from, to) = (step.start * whole, (step.start + step.share) * whole);
     let device = step.to.device.as_ref().and_then(|device| device.rsplit_once(':')).map(|(_, device)| device);
     let place = device.map(|device| format!(" → {device}")).unwrap_or_default();
-    let text =
-        Text::of(Tone::Plain, step.p50.to_string()).and(Tone::Faint, format!("  {}", Share(step.share)));
+    let text = Text::plain(step.p50.to_string()).and_faint(format!("  {}", Share(step.share)));
     Row {
         label: format!("{}{place}", step.label),
         pieces: vec![Piece { from, to, paint: paint(step.leg), is_unclear: false }],

@@ -4,12 +4,11 @@ use findings::{CostBreakdown, CostStep, Difference, Findings};
 
 use super::columns::{CELL, ends, is_worse, number, of_result, values};
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
+    chart::*,
     labels,
-    page::{Bar, Bars},
+    page::{Bar, Bars, *},
     phrases::{self, Confidence},
     sections::Source,
-    text::{Text, Tone},
 };
 
 pub(super) const KIND: &str = "layers";
@@ -66,10 +65,8 @@ fn note(breakdown: &CostBreakdown, step: &CostStep) -> Option<Text> {
     let tone = phrases::tone(breakdown.metric, cost);
     let lead = Text::from(format!("+ {}: ", step.adds.join(", ")));
     let below = step.below.as_deref().unwrap_or("the path below");
-    let number = Text::of(tone, phrases::gain(cost, Confidence::Inline)).and(
-        Tone::Plain,
-        format!(" of {below}, {}", phrases::difference_alone(breakdown.metric, step.value, cost)),
-    );
+    let number = Text::of(tone, phrases::gain(cost, Confidence::Inline))
+        .and_plain(format!(" of {below}, {}", phrases::difference_alone(breakdown.metric, step.value, cost)));
     Some(lead.then(phrases::judged(cost, number)))
 }
 

@@ -7,7 +7,7 @@ use super::{
     time_series::{self, COLUMN, Reduced, plot, span},
 };
 use crate::{
-    chart::{Chart, Data, Drawing, Key, Plot},
+    chart::*,
     kind::{self, TimeSeries},
     sections::Source,
 };

@@ -6,7 +6,7 @@ use workload::Metric;
 
 use super::columns::number;
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Line, LineKind, Plot, Scale, Ticks},
+    chart::*,
     labels, phrases,
     sections::{Source, latency::distributions, percentiles::TitledDistribution},
     text::GLUE,

@@ -3,12 +3,7 @@
 use findings::{Findings, ResultSummary};
 
 use super::columns::{CELL, ends, of_result, values};
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale},
-    labels, phrases,
-    sections::Source,
-    text::{Text, Tone},
-};
+use crate::{chart::*, labels, page::*, phrases, sections::Source};
 
 pub(super) const KIND: &str = "results";
 
@@ -31,7 +26,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let largest = rows.iter().flat_map(Row::reach).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let mut data = Data::new(CELL.into_iter().chain(["values"]));
     results.iter().for_each(|result| data.push(of_result(result).into_iter().chain([values(result)])));
-    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let has = |is: &dyn Fn(&Row) -> bool, key: Key| rows.iter().any(is).then_some(key);
     let keys = [
         has(&|row| row.interval.is_some(), Key::Interval("value and interval".to_owned())),
@@ -40,7 +35,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}", metric.measured_in()),
-        about: phrase.collect::<Vec<_>>().join("; "),
+        about: phrase.join("; "),
         drawing: Drawing::Rows(Rows {
             axis: Axis::of_metric(metric, scale, largest),
             keys: keys.into_iter().flatten().collect(),
@@ -54,7 +49,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
 
 fn row(result: &ResultSummary) -> Row {
     let value = result.value.estimate;
-    let text = Text::of(Tone::Plain, phrases::value(result.metric, value));
+    let text = Text::plain(phrases::value(result.metric, value));
     Row {
         label: labels::result_in_workload(result),
         pieces: vec![Piece { from: 0.0, to: value, paint: Paint::Value, is_unclear: false }],

@@ -5,7 +5,7 @@ use findings::{Answer, ConsumerUnit, Findings, Knee, ResultSummary};
 
 use super::columns::{CELL, ends, number, of_result};
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Line, LineKind, Mark, Plot, Scale, Spot, Ticks},
+    chart::{Mark, Spot, *},
     labels, phrases,
     sections::Source,
 };

@@ -9,12 +9,7 @@ use units::Nanos;
 use workload::Metric;
 
 use super::columns::number;
-use crate::{
-    chart::{Axis, Chart, Data, Drawing, Key, Paint, Piece, Row, Rows, Scale, Ticks},
-    phrases, quantity,
-    sections::Source,
-    text::{GLUE, Text, Tone},
-};
+use crate::{chart::*, page::*, phrases, quantity, sections::Source, text::GLUE};
 
 pub(super) const KIND: &str = "system-calls";
 
@@ -79,11 +74,11 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
             time(call.guest),
         ]);
     }
-    let phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
+    let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     Some(Chart {
         kind: KIND,
         title: format!("System calls: {}", result.label),
-        about: phrase.collect::<Vec<_>>().join("; "),
+        about: phrase.join("; "),
         drawing: Drawing::Rows(Rows { axis, keys: keys(&rows, is_timed), rows, reference: None }),
         data,
         plain: None,
@@ -143,7 +138,7 @@ fn row(call: &SyscallCount, is_timed: bool) -> Row {
     Row {
         label: format!("{}{who}", call.call),
         pieces,
-        text: Text::of(Tone::Plain, format!("{took}{times} calls")),
+        text: Text::plain(format!("{took}{times} calls")),
         ..Row::default()
     }
 }

@@ -7,7 +7,7 @@ use units::Share;
 
 use super::columns::number;
 use crate::{
-    chart::{Axis, Chart, Data, Drawing, Line, LineKind, Mark, Plot, Scale, Stretch, Ticks},
+    chart::{Mark, Stretch, *},
     kind::{self, TimeSample, TimeSeries},
     phrases, quantity,
     sections::Source,

@@ -4,11 +4,7 @@ use findings::{ResultSummary, StreamSummary};
 use workload::Metric;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let streams =
@@ -32,7 +28,7 @@ fn row(number: usize, result: &ResultSummary, stream: &StreamSummary) -> Vec<Tex
     vec![
         format!("case{number}").into(),
         result.label.as_str().into(),
-        Text::of(Tone::Code, both),
+        Text::code(both),
         stream
             .received
             .map_or_else(unknown, |received| phrases::estimate(Metric::Throughput, &received))

@@ -4,10 +4,7 @@ use findings::{EndSocket, Findings};
 use workload::SocketFacts;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, section},
-    text::{Text, Tone},
-};
+use crate::page::*;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let blocks: Vec<Block> = groups(source.findings)
@@ -44,10 +41,7 @@ pub(crate) fn table(ends: &[EndSocket]) -> Table {
     let rows = SETTINGS.iter().filter_map(|(name, of)| {
         let values: Vec<Option<String>> = ends.iter().map(|end| of(&end.socket)).collect();
         let shown = values.iter().map(|value| value.clone().unwrap_or_else(|| "-".to_owned()).into());
-        values
-            .iter()
-            .any(Option::is_some)
-            .then(|| [Text::of(Tone::Strong, *name)].into_iter().chain(shown).collect())
+        values.iter().any(Option::is_some).then(|| [Text::strong(*name)].into_iter().chain(shown).collect())
     });
     Table { columns, rows: rows.collect(), caption: None }
 }
@@ -69,5 +63,5 @@ const SETTINGS: &[Setting] = &[
 ];
 
 fn list(cpus: &[u32]) -> String {
-    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    cpus.iter().map(ToString::to_string).join(", ")
 }

@@ -8,11 +8,7 @@ use super::{
     latency::{percentile_pictures, shapes},
     percentiles::{self, TitledDistribution},
 };
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    text::Text,
-};
+use crate::{page::*, phrases};
 
 type Row<'a> = (&'a ResultSummary, &'a ConnectSummary);
 

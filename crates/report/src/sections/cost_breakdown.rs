@@ -3,12 +3,7 @@
 use findings::CostBreakdown;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    pictures::layers,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases, pictures::layers};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -27,10 +22,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !others.is_empty() {
         blocks.push(Block::Folded { title: "At other settings".into(), blocks: others });
     }
-    (!blocks.is_empty()).then(|| section("Cost of each layer", blocks))
+    section_of("Cost of each layer", blocks)
 }
 
 fn heading(breakdown: &CostBreakdown) -> Text {
     let measured = phrases::measured_in(Some(breakdown.metric));
-    Text::of(Tone::Strong, layers::title(breakdown)).and(Tone::Faint, format!(" ({measured})"))
+    Text::strong(layers::title(breakdown)).and_faint(format!(" ({measured})"))
 }

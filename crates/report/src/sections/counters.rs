@@ -5,9 +5,8 @@ use samples::{DeviceCounters, HostCounters, PathCounters};
 
 use super::Source;
 use crate::{
-    page::{Block, Section, Table, left, right, section},
+    page::*,
     phrases::{self, grouped},
-    text::{Text, Tone},
 };
 
 const OPEN: usize = 12;
@@ -35,7 +34,7 @@ fn devices(counted: &[CountedPath<'_>]) -> Block {
         .collect();
     if lossy.is_empty() {
         let phrase = "No device or queueing discipline on any path dropped packets or counted errors.";
-        return Block::Paragraph(Text::of(Tone::Good, phrase));
+        return Block::Paragraph(Text::good(phrase));
     }
     let columns = vec![
         left("Result"),
@@ -48,7 +47,7 @@ fn devices(counted: &[CountedPath<'_>]) -> Block {
     let row = |(result, device): &(&ResultSummary, &DeviceCounters)| {
         let qdisc = device.qdisc.as_ref();
         vec![
-            Text::of(Tone::Strong, &result.label),
+            Text::strong(&result.label),
             device.device.as_str().into(),
             grouped(device.rx_dropped).into(),
             grouped(device.tx_dropped).into(),
@@ -56,9 +55,8 @@ fn devices(counted: &[CountedPath<'_>]) -> Block {
             grouped(device.rx_errors.saturating_add(device.tx_errors)).into(),
         ]
     };
-    let caption = (lossy.len() > OPEN).then(|| {
-        Text::of(Tone::Faint, format!("The first {OPEN} of {} devices with drops or errors.", lossy.len()))
-    });
+    let caption = (lossy.len() > OPEN)
+        .then(|| Text::faint(format!("The first {OPEN} of {} devices with drops or errors.", lossy.len())));
     Block::Table(Table { columns, rows: lossy.iter().take(OPEN).map(row).collect(), caption })
 }
 
@@ -73,14 +71,11 @@ fn backlog(counted: &[CountedPath<'_>]) -> Option<Block> {
     let full: Vec<Text> = known()
         .filter(|(_, softnet)| softnet.dropped > 0)
         .map(|(result, softnet)| {
-            Text::of(Tone::Bad, &result.label).and(
-                Tone::Plain,
-                format!(
-                    ": the machine's backlog queues dropped {} of {} packets",
-                    grouped(softnet.dropped),
-                    grouped(softnet.processed.saturating_add(softnet.dropped))
-                ),
-            )
+            Text::bad(&result.label).and_plain(format!(
+                ": the machine's backlog queues dropped {} of {} packets",
+                grouped(softnet.dropped),
+                grouped(softnet.processed.saturating_add(softnet.dropped))
+            ))
         })
         .collect();
     Some(if full.is_empty() {
@@ -92,7 +87,7 @@ fn backlog(counted: &[CountedPath<'_>]) -> Option<Block> {
 
 fn all(counted: &[CountedPath<'_>]) -> Vec<Block> {
     let of_result = |(result, counters): &CountedPath<'_>| {
-        let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
+        let heading = Block::Heading(Text::strong(&result.label));
         let mut blocks = vec![heading, Block::Table(device_table(&counters.devices))];
         let mut items: Vec<Text> = counters.hosts.iter().filter_map(host).collect();
         items.extend(counters.softnet.map(|softnet| {
@@ -100,7 +95,7 @@ fn all(counted: &[CountedPath<'_>]) -> Vec<Block> {
                 "backlog queues: {} packets, {} dropped; softirq budget exhausted {}",
                 grouped(softnet.processed),
                 grouped(softnet.dropped),
-                phrases::count(softnet.squeezed, "time", "times")
+                phrases::count(softnet.squeezed, "time")
             )
             .into()
         }));

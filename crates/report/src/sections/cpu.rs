@@ -3,11 +3,7 @@
 use findings::{CpuCost, ResultSummary};
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    text::Text,
-};
+use crate::{page::*, phrases};
 
 const SHOWN: f64 = 0.05;
 

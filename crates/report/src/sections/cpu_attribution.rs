@@ -6,14 +6,7 @@ use units::{Share, significant};
 use workload::Work;
 
 use super::Source;
-use crate::{
-    labels,
-    page::{Block, Column, Section, Table, left, right, section},
-    phrases,
-    pictures::cpu,
-    quantity::with_minus,
-    text::{Text, Tone, glued, softened},
-};
+use crate::{labels, page::*, phrases, pictures::cpu, quantity::with_minus};
 
 const ABREAST: usize = 4;
 const LEAST_PART: f64 = 0.000_5;
@@ -39,11 +32,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         folded.extend(tables);
     }
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more table", "more tables");
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
+        let more = phrases::count(folded.len(), "more table");
+        blocks.push(Block::Paragraph(Text::faint(format!("and {more}"))));
         blocks.push(Block::Folded { title: more.into(), blocks: folded.into_iter().flatten().collect() });
     }
-    blocks.extend(sampled(&attributed).map(|reason| Block::Paragraph(Text::of(Tone::Faint, reason))));
+    blocks.extend(sampled(&attributed).map(|reason| Block::Paragraph(Text::faint(reason))));
     let parts = attributed.iter().flat_map(parts).collect();
     blocks.push(Block::Folded { title: "By process, thread and CPU".into(), blocks: parts });
     Some(section("CPU attribution", blocks))
@@ -66,15 +59,15 @@ fn of_result(result: &ResultSummary) -> Option<CpuRow<'_>> {
 
 fn side_by_side(workload: &str, results: &[CpuRow<'_>]) -> Vec<Block> {
     let work = results.iter().find_map(|(_, cpu)| cpu.work);
-    let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({})", unit(work)));
+    let heading = Text::strong(workload).and_faint(format!(" ({})", unit(work)));
     let mut columns = vec![left("Owner")];
     columns.extend(results.iter().map(|(result, _)| column(result)));
     let consumers = labels::consumers(results.iter().map(|(result, _)| *result));
     let mut rows: Vec<Vec<Text>> =
         consumers.into_iter().map(|consumer| of_owner(consumer, results)).collect();
     rows.push(row("unexplained".into(), results, rest));
-    rows.push(row(Text::of(Tone::Strong, "busy, according to the kernel"), results, |cpu| {
-        Text::of(Tone::Strong, spent(cpu.busy, cpu.busy_cost))
+    rows.push(row(Text::strong("busy, according to the kernel"), results, |cpu| {
+        Text::strong(spent(cpu.busy, cpu.busy_cost))
     }));
     if results.iter().any(|(_, cpu)| cpu.steal > 0.0) {
         let stolen = |cpu: &CpuAttribution| Text::from(format!("{:.3}", cpu.steal));
@@ -100,7 +93,7 @@ fn row(head: Text, results: &[CpuRow<'_>], of: impl Fn(&CpuAttribution) -> Text)
 fn of_owner(consumer: CpuConsumer, results: &[CpuRow<'_>]) -> Vec<Text> {
     row(labels::consumer(consumer).into(), results, |cpu| {
         let time = cpu.consumers.iter().find(|time| time.consumer == consumer);
-        time.map_or_else(|| Text::of(Tone::Faint, "-"), |time| spent(time.cpus, time.cost).into())
+        time.map_or_else(|| Text::faint("-"), |time| spent(time.cpus, time.cost).into())
     })
 }
 
@@ -121,7 +114,7 @@ fn parts((result, cpu): &CpuRow<'_>) -> Vec<Block> {
         cpu.consumers.iter().flat_map(|time| time.parts.iter().map(move |part| (time.consumer, part)));
     let rows =
         known.filter(|(_, part)| part.cpus >= LEAST_PART).map(|(consumer, part)| of_part(consumer, part));
-    let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
+    let heading = Block::Heading(Text::strong(&result.label));
     vec![heading, Block::Table(Table { columns, rows: rows.collect(), caption: None })]
 }
 

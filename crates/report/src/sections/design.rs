@@ -5,11 +5,7 @@ use samples::{EndReason, ResultEnd};
 use units::Share;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -33,7 +29,7 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
     let rest = u64::from(run.planned.saturating_sub(run.completed));
     let completed = format!(
         "{} of {} in the full grid were run, {rest} were {}.",
-        phrases::count(u64::from(run.completed), "trial", "trials"),
+        phrases::count(run.completed, "trial"),
         run.planned,
         if hurried { "saved or did not fit the time budget" } else { "saved" }
     );
@@ -46,7 +42,7 @@ fn saved(run: &RunSummary, hurried: bool) -> Text {
         Objective::LowCpu => "the setting with the lowest CPU time",
     };
     let asked: Vec<String> = budget.into_iter().chain(precision).chain([sought.to_owned()]).collect();
-    Text::of(Tone::Strong, completed).and(Tone::Plain, format!(" Requested: {}.", asked.join(", ")))
+    Text::strong(completed).and_plain(format!(" Requested: {}.", asked.join(", ")))
 }
 
 struct Reason {
@@ -78,8 +74,8 @@ const REASONS: &[Reason] = &[
 impl Reason {
     fn phrase(&self, ended: &[(&ResultSummary, &ResultEnd)]) -> Option<Text> {
         let results = ended.iter().filter(|(_, end)| (self.is)(&end.reason)).count();
-        let count = phrases::count(results as u64, "result", "results");
-        (results > 0).then(|| Text::of(Tone::Strong, count).and(Tone::Plain, format!(": {}", self.phrase)))
+        let count = phrases::count(results, "result");
+        (results > 0).then(|| Text::strong(count).and_plain(format!(": {}", self.phrase)))
     }
 }
 

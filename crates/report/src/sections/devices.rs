@@ -3,10 +3,7 @@
 use findings::Findings;
 use samples::{CpuAffinity, DeviceSettingFact, DeviceState};
 
-use crate::{
-    page::{Block, Table, left, right},
-    text::{Text, Tone},
-};
+use crate::page::*;
 
 pub(super) fn folded(findings: &Findings) -> Vec<Block> {
     let mut states: Vec<(&[DeviceState], Vec<String>)> = Vec::new();
@@ -37,7 +34,7 @@ fn table(devices: &[DeviceState]) -> Table {
     let rows = devices.iter().map(|device| state(device, &settings, is_spread, is_virtio)).collect();
     let caption = "RPS: the CPUs that process the packets of a receive queue. XPS: the CPUs that use a transmit \
          queue. Virtual devices such as veth have no interrupts.";
-    Table { columns, rows, caption: is_spread.then(|| Text::of(Tone::Faint, caption)) }
+    Table { columns, rows, caption: is_spread.then(|| Text::faint(caption)) }
 }
 
 type AffinityColumn = (&'static str, fn(&CpuAffinity) -> String);
@@ -55,11 +52,11 @@ fn state(
     is_virtio: bool,
 ) -> Vec<Text> {
     let features = |on: bool| {
-        let names =
+        let mut names =
             device.features.iter().filter(|(_, active)| **active == on).map(|(name, _)| name.as_str());
-        names.collect::<Vec<_>>().join(", ")
+        names.join(", ")
     };
-    let mut row: Vec<Text> = vec![Text::of(Tone::Strong, &device.device), device.kind.as_str().into()];
+    let mut row: Vec<Text> = vec![Text::strong(&device.device), device.kind.as_str().into()];
     row.extend(settings.iter().map(|fact| (fact.of)(device).unwrap_or_else(|| "-".to_owned()).into()));
     let spread = SPREAD.iter().filter(|_| is_spread);
     row.extend(spread.map(|(_, of)| device.spread.as_ref().map_or_else(|| "-".into(), |it| of(it).into())));
@@ -91,7 +88,7 @@ fn cpus(numbers: &[u32]) -> String {
         [only] => only.to_string(),
         [first, .., last] => format!("{first}-{last}"),
     };
-    runs.map(run).collect::<Vec<_>>().join(",")
+    runs.map(run).join(",")
 }
 
 #[cfg(test)]

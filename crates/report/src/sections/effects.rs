@@ -5,9 +5,8 @@ use findings::{FactorEffect, Findings};
 use super::{Source, speedup};
 use crate::{
     labels,
-    page::{Block, Column, Section, Table, left, right, section},
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone, glued, softened},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -46,7 +45,7 @@ fn columns(several: bool, others: bool, confidence: Option<&str>) -> Vec<Column>
 fn row(effect: &FactorEffect, several: bool, others: bool) -> Vec<Text> {
     let levels = glued(&format!("{} → {}", effect.reference, effect.level));
     let setting = format!("{}: {levels}", effect.factor);
-    let mut row = vec![Text::of(Tone::Strong, softened(&setting)), effect.path.as_str().into()];
+    let mut row = vec![Text::strong(softened(&setting)), effect.path.as_str().into()];
     row.extend(several.then(|| effect.workload.as_str().into()));
     row.extend(others.then(|| softened(&labels::levels(&effect.others).unwrap_or_default()).into()));
     row

@@ -4,11 +4,7 @@ use samples::{Environment, PathRecord};
 use workload::Metric;
 
 use super::{Source, devices};
-use crate::{
-    page::{Block, Section, Table, left, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -22,7 +18,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.extend([Block::Heading("Paths".into()), Block::Table(paths(&findings.run.paths))]);
     }
     blocks.extend(devices::folded(findings));
-    (!blocks.is_empty()).then(|| section("Environment", blocks))
+    section_of("Environment", blocks)
 }
 
 fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text)> {
@@ -74,7 +70,7 @@ fn paths(paths: &[PathRecord]) -> Table {
     let row = |path: &PathRecord| {
         let mark = if path.baseline { " (baseline)" } else { "" };
         vec![
-            Text::of(Tone::Strong, &path.name).and(Tone::Plain, mark),
+            Text::strong(&path.name).and_plain(mark),
             path.from.as_str().into(),
             // A workload with one end runs on a single host.
             if path.to == path.from { "" } else { path.to.as_str() }.into(),

@@ -4,9 +4,8 @@ use samples::RunState;
 
 use super::Source;
 use crate::{
-    page::{Block, Depth, Section},
+    page::*,
     phrases::{self, moment},
-    text::{Text, Tone, glued},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -14,7 +13,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let facts = [run.id.0.clone(), moment(run.started), phrases::machine(run), format!("plumb {}", run.tool)]
         .map(|fact| glued(&fact));
     let tone = if run.state == RunState::Unfinished { Tone::Doubtful } else { Tone::Faint };
-    let line = Text::of(Tone::Faint, format!("{} · ", facts.join(" · ")));
+    let line = Text::faint(format!("{} · ", facts.join(" · ")));
     let line = line.and(tone, glued(&phrases::trials(run)));
     let about = run.about.trim();
     let about = (!about.is_empty()).then(|| Block::Paragraph(about.into()));

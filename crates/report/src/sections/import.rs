@@ -3,11 +3,7 @@
 use samples::ImportedFile;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 const OPEN: usize = 6;
 
@@ -25,7 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         blocks.extend([Block::Paragraph(phrase.into()), Block::List(open.to_vec())]);
     }
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more note", "more notes");
+        let more = phrases::count(folded.len(), "more note");
         blocks.push(Block::Folded { title: more.into(), blocks: vec![Block::List(folded.to_vec())] });
     }
     Some(section("Imported from", blocks))
@@ -33,9 +29,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn file_line(file: &ImportedFile) -> Text {
     let formats = file.formats.join(", ");
-    let lines = phrases::count(file.lines, "line", "lines");
+    let lines = phrases::count(file.lines, "line");
     let digest: String = file.digest.chars().take(12).collect();
-    Text::of(Tone::Strong, &file.name)
-        .and(Tone::Plain, format!(": {lines}, {formats}"))
-        .and(Tone::Faint, format!("; SHA-256 {digest}…"))
+    Text::strong(&file.name)
+        .and_plain(format!(": {lines}, {formats}"))
+        .and_faint(format!("; SHA-256 {digest}…"))
 }

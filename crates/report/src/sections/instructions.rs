@@ -5,11 +5,7 @@ use units::{Share, significant};
 use workload::Metric;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    quantity::Scale,
-    text::{Text, Tone},
-};
+use crate::{page::*, quantity::Scale};
 
 const CAPTION: &str = "Executed instructions of the kernel and all programs, from the end of the warm-up to the end \
      of the measurement, on one emulated CPU.";
@@ -17,13 +13,13 @@ const CAPTION: &str = "Executed instructions of the kernel and all programs, fro
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = Vec::new();
     for result in source.findings.results.iter().filter(|result| !result.instructions.is_empty()) {
-        blocks.push(Block::Heading(Text::of(Tone::Strong, result.label.as_str())));
+        blocks.push(Block::Heading(Text::strong(result.label.as_str())));
         blocks.push(Block::Table(table(result)));
     }
     if blocks.is_empty() {
         return None;
     }
-    blocks.push(Block::Paragraph(Text::of(Tone::Faint, CAPTION)));
+    blocks.push(Block::Paragraph(Text::faint(CAPTION)));
     Some(section("Instructions", blocks))
 }
 
@@ -44,6 +40,6 @@ fn row(metric: Metric, group: &InstructionGroup) -> Vec<Text> {
         group.name.as_str().into(),
         number(group.per_work).into(),
         Share(group.share).to_string().into(),
-        Text::of(Tone::Faint, functions.join(", ")),
+        Text::faint(functions.join(", ")),
     ]
 }

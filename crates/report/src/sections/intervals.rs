@@ -6,12 +6,7 @@ use units::Nanos;
 use workload::Measurement;
 
 use super::Source;
-use crate::{
-    kind,
-    page::{Block, Section, section},
-    pictures::time_series,
-    text::{Text, Tone},
-};
+use crate::{kind, page::*, pictures::time_series};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let record = source.record?;
@@ -41,5 +36,5 @@ fn first<'a>(record: &'a RunRecord, result: &ResultSummary) -> Option<&'a Measur
 
 pub(crate) fn span(start: Nanos, end: Nanos, warmup: bool) -> Text {
     let mark = if warmup { " warm-up" } else { "" };
-    Text::from(format!("{:.2}-{:.2} s", start.seconds(), end.seconds())).and(Tone::Faint, mark)
+    Text::from(format!("{:.2}-{:.2} s", start.seconds(), end.seconds())).and_faint(mark)
 }

@@ -31,8 +31,8 @@ impl Valueless {
     }
 
     pub(super) fn in_words(&self) -> String {
-        let trials = count(self.trials as u64, "trial", "trials");
-        let results = count(self.results as u64, "result", "results");
+        let trials = count(self.trials, "trial");
+        let results = count(self.results, "result");
         let have = if self.trials == 1 { "has" } else { "have" };
         let reason = match self.reasons.as_slice() {
             [(reason, _)] => (*reason).to_owned(),

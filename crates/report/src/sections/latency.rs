@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     chart::Chart,
-    page::{Block, Section, Table, left, right, section},
+    page::*,
     phrases::{self, Confidence},
     pictures,
 };

@@ -5,13 +5,7 @@ use samples::HopEvent;
 use units::Share;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    pictures::latency_breakdown,
-    quantity::with_minus,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases, pictures::latency_breakdown, quantity::with_minus};
 
 const OPEN: usize = 1;
 const WIDE: f64 = 18.0;
@@ -27,15 +21,15 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         open.iter().flat_map(|(result, latency_breakdown)| waterfall(result, latency_breakdown)).collect();
     if !folded.is_empty() {
         let phrase = format!("The longest of {} paths.", ways.len());
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
+        blocks.push(Block::Paragraph(Text::faint(phrase)));
         let more = folded
             .iter()
             .flat_map(|(result, latency_breakdown)| waterfall(result, latency_breakdown))
             .collect();
-        let title = phrases::count(folded.len() as u64, "more path", "more paths");
+        let title = phrases::count(folded.len(), "more path");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
-    (!blocks.is_empty()).then(|| section("Latency breakdown", blocks))
+    section_of("Latency breakdown", blocks)
 }
 
 fn waterfall(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Vec<Block> {
@@ -48,13 +42,13 @@ fn waterfall(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Ve
         rows: latency_breakdown.steps.iter().map(|step| row(step, whole)).collect(),
         caption: None,
     };
-    let heading = Text::of(Tone::Strong, &result.label);
+    let heading = Text::strong(&result.label);
     let chart =
         latency_breakdown::chart(result, latency_breakdown).map(|chart| Block::Chart(Box::new(chart)));
     let notes = [
         Block::Table(table),
         Block::Paragraph(sums(latency_breakdown)),
-        Block::Paragraph(Text::of(Tone::Faint, followed(latency_breakdown))),
+        Block::Paragraph(Text::faint(followed(latency_breakdown))),
     ];
     [Block::Heading(heading)].into_iter().chain(chart).chain(notes).collect()
 }
@@ -66,10 +60,10 @@ fn row(step: &StepSummary, whole: f64) -> Vec<Text> {
     };
     let place = match &step.to.device {
         Some(device) => device.as_str().into(),
-        None => Text::of(Tone::Faint, in_words(step.to.event)),
+        None => Text::faint(in_words(step.to.event)),
     };
     vec![
-        Text::of(Tone::Faint, arrow(step.leg)).and(tone, format!(" {}", step.label)),
+        Text::faint(arrow(step.leg)).and(tone, format!(" {}", step.label)),
         place,
         glued(&step.p50.to_string()).into(),
         glued(&step.p99.to_string()).into(),
@@ -106,7 +100,7 @@ fn bar(step: &StepSummary, whole: f64) -> Text {
     };
     let begin = begin.min((WIDE as usize).saturating_sub(drawn.chars().count()));
     let after = (WIDE as usize).saturating_sub(begin + drawn.chars().count());
-    Text::of(Tone::Code, format!("{}{drawn}{}", "·".repeat(begin), "·".repeat(after)))
+    Text::code(format!("{}{drawn}{}", "·".repeat(begin), "·".repeat(after)))
 }
 
 fn sums(latency_breakdown: &LatencyBreakdown) -> Text {
@@ -115,14 +109,11 @@ fn sums(latency_breakdown: &LatencyBreakdown) -> Text {
         Some(engine) => phrase("; median round trip measured by the engine", engine),
         None => "; the engine measured no round trip".to_owned(),
     };
-    Text::of(Tone::Strong, phrase("Sum of median steps", latency_breakdown.sum)).and(
-        Tone::Plain,
-        format!(
-            "{engine}; unexplained {}, median within single trials {}.",
-            rest(latency_breakdown.unexplained),
-            rest(latency_breakdown.unexplained_in_trial)
-        ),
-    )
+    Text::strong(phrase("Sum of median steps", latency_breakdown.sum)).and_plain(format!(
+        "{engine}; unexplained {}, median within single trials {}.",
+        rest(latency_breakdown.unexplained),
+        rest(latency_breakdown.unexplained_in_trial)
+    ))
 }
 
 fn rest(share: f64) -> String {
@@ -147,6 +138,6 @@ fn followed(latency_breakdown: &LatencyBreakdown) -> String {
     format!(
         "{} followed{every}.{whole}{not_followed} Medians do not add up exactly, especially if trials differ, so a small \
          unexplained part means nothing.",
-        phrases::count(latency_breakdown.followed, "round trip was", "round trips were")
+        phrases::count_of(latency_breakdown.followed, "round trip was", "round trips were")
     )
 }

@@ -6,11 +6,7 @@ use findings::{Basis, Findings, ResultSummary};
 use samples::ValidityWarning;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 type ResultWarning<'a> = (&'a ResultSummary, &'a ValidityWarning, u32);
 
@@ -63,14 +59,11 @@ fn summary(kind: &[ResultWarning<'_>]) -> Text {
     let first = one(&kind[0]);
     match kind.len() {
         1 => first,
-        results => Text::of(Tone::Doubtful, format!("{results} results, e.g. ")).then(first),
+        results => Text::doubtful(format!("{results} results, e.g. ")).then(first),
     }
 }
 
 fn one((result, warning, trials): &ResultWarning<'_>) -> Text {
-    let often =
-        format!(" ({trials} of {})", phrases::count(u64::from(result.value.trials), "trial", "trials"));
-    Text::of(Tone::Strong, &result.label)
-        .and(Tone::Plain, format!(": {}", phrases::warning(warning)))
-        .and(Tone::Faint, often)
+    let often = format!(" ({trials} of {})", phrases::count(result.value.trials, "trial"));
+    Text::strong(&result.label).and_plain(format!(": {}", phrases::warning(warning))).and_faint(often)
 }

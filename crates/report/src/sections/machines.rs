@@ -4,11 +4,7 @@ use findings::{GuestTime, MachineTimes, ResultSummary};
 use samples::PathRecord;
 
 use super::Source;
-use crate::{
-    page::{Block, Column, Section, Table, left, right, section},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases};
 
 const OPEN: usize = 12;
 
@@ -50,11 +46,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         columns.iter().copied().filter(|(_, of)| results.iter().any(|result| of(result).is_some())).collect();
     let (open, folded) = results.split_at(OPEN.min(results.len()));
     let mut blocks = vec![Block::Table(Table {
-        caption: Some(Text::of(Tone::Faint, if of_hosts { HOSTS.to_owned() } else { caption(&results) })),
+        caption: Some(Text::faint(if of_hosts { HOSTS.to_owned() } else { caption(&results) })),
         ..table(&columns, open)
     })];
     if !folded.is_empty() {
-        let title = phrases::count(folded.len() as u64, "more result", "more results");
+        let title = phrases::count(folded.len(), "more result");
         let more = vec![Block::Table(table(&columns, folded))];
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
@@ -72,7 +68,7 @@ fn caption(results: &[&ResultSummary]) -> String {
     let of_host = host.map(|cpus| format!(", of the host's {cpus}")).unwrap_or_default();
     let machines = results.iter().any(|result| machines(result).is_some()).then_some(MACHINES);
     let sentences = [Some(&*format!("CPUs busy on average{of_host}.")), machines, Some(GUESTS)];
-    sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    sentences.into_iter().flatten().join(" ")
 }
 
 fn table(columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {
@@ -80,8 +76,7 @@ fn table(columns: &[MachineColumn], results: &[&ResultSummary]) -> Table {
         [left("Result")].into_iter().chain(columns.iter().map(|(title, _)| right(*title))).collect();
     let row = |result: &&ResultSummary| {
         let label = Text::from(result.label.as_str());
-        let phrase =
-            columns.iter().map(|(_, of)| of(result).map_or_else(|| Text::of(Tone::Faint, "-"), Text::from));
+        let phrase = columns.iter().map(|(_, of)| of(result).map_or_else(|| Text::faint("-"), Text::from));
         [label].into_iter().chain(phrase).collect()
     };
     Table { columns: heads, rows: results.iter().map(row).collect(), caption: None }

@@ -5,9 +5,8 @@ use findings::{Findings, MatchedPair, MatchedPairs, ResultSummary};
 use super::{Source, syscalls};
 use crate::{
     labels,
-    page::{Block, Column, Section, Table, left, right, section},
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone, glued},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -36,7 +35,7 @@ fn of_workload(findings: &Findings, matched_pairs: &MatchedPairs) -> [Block; 2] 
         .filter_map(|pair| Some((pair, find(&pair.without)?, find(&pair.with)?)))
         .collect();
     let measured = phrases::measured_in(Some(matched_pairs.metric));
-    let heading = Text::of(Tone::Strong, &matched_pairs.workload).and(Tone::Faint, format!(" ({measured})"));
+    let heading = Text::strong(&matched_pairs.workload).and_faint(format!(" ({measured})"));
     [Block::Heading(heading), Block::Table(table(matched_pairs, &rows))]
 }
 
@@ -59,7 +58,7 @@ fn table(matched_pairs: &MatchedPairs, rows: &[Row<'_>]) -> Table {
     let row = |(pair, without, with): &Row<'_>| {
         let median =
             |result: &ResultSummary| Text::from(phrases::value(result.metric, result.value.estimate));
-        let mut row: Vec<Text> = placed.then(|| Text::of(Tone::Strong, &without.path)).into_iter().collect();
+        let mut row: Vec<Text> = placed.then(|| Text::strong(&without.path)).into_iter().collect();
         row.extend(factors.iter().map(|factor| level(without, factor)));
         row.extend([median(without), median(with), change(matched_pairs, pair, confidence)]);
         row.extend(unit.is_some().then(|| calls(without, with)));
@@ -69,7 +68,7 @@ fn table(matched_pairs: &MatchedPairs, rows: &[Row<'_>]) -> Table {
 }
 
 fn level(result: &ResultSummary, factor: &str) -> Text {
-    result.levels.get(factor).map_or_else(|| Text::of(Tone::Faint, "-"), |level| level.clone().into())
+    result.levels.get(factor).map_or_else(|| Text::faint("-"), |level| level.clone().into())
 }
 
 fn change(matched_pairs: &MatchedPairs, pair: &MatchedPair, confidence: Confidence) -> Text {

@@ -4,11 +4,7 @@ use findings::{Findings, NoiseFloor};
 use units::Share;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    text::Text,
-};
+use crate::{page::*, phrases};
 
 const IMPORTED: &str = "The numbers come from logs of other tools. Their order and timing are unknown, so drift of \
      the machines may look like a difference, and there is no noise floor.";
@@ -28,7 +24,7 @@ fn order(findings: &Findings) -> Text {
     if run.origin.imported().is_some() {
         return IMPORTED.into();
     }
-    let times = phrases::count(u64::from(run.blocks), "time", "times");
+    let times = phrases::count(run.blocks, "time");
     let completed = format!("seed {}, {} of {} trials run", run.seed, run.completed, run.planned);
     let order = if run.design.is_adaptive() {
         format!(
@@ -74,7 +70,7 @@ fn noise(noise: &NoiseFloor) -> Text {
         noise.workload,
         Share(noise.floor),
         Share(noise.ratio),
-        phrases::count(u64::from(noise.pairs), "pair of trials", "pairs of trials")
+        phrases::count_of(noise.pairs, "pair of trials", "pairs of trials")
     )
     .into()
 }

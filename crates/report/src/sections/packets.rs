@@ -4,11 +4,7 @@ use findings::{DataPackets, DevicePackets, PacketSize, PacketSummary, ResultSumm
 use samples::{DeviceCounters, QueueCounters};
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases::grouped,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases::grouped};
 
 const OPEN: usize = 12;
 
@@ -36,7 +32,7 @@ fn data(counted: &[PacketRow<'_>]) -> Option<Table> {
     let columns = vec![left("Result"), right("At sender"), right("At receiver"), left("Segmented at")];
     let row = |(result, data): &(&ResultSummary, &DataPackets)| {
         vec![
-            Text::of(Tone::Strong, &result.label),
+            Text::strong(&result.label),
             per_packet(data.first).into(),
             per_packet(data.last).into(),
             cut(data).into(),
@@ -54,7 +50,7 @@ fn data(counted: &[PacketRow<'_>]) -> Option<Table> {
     Some(Table {
         columns,
         rows: known.iter().take(OPEN).map(row).collect(),
-        caption: Some(Text::of(Tone::Faint, caption)),
+        caption: Some(Text::faint(caption)),
     })
 }
 
@@ -71,7 +67,7 @@ fn per_packet(segments: f64) -> String {
 }
 
 fn of_result((result, packets): &PacketRow<'_>) -> Vec<Block> {
-    let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
+    let heading = Block::Heading(Text::strong(&result.label));
     let devices = result.counters.iter().flat_map(|counters| &counters.devices);
     let rows: Vec<Vec<Text>> = devices.flat_map(queues).collect();
     let mut blocks = vec![heading, Block::Table(sizes(&packets.devices))];

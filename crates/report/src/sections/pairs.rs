@@ -5,20 +5,14 @@ use std::collections::BTreeSet;
 use findings::{Contamination, Difference, HostPair, PairMatrix};
 
 use super::Source;
-use crate::{
-    labels,
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    quantity::Scale,
-    text::{Text, Tone},
-};
+use crate::{labels, page::*, phrases, quantity::Scale};
 
 const COLUMNS: usize = 8;
 const MISSING: &str = "?";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let blocks: Vec<Block> = source.findings.matrices.iter().flat_map(matrix).collect();
-    (!blocks.is_empty()).then(|| section("Pairs", blocks))
+    section_of("Pairs", blocks)
 }
 
 fn matrix(matrix: &PairMatrix) -> Vec<Block> {
@@ -26,8 +20,8 @@ fn matrix(matrix: &PairMatrix) -> Vec<Block> {
     let scale = Scale::of(matrix.metric, largest);
     let settings = labels::levels(&matrix.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     let measured = phrases::measured_in(Some(matrix.metric));
-    let heading = Text::of(Tone::Strong, format!("{}{settings}", matrix.workload))
-        .and(Tone::Faint, format!(" ({measured}, {}, medians)", scale.unit));
+    let heading = Text::strong(format!("{}{settings}", matrix.workload))
+        .and_faint(format!(" ({measured}, {}, medians)", scale.unit));
     let mut blocks = vec![Block::Heading(heading)];
     let mut tables: Vec<Table> =
         matrix.hosts.chunks(COLUMNS).map(|columns| table(matrix, columns, scale)).collect();
@@ -64,12 +58,12 @@ fn table(matrix: &PairMatrix, to: &[String], scale: Scale) -> Table {
         let is_it = |pair: &&HostPair| pair.from == *from && pair.to == *to;
         let found = matrix.pairs.iter().find(is_it);
         found.map_or_else(
-            || Text::of(Tone::Faint, if from == to { "-" } else { MISSING }),
+            || Text::faint(if from == to { "-" } else { MISSING }),
             |pair| Text::from(scale.near(pair.value).number(pair.value)),
         )
     };
     let row = |from: &String| {
-        let name = Text::of(Tone::Strong, from);
+        let name = Text::strong(from);
         [name].into_iter().chain(to.iter().map(|to| value(from, to))).collect()
     };
     Table { columns, rows: matrix.hosts.iter().map(row).collect(), caption: None }

@@ -4,11 +4,7 @@ use findings::{Basis, Distribution, Percentile};
 use units::Nanos;
 use workload::Metric;
 
-use crate::{
-    page::{Block, Column, Table, left, right},
-    quantity::Scale,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, quantity::Scale};
 
 const ABREAST: usize = 5;
 /// Percentiles with intervals take more space.
@@ -34,7 +30,7 @@ fn side_by_side(named: &[TitledDistribution<'_>], first: &str, shown: fn(f64) ->
     let mut tables: Vec<Table> =
         named.chunks(abreast).map(|named| table(named, left(first), shown)).collect();
     if let Some(last) = tables.last_mut().filter(|_| has_intervals) {
-        last.caption = Some(Text::of(Tone::Faint, INTERVALS));
+        last.caption = Some(Text::faint(INTERVALS));
     }
     tables.into_iter().map(Block::Table).collect()
 }
@@ -44,7 +40,7 @@ fn table(named: &[TitledDistribution<'_>], first: Column, shown: fn(f64) -> bool
     columns.extend(named.iter().map(|(name, _)| right(name)));
     let across = |name: String, time: &dyn Fn(&Distribution) -> Option<String>| {
         let times = named.iter().map(|(_, times)| time(times).map_or("-".into(), Text::from));
-        [Text::of(Tone::Strong, name)].into_iter().chain(times).collect::<Vec<Text>>()
+        [Text::strong(name)].into_iter().chain(times).collect::<Vec<Text>>()
     };
     let shares = named.first().map(|(_, times)| times.percentiles.as_slice()).unwrap_or_default();
     let mut rows = vec![across("Min".to_owned(), &|times| Some(times.min.to_string()))];

@@ -5,11 +5,7 @@ use units::{Bytes, Share, significant};
 use workload::{Metric, SocketFacts};
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 /// Maximum number of unfolded summaries. If there are more, all are folded.
 const OPEN: usize = 3;
@@ -29,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         }
     };
     let blocks: Vec<Block> = streams.iter().flat_map(summary).collect();
-    (!blocks.is_empty()).then(|| section("Performance summary", blocks))
+    section_of("Performance summary", blocks)
 }
 
 fn table(result: &ResultSummary, stream: &StreamSummary) -> Table {
@@ -55,7 +51,7 @@ fn table(result: &ResultSummary, stream: &StreamSummary) -> Table {
         ("Buffers", buffers(result)),
         ("Stability", stability(result, stream)),
     ]);
-    let row = |(metric, value): (&str, String)| vec![Text::of(Tone::Strong, metric), value.into()];
+    let row = |(metric, value): (&str, String)| vec![Text::strong(metric), value.into()];
     Table {
         columns: vec![left("Metric"), left("Value")],
         rows: rows.into_iter().map(row).collect(),

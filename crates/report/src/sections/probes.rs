@@ -5,12 +5,7 @@ use samples::ProbeKind;
 use units::Confidence;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    quantity::Scale,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases, quantity::Scale};
 
 const WHY: &str = "Probed trials are separate: results never come from them, only probe data.";
 
@@ -20,8 +15,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut items: Vec<Text> = probes.costs.iter().map(cost).collect();
     items.extend(findings.results.iter().flat_map(overflowed));
     items.extend(probes.missing.iter().map(|missing| {
-        Text::of(Tone::Doubtful, format!("{} did not run", in_words(missing.probe)))
-            .and(Tone::Plain, format!(": {}", missing.reason))
+        Text::doubtful(format!("{} did not run", in_words(missing.probe)))
+            .and_plain(format!(": {}", missing.reason))
     }));
     items.extend(probes.failed.iter().map(failed));
     if items.is_empty() {
@@ -40,25 +35,23 @@ fn failed(failed: &FailedProbe) -> Text {
     // Trials are numbered from one in all output.
     let first = failed.first_trial.saturating_add(1);
     let lacking = match (failed.trials, failed.later_trials) {
-        (trials, 0) => {
-            phrases::count(u64::from(trials), "probed trial", "probed trials") + ", from that one on,"
-        }
-        (trials, _) => phrases::count(u64::from(trials), "probed trial", "probed trials"),
+        (trials, 0) => phrases::count(trials, "probed trial") + ", from that one on,",
+        (trials, _) => phrases::count(trials, "probed trial"),
     };
     let lack = if failed.trials == 1 { "lacks" } else { "lack" };
-    Text::of(Tone::Doubtful, format!("{} failed in trial {first}", in_words(failed.probe)))
-        .and(Tone::Plain, format!(": {}; {lacking} {lack} it", failed.reason))
+    Text::doubtful(format!("{} failed in trial {first}", in_words(failed.probe)))
+        .and_plain(format!(": {}; {lacking} {lack} it", failed.reason))
 }
 
 fn cost(cost: &ProbeCost) -> Text {
     let of = cost.metric.share();
-    let pairs = phrases::count(u64::from(cost.pairs), "pair of trials", "pairs of trials");
+    let pairs = phrases::count_of(cost.pairs, "pair of trials", "pairs of trials");
     let cpu = cost.cpu.map(|cpu| format!("; {} CPU time for the same work", more(cpu.cost, cpu.interval)));
     let is_noise = cost.interval.is_none_or(|interval| interval.low <= 0.0 && interval.high >= 0.0);
     let none = if is_noise { ", which may be none" } else { "" };
     Text::from(format!("{}: ", cost.workload))
-        .and(Tone::Strong, format!("probe cost {}", share(cost.cost, cost.interval)))
-        .and(Tone::Plain, format!(" {of}{none}; {pairs}{}", cpu.unwrap_or_default()))
+        .and_strong(format!("probe cost {}", share(cost.cost, cost.interval)))
+        .and_plain(format!(" {of}{none}; {pairs}{}", cpu.unwrap_or_default()))
 }
 
 fn share(value: f64, interval: Option<Interval>) -> String {
@@ -82,11 +75,11 @@ fn more(value: f64, interval: Option<Interval>) -> String {
 fn overflowed(result: &ResultSummary) -> Vec<Text> {
     let overflowed = result.probed.iter().flat_map(|probed| &probed.overflowed);
     let phrase = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
-        let events = phrases::count(overflow.events, "event", "events");
-        Text::of(Tone::Doubtful, format!("{}: ", result.label)).and(
-            Tone::Plain,
-            format!("{} ran out of space for {events}, missing in its tables", in_words(overflow.probe)),
-        )
+        let events = phrases::count(overflow.events, "event");
+        Text::doubtful(format!("{}: ", result.label)).and_plain(format!(
+            "{} ran out of space for {events}, missing in its tables",
+            in_words(overflow.probe)
+        ))
     });
     phrase.collect()
 }

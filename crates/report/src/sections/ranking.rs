@@ -10,9 +10,8 @@ use super::{
 use crate::{
     kind::{self, Field},
     labels,
-    page::{Block, Section, Table, left, right, section},
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone},
 };
 
 const SHARED: &str = "Paths that share a place are statistically tied.";
@@ -23,7 +22,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let blocks: Vec<Block> =
         findings.rankings.iter().flat_map(|ranking| of_workload(findings, ranking)).collect();
-    (!blocks.is_empty()).then(|| section("Ranking", blocks))
+    section_of("Ranking", blocks)
 }
 
 fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
@@ -31,8 +30,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let rows: Vec<Row<'_>> = ranking.ranks.iter().filter_map(|rank| Some((rank, find(rank)?))).collect();
     let settings = labels::levels(&ranking.levels).map(|levels| format!(", {levels}")).unwrap_or_default();
     let measured = phrases::measured_in(Some(ranking.metric));
-    let heading = Text::of(Tone::Strong, format!("{}{settings}", ranking.workload))
-        .and(Tone::Faint, format!(" ({measured})"));
+    let heading = Text::strong(format!("{}{settings}", ranking.workload)).and_faint(format!(" ({measured})"));
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(ranking, &rows))];
     // Results are listed in scenario order, with the baseline first.
     let ranked =
@@ -69,11 +67,11 @@ fn table(ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let row = |(rank, result): &Row<'_>| {
         let mut row = vec![
             rank.place.to_string().into(),
-            Text::of(Tone::Strong, &rank.path),
+            Text::strong(&rank.path),
             phrases::value(ranking.metric, rank.value).into(),
             phrases::to_baseline(result, confidence),
         ];
-        let dash = || Text::of(Tone::Faint, "-");
+        let dash = || Text::faint("-");
         let phrase = further(result);
         row.extend(titles.iter().map(|title| kind::phrase(&phrase, title).map_or_else(dash, Text::from)));
         row
@@ -81,6 +79,6 @@ fn table(ranking: &Ranking, rows: &[Row<'_>]) -> Table {
     let shared = rows.windows(2).any(|two| two[0].0.place == two[1].0.place);
     let phrase = common.map(|common| format!("{common} intervals in brackets."));
     let phrase: Vec<String> = phrase.into_iter().chain(shared.then(|| SHARED.to_owned())).collect();
-    let caption = (!phrase.is_empty()).then(|| Text::of(Tone::Faint, phrase.join(" ")));
+    let caption = (!phrase.is_empty()).then(|| Text::faint(phrase.join(" ")));
     Table { columns, rows: rows.iter().map(row).collect(), caption }
 }

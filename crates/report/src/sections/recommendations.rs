@@ -7,25 +7,19 @@ use findings::{Answer, Objective, Recommendation};
 use units::significant;
 
 use super::Source;
-use crate::{
-    labels,
-    page::{Block, Section, section},
-    phrases,
-    pictures::heat_map,
-    text::{Text, Tone, glued},
-};
+use crate::{labels, page::*, phrases, pictures::heat_map};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let answers = &source.findings.answers;
     let blocks: Vec<Block> = answers.iter().flat_map(|answer| one(source, answer)).collect();
-    (!blocks.is_empty()).then(|| section("Recommended settings", blocks))
+    section_of("Recommended settings", blocks)
 }
 
 fn one(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     let objective = source.objective;
     let of = labels::swept(&answer.workload, &answer.path);
     let measured = format!(" ({})", phrases::measured_in(Some(answer.metric)));
-    let mut blocks = vec![Block::Heading(Text::of(Tone::Strong, of).and(Tone::Faint, measured))];
+    let mut blocks = vec![Block::Heading(Text::strong(of).and_faint(measured))];
     let (chosen, others): (Vec<_>, Vec<_>) =
         answer.recommendations.iter().partition(|recommendation| recommendation.objective == objective);
     for recommendation in chosen {
@@ -48,20 +42,20 @@ fn recommended(answer: &Answer, recommendation: &Recommendation, tone: Tone) -> 
         .cpu
         .map_or_else(String::new, |cpu| format!(" for {}", glued(&frontier::cpu_time(cpu, unit))));
     let line = match &recommendation.withheld {
-        Some(_) => Text::of(Tone::Doubtful, format!("{}: none yet. ", name(recommendation.objective)))
-            .and(Tone::Plain, "Best so far: "),
+        Some(_) => Text::doubtful(format!("{}: none yet. ", name(recommendation.objective)))
+            .and_plain("Best so far: "),
         None => Text::of(tone, format!("{}: ", name(recommendation.objective))),
     };
-    line.and(Tone::Strong, levels).and(Tone::Plain, format!(", {value}{cpu}"))
+    line.and_strong(levels).and_plain(format!(", {value}{cpu}"))
 }
 
 fn reasons(source: &Source<'_>, recommendation: &Recommendation) -> Option<Block> {
-    let but =
-        recommendation.withheld.iter().map(|reason| Text::of(Tone::Doubtful, format!("Withheld: {reason}")));
+    let but = recommendation.withheld.iter().map(|reason| Text::doubtful(format!("Withheld: {reason}")));
     let mut items: Vec<Text> =
         but.chain(recommendation.reason.iter().map(|reason| reason.as_str().into())).collect();
-    let tied = recommendation.ties.iter().filter_map(|id| Some(source.findings.result(id)?.label.as_str()));
-    let ties = tied.collect::<Vec<_>>().join("; ");
+    let mut tied =
+        recommendation.ties.iter().filter_map(|id| Some(source.findings.result(id)?.label.as_str()));
+    let ties = tied.join("; ");
     items.extend((!ties.is_empty()).then(|| format!("Statistically tied: {ties}.").into()));
     (!items.is_empty()).then_some(Block::List(items))
 }

@@ -4,13 +4,7 @@ use findings::ResultSummary;
 use workload::{Metric, Quantity, ReportedValue};
 
 use super::{Source, headline};
-use crate::{
-    labels,
-    page::{Block, Column, Section, Table, left, right, section},
-    phrases,
-    quantity::Scale,
-    text::{Text, Tone, glued, softened},
-};
+use crate::{labels, page::*, phrases, quantity::Scale};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
@@ -18,7 +12,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let tables = labels::workloads(findings).into_iter().flat_map(|workload| {
         let results: Vec<&ResultSummary> =
             results.iter().filter(|result| result.workload == workload).copied().collect();
-        let heading = Block::Heading(Text::of(Tone::Strong, workload));
+        let heading = Block::Heading(Text::strong(workload));
         if results.is_empty() { Vec::new() } else { vec![heading, Block::Table(table(&results))] }
     });
     (!results.is_empty()).then(|| section("As reported", tables.collect()))
@@ -39,7 +33,7 @@ fn table(results: &[&ResultSummary]) -> Table {
     let mut columns: Vec<Column> = placed.then(|| left("Path")).into_iter().collect();
     columns.extend(factors.iter().map(|factor| left(*factor)));
     columns.extend(names.iter().map(|name| right(*name)));
-    let dash = || Text::of(Tone::Faint, "-");
+    let dash = || Text::faint("-");
     let row = |result: &&ResultSummary| {
         let level =
             |factor: &&str| result.levels.get(*factor).map_or_else(dash, |level| level.as_str().into());
@@ -47,7 +41,7 @@ fn table(results: &[&ResultSummary]) -> Table {
             let value = result.reported.iter().find(|value| value.name == **name);
             value.map_or_else(dash, |value| shown(value).into())
         };
-        let head = placed.then(|| Text::of(Tone::Strong, softened(&result.path)));
+        let head = placed.then(|| Text::strong(softened(&result.path)));
         head.into_iter().chain(factors.iter().map(level)).chain(names.iter().map(column)).collect()
     };
     Table { columns, rows: results.iter().map(row).collect(), caption: None }

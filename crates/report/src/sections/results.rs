@@ -9,10 +9,9 @@ use super::{Source, headline};
 use crate::{
     kind::{self, Field},
     labels,
-    page::{Block, Column, Section, Table, left, right, section},
+    page::*,
     phrases::{self, Confidence, Ratios},
     pictures::results,
-    text::{Text, Tone, glued},
 };
 
 const NO_INTERVALS: &str =
@@ -23,8 +22,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks: Vec<Block> =
         labels::workloads(findings).into_iter().flat_map(|workload| summary(findings, workload)).collect();
     let bare = findings.results.iter().any(|result| is_bare(result) || has_bare_ratio(result));
-    blocks.extend(bare.then(|| Block::Paragraph(Text::of(Tone::Faint, NO_INTERVALS))));
-    (!blocks.is_empty()).then(|| section("Results", blocks))
+    blocks.extend(bare.then(|| Block::Paragraph(Text::faint(NO_INTERVALS))));
+    section_of("Results", blocks)
 }
 
 fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
@@ -33,7 +32,7 @@ fn summary(findings: &Findings, workload: &str) -> Vec<Block> {
     let Some(first) = results.first() else { return Vec::new() };
     let same_load = results.iter().all(|result| result.load == first.load);
     let heading = if same_load { first.load.as_str() } else { "load varies by factor" };
-    let heading = Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" ({heading})"));
+    let heading = Text::strong(workload).and_faint(format!(" ({heading})"));
     let layout = Layout::of(&results);
     let table = Table {
         columns: layout.columns(&headline::title(&results)),
@@ -73,7 +72,7 @@ fn caption(results: &[&ResultSummary]) -> Option<Text> {
     let halves = results.iter().any(halved).then_some(phrases::HALVES);
     let of_kind = results.iter().find_map(|result| kind::of(result).caption());
     let phrase: Vec<&str> = of_kind.into_iter().chain(halves).chain(warnings).collect();
-    (!phrase.is_empty()).then(|| Text::of(Tone::Faint, phrase.join("; ")))
+    (!phrase.is_empty()).then(|| Text::faint(phrase.join("; ")))
 }
 
 fn is_bare(result: &ResultSummary) -> bool {
@@ -134,17 +133,16 @@ impl<'a> Layout<'a> {
     }
 
     fn row(&self, result: &ResultSummary) -> Vec<Text> {
-        let or_dash = |phrase: Option<String>| {
-            phrase.map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| phrase.into())
-        };
+        let or_dash =
+            |phrase: Option<String>| phrase.map_or_else(|| Text::faint("-"), |phrase| phrase.into());
         let value = phrases::estimate_with(result.metric, &result.value, self.confidence);
         let mark = if result.warnings.is_empty() { "" } else { "\u{a0}!" };
-        let path = || Text::of(Tone::Strong, &result.path);
+        let path = || Text::strong(&result.path);
         let mut row: Vec<Text> = self.placed.then(path).into_iter().collect();
         row.extend(self.factors.iter().map(|factor| or_dash(result.levels.get(*factor).cloned())));
         // Sent rates are marked in a column of received rates.
         let sent = if self.mixed && kind::is_of_sender(result) { " sent" } else { "" };
-        row.push(Text::from(value).and(Tone::Faint, sent).and(Tone::Doubtful, mark));
+        row.push(Text::from(value).and_faint(sent).and_doubtful(mark));
         row.extend(self.compared.then(|| against_baseline(result, self.ratios)));
         let phrase = further(result);
         row.extend(self.further.iter().map(|title| or_dash(kind::phrase(&phrase, title))));
@@ -154,10 +152,10 @@ impl<'a> Layout<'a> {
 
 fn against_baseline(result: &ResultSummary, ratios: Ratios) -> Text {
     let Some(comparison) = &result.against_baseline else {
-        return Text::of(Tone::Faint, if result.baseline { "baseline" } else { "-" });
+        return Text::faint(if result.baseline { "baseline" } else { "-" });
     };
     if comparison.ratio_interval.is_none() {
-        return Text::of(Tone::Faint, ratios.phrase(comparison, Confidence::Nowhere));
+        return Text::faint(ratios.phrase(comparison, Confidence::Nowhere));
     }
     let tone = phrases::tone(result.metric, comparison);
     let share = Text::of(tone, ratios.phrase(comparison, Confidence::InHead));

@@ -3,11 +3,7 @@
 use findings::{ResultShift, ResultSummary};
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 const OPEN: usize = 8;
 
@@ -21,10 +17,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let (open, folded) = rows.split_at(OPEN.min(rows.len()));
     let caption = (!folded.is_empty())
-        .then(|| Text::of(Tone::Faint, format!("The first {OPEN} of {} level shifts.", rows.len())));
+        .then(|| Text::faint(format!("The first {OPEN} of {} level shifts.", rows.len())));
     let mut blocks = vec![Block::Table(Table { caption, ..table(open) })];
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more level shift", "more level shifts");
+        let more = phrases::count(folded.len(), "more level shift");
         blocks.push(Block::Folded { title: more.into(), blocks: vec![Block::Table(table(folded))] });
     }
     Some(section("Level shifts within trials", blocks))
@@ -38,7 +34,7 @@ fn table(rows: &[Vec<Text>]) -> Table {
 fn row(result: &ResultSummary, shift: &ResultShift) -> Vec<Text> {
     let value = |value| phrases::value(result.metric, value).into();
     vec![
-        Text::of(Tone::Strong, &result.label),
+        Text::strong(&result.label),
         // Trials are numbered from one in all output.
         shift.trial.saturating_add(1).to_string().into(),
         shift.shift.at.to_string().into(),

@@ -1,18 +1,13 @@
 //! Skipped measurements and the reasons.
 
 use super::Source;
-use crate::{
-    page::{Block, Section, section},
-    text::{Text, Tone},
-};
+use crate::page::*;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let skipped = &source.findings.skipped;
     let items: Vec<Text> = skipped
         .iter()
-        .map(|skipped| {
-            Text::of(Tone::Strong, &skipped.result).and(Tone::Plain, format!(": {}", skipped.reason))
-        })
+        .map(|skipped| Text::strong(&skipped.result).and_plain(format!(": {}", skipped.reason)))
         .collect();
     (!items.is_empty()).then(|| section("Skipped", vec![Block::List(items)]))
 }

@@ -7,9 +7,8 @@ use findings::{Difference, FactorEffect, Findings, ResultSummary};
 use super::Source;
 use crate::{
     labels,
-    page::{Block, Section, Table, left, right, section},
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone, glued, softened},
 };
 
 const MOST_LEVELS: usize = 4;
@@ -37,7 +36,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if !others.is_empty() {
         blocks.push(Block::Folded { title: "At other settings".into(), blocks: others });
     }
-    (!blocks.is_empty()).then(|| section("Comparison of levels", blocks))
+    section_of("Comparison of levels", blocks)
 }
 
 pub(super) fn shows_all(findings: &Findings) -> bool {
@@ -81,8 +80,11 @@ impl<'a> Matrix<'a> {
     fn heading(&self) -> Text {
         let others = labels::levels(self.others).map(|others| format!(", with {others}"));
         let measured = phrases::measured_in(self.effects.first().map(|effect| effect.metric));
-        Text::of(Tone::Strong, self.factor)
-            .and(Tone::Faint, format!(" of {}{} ({measured})", self.workload, others.unwrap_or_default()))
+        Text::strong(self.factor).and_faint(format!(
+            " of {}{} ({measured})",
+            self.workload,
+            others.unwrap_or_default()
+        ))
     }
 
     fn table(&self, findings: &Findings) -> Table {
@@ -97,7 +99,7 @@ impl<'a> Matrix<'a> {
         Table {
             columns: columns.collect(),
             rows: rows.collect(),
-            caption: common.map(|common| Text::of(Tone::Faint, phrase(common))),
+            caption: common.map(|common| Text::faint(phrase(common))),
         }
     }
 
@@ -113,18 +115,18 @@ impl<'a> Matrix<'a> {
             let shown = |result: &ResultSummary| {
                 phrases::estimate_with(result.metric, &result.value, confidence).into()
             };
-            result.map_or(Text::of(Tone::Faint, "-"), shown)
+            result.map_or(Text::faint("-"), shown)
         };
-        [Text::of(Tone::Strong, level)].into_iter().chain(paths.iter().map(median)).collect()
+        [Text::strong(level)].into_iter().chain(paths.iter().map(median)).collect()
     }
 
     fn ratios(&self, level: &str, paths: &[&str], confidence: Confidence) -> Vec<Text> {
         let ratio = |path: &&str| {
             let effect = self.effects.iter().find(|effect| effect.path == **path && effect.level == level);
-            effect.map_or(Text::of(Tone::Faint, "-"), |effect| ratio(effect, confidence))
+            effect.map_or(Text::faint("-"), |effect| ratio(effect, confidence))
         };
         let reference = self.levels().first().copied().unwrap_or_default();
-        let head = Text::of(Tone::Strong, softened(&format!("{level} / {reference}")));
+        let head = Text::strong(softened(&format!("{level} / {reference}")));
         [head].into_iter().chain(paths.iter().map(ratio)).collect()
     }
 
@@ -143,7 +145,7 @@ fn ratio(effect: &FactorEffect, confidence: Confidence) -> Text {
     let times = Text::of(phrases::tone(effect.metric, change), phrases::times(change, confidence));
     match change.verdict {
         Difference::Lower | Difference::Higher => times,
-        Difference::None => times.and(Tone::Faint, ", not significant"),
-        Difference::Unclear => times.and(Tone::Doubtful, ", unclear"),
+        Difference::None => times.and_faint(", not significant"),
+        Difference::Unclear => times.and_doubtful(", unclear"),
     }
 }

@@ -15,9 +15,8 @@ use super::{Source, trade_offs};
 use crate::{
     backends::wrapped_lines,
     labels,
-    page::{Block, Section, section},
+    page::*,
     phrases::{self, Confidence},
-    text::{Text, Tone},
 };
 
 const LINES: usize = 12;
@@ -139,21 +138,21 @@ fn answer(source: &Source<'_>, brief: bool) -> Option<Row> {
         Conclusion::Nothing | Conclusion::Values | Conclusion::Setting => return None,
         Conclusion::Broken { reason, action } => {
             let action = action.as_ref().map(|action| format!(". {action}")).unwrap_or_default();
-            statement(Tone::Bad, reason, brief).and(Tone::Bad, action)
+            statement(Tone::Bad, reason, brief).and_bad(action)
         }
         Conclusion::Repeat { reason, action } => {
             let action = action.as_ref().map(|action| format!("{action}. ")).unwrap_or_default();
-            Text::of(Tone::Bad, action).then(statement(Tone::Bad, reason, brief))
+            Text::bad(action).then(statement(Tone::Bad, reason, brief))
         }
         Conclusion::Difference => largest()?,
-        Conclusion::NoDifference => Text::of(Tone::Doubtful, "no difference beyond the noise"),
+        Conclusion::NoDifference => Text::doubtful("no difference beyond the noise"),
         Conclusion::Undecided { trials, needed } => {
             let reason = match *trials {
                 0 | 1 => "only one trial each".to_owned(),
                 few if few < *needed => format!("only {few} trials each, and {needed} are needed"),
                 _ => "more trials are needed".to_owned(),
             };
-            largest()?.and(Tone::Doubtful, format!("; this may be noise: {reason}"))
+            largest()?.and_doubtful(format!("; this may be noise: {reason}"))
         }
     };
     Some(row("Answer", text))
@@ -169,7 +168,7 @@ fn change(source: &Source<'_>, workload: &WorkloadVerdict, largest: &LargestChan
         .map(|other| format!("; {} {}", other.path, phrases::gain_alone(&other.change)));
     Text::from(format!("{lead}{}{condition} ", largest.what))
         .and(phrases::tone(workload.metric, &largest.change), gain)
-        .and(Tone::Plain, opposite.unwrap_or_default())
+        .and_plain(opposite.unwrap_or_default())
 }
 
 fn cause(cause: &Cause, brief: bool) -> Text {
@@ -177,7 +176,7 @@ fn cause(cause: &Cause, brief: bool) -> Text {
         Cause::Found(cause) => statement(Tone::Plain, cause, brief),
         Cause::Unknown { investigate } => {
             let command = investigate.as_ref().map(|command| format!("; to investigate: {command}"));
-            Text::of(Tone::Faint, format!("no cause found{}", command.unwrap_or_default()))
+            Text::faint(format!("no cause found{}", command.unwrap_or_default()))
         }
     }
 }
@@ -195,14 +194,14 @@ fn setting(source: &Source<'_>) -> Option<Row> {
         ties => format!("; statistically tied with {ties} other settings"),
     };
     let text = match withheld {
-        Some(reason) => Text::of(Tone::Doubtful, format!("none yet: {reason}")),
+        Some(reason) => Text::doubtful(format!("none yet: {reason}")),
         None if verdict.conclusion != Conclusion::Setting => {
-            Text::of(Tone::Doubtful, format!("none yet; best so far {levels}: {value}{ties}"))
+            Text::doubtful(format!("none yet; best so far {levels}: {value}{ties}"))
         }
         None => {
             let single = if trust::is_single(verdict) { ", one trial each" } else { "" };
             let value = format!(": {value}, {}{single}{ties}", objective(source.objective));
-            Text::of(Tone::Good, levels).and(Tone::Plain, value)
+            Text::good(levels).and_plain(value)
         }
     };
     Some(row("Set", text))
@@ -212,9 +211,9 @@ fn step(next: &NextStep, brief: bool) -> Row {
     let NextStep { action, command, explains, .. } = next;
     let fits =
         |command: &&String| !brief && action.chars().count() + command.chars().count() + 2 <= TWO_LINES;
-    let text = Text::of(Tone::Good, action);
+    let text = Text::good(action);
     let text = match command.as_ref().filter(fits) {
-        Some(command) => text.and(Tone::Plain, ": ").and(Tone::Code, command),
+        Some(command) => text.and_plain(": ").and_code(command),
         None => text,
     };
     row(if *explains { "Set" } else { "Next" }, text)
@@ -271,7 +270,7 @@ fn costs(layers: &[&LayerCost], all_unreliable: bool, left_out: usize) -> String
     }
     let more = (left_out > 0).then(|| format!("{left_out} more"));
     let groups = groups.into_iter().map(|(judgement, costs)| format!("{judgement}{}", costs.join(", ")));
-    groups.chain(more).collect::<Vec<_>>().join("; ")
+    groups.chain(more).join("; ")
 }
 
 const fn objective(sought: Objective) -> &'static str {
@@ -288,6 +287,6 @@ fn more(source: &Source<'_>, shown: usize) -> Text {
         1 => "1 more workload, ".to_owned(),
         others => format!("{others} more workloads, "),
     };
-    Text::of(Tone::Faint, format!("{others}all sections: "))
-        .and(Tone::Code, format!("plumb report {} --full", source.findings.run.id))
+    Text::faint(format!("{others}all sections: "))
+        .and_code(format!("plumb report {} --full", source.findings.run.id))
 }

@@ -13,12 +13,7 @@ use self::{
     shape::SHAPE,
 };
 use super::Source;
-use crate::{
-    labels,
-    page::{Block, Section, section},
-    phrases, pictures,
-    text::{Text, Tone, glued},
-};
+use crate::{labels, page::*, phrases, pictures};
 
 const OPEN: usize = 8;
 const OPEN_OF_PROCESS: usize = 5;
@@ -47,13 +42,13 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let timed = counted.iter().any(|result| is_timed(result));
     let split = counted.iter().flat_map(|result| &result.syscalls).any(is_split);
     let composed = open.iter().any(|result| rates(result).is_some());
-    blocks.extend(composed.then(|| Block::Paragraph(Text::of(Tone::Faint, COMPOSED))));
-    blocks.extend((timed && !split).then(|| Block::Paragraph(Text::of(Tone::Faint, UNSPLIT))));
+    blocks.extend(composed.then(|| Block::Paragraph(Text::faint(COMPOSED))));
+    blocks.extend((timed && !split).then(|| Block::Paragraph(Text::faint(UNSPLIT))));
     if !folded.is_empty() {
         let phrase = format!("{most} of {} results with system-call counts.", counted.len());
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
+        blocks.push(Block::Paragraph(Text::faint(phrase)));
         let more = folded.iter().flat_map(|result| of_result(result)).collect();
-        let title = phrases::count(folded.len() as u64, "more result", "more results");
+        let title = phrases::count(folded.len(), "more result");
         blocks.push(Block::Folded { title: title.into(), blocks: more });
     }
     (!counted.is_empty()).then(|| section("System calls", blocks))
@@ -71,9 +66,8 @@ pub(super) fn build_times(source: &Source<'_>) -> Option<Section> {
     if blocks.is_empty() {
         return None;
     }
-    blocks.push(Block::Paragraph(
-        Text::from("Share: of the time of all calls of that end. ").and(Tone::Plain, SHAPE),
-    ));
+    blocks
+        .push(Block::Paragraph(Text::from("Share: of the time of all calls of that end. ").and_plain(SHAPE)));
     Some(section("Time in system calls", blocks))
 }
 
@@ -114,13 +108,13 @@ fn of_result(result: &ResultSummary) -> Vec<Block> {
         None => first(calls(result, None)),
     };
     let layout = Layout::of(&open, rates, CallColumns::Composition);
-    let heading = Block::Heading(Text::of(Tone::Strong, &result.label));
+    let heading = Block::Heading(Text::strong(&result.label));
     let chart = pictures::syscalls::chart(result).map(|chart| Block::Chart(Box::new(chart)));
     let table = Block::Table(layout.table(&open));
     let mut blocks: Vec<Block> = [heading].into_iter().chain(chart).chain([table]).collect();
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more call", "more calls");
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, format!("and {more}"))));
+        let more = phrases::count(folded.len(), "more call");
+        blocks.push(Block::Paragraph(Text::faint(format!("and {more}"))));
         // The section on times shows all probe data.
         let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));
         blocks.extend(rates.is_none().then(|| Block::Folded { title: more.into(), blocks: vec![rest()] }));
@@ -178,5 +172,5 @@ fn ends(rates: &CallRates) -> Text {
         )
     };
     let phrase: Vec<String> = rates.ends.iter().map(of).collect();
-    Text::of(Tone::Faint, format!("All system calls {}.", phrase.join(", ")))
+    Text::faint(format!("All system calls {}.", phrase.join(", ")))
 }

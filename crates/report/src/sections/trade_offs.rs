@@ -6,12 +6,7 @@ use findings::{
 };
 
 use super::Source;
-use crate::{
-    labels,
-    page::{Block, Column, Section, Table, left, right, section},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{labels, page::*, phrases};
 
 const TAIL: f64 = 0.99;
 const CPU: &str = "CPU-s/GB";
@@ -37,7 +32,7 @@ fn label(it: &Configuration) -> String {
 }
 
 fn answer(it: &TradeOffs) -> Text {
-    let bounds = it.requirements.iter().map(|one| glued(&one.to_string())).collect::<Vec<_>>().join(" and ");
+    let bounds = it.requirements.iter().map(|one| glued(&one.to_string())).join(" and ");
     let all = it.configurations.len();
     if let [only] = &it.configurations[..] {
         let (tone, phrase) = match only.compliance {
@@ -60,13 +55,13 @@ fn answer(it: &TradeOffs) -> Text {
             1 => format!("1 of {all} misses"),
             missed => format!("{missed} of {all} miss"),
         };
-        return Text::of(Tone::Bad, format!("{missed} {bounds}{open}."));
+        return Text::bad(format!("{missed} {bounds}{open}."));
     };
     let cheapest = first.cpu_per_gb.filter(|_| met > 1).map_or_else(String::new, |cost| {
         format!(" with the lowest CPU time, {}", glued(&RequiredQuantity::CpuTime.phrase(cost)))
     });
     let others = format!(" meets {bounds}{cheapest} ({met} of {all} do{open}).");
-    Text::of(Tone::Good, label(first)).and(Tone::Plain, others)
+    Text::good(label(first)).and_plain(others)
 }
 
 fn everything(findings: &Findings, rows: &[Configuration]) -> Table {
@@ -86,7 +81,7 @@ fn everything(findings: &Findings, rows: &[Configuration]) -> Table {
     columns.extend(cpu.then(|| right(CPU)));
     columns.extend(["Boot", "Memory"].map(right));
     let row = |it: &Configuration| {
-        let mut row = vec![Text::of(Tone::Strong, label(it))];
+        let mut row = vec![Text::strong(label(it))];
         for workload in &workloads {
             let result = result(it, workload);
             row.push(phrase(result.map(|result| phrases::value(result.metric, result.value.estimate))));
@@ -98,7 +93,7 @@ fn everything(findings: &Findings, rows: &[Configuration]) -> Table {
         row.push(phrase(it.memory.map(|memory| glued(&memory.to_string()))));
         row
     };
-    Table { columns, rows: rows.iter().map(row).collect(), caption: Some(Text::of(Tone::Faint, MACHINES)) }
+    Table { columns, rows: rows.iter().map(row).collect(), caption: Some(Text::faint(MACHINES)) }
 }
 
 fn bounded(it: &TradeOffs) -> Table {
@@ -107,7 +102,7 @@ fn bounded(it: &TradeOffs) -> Table {
     columns.push(right(CPU));
     let row = |one: &Configuration| {
         let judged = it.requirements.iter().zip(&one.judgements);
-        let mut row = vec![Text::of(Tone::Strong, label(one))];
+        let mut row = vec![Text::strong(label(one))];
         row.extend(judged.map(|(requirement, judgement)| judged_value(requirement, judgement)));
         row.push(cost(one));
         row
@@ -115,7 +110,7 @@ fn bounded(it: &TradeOffs) -> Table {
     let halves = it.configurations.iter().any(|one| one.half_round_trips);
     let halves = halves.then(|| format!("Note: {}.", phrases::HALVES));
     let caption: Vec<String> = why_unclear(it).into_iter().chain(halves).collect();
-    let caption = (!caption.is_empty()).then(|| Text::of(Tone::Faint, caption.join(" ")));
+    let caption = (!caption.is_empty()).then(|| Text::faint(caption.join(" ")));
     Table { columns, rows: it.configurations.iter().map(row).collect(), caption }
 }
 
@@ -141,12 +136,12 @@ fn why_unclear(it: &TradeOffs) -> Vec<String> {
 }
 
 fn judged_value(requirement: &Requirement, judgement: &Judgement) -> Text {
-    let Some(value) = judgement.value else { return Text::of(Tone::Faint, "not measured") };
+    let Some(value) = judgement.value else { return Text::faint("not measured") };
     let value = glued(&requirement.quantity.phrase(value));
     match judgement.compliance {
-        Compliance::Met | Compliance::Unknown => Text::of(Tone::Good, value),
-        Compliance::Unclear => Text::of(Tone::Doubtful, format!("{value}, undecided")),
-        Compliance::Missed => Text::of(Tone::Bad, format!("{value}, missed")),
+        Compliance::Met | Compliance::Unknown => Text::good(value),
+        Compliance::Unclear => Text::doubtful(format!("{value}, undecided")),
+        Compliance::Missed => Text::bad(format!("{value}, missed")),
     }
 }
 
@@ -155,5 +150,5 @@ fn cost(configuration: &Configuration) -> Text {
 }
 
 fn phrase(value: Option<String>) -> Text {
-    value.map_or_else(|| Text::of(Tone::Faint, "-"), Text::from)
+    value.map_or_else(|| Text::faint("-"), Text::from)
 }

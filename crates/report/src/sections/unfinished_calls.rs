@@ -5,10 +5,7 @@ use samples::SyscallCount;
 use units::Nanos;
 
 use super::Source;
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    text::{Text, Tone, glued},
-};
+use crate::page::*;
 
 const WHAT: &str = "Calls that started in a probed trial and were still running when the probes were read; they are \
      in no other table. For vCPUs that rarely leave KVM_RUN this is much of their time. Calls longer than the \
@@ -20,7 +17,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if blocks.is_empty() {
         return None;
     }
-    blocks.push(Block::Paragraph(Text::of(Tone::Faint, WHAT)));
+    blocks.push(Block::Paragraph(Text::faint(WHAT)));
     Some(section("Unfinished system calls", blocks))
 }
 
@@ -39,7 +36,7 @@ pub(crate) fn table(calls: &[SyscallCount]) -> Table {
 fn row(call: &SyscallCount) -> Vec<Text> {
     let time = |time: Option<Nanos>| {
         let known = time.filter(|time| time.0 > 0).map(|time| Text::from(glued(&time.to_string())));
-        known.unwrap_or_else(|| Text::of(Tone::Faint, "-"))
+        known.unwrap_or_else(|| Text::faint("-"))
     };
     let thread = call.thread.as_ref().filter(|thread| call.process.as_ref() != Some(*thread));
     let whose: Vec<&str> = [call.end.as_ref(), call.process.as_ref(), thread]
@@ -47,6 +44,6 @@ fn row(call: &SyscallCount) -> Vec<Text> {
         .flatten()
         .map(String::as_str)
         .collect();
-    let head = [whose.join(", ").into(), Text::of(Tone::Strong, &call.call), call.calls.to_string().into()];
+    let head = [whose.join(", ").into(), Text::strong(&call.call), call.calls.to_string().into()];
     head.into_iter().chain([call.total, call.running, call.waiting, call.guest].map(time)).collect()
 }

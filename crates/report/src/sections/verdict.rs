@@ -4,9 +4,8 @@ use findings::{Difference, Evidence, Finding, Remedy, RemedyEffect, Severity};
 
 use super::{Source, invalid_trials::Valueless};
 use crate::{
-    page::{Block, Section, section},
+    page::*,
     phrases::{self, Confidence, MOST_ADVICE},
-    text::{Text, Tone},
 };
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -19,9 +18,7 @@ pub(super) fn short(source: &Source<'_>) -> Section {
 }
 
 pub(crate) fn more(count: usize, run: &str) -> Option<Text> {
-    (count > 0).then(|| {
-        Text::of(Tone::Faint, format!("{count} more: ")).and(Tone::Code, format!("plumb explain {run}"))
-    })
+    (count > 0).then(|| Text::faint(format!("{count} more: ")).and_code(format!("plumb explain {run}")))
 }
 
 fn of_first(source: &Source<'_>, most: usize) -> Section {
@@ -30,14 +27,14 @@ fn of_first(source: &Source<'_>, most: usize) -> Section {
         vec![Block::Paragraph(nothing_measured(source))]
     } else if findings.findings.is_empty() {
         let line = "No known cause of a slowdown was found.";
-        vec![Block::Paragraph(Text::of(Tone::Good, line))]
+        vec![Block::Paragraph(Text::good(line))]
     } else {
         let rest = more(findings.findings.len().saturating_sub(most), &findings.run.id.0);
         findings.findings.iter().take(most).flat_map(claim).chain(rest.map(Block::Paragraph)).collect()
     };
     let without = source.record.filter(|_| !findings.results.is_empty()).and_then(|record| {
         let without = Valueless::of(record, findings);
-        (without.trials > 0).then(|| Block::Paragraph(Text::of(Tone::Doubtful, without.in_words())))
+        (without.trials > 0).then(|| Block::Paragraph(Text::doubtful(without.in_words())))
     });
     section("Findings", blocks.into_iter().chain(without).collect())
 }
@@ -51,11 +48,11 @@ fn nothing_measured(source: &Source<'_>) -> Text {
         _ if findings.run.completed == 0 => "every result was skipped, as listed below.".to_owned(),
         Some(record) => Valueless::of(record, findings).in_words(),
         None => {
-            let trials = phrases::count(u64::from(findings.run.completed), "trial was", "trials were");
+            let trials = phrases::count_of(findings.run.completed, "trial was", "trials were");
             format!("{trials} run, but none has a value.")
         }
     };
-    Text::of(Tone::Doubtful, format!("Nothing was measured: {reason}"))
+    Text::doubtful(format!("Nothing was measured: {reason}"))
 }
 
 /// Number of unfolded values under a serious finding. Further values and caveats are folded.
@@ -71,9 +68,7 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
         finding.superseded_by.as_ref().map(|by| format!(" Explained by {by}.")).unwrap_or_default();
     let headline = Block::Claim {
         id: finding.id.clone(),
-        text: Text::of(tone, word)
-            .then(Text::phrase(Tone::Strong, &finding.claim()))
-            .and(Tone::Faint, explained),
+        text: Text::of(tone, word).then(Text::phrase(Tone::Strong, &finding.claim())).and_faint(explained),
     };
     let numbers = if finding.superseded_by.is_some() { 0 } else { numbers };
     let (shown, folded) = finding.evidence.split_at(numbers.min(finding.evidence.len()));
@@ -89,8 +84,8 @@ pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
             .chain(folded_remedy)
             .collect();
     let rest = (!rest.is_empty()).then(|| Block::Folded { title: "Evidence".into(), blocks: rest });
-    let more = (!shown.is_empty() && !folded.is_empty())
-        .then(|| Text::of(Tone::Faint, format!("and {} more", folded.len())));
+    let more =
+        (!shown.is_empty() && !folded.is_empty()).then(|| Text::faint(format!("and {} more", folded.len())));
     [headline]
         .into_iter()
         .chain(list(shown.iter().map(phrase).chain(more)))
@@ -105,15 +100,15 @@ fn list(items: impl Iterator<Item = Text>) -> Option<Block> {
 }
 
 fn phrase(evidence: &Evidence) -> Text {
-    Text::from(format!("{}: ", evidence.label)).and(Tone::Strong, &evidence.value)
+    Text::from(format!("{}: ", evidence.label)).and_strong(&evidence.value)
 }
 
 fn limitation_text(limitation: &String) -> Text {
-    Text::of(Tone::Faint, format!("Limitation: {limitation}"))
+    Text::faint(format!("Limitation: {limitation}"))
 }
 
 fn remedy(remedy: &Remedy) -> Vec<Block> {
-    let action = Block::Paragraph(Text::of(Tone::Good, "Remedy: ").and(Tone::Plain, remedy.text()));
+    let action = Block::Paragraph(Text::good("Remedy: ").and_plain(remedy.text()));
     let commands = (!remedy.commands.is_empty()).then(|| Block::Commands(remedy.commands.clone()));
     [action]
         .into_iter()
@@ -134,13 +129,10 @@ fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
         Difference::Unclear => "effect undecided: ",
         Difference::Lower | Difference::Higher => "",
     };
-    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {label}: ")).and(
-        Tone::Plain,
-        format!(
-            "{outcome}{} became {}: {}",
-            value(before),
-            value(after),
-            phrases::times(comparison, Confidence::Inline)
-        ),
-    )
+    Text::of(phrases::tone(*metric, comparison), format!("Tried{what} in {label}: ")).and_plain(format!(
+        "{outcome}{} became {}: {}",
+        value(before),
+        value(after),
+        phrases::times(comparison, Confidence::Inline)
+    ))
 }

@@ -2,10 +2,7 @@
 
 use findings::SingleMeasurement;
 
-use crate::{
-    page::{Block, Section, detail},
-    sections::configuration,
-};
+use crate::{page::*, sections::configuration};
 
 pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
     let table = Block::Table(configuration::table(&single.sockets));

@@ -6,10 +6,9 @@ use units::Share;
 use crate::{
     chart::Chart,
     kind,
-    page::{Bar, Bars, Block, Section, section},
+    page::{Bar, Bars, *},
     pictures::histogram,
     sections::percentiles,
-    text::{Text, Tone},
 };
 
 pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
@@ -29,7 +28,7 @@ fn bars(times: &Distribution) -> Bars {
         range: None,
         text: match bucket.count {
             0 => Text::default(),
-            count => Text::from(format!("{count} ")).and(Tone::Faint, Share(bucket.share).to_string()),
+            count => Text::from(format!("{count} ")).and_faint(Share(bucket.share).to_string()),
         },
         note: None,
     };

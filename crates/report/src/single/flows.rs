@@ -3,11 +3,7 @@
 use findings::{SingleFlow, SingleMeasurement, SingleStream};
 use workload::{Direction, Metric};
 
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    text::Text,
-};
+use crate::{page::*, phrases};
 
 const MOST: usize = 16;
 

@@ -2,12 +2,9 @@
 
 use findings::SingleMeasurement;
 
-use crate::{
-    page::{Block, Section, section},
-    sections::verdict,
-};
+use crate::{page::*, sections::verdict};
 
 pub(super) fn build(single: &SingleMeasurement, most: usize) -> Option<Section> {
     let blocks: Vec<Block> = single.hints.iter().take(most).flat_map(verdict::claim).collect();
-    (!blocks.is_empty()).then(|| section("Hints", blocks))
+    section_of("Hints", blocks)
 }

@@ -3,12 +3,7 @@
 use findings::{EndSocket, SingleMeasurement, SingleOutcome, Spread};
 use units::significant;
 
-use crate::{
-    kind,
-    page::{Block, Section, section},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{kind, page::*, phrases};
 
 /// Contention below this is not mentioned.
 const NAMED: f64 = 0.05;
@@ -17,7 +12,7 @@ type Line = (&'static str, Text);
 
 pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
     let Some(outcome) = &single.outcome else {
-        let nothing = Text::of(Tone::Bad, "No data arrived.");
+        let nothing = Text::bad("No data arrived.");
         return Some(section("Result", vec![Block::Paragraph(nothing)]));
     };
     let mut lines = kind::alone(outcome).lines();
@@ -25,7 +20,7 @@ pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
     lines.extend(cpu(single));
     let lines = lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let mut blocks = vec![Block::KeyValues(lines)];
-    blocks.extend(certainty(single, outcome).map(|phrase| Block::Paragraph(Text::of(Tone::Faint, phrase))));
+    blocks.extend(certainty(single, outcome).map(|phrase| Block::Paragraph(Text::faint(phrase))));
     Some(section("Result", blocks))
 }
 

@@ -3,11 +3,7 @@
 use findings::{LevelShift, SingleLevels, SingleMeasurement};
 use units::Share;
 
-use crate::{
-    page::{Block, Section, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(single: &SingleMeasurement, most: usize) -> Option<Section> {
     let items: Vec<Text> = all(single).into_iter().take(most).collect();
@@ -17,7 +13,7 @@ pub(super) fn build(single: &SingleMeasurement, most: usize) -> Option<Section> 
 pub(super) fn all(single: &SingleMeasurement) -> Vec<Text> {
     let shifts = single.shifts.iter().map(|shift| self::shift(single, shift));
     let levels = single.bimodal.iter().map(|levels| bimodal(single, levels));
-    let warnings = single.warnings.iter().map(|warning| Text::of(Tone::Doubtful, phrases::warning(warning)));
+    let warnings = single.warnings.iter().map(|warning| Text::doubtful(phrases::warning(warning)));
     shifts.chain(levels).chain(warnings).collect()
 }
 
@@ -29,7 +25,7 @@ fn shift(single: &SingleMeasurement, shift: &LevelShift) -> Text {
         value(shift.before),
         value(shift.after)
     );
-    Text::of(Tone::Doubtful, phrase)
+    Text::doubtful(phrase)
 }
 
 fn bimodal(single: &SingleMeasurement, levels: &SingleLevels) -> Text {
@@ -42,5 +38,5 @@ fn bimodal(single: &SingleMeasurement, levels: &SingleLevels) -> Text {
         Share(levels.share_high)
     );
     let unpinned = "; unpinned threads are the usual cause: pin them and measure again";
-    Text::of(Tone::Doubtful, if levels.unpinned { phrase + unpinned } else { phrase })
+    Text::doubtful(if levels.unpinned { phrase + unpinned } else { phrase })
 }

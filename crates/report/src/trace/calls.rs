@@ -7,11 +7,7 @@ use samples::ProbeKind;
 use units::Share;
 
 use super::{Source, words};
-use crate::{
-    page::{Block, Section, Table, detail, left, right, section},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases};
 
 #[derive(Clone, Copy)]
 pub(super) struct OptionalColumn {
@@ -71,11 +67,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let is_split = columns.numbers.iter().any(|shown| shown.title == "Running");
     let caption = if is_split { [CAPTION, SPLIT].concat() } else { CAPTION.to_owned() };
-    table.caption = Some(Text::of(Tone::Faint, caption));
+    table.caption = Some(Text::faint(caption));
     let mut blocks = vec![Block::Table(table)];
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more row", "more rows");
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, and_more(&more, trace.calls.len()))));
+        let more = phrases::count(folded.len(), "more row");
+        blocks.push(Block::Paragraph(Text::faint(and_more(&more, trace.calls.len()))));
         let blocks_of_more = vec![Block::Table(columns.table(folded))];
         blocks.push(Block::Folded { title: more.into(), blocks: blocks_of_more });
     }
@@ -90,7 +86,7 @@ pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
     let columns = Columns::of(&source.trace.calls, TAILS);
     let caption = "99 of 100 calls took less than the time shown, a power of two.";
     let mut table = columns.table(&source.trace.calls);
-    table.caption = Some(Text::of(Tone::Faint, caption));
+    table.caption = Some(Text::faint(caption));
     (!columns.numbers.is_empty()).then(|| detail("Slow or failing system calls", vec![Block::Table(table)]))
 }
 
@@ -117,13 +113,13 @@ impl Columns {
 
     fn row(&self, call: &TracedCall) -> Vec<Text> {
         let whose = self.whose.iter().map(|shown| result(*shown, call));
-        let name = Text::of(Tone::Strong, &call.count.call);
+        let name = Text::strong(&call.count.call);
         whose.chain([name]).chain(self.numbers.iter().map(|shown| result(*shown, call))).collect()
     }
 
     fn total(&self, all: &TracedCall) -> Vec<Text> {
         let whose = self.whose.iter().map(|_| Text::default());
-        let name = Text::of(Tone::Faint, "all");
+        let name = Text::faint("all");
         whose.chain([name]).chain(self.numbers.iter().map(|shown| result(*shown, all))).collect()
     }
 }
@@ -140,7 +136,7 @@ pub(super) fn present(columns: &[OptionalColumn], rows: &[TracedCall]) -> Vec<Op
 }
 
 pub(super) fn result(shown: OptionalColumn, row: &TracedCall) -> Text {
-    (shown.of)(row).map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| glued(&phrase).into())
+    (shown.of)(row).map_or_else(|| Text::faint("-"), |phrase| glued(&phrase).into())
 }
 
 pub(super) fn thread(row: &TracedCall) -> Option<String> {

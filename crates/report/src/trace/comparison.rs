@@ -6,9 +6,8 @@ use units::{Nanos, significant};
 
 use super::{head, words};
 use crate::{
-    page::{Block, Depth, Page, Section, Table, left, right, section},
+    page::{Page, *},
     phrases,
-    text::{Text, Tone, glued},
 };
 
 /// Ratios closer to 1 than this are not highlighted.
@@ -35,7 +34,7 @@ fn head(comparison: &TraceComparison) -> Option<Section> {
     let mut blocks = vec![Block::KeyValues(vec![side("A", &comparison.a), side("B", &comparison.b)])];
     let limitation = "There is only one trace of each, so the variation between traces is unknown and no difference is \
          significant.";
-    blocks.push(Block::Paragraph(Text::of(Tone::Doubtful, limitation)));
+    blocks.push(Block::Paragraph(Text::doubtful(limitation)));
     blocks.extend([&comparison.a, &comparison.b].into_iter().flat_map(head::missing));
     Some(Section { title: None, depth: Depth::Always, blocks })
 }
@@ -46,13 +45,13 @@ fn environment_changes(comparison: &TraceComparison) -> Section {
         return section("Environment", vec![Block::Paragraph(same.into())]);
     }
     let row = |change: &findings::EnvironmentChange| {
-        let what = Text::of(Tone::Strong, &change.property);
-        let what = if change.important { what.and(Tone::Doubtful, "\u{a0}!") } else { what };
+        let what = Text::strong(&change.property);
+        let what = if change.important { what.and_doubtful("\u{a0}!") } else { what };
         vec![what, change.a.as_str().into(), change.b.as_str().into()]
     };
     let rows = comparison.environment_changes.iter().map(row).collect();
     let columns = ["Differs", "In A", "In B"].map(left).to_vec();
-    let caption = Some(Text::of(Tone::Faint, "! may explain a difference in the results on its own"));
+    let caption = Some(Text::faint("! may explain a difference in the results on its own"));
     section("Environment", vec![Block::Table(Table { columns, rows, caption })])
 }
 
@@ -67,12 +66,11 @@ fn calls(comparison: &TraceComparison, top: usize) -> Option<Section> {
     let lengths = (comparison.a.elapsed, comparison.b.elapsed);
     let rows = comparison.calls.iter().take(top).map(|call| call_row(call, lengths)).collect();
     let caption = "Calls per second, mean time per call, and CPU time per second of the trace.";
-    let mut blocks =
-        vec![Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) })];
+    let mut blocks = vec![Block::Table(Table { columns, rows, caption: Some(Text::faint(caption)) })];
     let more = comparison.calls.len().saturating_sub(top);
     if more > 0 {
-        let phrase = format!("and {}", phrases::count(more as u64, "more call", "more calls"));
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
+        let phrase = format!("and {}", phrases::count(more, "more call"));
+        blocks.push(Block::Paragraph(Text::faint(phrase)));
     }
     Some(section("System calls", blocks))
 }
@@ -87,7 +85,7 @@ fn call_row(call: &CallComparison, (in_a, in_b): (Nanos, Nanos)) -> Vec<Text> {
     };
     let (a, b) = (call.a.as_ref(), call.b.as_ref());
     vec![
-        Text::of(Tone::Strong, &call.call),
+        Text::strong(&call.call),
         rate(a),
         rate(b),
         ratio(call.rate_ratio),
@@ -109,12 +107,7 @@ fn consumers(comparison: &TraceComparison) -> Option<Section> {
     let kind = kind.unwrap_or(TargetKind::Processes);
     let cpus = |cpus: f64| Text::from(format!("{cpus:.3}"));
     let row = |it: &ConsumerComparison| {
-        vec![
-            Text::of(Tone::Strong, words::consumer(it.consumer, kind)),
-            cpus(it.a),
-            cpus(it.b),
-            ratio(it.ratio),
-        ]
+        vec![Text::strong(words::consumer(it.consumer, kind)), cpus(it.a), cpus(it.b), ratio(it.ratio)]
     };
     let columns = vec![left("Owner"), right("CPUs in A"), right("in B"), right("B/A")];
     let rows = comparison.consumers.iter().map(row).collect();
@@ -122,11 +115,11 @@ fn consumers(comparison: &TraceComparison) -> Option<Section> {
 }
 
 fn known(phrase: Option<String>) -> Text {
-    phrase.map_or_else(|| Text::of(Tone::Faint, "-"), |phrase| glued(&phrase).into())
+    phrase.map_or_else(|| Text::faint("-"), |phrase| glued(&phrase).into())
 }
 
 fn ratio(ratio: Option<f64>) -> Text {
-    let Some(ratio) = ratio else { return Text::of(Tone::Faint, "-") };
+    let Some(ratio) = ratio else { return Text::faint("-") };
     let tone = if (1.0 / ALIKE..=ALIKE).contains(&ratio) { Tone::Faint } else { Tone::Strong };
     let phrase = match ratio {
         ratio if ratio > MOST => format!("> {MOST}x"),

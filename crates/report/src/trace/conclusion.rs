@@ -3,15 +3,12 @@
 use units::{Share, significant};
 
 use super::{Source, cpu, words};
-use crate::{
-    page::{Block, Depth, Section},
-    text::{Text, Tone},
-};
+use crate::page::*;
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let parts = [most_cpu(source), longest_call(source), waiting(source)];
     let phrase: Vec<String> = parts.into_iter().flatten().collect();
-    let blocks = vec![Block::Paragraph(Text::of(Tone::Strong, phrase.join(" ")))];
+    let blocks = vec![Block::Paragraph(Text::strong(phrase.join(" ")))];
     (!phrase.is_empty()).then_some(Section { title: None, depth: Depth::Always, blocks })
 }
 

@@ -5,11 +5,7 @@ use samples::{AttributionSource, CpuConsumer};
 use units::{Share, significant};
 
 use super::{Source, words};
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    quantity::with_minus,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, quantity::with_minus};
 
 const WORTH_SAYING: f64 = 0.0005;
 const FEW: usize = 3;
@@ -20,15 +16,15 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut rows = of_owners(source, cpu, all);
     let unexplained = cpu.busy.map(|busy| ("unexplained", busy - cpu.explained));
     for (name, cpus) in unexplained.into_iter().chain([("all", all)]) {
-        rows.push(row(Text::of(Tone::Faint, name), String::new(), cpus, all));
+        rows.push(row(Text::faint(name), String::new(), cpus, all));
     }
     if cpu.steal > WORTH_SAYING {
-        let of_no_share = Text::of(Tone::Faint, "-");
-        let stolen = Text::of(Tone::Faint, "stolen by the hypervisor, in addition");
+        let of_no_share = Text::faint("-");
+        let stolen = Text::faint("stolen by the hypervisor, in addition");
         rows.push(vec![stolen, Text::default(), number(cpu.steal).into(), of_no_share]);
     }
     let columns = vec![left("Owner"), left("Name"), right("CPUs"), right("Of busy time")];
-    let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption(cpu))) };
+    let table = Table { columns, rows, caption: Some(Text::faint(caption(cpu))) };
     Some(section("CPU time", vec![Block::Table(table)]))
 }
 
@@ -39,17 +35,12 @@ fn of_owners(source: &Source<'_>, cpu: &TracedCpu, all: f64) -> Vec<Vec<Text>> {
         let of: Vec<&TracedShare> = cpu.shares.iter().filter(|it| it.consumer == consumer).collect();
         let open = if is_traced(consumer) { source.top } else { FEW };
         for it in of.iter().take(open) {
-            rows.push(row(Text::of(Tone::Strong, words::consumer(consumer, kind)), whose(it), it.cpus, all));
+            rows.push(row(Text::strong(words::consumer(consumer, kind)), whose(it), it.cpus, all));
         }
         let more = of.len().saturating_sub(open);
         if more > 0 {
             let cpus = of.iter().skip(open).map(|it| it.cpus).sum();
-            rows.push(row(
-                Text::of(Tone::Strong, words::consumer(consumer, kind)),
-                format!("{more} more"),
-                cpus,
-                all,
-            ));
+            rows.push(row(Text::strong(words::consumer(consumer, kind)), format!("{more} more"), cpus, all));
         }
     }
     rows
@@ -59,7 +50,7 @@ fn row(consumer: Text, which: String, cpus: f64, all: f64) -> Vec<Text> {
     let share = if all > 0.0 {
         Text::from(glued(&with_minus(&Share(cpus / all).to_string())))
     } else {
-        Text::of(Tone::Faint, "-")
+        Text::faint("-")
     };
     vec![consumer, which.into(), number(cpus).into(), share]
 }

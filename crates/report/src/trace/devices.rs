@@ -4,11 +4,7 @@ use samples::DeviceCounters;
 use units::{BitRate, Bytes, Nanos};
 
 use super::{Source, words};
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let trace = source.trace;
@@ -27,17 +23,17 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         if source.is_short() {
             caption += &format!(" {} is too short for rates.", trace.elapsed);
         }
-        blocks.push(Block::Table(Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) }));
+        blocks.push(Block::Table(Table { columns, rows, caption: Some(Text::faint(caption)) }));
     }
     let lost = trace.softnet.filter(|counted| counted.dropped > 0);
     blocks.extend(lost.map(|counted| {
-        let packets = phrases::count(counted.dropped, "packet", "packets");
+        let packets = phrases::count(counted.dropped, "packet");
         let phrase = format!(
             "The machine's backlog queues overflowed and dropped {packets} (net.core.netdev_max_backlog)."
         );
-        Block::Paragraph(Text::of(Tone::Bad, phrase))
+        Block::Paragraph(Text::bad(phrase))
     }));
-    (!blocks.is_empty()).then(|| section("Devices", blocks))
+    section_of("Devices", blocks)
 }
 
 fn row(device: &DeviceCounters, elapsed: Option<Nanos>) -> Vec<Text> {
@@ -54,7 +50,7 @@ fn row(device: &DeviceCounters, elapsed: Option<Nanos>) -> Vec<Text> {
         Text::of(tone, phrases::grouped(count))
     };
     vec![
-        Text::of(Tone::Strong, &device.device),
+        Text::strong(&device.device),
         packets(device.rx_packets),
         rate(device.rx_bytes),
         dropped(device.rx_dropped + device.rx_errors),

@@ -4,16 +4,12 @@ use findings::{PtraceCost, TraceSummary};
 use units::significant;
 
 use super::{Source, words};
-use crate::{
-    page::{Block, Depth, Section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let trace = source.trace;
-    let mut blocks = vec![Block::Paragraph(Text::of(Tone::Faint, words::length(trace)))];
-    blocks.extend(words::end(trace).map(|end| Block::Paragraph(Text::of(Tone::Strong, end))));
+    let mut blocks = vec![Block::Paragraph(Text::faint(words::length(trace)))];
+    blocks.extend(words::end(trace).map(|end| Block::Paragraph(Text::strong(end))));
     blocks.extend(trace.ptrace.as_ref().map(ptrace));
     blocks.extend(missing(trace));
     Some(Section { title: None, depth: Depth::Always, blocks })
@@ -21,7 +17,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 
 fn ptrace(ptrace: &PtraceCost) -> Block {
     let counted = significant(ptrace.counted.seconds(), 3);
-    let pairs = phrases::count(u64::from(ptrace.pairs), "slice", "slices");
+    let pairs = phrases::count(ptrace.pairs, "slice");
     let pace = ptrace.pace.map_or_else(
         || "its slowdown is unknown because it did too few reads and writes".to_owned(),
         |pace| format!("it made {} as many reads and writes as in the pauses between", words::left(&pace)),
@@ -33,19 +29,19 @@ fn ptrace(ptrace: &PtraceCost) -> Block {
          followed by a pause): {pace}{cpu}. At least {stopped} of its threads were stopped at any time. Call times \
          include these stops; the split into running and waiting is unknown."
     );
-    Block::Paragraph(Text::of(Tone::Doubtful, phrase))
+    Block::Paragraph(Text::doubtful(phrase))
 }
 
 pub(super) fn missing(trace: &TraceSummary) -> Vec<Block> {
     let probes = trace.missing.iter().map(|missing| {
         let phrase = format!("Probe {} not available: {}.", missing.probe.word(), missing.reason);
-        Block::Paragraph(Text::of(Tone::Doubtful, phrase))
+        Block::Paragraph(Text::doubtful(phrase))
     });
     let overflowed = trace.overflowed.iter().filter(|overflow| overflow.events > 0).map(|overflow| {
-        let events = phrases::count(overflow.events, "event", "events");
+        let events = phrases::count(overflow.events, "event");
         let probe = overflow.probe.word();
         let phrase = format!("The probe {probe} ran out of space for {events}, so its numbers are too low.");
-        Block::Paragraph(Text::of(Tone::Bad, phrase))
+        Block::Paragraph(Text::bad(phrase))
     });
     probes.chain(overflowed).collect()
 }

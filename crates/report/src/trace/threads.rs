@@ -7,11 +7,7 @@ use super::{
     calls::{OptionalColumn, RATE, and_more, present, result, thread},
     words,
 };
-use crate::{
-    page::{Block, Section, Table, left, right, section},
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 const COLUMNS: &[OptionalColumn] = &[
     OptionalColumn { title: "Calls", of: |row| Some(phrases::grouped(row.count.calls)) },
@@ -38,7 +34,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     columns.extend(numbers.iter().map(|shown| right(shown.title)));
     columns.push(left("Longest in"));
     let row = |row: &TracedCall| {
-        let mut phrase = vec![Text::of(Tone::Strong, thread(row).unwrap_or_default())];
+        let mut phrase = vec![Text::strong(thread(row).unwrap_or_default())];
         phrase.extend(in_processes.then(|| Text::from(process(row))));
         phrase.extend(numbers.iter().map(|shown| result(*shown, row)));
         phrase.push(row.count.call.as_str().into());
@@ -48,8 +44,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Table(Table { columns, rows, caption: None })];
     let more = threads.len().saturating_sub(source.top);
     if more > 0 {
-        let phrase = and_more(&phrases::count(more as u64, "more thread", "more threads"), threads.len());
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, phrase)));
+        let phrase = and_more(&phrases::count(more, "more thread"), threads.len());
+        blocks.push(Block::Paragraph(Text::faint(phrase)));
     }
     Some(section("Threads", blocks))
 }

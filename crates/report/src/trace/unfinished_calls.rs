@@ -1,12 +1,7 @@
 //! System calls still in progress, which no count includes.
 
 use super::{Source, calls::and_more};
-use crate::{
-    page::{Block, Section, Table, section},
-    phrases,
-    sections::unfinished_calls,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases, sections::unfinished_calls};
 
 const CAPTION: &str = "Calls that started during the trace and did not end; they are in no other table.";
 
@@ -16,11 +11,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if shown.is_empty() {
         return None;
     }
-    let caption = Some(Text::of(Tone::Faint, CAPTION));
+    let caption = Some(Text::faint(CAPTION));
     let mut blocks = vec![Block::Table(Table { caption, ..unfinished_calls::table(shown) })];
     if !folded.is_empty() {
-        let more = phrases::count(folded.len() as u64, "more call", "more calls");
-        blocks.push(Block::Paragraph(Text::of(Tone::Faint, and_more(&more, calls.len()))));
+        let more = phrases::count(folded.len(), "more call");
+        blocks.push(Block::Paragraph(Text::faint(and_more(&more, calls.len()))));
     }
     Some(section("Unfinished calls", blocks))
 }

@@ -9,9 +9,8 @@ use findings::VmSummary;
 use super::{Source, calls, cpu, head, threads, unfinished_calls, words};
 use crate::{
     harmless::in_a_line,
-    page::{Block, Page, Section, section},
+    page::{Page, *},
     sections::verdict,
-    text::{Text, Tone},
 };
 
 pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
@@ -36,7 +35,7 @@ pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
 fn claims(summary: &VmSummary) -> Section {
     let blocks: Vec<Block> = summary.findings.iter().flat_map(verdict::claim).collect();
     let nothing = "No costly setting was found from the host.";
-    let nothing = || vec![Block::Paragraph(Text::of(Tone::Good, nothing))];
+    let nothing = || vec![Block::Paragraph(Text::good(nothing))];
     section("Findings", if blocks.is_empty() { nothing() } else { blocks })
 }
 

@@ -26,7 +26,7 @@ pub(super) fn target(target: &TraceTarget) -> String {
 }
 
 pub(super) fn length(trace: &TraceSummary) -> String {
-    let cpus = phrases::count(u64::from(trace.cpus), "CPU", "CPUs");
+    let cpus = phrases::count(trace.cpus, "CPU");
     format!("{} s, {cpus}, {}", significant(trace.elapsed.seconds(), 3), phrases::moment(trace.started))
 }
 
@@ -86,7 +86,7 @@ fn counted(processes: &[TracedProcess]) -> String {
     match processes {
         [] => "no process at the start".to_owned(),
         _ => {
-            let count = phrases::count(processes.len() as u64, "process", "processes");
+            let count = phrases::count_of(processes.len(), "process", "processes");
             format!("{count} ({})", names(processes))
         }
     }

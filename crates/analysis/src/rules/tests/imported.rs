@@ -18,7 +18,7 @@ fn number(text: &str) -> f64 {
     text.parse().expect("the table holds numbers")
 }
 
-pub(super) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
+pub(in crate::rules) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
     let mut run = imported("vhost.log", "iperf3 text");
     for row in rows(VHOST).iter().filter(|row| keep(row[0], row[1])) {
         let rates: Vec<f64> = row[2].split(' ').map(|rate| number(rate) * 1e9).collect();
@@ -28,7 +28,7 @@ pub(super) fn vhost(keep: fn(&str, &str) -> bool) -> Fixture {
     named(run, "vhost.log", "iperf3 text")
 }
 
-pub(super) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
+pub(in crate::rules) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
     let mut run = imported("queues.md", "table");
     add_path(&mut run, "vmbr0");
     for row in rows(QUEUES) {
@@ -47,7 +47,7 @@ pub(super) fn queues(keep: fn(u32, u32) -> bool) -> Fixture {
     named(run, "queues.md", "table")
 }
 
-pub(super) fn syscalls(test: &str) -> Fixture {
+pub(in crate::rules) fn syscalls(test: &str) -> Fixture {
     let own: Vec<SyscallCount> =
         rows(SYSCALLS).iter().filter(|row| row[0] == test).map(|row| call(row)).collect();
     assert!(!own.is_empty(), "no test {test}");
@@ -79,14 +79,14 @@ fn call(row: &[&str]) -> SyscallCount {
     }
 }
 
-pub(super) fn split(mut run: Fixture) -> Fixture {
+pub(in crate::rules) fn split(mut run: Fixture) -> Fixture {
     run.each("client-to-server/iperf3", |trial| {
         trial.syscalls.iter_mut().for_each(|count| count.running = Some(Nanos(count.calls * 1000)));
     });
     run
 }
 
-pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
+pub(in crate::rules) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
     let mut run = imported("latency.md", "table");
     add_path(&mut run, "kvm-kvm");
     let time = |name, micros: f64| (name, Quantity::Time, micros * 1000.0);
@@ -99,7 +99,7 @@ pub(super) fn percentiles(median_micros: f64, tail_micros: f64) -> Fixture {
     run
 }
 
-pub(super) fn configurations(without: f64, with: f64) -> Fixture {
+pub(in crate::rules) fn configurations(without: f64, with: f64) -> Fixture {
     let mut run = imported("kvm.md", "table");
     add_path(&mut run, "machines");
     for (name, rate) in [("BM-BM", 23.5e9), ("KVM-KVM", without), ("KVM-KVM-vhost", with)] {

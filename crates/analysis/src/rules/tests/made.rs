@@ -14,7 +14,7 @@ use crate::fixtures::{Fixture, datagrams_at, ping_of, ping_settings, stream_at, 
 
 pub(super) const UPPER: &str = "vxlan-to-vxlan/bulk";
 
-pub(super) fn nested(rate: f64) -> Fixture {
+pub(in crate::rules) fn nested(rate: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).path("vxlan-to-vxlan", &["wire", "vxlan"]);
     run.stream("plain", &[], 10e9).stream("vxlan-to-vxlan", &[], rate);
@@ -22,14 +22,14 @@ pub(super) fn nested(rate: f64) -> Fixture {
     run
 }
 
-pub(super) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture {
+pub(in crate::rules) fn two(factor: &str, one: (&str, f64), other: (&str, f64)) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.stream("plain", &[(factor, one.0)], one.1).stream("plain", &[(factor, other.0)], other.1);
     run
 }
 
-pub(super) fn unreadable(parts: &[&str]) -> Fixture {
+pub(in crate::rules) fn unreadable(parts: &[&str]) -> Fixture {
     let mut run = nested(9e9);
     let reason = "it was altered in storage (checksum)".to_owned();
     let part = |what: &&str| UnreadablePart { part: (*what).to_owned(), reason: reason.clone() };
@@ -37,7 +37,7 @@ pub(super) fn unreadable(parts: &[&str]) -> Fixture {
     run
 }
 
-pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
+pub(in crate::rules) fn resumed_on(kernels: &[&str]) -> Fixture {
     let mut run = nested(9e9);
     let began = run.environment().clone();
     let change = |kernel: &&str| MachineChange {
@@ -49,7 +49,7 @@ pub(super) fn resumed_on(kernels: &[&str]) -> Fixture {
     run
 }
 
-pub(super) fn limited_to(cpus: f64) -> Fixture {
+pub(in crate::rules) fn limited_to(cpus: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.workload_limits = vec![WorkloadLimit {
         host: "a".into(),
@@ -61,13 +61,13 @@ pub(super) fn limited_to(cpus: f64) -> Fixture {
     run
 }
 
-pub(super) fn mtu(carried: u32) -> Fixture {
+pub(in crate::rules) fn mtu(carried: u32) -> Fixture {
     let mut run = nested(9e9);
     run.each(UPPER, |trial| trial.path_check = PathCheck { mtu: Some(carried), black_hole: None });
     run
 }
 
-pub(super) fn levels(rates: &[f64; 2]) -> Fixture {
+pub(in crate::rules) fn levels(rates: &[f64; 2]) -> Fixture {
     let mut run = nested(9e9);
     run.each(UPPER, |trial| {
         let near = |rate: f64| rate * (1.0 + f64::from(trial.block) / 1000.0);
@@ -77,7 +77,7 @@ pub(super) fn levels(rates: &[f64; 2]) -> Fixture {
     unpinned(run, UPPER)
 }
 
-pub(super) fn beginning(first: &[f64]) -> Fixture {
+pub(in crate::rules) fn beginning(first: &[f64]) -> Fixture {
     let steady = (first.len()..20).map(|at| 9e9 * if at % 2 == 0 { 0.999 } else { 1.001 });
     let rates: Vec<f64> = [9e9].into_iter().chain(first.iter().copied()).chain(steady).collect();
     let mut run = Fixture::new(6);
@@ -87,7 +87,7 @@ pub(super) fn beginning(first: &[f64]) -> Fixture {
 }
 
 /// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate, ±1 % in turn.
-pub(super) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
+pub(in crate::rules) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
     let mut run = Fixture::new(1);
@@ -103,14 +103,14 @@ const WAVE: [f64; 60] = [
     9.20, 9.51, 7.98, 8.62, 7.58, 8.53, 9.10, 9.45, 9.41, 9.29, 9.15, 10.16, 10.21, 10.40,
 ];
 
-pub(super) fn wandering() -> Fixture {
+pub(in crate::rules) fn wandering() -> Fixture {
     let rates: Vec<f64> = WAVE.iter().take(1).chain(&WAVE).map(|rate| rate * 1e9).collect();
     let mut run = Fixture::new(1);
     run.path("plain", &["wire"]).imported("plain", "bulk", &[], stream_at(&rates));
     run
 }
 
-pub(super) fn fleet(rate: impl Fn(&str, &str) -> f64) -> Fixture {
+pub(in crate::rules) fn fleet(rate: impl Fn(&str, &str) -> f64) -> Fixture {
     let hosts = ["a", "b", "c", "d"];
     let mut run = Fixture::new(6);
     for (from, to) in hosts.into_iter().flat_map(|from| hosts.map(|to| (from, to))) {
@@ -121,7 +121,7 @@ pub(super) fn fleet(rate: impl Fn(&str, &str) -> f64) -> Fixture {
     run
 }
 
-pub(super) fn losing(lost: i64) -> Fixture {
+pub(in crate::rules) fn losing(lost: i64) -> Fixture {
     let mut run = Fixture::new(1);
     run.path("plain", &["wire"]).imported(
         "plain",
@@ -138,7 +138,7 @@ fn unpinned(mut run: Fixture, result: &str) -> Fixture {
     run
 }
 
-pub(super) fn swinging(by: f64) -> Fixture {
+pub(in crate::rules) fn swinging(by: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).ping("plain", &[], 40_000.0);
     run.each("plain/ping", |trial| {
@@ -148,7 +148,7 @@ pub(super) fn swinging(by: f64) -> Fixture {
     run
 }
 
-pub(super) fn swaying(by: f64) -> Fixture {
+pub(in crate::rules) fn swaying(by: f64) -> Fixture {
     let mut run = nested(10e9);
     run.each(UPPER, |trial| {
         let sign = if trial.block % 2 == 0 { 1.0 } else { -1.0 };
@@ -157,7 +157,7 @@ pub(super) fn swaying(by: f64) -> Fixture {
     run
 }
 
-pub(super) fn cut_off(reach: f64) -> Fixture {
+pub(in crate::rules) fn cut_off(reach: f64) -> Fixture {
     let mut run = nested(9e9);
     run.record.header.design =
         Design { budget: Some(Nanos::from_secs(60)), precision: Some(0.02), ..Design::default() };
@@ -172,14 +172,14 @@ pub(super) fn cut_off(reach: f64) -> Fixture {
     run
 }
 
-pub(super) fn retransmitting(segments: u32) -> Fixture {
+pub(in crate::rules) fn retransmitting(segments: u32) -> Fixture {
     let mut run = nested(9e9);
     // 1.125 GB after the warm-up is 777 thousand segments.
     run.each(UPPER, |trial| tcp(trial, 2, |tcp| tcp.retransmits = segments));
     run
 }
 
-pub(super) fn stalled(last: usize) -> Fixture {
+pub(in crate::rules) fn stalled(last: usize) -> Fixture {
     let mut run = nested(9e9);
     run.each(UPPER, |trial| {
         let Measurement::Stream(data) = &mut trial.measurement else { return };
@@ -202,7 +202,7 @@ fn every_tcp(run: &mut Fixture, change: impl Fn(&mut TcpSample)) {
 
 /// Senders limited by their own buffer for this time in each interval of 250 ms, with a window of 64 KiB if
 /// `fixed`.
-pub(super) fn buffered(millis: u64, fixed: bool) -> Fixture {
+pub(in crate::rules) fn buffered(millis: u64, fixed: bool) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| tcp.send_buffer_limited = Nanos::from_millis(millis));
     let window = fixed.then_some(Bytes(65_536));
@@ -212,14 +212,14 @@ pub(super) fn buffered(millis: u64, fixed: bool) -> Fixture {
 
 /// Senders limited by the receiver's window for this time in each interval of 250 ms. The receiving thread is
 /// busy for `busy_millis` per second.
-pub(super) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
+pub(in crate::rules) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| tcp.receive_window_limited = Nanos::from_millis(millis));
     run.each(UPPER, |trial| trial.cpu.threads[1].busy = Nanos::from_millis(busy_millis));
     run
 }
 
-pub(super) fn stream_load(run: &mut Fixture, result: &str, change: impl Fn(&mut StreamSettings)) {
+pub(in crate::rules) fn stream_load(run: &mut Fixture, result: &str, change: impl Fn(&mut StreamSettings)) {
     for record in run.record.header.results.iter_mut().filter(|record| record.id == result) {
         let samples::WorkloadSource::Load(WorkloadSettings::Stream(load)) = &mut record.sent else {
             unreachable!("it is a stream")
@@ -229,7 +229,7 @@ pub(super) fn stream_load(run: &mut Fixture, result: &str, change: impl Fn(&mut 
 }
 
 /// A round trip of a millisecond at 9 Gbit/s, i.e. 1.125 MB in flight.
-pub(super) fn windowed(least_micros: u64, window: u64) -> Fixture {
+pub(in crate::rules) fn windowed(least_micros: u64, window: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| {
         (tcp.rtt, tcp.cwnd) = (Nanos::from_millis(1), Bytes(window));
@@ -239,7 +239,7 @@ pub(super) fn windowed(least_micros: u64, window: u64) -> Fixture {
 }
 
 /// One of two CPUs spends `softirq_millis` per second in softirqs, and the other is busy for `other_millis`.
-pub(super) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
+pub(in crate::rules) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(UPPER, |trial| {
         let cpu = |cpu, busy, softirq| CpuTimes {
@@ -253,7 +253,7 @@ pub(super) fn interrupted(softirq_millis: u64, other_millis: u64) -> Fixture {
     run
 }
 
-pub(super) fn warned(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixture {
+pub(in crate::rules) fn warned(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixture {
     let mut run = nested(9e9);
     let add = |trial: &mut Trial| trial.warnings.push(warning(0.9 + 0.04 * f64::from(trial.block)));
     run.each(UPPER, |trial| {
@@ -266,7 +266,7 @@ pub(super) fn warned(trials: u32, warning: fn(f64) -> ValidityWarning) -> Fixtur
 
 /// A tunnel at half the rate uses `millis` CPU-milliseconds per second, and the path below 1000. The senders
 /// are saturated.
-pub(super) fn costly(millis: u64) -> Fixture {
+pub(in crate::rules) fn costly(millis: u64) -> Fixture {
     let mut run = nested(5e9);
     for (result, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
         run.each(result, |trial| {
@@ -280,29 +280,29 @@ pub(super) fn costly(millis: u64) -> Fixture {
 }
 
 /// cubic at 10 Gbit/s and bbr at this rate, as reported by the sender's socket.
-pub(super) fn use_bbr(trial: &mut Trial) {
+pub(in crate::rules) fn use_bbr(trial: &mut Trial) {
     let Measurement::Stream(data) = &mut trial.measurement else { return };
     data.flows[0].sender.socket.congestion = Some("bbr".into());
 }
 
-pub(super) fn paced(rate: f64) -> Fixture {
+pub(in crate::rules) fn paced(rate: f64) -> Fixture {
     let mut run = two("congestion", ("cubic", 10e9), ("bbr", rate));
     run.each("plain/bulk/congestion=bbr", use_bbr);
     run
 }
 
-pub(super) fn steady(rate: f64) -> Fixture {
+pub(in crate::rules) fn steady(rate: f64) -> Fixture {
     let mut run = Fixture::new(4);
     run.path("plain", &["network"]).measured("plain", "bulk", stream_settings(), &stream_of(rate));
     run.each("plain/bulk", use_bbr);
     run
 }
 
-pub(super) fn reverse(rate: f64) -> Fixture {
+pub(in crate::rules) fn reverse(rate: f64) -> Fixture {
     two("direction", ("forward", 10e9), ("reverse", rate)).logged()
 }
 
-pub(super) fn both_ways(reverse: f64) -> Fixture {
+pub(in crate::rules) fn both_ways(reverse: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9);
     run.each("plain/bulk", |trial| {
@@ -318,7 +318,7 @@ pub(super) fn both_ways(reverse: f64) -> Fixture {
 }
 
 /// Datagrams of `payload` bytes over a path with an MTU of 1500.
-pub(super) fn datagrams(payload: u64) -> Fixture {
+pub(in crate::rules) fn datagrams(payload: u64) -> Fixture {
     let WorkloadSettings::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
     let load = StreamSettings { transport: Transport::Udp, message: Bytes(payload), ..settings };
     let mut run = Fixture::new(6);
@@ -335,7 +335,7 @@ pub(super) fn datagrams(payload: u64) -> Fixture {
 }
 
 /// Two thousand round trips of 40 µs, four of which took `times` times as long.
-pub(super) fn tailed(times: u64) -> Fixture {
+pub(in crate::rules) fn tailed(times: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).ping("plain", &[], 40_000.0);
     run.each("plain/ping", |trial| trial.measurement = slow_at_times(40_000, 4, times));
@@ -343,7 +343,7 @@ pub(super) fn tailed(times: u64) -> Fixture {
 }
 
 /// Two paths with the same median. The second's tail is `times` times as long.
-pub(super) fn longer_tailed(times: u64) -> Fixture {
+pub(in crate::rules) fn longer_tailed(times: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).path("bridged", &["wire", "bridge"]);
     run.ping("plain", &[], 40_000.0).ping("bridged", &[], 40_000.0);
@@ -365,7 +365,7 @@ fn slow_at_times(nanos: u64, slow: u64, times: u64) -> Measurement {
     })
 }
 
-pub(super) fn asked(rate: f64) -> Fixture {
+pub(in crate::rules) fn asked(rate: f64) -> Fixture {
     let WorkloadSettings::Stream(settings) = stream_settings() else { unreachable!("it is a stream") };
     let load = WorkloadSettings::Stream(StreamSettings { rate: Some(BitRate(10e9)), ..settings });
     let mut run = Fixture::new(6);
@@ -373,7 +373,7 @@ pub(super) fn asked(rate: f64) -> Fixture {
     run
 }
 
-pub(super) fn woken(micros: u64) -> Fixture {
+pub(in crate::rules) fn woken(micros: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]);
     run.measured(
@@ -387,14 +387,14 @@ pub(super) fn woken(micros: u64) -> Fixture {
     run
 }
 
-pub(super) fn processor(model: &str) -> Fixture {
+pub(in crate::rules) fn processor(model: &str) -> Fixture {
     let mut run = nested(9e9);
     run.environment().virtual_machine = true;
     run.environment().cpu_model = Some(model.into());
     run
 }
 
-pub(super) fn queued(results: &[(&str, f64, u64)]) -> Fixture {
+pub(in crate::rules) fn queued(results: &[(&str, f64, u64)]) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["tap"]);
     for (queues, rate, busy) in results {
@@ -408,13 +408,13 @@ pub(super) fn queued(results: &[(&str, f64, u64)]) -> Fixture {
     run
 }
 
-pub(super) fn pinged() -> Fixture {
+pub(in crate::rules) fn pinged() -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).measured("plain", "ping", ping_settings(), &ping_of(40_000.0));
     run
 }
 
-pub(super) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
+pub(in crate::rules) fn disturbed(blocks: fn(u32) -> bool) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 1e9).each("plain/bulk", |trial| {
         let by = vec![samples::Disturber { process: Some("cc1".into()), cpus: 1.2 }];
@@ -450,7 +450,7 @@ fn shrinks(run: &mut Fixture, workload: &str, touched: bool, method: BalloonMeth
     });
 }
 
-pub(super) fn balloons(faster: f64) -> Fixture {
+pub(in crate::rules) fn balloons(faster: f64) -> Fixture {
     let mut run = Fixture::new(6);
     for (method, seconds) in [(BalloonMethod::VirtioBalloon, 0.5 * faster), (BalloonMethod::VirtioMem, 0.5)] {
         run.path(method.word(), &[]);
@@ -460,7 +460,7 @@ pub(super) fn balloons(faster: f64) -> Fixture {
 }
 
 /// Half a second per GiB, of which QEMU spends `seconds` on freeing the memory.
-pub(super) fn freeing(seconds: f64) -> Fixture {
+pub(in crate::rules) fn freeing(seconds: f64) -> Fixture {
     let method = BalloonMethod::VirtioBalloon;
     let (mut run, id) = (Fixture::new(1), format!("{}/shrink", method.word()));
     run.path(method.word(), &[]);
@@ -478,4 +478,12 @@ pub(super) fn freeing(seconds: f64) -> Fixture {
     };
     run.probed(&id).seen(&id, |_, seen| seen.syscalls = vec![call("fallocate"), call("madvise")]);
     run
+}
+
+pub(in crate::rules) fn busy_sender(busy: f64) -> ValidityWarning {
+    ValidityWarning::GeneratorLimited { end: "client".into(), busy }
+}
+
+pub(in crate::rules) fn busy_receiver(busy: f64) -> ValidityWarning {
+    ValidityWarning::ReceiverLimited { end: "server".into(), busy }
 }

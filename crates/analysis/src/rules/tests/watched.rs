@@ -15,7 +15,7 @@ use crate::fixtures::{Fixture, ping_of, stream_of};
 const BULK: &str = "plain/bulk";
 const PING: &str = "plain/ping";
 
-pub(super) fn slowed(by: f64, swing: f64) -> Fixture {
+pub(in crate::rules) fn slowed(by: f64, swing: f64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
     run.each(BULK, |trial| {
@@ -27,7 +27,7 @@ pub(super) fn slowed(by: f64, swing: f64) -> Fixture {
 }
 
 /// One second on two CPUs with 1.2 CPU-seconds busy, of which `millis` are unattributed.
-pub(super) fn unowned(millis: u64) -> Fixture {
+pub(in crate::rules) fn unowned(millis: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).stream("plain", &[], 10e9).probed(BULK);
     run.seen(BULK, |_, seen| {
@@ -39,7 +39,7 @@ pub(super) fn unowned(millis: u64) -> Fixture {
     run
 }
 
-pub(super) fn traced_softirq(millis: u64) -> Fixture {
+pub(in crate::rules) fn traced_softirq(millis: u64) -> Fixture {
     let mut run = nested(9e9);
     run.probed(super::made::UPPER).seen(super::made::UPPER, |_, seen| {
         seen.cpu = Some(attributed(vec![
@@ -51,7 +51,7 @@ pub(super) fn traced_softirq(millis: u64) -> Fixture {
     run
 }
 
-pub(super) fn attributed(shares: Vec<ConsumerShare>) -> AttributedCpu {
+pub(in crate::rules) fn attributed(shares: Vec<ConsumerShare>) -> AttributedCpu {
     AttributedCpu {
         source: AttributionSource::Traced,
         reason: None,
@@ -63,11 +63,11 @@ pub(super) fn attributed(shares: Vec<ConsumerShare>) -> AttributedCpu {
     }
 }
 
-pub(super) fn share(consumer: CpuConsumer, cpu: Option<u32>, millis: u64) -> ConsumerShare {
+pub(in crate::rules) fn share(consumer: CpuConsumer, cpu: Option<u32>, millis: u64) -> ConsumerShare {
     ConsumerShare { consumer, process: None, thread: None, cpu, time: Nanos::from_millis(millis) }
 }
 
-pub(super) fn tunnelled(micros: u64) -> Fixture {
+pub(in crate::rules) fn tunnelled(micros: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["vxlan", "wire"]).ping("plain", &[], 20_000.0).probed(PING);
     run.each(PING, |trial| trial.measurement = ping_of(20_000.0));
@@ -113,7 +113,7 @@ fn latency_breakdown(micros: u64) -> MessagePath {
 }
 
 /// This many of 100,000 packets were dropped in each trial.
-pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
+pub(in crate::rules) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(super::made::UPPER, |trial| {
         let qdisc = QdiscCounters { kind: "tbf".into(), drops: by_qdisc, ..QdiscCounters::default() };
@@ -137,7 +137,7 @@ pub(super) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
     run
 }
 
-pub(super) fn shaped(overlimits: u64) -> Fixture {
+pub(in crate::rules) fn shaped(overlimits: u64) -> Fixture {
     let mut run = dropping(0, 0);
     run.each(super::made::UPPER, |trial| {
         let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
@@ -146,7 +146,7 @@ pub(super) fn shaped(overlimits: u64) -> Fixture {
     run
 }
 
-pub(super) fn policed(dropped: u64) -> Fixture {
+pub(in crate::rules) fn policed(dropped: u64) -> Fixture {
     let mut run = dropping(0, 0);
     let policer = PolicerCounters {
         bits_per_second: 500_000_000,
@@ -162,7 +162,7 @@ pub(super) fn policed(dropped: u64) -> Fixture {
 }
 
 /// A host refused the packets of the only attempt.
-pub(super) fn refused(insert_failed: u64, checksum_errors: u64) -> Fixture {
+pub(in crate::rules) fn refused(insert_failed: u64, checksum_errors: u64) -> Fixture {
     let mut run = black_hole(None);
     let host = HostCounters {
         host: "b".into(),
@@ -176,7 +176,7 @@ pub(super) fn refused(insert_failed: u64, checksum_errors: u64) -> Fixture {
     run
 }
 
-pub(super) fn throttled(periods: u64) -> Fixture {
+pub(in crate::rules) fn throttled(periods: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(super::made::UPPER, |trial| {
         trial.cpu.throttled = vec![CpuThrottling {
@@ -191,7 +191,7 @@ pub(super) fn throttled(periods: u64) -> Fixture {
     run
 }
 
-pub(super) fn black_hole(device: Option<&str>) -> Fixture {
+pub(in crate::rules) fn black_hole(device: Option<&str>) -> Fixture {
     let mut run = nested(9e9);
     run.path("hole", &["wire"]).stream("hole", &[], 1e9);
     let result = "hole/bulk".to_owned();

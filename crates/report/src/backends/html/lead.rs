@@ -1,6 +1,6 @@
 //! Moves the first chart that repeats a table to the summary, so that a page starts with the answer and a chart.
 
-use crate::page::{Block, Depth, Page, Section};
+use crate::page::{Page, *};
 
 pub(super) fn with_chart(page: &Page) -> Page {
     let mut page = page.clone();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{super::escape::html, anchors::Anchors, inline};
 use crate::{
     chart::{self, Weight},
-    page::{Align, Column, Table},
-    text::{GLUE, SOFT, Text, Tone},
+    page::{Align, *},
+    text::{GLUE, SOFT},
 };
 
 /// Sizes in CSS pixels, as in the style sheet.

@@ -1,6 +1,6 @@
 //! Escapes text so that Markdown renders it literally.
 
-use crate::text::{Span, Text, Tone};
+use crate::{page::*, text::Span};
 
 pub(super) fn inline(text: &Text) -> String {
     let joined = text.0.iter().map(span).collect::<String>();
@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn markers_touch_the_marked_text() {
-        check(&Text::of(Tone::Strong, " much ").and(Tone::Plain, "lost"), "**much** lost");
-        check(&Text::of(Tone::Code, "a`b"), "``a`b``");
-        check(&Text::of(Tone::Code, "`"), "`` ` ``");
+        check(&Text::strong(" much ").and_plain("lost"), "**much** lost");
+        check(&Text::code("a`b"), "``a`b``");
+        check(&Text::code("`"), "`` ` ``");
     }
 
     #[test]

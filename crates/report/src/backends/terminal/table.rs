@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::wrap::{Line, extent, indented, width_of, wrap};
 use crate::{
-    page::{Align, Column, Table},
-    text::{Span, Text, Tone, softened},
+    page::{Align, *},
+    text::Span,
 };
 
 const GAP: usize = 2;
@@ -34,7 +34,7 @@ pub(super) fn key_values(pairs: &[(String, Text)], width: usize) -> Vec<Line> {
     let natural = pairs.iter().map(|(key, _)| extent(&key.as_str().into()).1).max().unwrap_or(0);
     let keys = natural.min(width / 3);
     let pair = |(key, value): &(String, Text)| {
-        let row = [Text::of(Tone::Faint, key), value.clone()];
+        let row = [Text::faint(key), value.clone()];
         let aligns = [Align::Left, Align::Left];
         side_by_side(&row, &[keys, width.saturating_sub(keys + GAP)], &aligns)
     };
@@ -96,7 +96,7 @@ fn title(column: &Column) -> Text {
         .split(' ')
         .map(|word| if long(word) { softened(word) } else { word.to_owned() })
         .collect();
-    Text::of(Tone::Faint, words.join(" "))
+    Text::faint(words.join(" "))
 }
 
 fn side_by_side(row: &[Text], widths: &[usize], aligns: &[Align]) -> Vec<Line> {

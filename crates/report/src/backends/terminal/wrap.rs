@@ -2,7 +2,10 @@
 
 use console::measure_text_width;
 
-use crate::text::{GLUE, SOFT, Span, Text, Tone};
+use crate::{
+    page::*,
+    text::{GLUE, SOFT, Span},
+};
 
 pub(super) type Line = Vec<Span>;
 
@@ -154,7 +157,7 @@ mod tests {
 
     #[test]
     fn preserves_tones_across_lines() {
-        let text = Text::of(Tone::Bad, "lost much").and(Tone::Plain, ", indeed");
+        let text = Text::bad("lost much").and_plain(", indeed");
         let lines = wrap(&text, 6);
         assert_eq!(lines[0][0].tone, Tone::Bad);
         assert_eq!(lines[1].iter().map(|span| span.tone).collect::<Vec<_>>(), [Tone::Bad, Tone::Plain]);

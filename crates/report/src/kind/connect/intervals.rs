@@ -2,11 +2,7 @@
 
 use workload::{ConnectData, ConnectInterval};
 
-use crate::{
-    page::{Block, Table, left, right},
-    sections::intervals::span,
-    text::Text,
-};
+use crate::{page::*, sections::intervals::span};
 
 pub(crate) fn tables(connect: &ConnectData) -> Vec<Block> {
     if connect.intervals.is_empty() {

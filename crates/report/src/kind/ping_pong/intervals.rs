@@ -2,11 +2,7 @@
 
 use workload::{LatencyHistogram, PingPongData, PingPongInterval};
 
-use crate::{
-    page::{Block, Table, left, right},
-    sections::intervals::span,
-    text::Text,
-};
+use crate::{page::*, sections::intervals::span};
 
 pub(crate) fn tables(ping_pong: &PingPongData) -> Vec<Block> {
     if ping_pong.intervals.is_empty() {

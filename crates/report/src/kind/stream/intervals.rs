@@ -2,11 +2,7 @@
 
 use workload::{DatagramSample, EndSeries, Flow, Interval, StreamData, TcpSample};
 
-use crate::{
-    page::{Block, Column, Table, left, right},
-    sections::intervals::span,
-    text::{Text, Tone},
-};
+use crate::{page::*, sections::intervals::span};
 
 const FLOWS: usize = 4;
 
@@ -132,9 +128,9 @@ fn value<T>(sample: Option<&T>, extra: &Extra<T>) -> Text {
 
 fn total(end: &EndSeries, tcp: &[Extra<TcpSample>], datagrams: &[Extra<DatagramSample>]) -> Vec<Text> {
     let mut row = vec![
-        Text::of(Tone::Strong, format!("total, {:.2} s", end.elapsed().seconds())),
+        Text::strong(format!("total, {:.2} s", end.elapsed().seconds())),
         end.bytes().to_string().into(),
-        Text::of(Tone::Strong, end.rate().to_string()),
+        Text::strong(end.rate().to_string()),
     ];
     let totals = tcp.iter().map(|extra| extra.total).chain(datagrams.iter().map(|extra| extra.total));
     row.extend(totals.map(|total| total.map_or_else(Text::default, |total| total(end).into())));

@@ -4,12 +4,7 @@ use findings::{Answer, ConsumerUnit, FrontierPoint};
 use units::Share;
 
 use super::{Source, cpus};
-use crate::{
-    labels,
-    page::{Block, Column, Table, left, right},
-    phrases, pictures,
-    text::{Text, Tone},
-};
+use crate::{labels, page::*, phrases, pictures};
 
 pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     if answer.frontier.is_empty() {
@@ -22,7 +17,7 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     let table = Table {
         columns: columns(&factors, consumers, unit),
         rows: answer.frontier.iter().map(|point| row(answer, point, &factors, consumers, unit)).collect(),
-        caption: Some(Text::of(Tone::Faint, caption(answer))),
+        caption: Some(Text::faint(caption(answer))),
     };
     let heading =
         Block::Heading("Pareto front: no other setting is better for the same or less CPU time".into());
@@ -59,9 +54,8 @@ fn row(
     consumers: &[String],
     unit: ConsumerUnit,
 ) -> Vec<Text> {
-    let dash = || Text::of(Tone::Faint, "-");
-    let level =
-        |factor: &&str| point.levels.get(*factor).map_or_else(dash, |level| Text::of(Tone::Strong, level));
+    let dash = || Text::faint("-");
+    let level = |factor: &&str| point.levels.get(*factor).map_or_else(dash, Text::strong);
     let attributed = |consumer: &String| {
         let cost = point.consumers.iter().find(|cost| cost.consumer == *consumer);
         cost.map_or_else(dash, |cost| bare(cost.value, cost.unit).into())

@@ -7,11 +7,10 @@ use workload::Metric;
 use super::Source;
 use crate::{
     chart::Chart,
-    page::{Bar, Bars, Block},
+    page::{Bar, Bars, *},
     phrases,
     pictures::sweep,
     quantity::Scale,
-    text::{Text, Tone, glued},
 };
 
 pub(super) fn blocks(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Vec<Block> {
@@ -26,17 +25,17 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer, knee: &Knee) -> Vec<B
 fn phrase(metric: Metric, knee: &Knee) -> Text {
     let Knee { factor, level, plausible, .. } = knee;
     let last = knee.curve.last().is_some_and(|(label, _)| label == level);
-    let factor = Text::of(Tone::Strong, format!("{factor}: "));
+    let factor = Text::strong(format!("{factor}: "));
     if last && plausible.len() <= 1 {
         let grows = format!("still improving at the last level, {level}");
-        return factor.and(Tone::Plain, grows);
+        return factor.and_plain(grows);
     }
     let allow = match plausible.as_slice() {
         [first, .., last] => format!(" (the data allow {first} to {last})"),
         _ => String::new(),
     };
     let falls = knee.falls_at.as_ref().map_or_else(String::new, |at| format!("; worse again from {at}"));
-    factor.and(Tone::Plain, format!("plateau from {level} on{allow}: {}{falls}", plateau(metric, knee)))
+    factor.and_plain(format!("plateau from {level} on{allow}: {}{falls}", plateau(metric, knee)))
 }
 
 fn plateau(metric: Metric, knee: &Knee) -> String {
@@ -52,8 +51,8 @@ fn plateau(metric: Metric, knee: &Knee) -> String {
 fn bar(metric: Metric, knee: &Knee, level: &str, value: f64) -> Bar {
     let text = Text::from(phrases::value(metric, value));
     let text = match level {
-        _ if level == knee.level => text.and(Tone::Good, " ◀"),
-        _ if knee.plausible.iter().any(|plausible| plausible == level) => text.and(Tone::Faint, " ◁"),
+        _ if level == knee.level => text.and_good(" ◀"),
+        _ if knee.plausible.iter().any(|plausible| plausible == level) => text.and_faint(" ◁"),
         _ => text,
     };
     Bar { label: level.into(), value, range: None, text, note: None }

@@ -4,10 +4,7 @@ use findings::{Findings, Grade, NoiseFloor, RunVerdict, StopReason, TrustReason}
 use units::Share;
 
 use super::{Scope, statement};
-use crate::{
-    phrases,
-    text::{Text, Tone},
-};
+use crate::{page::*, phrases};
 
 /// Below this floor, both directions are equal to two digits.
 const ALIKE: f64 = 0.05;
@@ -31,7 +28,7 @@ pub(super) fn text(findings: &Findings, scope: Scope, marked: bool) -> Text {
     let warning = warning.filter(|_| scope.warnings && !shows_serious(verdict));
     let text = Text::from(format!("{grade}: {}", facts.join("; ")));
     match warning {
-        Some(warning) => text.and(Tone::Doubtful, "; ").then(warning),
+        Some(warning) => text.and_doubtful("; ").then(warning),
         None => text,
     }
 }
@@ -56,9 +53,7 @@ fn reason(reason: &TrustReason) -> Option<String> {
         }
         TrustReason::Unclear { comparisons, of } => format!("{comparisons} of {of} comparisons unclear"),
         TrustReason::Warnings { results, of } => format!("warnings on {results} of {of} results"),
-        TrustReason::Skipped { results } => {
-            phrases::count(u64::from(*results), "result skipped", "results skipped")
-        }
+        TrustReason::Skipped { results } => phrases::count_of(*results, "result skipped", "results skipped"),
     })
 }
 

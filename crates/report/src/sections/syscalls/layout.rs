@@ -5,11 +5,7 @@ use samples::SyscallCount;
 use units::{Nanos, Share, significant};
 
 use super::shape::shape;
-use crate::{
-    page::{Column, Table, left, right},
-    phrases,
-    text::{Text, Tone, glued},
-};
+use crate::{page::*, phrases};
 
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
@@ -109,9 +105,9 @@ impl Layout {
     }
 
     fn row(&self, call: Call<'_>) -> Vec<Text> {
-        let unknown = || Text::of(Tone::Faint, self.unknown);
+        let unknown = || Text::faint(self.unknown);
         let mut row: Vec<Text> = self.whose.then(|| whose(call, self.alone).into()).into_iter().collect();
-        row.extend([Text::of(Tone::Strong, &call.count.call), phrases::grouped(call.count.calls).into()]);
+        row.extend([Text::strong(&call.count.call), phrases::grouped(call.count.calls).into()]);
         let share = || call.share.map_or_else(unknown, |share| glued(&Share(share).to_string()).into());
         row.extend(self.shared.then(share));
         let rate = || call.rate.map_or_else(unknown, |rate| rare(rate).into());
@@ -135,10 +131,10 @@ fn whose(call: Call<'_>, alone: bool) -> String {
     let count = call.count;
     // Most threads have the same name as their process.
     let thread = count.thread.clone().filter(|thread| count.process.as_ref() != Some(thread));
-    let several = (call.threads > 1).then(|| phrases::count(u64::from(call.threads), "thread", "threads"));
+    let several = (call.threads > 1).then(|| phrases::count(call.threads, "thread"));
     let process = count.process.clone().filter(|_| !alone);
-    let known = [count.end.clone(), process, thread.or(several)].into_iter().flatten();
-    known.collect::<Vec<_>>().join(", ")
+    let mut known = [count.end.clone(), process, thread.or(several)].into_iter().flatten();
+    known.join(", ")
 }
 
 fn time(time: Option<Nanos>) -> Option<String> {

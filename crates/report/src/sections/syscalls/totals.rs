@@ -4,11 +4,7 @@ use findings::{CallRates, Findings, ResultSummary};
 use workload::Work;
 
 use super::layout::rare;
-use crate::{
-    labels,
-    page::{Block, Table, left, right},
-    text::{Text, Tone},
-};
+use crate::{labels, page::*};
 
 type Row<'a> = (&'a ResultSummary, &'a CallRates);
 
@@ -17,8 +13,7 @@ pub(super) fn tables(findings: &Findings) -> Vec<Block> {
         let results = findings.results.iter().filter(|result| result.workload == workload);
         let rows: Vec<Row<'_>> = results.filter_map(|result| Some((result, super::rates(result)?))).collect();
         let (_, first) = rows.first().filter(|_| rows.len() > 1)?;
-        let heading =
-            Text::of(Tone::Strong, workload).and(Tone::Faint, format!(" (all calls {})", unit(first.work)));
+        let heading = Text::strong(workload).and_faint(format!(" (all calls {})", unit(first.work)));
         Some([Block::Heading(heading), Block::Table(table(&rows))])
     };
     labels::workloads(findings).into_iter().filter_map(of_workload).flatten().collect()
@@ -37,14 +32,14 @@ fn table(rows: &[Row<'_>]) -> Table {
     columns.extend(ends.iter().map(|end| right(format!("Of the {end}"))));
     columns.push(right("Together"));
     let row = |(result, rates): &Row<'_>| {
-        let dash = || Text::of(Tone::Faint, "-");
+        let dash = || Text::faint("-");
         let level = |factor: &&str| result.levels.get(*factor).cloned().map_or_else(dash, Text::from);
         let of_end = |end: &&str| {
             let known = rates.ends.iter().find(|calls| calls.end.as_deref() == Some(*end));
             // A missing end made no calls.
             known.map_or_else(|| "0".into(), |calls| rare(calls.rate).into())
         };
-        let mut row = vec![Text::of(Tone::Strong, &result.path)];
+        let mut row = vec![Text::strong(&result.path)];
         row.extend(factors.iter().map(level));
         row.extend(ends.iter().map(of_end));
         row.push(rare(rates.all).into());

@@ -5,9 +5,8 @@ use samples::{NegotiatedFeatures, VmDevice};
 use units::{BitRate, Bytes};
 
 use crate::{
-    page::{self, Block, Section, Table, detail, left, right},
+    page::{self, *},
     phrases,
-    text::{Text, Tone, glued},
     trace::words,
 };
 
@@ -19,7 +18,7 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
     let settings = ["Device", "Model", "Attached to", "Queues", "vhost", "MTU", "Qdisc"].map(left).to_vec();
     let rows = devices.iter().map(setting).collect();
     let caption = "Queues: in use by the guest, and available if more.";
-    let caption = Some(Text::of(Tone::Faint, caption));
+    let caption = Some(Text::faint(caption));
     let mut blocks = vec![Block::Table(Table { columns: settings, rows, caption })];
     let counted: Vec<&VmDevice> = devices.iter().filter(|device| device.counters.is_some()).collect();
     if !counted.is_empty() {
@@ -30,7 +29,7 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
         let caption = "Counted by the tap device: with offloads each may be many packets on the wire. The kernel \
              does not count tap queues separately; the guest's driver does (ethtool -S). Dropped: packets to the \
              guest that it did not receive in time.";
-        let caption = Some(Text::of(Tone::Faint, caption));
+        let caption = Some(Text::faint(caption));
         blocks.push(Block::Table(Table { columns, rows, caption }));
     }
     Some(page::section("Network devices", blocks))
@@ -45,12 +44,12 @@ fn setting(device: &VmDevice) -> Vec<Text> {
     let master = device.master.as_ref().map(|master| format!("{} ({})", master.name, master.kind));
     let model = device.model.clone();
     let vhost = match device.vhost {
-        Some(true) => Text::of(Tone::Good, "on"),
-        Some(false) => Text::of(Tone::Doubtful, "off"),
+        Some(true) => Text::good("on"),
+        Some(false) => Text::doubtful("off"),
         None => "-".into(),
     };
     vec![
-        Text::of(Tone::Strong, name(device)),
+        Text::strong(name(device)),
         known(model),
         known(master),
         known(queues(device)),
@@ -75,7 +74,7 @@ fn carried(summary: &VmSummary, device: &VmDevice) -> Vec<Text> {
     let rate = |bytes: Bytes| Text::from(glued(&BitRate(bytes.0 as f64 * 8.0 / seconds).to_string()));
     let dropped = counted.tx_dropped + counted.rx_dropped;
     vec![
-        Text::of(Tone::Strong, name(device)),
+        Text::strong(name(device)),
         packets(counted.rx_packets),
         rate(counted.rx_bytes),
         packets(counted.tx_packets),
@@ -102,7 +101,7 @@ fn of_device(device: &VmDevice) -> Vec<Block> {
     if pairs.is_empty() {
         return Vec::new();
     }
-    vec![Block::Heading(Text::of(Tone::Strong, name(device))), Block::KeyValues(pairs)]
+    vec![Block::Heading(Text::strong(name(device))), Block::KeyValues(pairs)]
 }
 
 fn negotiated(phrase: &NegotiatedFeatures) -> Vec<(String, Text)> {

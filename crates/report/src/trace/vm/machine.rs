@@ -4,9 +4,8 @@ use samples::{VmAccelerator, VmFacts};
 use units::significant;
 
 use crate::{
-    page::{self, Block, Section},
+    page::{self, *},
     phrases,
-    text::{Text, Tone},
 };
 
 pub(super) fn section(vm: &VmFacts) -> Section {
@@ -20,14 +19,14 @@ pub(super) fn section(vm: &VmFacts) -> Section {
     let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Text::from(value?))));
     let unread = vm.unread.iter().map(|unread| {
         let phrase = format!("Not read: {}: {}.", unread.what, unread.reason);
-        Block::Paragraph(Text::of(Tone::Doubtful, phrase))
+        Block::Paragraph(Text::doubtful(phrase))
     });
     let blocks = [Block::KeyValues(pairs.collect())].into_iter().chain(unread);
     page::section("Virtual machine", blocks.collect())
 }
 
 fn processor(vm: &VmFacts) -> String {
-    let cpus = vm.cpus.map(|cpus| phrases::count(u64::from(cpus), "CPU", "CPUs"));
+    let cpus = vm.cpus.map(|cpus| phrases::count(cpus, "CPU"));
     let model = vm.cpu.as_ref().map(|cpu| format!("model {cpu}"));
     let runs = match vm.accelerator {
         Some(VmAccelerator::Kvm) => "run by KVM",

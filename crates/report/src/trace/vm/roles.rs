@@ -4,10 +4,7 @@ use findings::{VmRoleCpu, VmSummary};
 use samples::{VmRole, VmThread};
 use units::{Share, significant};
 
-use crate::{
-    page::{self, Block, Section, Table, left, right},
-    text::{Text, Tone, glued},
-};
+use crate::page::{self, *};
 
 pub(super) fn section(summary: &VmSummary) -> Option<Section> {
     if summary.roles.is_empty() {
@@ -20,17 +17,14 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
     let rows = summary.roles.iter().map(|role| row(summary, role, is_run)).collect();
     let caption = "CPUs in use on average, according to the scheduler. Busiest: the busiest thread; at 1 it is \
          saturated. Waited: share of runnable time spent waiting for a host CPU.";
-    let table = Table { columns, rows, caption: Some(Text::of(Tone::Faint, caption)) };
+    let table = Table { columns, rows, caption: Some(Text::faint(caption)) };
     Some(page::section("CPU time by role", vec![Block::Table(table)]))
 }
 
 fn row(summary: &VmSummary, role: &VmRoleCpu, is_run: bool) -> Vec<Text> {
     let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| Share(share).to_string());
-    let mut row = vec![
-        Text::of(Tone::Strong, word(role.role)),
-        role.threads.to_string().into(),
-        number(role.cpus).into(),
-    ];
+    let mut row =
+        vec![Text::strong(word(role.role)), role.threads.to_string().into(), number(role.cpus).into()];
     row.extend(is_run.then(|| role.guest.map_or_else(|| "-".into(), |guest| number(guest).into())));
     row.push(number(role.busiest).into());
     row.push(Text::from(glued(&share(role.waited))));

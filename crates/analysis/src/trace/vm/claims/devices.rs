@@ -43,7 +43,7 @@ fn rate(summary: &VmSummary, device: &VmDevice) -> Option<f64> {
 
 fn severity(summary: &VmSummary, device: &VmDevice) -> Severity {
     let busy = rate(summary, device).is_some_and(|rate| rate > TRAFFIC);
-    if busy { Severity::Warning } else { Severity::Note }
+    Severity::warning_if(busy)
 }
 
 pub(super) fn packets(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {

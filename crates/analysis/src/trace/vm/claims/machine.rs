@@ -1,5 +1,6 @@
 //! Findings about the whole machine: the accelerator, and CPU contention on the host.
 
+use crate::order::ByNumber;
 use findings::{Evidence, Remedy, Severity, Unit, VmSummary, phrase};
 use samples::{VmAccelerator, VmRole};
 
@@ -38,7 +39,7 @@ fn crowded(summary: &VmSummary) -> Option<Claim> {
         found.waited.filter(|waited| *waited > CROWDED).map(|waited| (*role, waited))
     };
     let roles: Vec<(VmRole, f64)> = [VmRole::Cpu, VmRole::Vhost].iter().filter_map(crowded).collect();
-    let (role, worst) = roles.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let (role, worst) = roles.iter().copied().largest(|one| one.1)?;
     let group_name = if role == VmRole::Cpu { "The vCPUs" } else { "The vhost workers" };
     let evidence = |(role, waited): &(VmRole, f64)| {
         let who = if *role == VmRole::Cpu { "vCPUs" } else { "vhost workers" };

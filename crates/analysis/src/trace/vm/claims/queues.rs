@@ -31,7 +31,7 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let idle =
         "The thread that forwards its packets is not saturated, so the queue is not the limit at this load.";
     let carried = carrier.map(|(who, busy)| of_a_cpu(who, busy));
-    let finding = Claim::new(if full { Severity::Warning } else { Severity::Note }, lead)
+    let finding = Claim::new(Severity::warning_if(full), lead)
         .with_evidence(carried.into_iter().chain(packets(summary, device)))
         .with_limits([UNMEASURED].into_iter().chain((!full).then_some(idle)))
         .with_remedy(Remedy::manual(
