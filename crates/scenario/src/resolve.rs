@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, net::IpAddr, ops::Range};
 use ipnet::IpNet;
 
 use crate::{
-    document::{Document, Entry, GatewayTable, GuestTable, Spanned},
+    document::{Document, Entry, GatewayTable, GuestTable},
     family::{Family, UNKNOWN},
     lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Route},
     names::{DeviceName, DeviceRef, HostName},
@@ -89,7 +89,7 @@ pub(crate) fn lab(document: &Document) -> Draft {
 
 fn second_family(document: &Document) -> Option<Family> {
     let families = document.families();
-    let underlays = document.links.vxlans.iter().filter_map(Entry::written_underlay).map(Spanned::get_ref);
+    let underlays = document.links.vxlans.iter().filter_map(|entry| entry.table.underlay.as_deref());
     families.iter().chain(underlays).find(|family| Some(*family) != families.first()).copied()
 }
 

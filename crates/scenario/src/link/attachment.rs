@@ -112,12 +112,6 @@ pub struct Attachment {
     pub mtu: u32,
 }
 
-impl From<Attachment> for Link {
-    fn from(attachment: Attachment) -> Self {
-        Self::Attachment(attachment)
-    }
-}
-
 impl LinkKind for Attachment {
     fn name(&self) -> &str {
         &self.name

@@ -137,12 +137,6 @@ impl Bridge {
     }
 }
 
-impl From<Bridge> for Link {
-    fn from(bridge: Bridge) -> Self {
-        Self::Bridge(bridge)
-    }
-}
-
 impl LinkKind for Bridge {
     fn name(&self) -> &str {
         &self.name

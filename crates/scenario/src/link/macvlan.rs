@@ -83,12 +83,6 @@ impl Macvlan {
     }
 }
 
-impl From<Macvlan> for Link {
-    fn from(macvlan: Macvlan) -> Self {
-        Self::Macvlan(macvlan)
-    }
-}
-
 impl LinkKind for Macvlan {
     fn name(&self) -> &str {
         &self.name

@@ -120,12 +120,6 @@ impl Vlan {
     }
 }
 
-impl From<Vlan> for Link {
-    fn from(vlan: Vlan) -> Self {
-        Self::Vlan(vlan)
-    }
-}
-
 impl LinkKind for Vlan {
     fn name(&self) -> &str {
         &self.name

@@ -64,11 +64,7 @@ pub(crate) struct MemberTable {
 
 impl Entry<VxlanTable> {
     fn port(&self) -> u16 {
-        self.table.port.as_ref().map_or(PORT, |port| **port)
-    }
-
-    pub(crate) fn written_underlay(&self) -> Option<&Spanned<Family>> {
-        self.table.underlay.as_ref()
+        self.table.port.as_deref().copied().unwrap_or(PORT)
     }
 
     fn underlay(&self, document: &Document) -> Family {
@@ -77,8 +73,8 @@ impl Entry<VxlanTable> {
             let devices = document.links.all().flat_map(|table| table.devices(document));
             devices.filter(|device| Some(&device.at) == over.as_ref()).find_map(|device| device.address)
         };
-        let written =
-            self.written_underlay().map(|family| **family).or_else(|| document.families().first().copied());
+        let written = self.table.underlay.as_deref().copied();
+        let written = written.or_else(|| document.families().first().copied());
         written.or_else(|| Some(Family::of(address()?.0.addr()))).unwrap_or(Family::Ipv4)
     }
 
@@ -94,9 +90,8 @@ impl Entry<VxlanTable> {
                 let over = member.over();
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
-                let local = local
-                    .and_then(|local| self.written_underlay().map_or(Some(local), |it| it.address(local)));
-                (over, local)
+                let underlay = self.table.underlay.as_ref();
+                (over, local.and_then(|local| underlay.map_or(Some(local), |it| it.address(local))))
             }
         };
         VxlanMember {
@@ -348,12 +343,6 @@ pub struct VxlanMember {
 impl VxlanMember {
     fn over(&self) -> DeviceRef {
         DeviceRef { host: self.at.host.clone(), device: self.underlay.clone() }
-    }
-}
-
-impl From<Vxlan> for Link {
-    fn from(vxlan: Vxlan) -> Self {
-        Self::Vxlan(vxlan)
     }
 }
 

@@ -141,12 +141,6 @@ impl Wire {
     }
 }
 
-impl From<Wire> for Link {
-    fn from(wire: Wire) -> Self {
-        Self::Wire(wire)
-    }
-}
-
 impl LinkKind for Wire {
     fn name(&self) -> &str {
         &self.name
