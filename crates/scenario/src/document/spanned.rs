@@ -4,10 +4,13 @@ use std::{borrow::Cow, fmt, ops::Range};
 
 use derive_more::{Deref, DerefMut};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
-#[derive(Debug, Clone, Deref, DerefMut)]
+/// It is serialised for the defaults in the schema.
+#[derive(Debug, Clone, Deref, DerefMut, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Spanned<T> {
+    #[serde(skip)]
     span: Range<usize>,
     #[deref]
     #[deref_mut]
