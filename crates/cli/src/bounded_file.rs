@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 pub(crate) use sys::bounded_file::{read, read_opened, read_ours};
 use sys::{Readers, TrustError};
 
@@ -12,21 +12,21 @@ use crate::failure::Misuse;
 ///
 /// # Errors When another user could have written it (the message has the command to fix that), or like
 /// [`read`].
-pub(crate) fn read_trusted(path: &Path) -> anyhow::Result<String> {
+pub(crate) fn read_trusted(path: &Path) -> Result<String> {
     trusted(path, Readers::Anyone)
 }
 
 /// Like [`read_trusted`], for a key or token that must only be readable by its owner.
-pub(crate) fn read_secret(path: &Path) -> anyhow::Result<String> {
+pub(crate) fn read_secret(path: &Path) -> Result<String> {
     trusted(path, Readers::Owner)
 }
 
-fn trusted(path: &Path, readers: Readers) -> anyhow::Result<String> {
+fn trusted(path: &Path, readers: Readers) -> Result<String> {
     let file = sys::open_trusted(path, readers).map_err(untrusted)?;
     read_opened(file).with_context(|| format!("cannot read {}", path.display()))
 }
 
-pub(crate) fn require_trusted(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn require_trusted(path: &Path) -> Result<()> {
     sys::require_trusted(path).map_err(untrusted)
 }
 

@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path};
 
 use ::report::{Format, Options, SingleFormat};
-use anyhow::Context;
+use anyhow::{Context, Result};
 use sys::output_file;
 
 use crate::{failure::Misuse, output, width};
@@ -18,7 +18,7 @@ pub(crate) fn in_a_file() -> Options {
     Options { colour: false, width: COLUMNS, ..Options::default() }
 }
 
-pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
+pub(crate) fn format_of(path: &Path) -> Result<Format> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md" | "markdown") => Ok(Format::Markdown),
         Some("html" | "htm") => Ok(Format::Html),
@@ -35,7 +35,7 @@ pub(crate) fn format_of(path: &Path) -> anyhow::Result<Format> {
     }
 }
 
-pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SingleFormat> {
+pub(crate) fn page_format_of(path: &Path) -> Result<SingleFormat> {
     match format_of(path) {
         Ok(Format::Markdown) => Ok(SingleFormat::Markdown),
         Ok(Format::Html) => Ok(SingleFormat::Html),
@@ -49,11 +49,11 @@ pub(crate) fn page_format_of(path: &Path) -> anyhow::Result<SingleFormat> {
 }
 
 /// Creates a missing parent directory with a notice, but only one level: more are probably a typo.
-pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     write_bytes(path, text.as_bytes())
 }
 
-pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
     if let Some(folder) = folder {
         fs::create_dir(folder)
@@ -68,7 +68,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(output_file::replace(path, bytes)?)
 }
 
-pub(crate) fn replace_text(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn replace_text(path: &Path, text: &str) -> Result<()> {
     replace(path, text.as_bytes()).with_context(|| cannot_write(path))
 }
 

@@ -3,20 +3,16 @@
 use crate::amount;
 
 /// From RFC 2474, 2597, 3246, 5865 and 8622.
-#[rustfmt::skip]
-const NAMES: &[(&str, u8)] = &[
-    ("be", 0), ("default", 0), ("le", 1), ("va", 44), ("voice-admit", 44), ("ef", 46),
-    ("cs0", 0), ("cs1", 8), ("cs2", 16), ("cs3", 24), ("cs4", 32), ("cs5", 40), ("cs6", 48), ("cs7", 56),
-    ("af11", 10), ("af12", 12), ("af13", 14), ("af21", 18), ("af22", 20), ("af23", 22),
-    ("af31", 26), ("af32", 28), ("af33", 30), ("af41", 34), ("af42", 36), ("af43", 38),
-];
+const NAMES: &str = "be=0 default=0 le=1 va=44 voice-admit=44 ef=46 \
+    cs0=0 cs1=8 cs2=16 cs3=24 cs4=32 cs5=40 cs6=48 cs7=56 \
+    af11=10 af12=12 af13=14 af21=18 af22=20 af23=22 af31=26 af32=28 af33=30 af41=34 af42=36 af43=38";
 
 pub(crate) fn code_point(text: &str) -> Result<u8, String> {
-    let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, point)| *point);
-    let number =
-        || amount::whole(text).and_then(|point| u8::try_from(point).ok()).filter(|point| *point < 64);
-    named
-        .or_else(number)
+    let mut names = NAMES.split(' ').filter_map(|name| name.split_once('='));
+    let named = names.find(|(name, _)| name.eq_ignore_ascii_case(text));
+    amount::whole(named.map_or(text, |(_, point)| point))
+        .and_then(|point| u8::try_from(point).ok())
+        .filter(|point| *point < 64)
         .ok_or_else(|| format!("invalid code point `{text}`: use 0 to 63, or a name, e.g. ef, af41, cs1"))
 }
 

@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use samples::RunRecord;
@@ -19,20 +19,20 @@ const MOST: usize = 800 << 10;
 /// gzip magic number (RFC 1952).
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-pub(crate) fn pack(record: &RunRecord) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn pack(record: &RunRecord) -> Result<Vec<u8>> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut packer, record)?;
     packer.flush()?;
     Ok(packer.finish()?)
 }
 
-pub(crate) fn unpack(packed: impl Read) -> anyhow::Result<String> {
+pub(crate) fn unpack(packed: impl Read) -> Result<String> {
     // Untrusted input may decompress to any size.
     Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
 }
 
 /// Adds the record to a page. Returns the unchanged page and `false` if the record is too large.
-pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, bool)> {
+pub(crate) fn embed(page: &str, record: &RunRecord) -> Result<(String, bool)> {
     let packed = BASE64_STANDARD.encode(pack(record)?);
     let (Some(end), true) = (page.rfind(END_OF_PAGE), packed.len() <= MOST) else {
         return Ok((page.to_owned(), false));
@@ -41,7 +41,7 @@ pub(crate) fn embed(page: &str, record: &RunRecord) -> anyhow::Result<(String, b
     Ok((format!("{before}{OPEN}{packed}{CLOSE}\n{after}"), true))
 }
 
-pub(crate) fn extract(page: &str) -> anyhow::Result<Option<String>> {
+pub(crate) fn extract(page: &str) -> Result<Option<String>> {
     let Some((_, rest)) = page.split_once(OPEN) else { return Ok(None) };
     let (packed, _) = rest.split_once(CLOSE).context("the record in the page is truncated")?;
     let packed = BASE64_STANDARD.decode(packed).context("the record in the page is damaged")?;

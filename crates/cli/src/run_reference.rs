@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, Result, anyhow};
 use findings::Findings;
 use samples::{ReadError, RunRecord};
 use serde::{Deserialize, de::IgnoredAny};
@@ -29,7 +29,7 @@ impl<'a> References<'a> {
 
     /// Resolves the path of an existing file, or else a run's name or prefix, `latest`, `latest:SCENARIO` or
     /// `baseline:NAME`.
-    pub(crate) fn load(&mut self, text: &str) -> anyhow::Result<RunRecord> {
+    pub(crate) fn load(&mut self, text: &str) -> Result<RunRecord> {
         if let Some(record) = in_file(text)? {
             return Ok(record);
         }
@@ -44,7 +44,7 @@ impl<'a> References<'a> {
         }
     }
 
-    pub(crate) fn baseline(&mut self, text: &str) -> anyhow::Result<RunRecord> {
+    pub(crate) fn baseline(&mut self, text: &str) -> Result<RunRecord> {
         let store = self.store()?;
         match store.baseline(text) {
             Ok(id) => Ok(store.load(&id)?),
@@ -64,12 +64,12 @@ impl<'a> References<'a> {
     /// Returns the newest other runs of A's scenario from the same store, or nothing if both runs are files.
     ///
     /// Skips unreadable runs, because these runs only improve the noise estimate.
-    pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> anyhow::Result<Vec<RunRecord>> {
+    pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> Result<Vec<RunRecord>> {
         let others = self.store.as_ref().map(|store| store.others(a, b, |_| true)).transpose()?;
         Ok(others.unwrap_or_default())
     }
 
-    fn store(&mut self) -> anyhow::Result<&mut Store> {
+    fn store(&mut self) -> Result<&mut Store> {
         Ok(match &mut self.store {
             Some(store) => store,
             none => none.insert(store_path::open(self.shared.db.as_deref())?),
@@ -77,7 +77,7 @@ impl<'a> References<'a> {
     }
 }
 
-pub(crate) fn analysed(text: &str, shared: &GlobalFlags) -> anyhow::Result<(RunRecord, Findings)> {
+pub(crate) fn analysed(text: &str, shared: &GlobalFlags) -> Result<(RunRecord, Findings)> {
     if let Some(record) = in_file(text)? {
         let findings = analysis::analyse(&record);
         return Ok((record, findings));
@@ -86,7 +86,7 @@ pub(crate) fn analysed(text: &str, shared: &GlobalFlags) -> anyhow::Result<(RunR
     remedy_results::findings(&store, store.load(&store.resolve(text)?)?)
 }
 
-pub(crate) fn in_file(text: &str) -> anyhow::Result<Option<RunRecord>> {
+pub(crate) fn in_file(text: &str) -> Result<Option<RunRecord>> {
     let path = Path::new(text);
     (!is_never_a_file(text) && path.is_file()).then(|| read(path)).transpose()
 }
@@ -95,14 +95,14 @@ fn is_never_a_file(text: &str) -> bool {
     text == "latest" || text.starts_with("latest:") || text.starts_with("baseline:")
 }
 
-fn read(path: &Path) -> anyhow::Result<RunRecord> {
+fn read(path: &Path) -> Result<RunRecord> {
     match record_in(path)? {
         Some(record) => Ok(record),
         None => reading::record(path),
     }
 }
 
-pub(crate) fn record_in(path: &Path) -> anyhow::Result<Option<RunRecord>> {
+pub(crate) fn record_in(path: &Path) -> Result<Option<RunRecord>> {
     let name = path.display();
     let cannot = || format!("cannot read {name}");
     let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
@@ -153,7 +153,7 @@ struct Peek {
     schema: Option<u32>,
 }
 
-fn record(path: &Path, text: &str) -> anyhow::Result<Option<RunRecord>> {
+fn record(path: &Path, text: &str) -> Result<Option<RunRecord>> {
     let name = path.display();
     let peek = match serde_json::from_str::<Peek>(text) {
         Ok(peek) => peek,

@@ -2,6 +2,7 @@
 
 use std::{io::ErrorKind, path::Path};
 
+use anyhow::Result;
 use scenario::{Scenario, builtin};
 
 use crate::{bounded_file, failure::Misuse, global_flags::GlobalFlags, store_path, variants::Variants};
@@ -11,12 +12,12 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-pub(crate) fn load(name: &str, shared: &GlobalFlags) -> anyhow::Result<Source> {
+pub(crate) fn load(name: &str, shared: &GlobalFlags) -> Result<Source> {
     load_variant(name, &Variants::default(), shared)
 }
 
 /// Applies variants to the text, so that a stored run does not depend on them.
-pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<Source> {
+pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<Source> {
     let (source_name, plain) = text(name, shared)?;
     let scenario = Scenario::parse(&source_name, &plain)?;
     let (source_name, text) = variants.of(&source_name, &plain, &scenario)?;
@@ -26,7 +27,7 @@ pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags
 
 /// Returns the scenario's text, and its name for messages. Searches built-in scenarios, runs, and files
 /// without their `.toml` extension, in this order.
-pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, String)> {
+pub(crate) fn text(name: &str, shared: &GlobalFlags) -> Result<(String, String)> {
     let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
     if !looks_like_a_file {
         let file = format!("{name}.toml");
@@ -55,7 +56,7 @@ pub(crate) fn text(name: &str, shared: &GlobalFlags) -> anyhow::Result<(String, 
     read(name.to_owned())
 }
 
-fn read(file: String) -> anyhow::Result<(String, String)> {
+fn read(file: String) -> Result<(String, String)> {
     let text = bounded_file::read(Path::new(&file)).map_err(|error| {
         let misuse = Misuse::new(format!("cannot read scenario file {file}: {error}"));
         match error.kind() {
@@ -70,7 +71,7 @@ fn read(file: String) -> anyhow::Result<(String, String)> {
 }
 
 /// The run's full name is required, because a prefix may be a mistyped built-in name.
-fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<Option<String>> {
+fn of_run(name: &str, shared: &GlobalFlags) -> Result<Option<String>> {
     let Some(store) = store_path::open_existing(shared.db.as_deref())? else { return Ok(None) };
     let Some(run) = store.runs()?.into_iter().find(|run| run.id.0 == name) else { return Ok(None) };
     let scenario = store.load(&run.id)?.header.scenario;

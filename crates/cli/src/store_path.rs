@@ -5,16 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use store::{Location, Store};
 
 use crate::failure::Misuse;
 
-pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Store> {
+pub(crate) fn open(named: Option<&Path>) -> Result<Store> {
     Ok(Store::open(path(named)?)?)
 }
 
-pub(crate) fn open_existing(named: Option<&Path>) -> anyhow::Result<Option<Store>> {
+pub(crate) fn open_existing(named: Option<&Path>) -> Result<Option<Store>> {
     Ok(path(named).ok().map(Store::open_existing).transpose()?.flatten())
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn display(place: &Path) -> String {
     Location::parse(place).map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }
 
-pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
     match named {
         Some(path) if path.as_os_str().is_empty() => {
             Err(Misuse::new("--db is empty").hint("remove it to use the default").into())
@@ -35,7 +35,7 @@ pub(crate) fn path(named: Option<&Path>) -> anyhow::Result<PathBuf> {
 
 /// The default is `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification). In a service without a home
 /// directory, it is `runs.db` in its `StateDirectory=` (systemd.exec(5)).
-pub(crate) fn default_path() -> anyhow::Result<PathBuf> {
+pub(crate) fn default_path() -> Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
     let folder = data.map(|data| data.join("plumb")).or_else(|| set("STATE_DIRECTORY"));

@@ -11,6 +11,7 @@ use std::{
 use ::report::View;
 use ::workload::WorkloadSettings;
 use analysis::Single;
+use anyhow::Result;
 use clap::Args;
 use findings::SingleMeasurement;
 use jiff::Timestamp;
@@ -70,8 +71,8 @@ pub(crate) fn repeat(
     flags: &Repetition,
     mut trials: StoredTrials,
     stop: &Stop,
-    mut once: impl FnMut(&mut StoredTrials) -> anyhow::Result<Exit>,
-) -> anyhow::Result<Exit> {
+    mut once: impl FnMut(&mut StoredTrials) -> Result<Exit>,
+) -> Result<Exit> {
     trials.stop = Some(stop.clone());
     for round in 0..flags.repeat {
         if round > 0 && !paused(flags.pause, stop) {
@@ -146,7 +147,7 @@ impl StoredTrials {
         single: &SingleMeasurement,
         watch: &Watch,
         document: impl FnOnce() -> serde_json::Result<String>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<()> {
         match self.output {
             TrialOutput::Document => output::line(document()?)?,
             TrialOutput::Nothing => {}
@@ -168,7 +169,7 @@ impl StoredTrials {
         &self,
         watch: &Watch,
         document: impl FnOnce(&[String]) -> serde_json::Result<String>,
-    ) -> anyhow::Result<Exit> {
+    ) -> Result<Exit> {
         let totals = watch.totals();
         match self.output {
             TrialOutput::Document => output::line(document(&totals)?)?,
@@ -197,7 +198,7 @@ impl StoredTrials {
         conditions: &trial::Trial,
         load: &WorkloadSettings,
         measured: Trial,
-    ) -> anyhow::Result<()> {
+    ) -> Result<()> {
         let run = match &mut self.run {
             Some(run) => run,
             None => {
@@ -248,7 +249,7 @@ impl StoredTrials {
         }
     }
 
-    fn end(self) -> anyhow::Result<()> {
+    fn end(self) -> Result<()> {
         let Some(run) = self.run else { return Ok(()) };
         if self.output == TrialOutput::Nothing {
             return Ok(output::line(&run.id)?);

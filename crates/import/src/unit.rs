@@ -98,34 +98,9 @@ fn is_byte(word: &str) -> bool {
 }
 
 fn is_event(word: &str) -> bool {
-    const EVENTS: [&str; 25] = [
-        "",
-        "c",
-        "call",
-        "calls",
-        "syscalls",
-        "msg",
-        "msgs",
-        "message",
-        "messages",
-        "req",
-        "requests",
-        "r",
-        "q",
-        "t",
-        "tran",
-        "trans",
-        "transactions",
-        "conn",
-        "connections",
-        "packets",
-        "pkts",
-        "p",
-        "o",
-        "op",
-        "ops",
-    ];
+    const EVENTS: &str = "c call calls syscalls msg msgs message messages req requests r q t \
+        tran trans transactions conn connections packets pkts p o op ops";
     // `T` and `R` have different meanings from `t` and `r`.
     let is = |event: &str| if word.len() == 1 { event == word } else { event.eq_ignore_ascii_case(word) };
-    EVENTS.iter().any(|event| is(event))
+    word.is_empty() || EVENTS.split(' ').any(is)
 }

@@ -1,44 +1,44 @@
 //! Identifies lines that no format claims but that are output of unsupported tools, so that they can be
 //! reported.
 
-/// Words that appear in the results of another tool, and its name. A line must contain all words of a group.
-const OTHERS: &[(&[&str], &str)] = &[
-    (&["packets transmitted, ", "%"], "output of ping, which is not supported"),
-    (&["rtt min/avg/max"], "output of ping, which is not supported"),
-    (&["round-trip min/avg/max"], "output of ping, which is not supported"),
-    (&["icmp_seq=", " time="], "output of ping, which is not supported"),
-    (&[" %RX"], "output of nuttcp, which is not supported"),
-    (&["Requests/sec:"], "output of wrk, which is not supported"),
-    (&["BW peak[MB/sec]"], "output of perftest, which is not supported"),
-    (&["BW peak[Gb/sec]"], "output of perftest, which is not supported"),
-    (&["t_avg[usec]"], "output of perftest, which is not supported"),
-    (&["Loss%", "Snt", "Recv"], "output of trippy, which is not supported"),
-    (&["Loss%", "Snt"], "output of mtr, which is not supported"),
-    (&[".|-- "], "output of mtr, which is not supported"),
-    (&["rxpck/s"], "output of sar, which is not supported"),
-    (&["%usr", "%soft"], "output of mpstat, which is not supported"),
-    (&["%user", "%iowait", "%idle"], "output of sar, which is not supported"),
-    (&["xmt/rcv/%loss"], "output of fping, which is not supported"),
-    (&[" : [", "], ", " bytes, ", " avg, "], "output of fping, which is not supported"),
-    (&["hping statistic"], "output of hping3, which is not supported"),
-    (&["HPING "], "output of hping3, which is not supported"),
-    (&["len=", " ip=", " ttl=", " rtt="], "output of hping3, which is not supported"),
-    (&["running profile:"], "output of uperf, which is not supported"),
-    (&["(s) =", "op/s"], "output of uperf, which is not supported"),
-    (&["NTTTCP for Linux"], "output of ntttcp, which is not supported"),
-    (&["NTttcp Version"], "output of ntttcp, which is not supported"),
-    (&["throughput", "\t:", "bps"], "output of ntttcp, which is not supported"),
-    (&["throughput(in Mbps)"], "output of ntttcp, which is not supported"),
-    (&["Throughput(MB/s)", "Avg Bytes / Compl"], "output of ntttcp, which is not supported"),
-    (&["[Connecting] connecting to"], "output of irtt, which is not supported"),
-    (&["PerfKitBenchmarker"], "output of PerfKitBenchmarker, which is not supported"),
-    (&["NIC statistics:"], "output of ethtool -S, which is not supported"),
-    (&["Features for ", ":"], "output of ethtool -k, which is not supported"),
-    (&["-offload: "], "output of ethtool -k, which is not supported"),
-    (&["Sent ", " bytes ", " pkt (dropped "], "output of tc -s, which is not supported"),
-    (&["*** Iperf: testing"], "the summary of mininet's iperf, which is not supported"),
-    (&["sockperf: "], "incomplete sockperf output"),
-    (&[" TEST from "], "headings of an unsupported netperf test"),
+/// Words that appear in the results of another tool, separated by `…`, and its name. A line must contain all of them.
+const OTHERS: &[(&str, &str)] = &[
+    ("packets transmitted, …%", "output of ping, which is not supported"),
+    ("rtt min/avg/max", "output of ping, which is not supported"),
+    ("round-trip min/avg/max", "output of ping, which is not supported"),
+    ("icmp_seq=… time=", "output of ping, which is not supported"),
+    (" %RX", "output of nuttcp, which is not supported"),
+    ("Requests/sec:", "output of wrk, which is not supported"),
+    ("BW peak[MB/sec]", "output of perftest, which is not supported"),
+    ("BW peak[Gb/sec]", "output of perftest, which is not supported"),
+    ("t_avg[usec]", "output of perftest, which is not supported"),
+    ("Loss%…Snt…Recv", "output of trippy, which is not supported"),
+    ("Loss%…Snt", "output of mtr, which is not supported"),
+    (".|-- ", "output of mtr, which is not supported"),
+    ("rxpck/s", "output of sar, which is not supported"),
+    ("%usr…%soft", "output of mpstat, which is not supported"),
+    ("%user…%iowait…%idle", "output of sar, which is not supported"),
+    ("xmt/rcv/%loss", "output of fping, which is not supported"),
+    (" : […], … bytes, … avg, ", "output of fping, which is not supported"),
+    ("hping statistic", "output of hping3, which is not supported"),
+    ("HPING ", "output of hping3, which is not supported"),
+    ("len=… ip=… ttl=… rtt=", "output of hping3, which is not supported"),
+    ("running profile:", "output of uperf, which is not supported"),
+    ("(s) =…op/s", "output of uperf, which is not supported"),
+    ("NTTTCP for Linux", "output of ntttcp, which is not supported"),
+    ("NTttcp Version", "output of ntttcp, which is not supported"),
+    ("throughput…\t:…bps", "output of ntttcp, which is not supported"),
+    ("throughput(in Mbps)", "output of ntttcp, which is not supported"),
+    ("Throughput(MB/s)…Avg Bytes / Compl", "output of ntttcp, which is not supported"),
+    ("[Connecting] connecting to", "output of irtt, which is not supported"),
+    ("PerfKitBenchmarker", "output of PerfKitBenchmarker, which is not supported"),
+    ("NIC statistics:", "output of ethtool -S, which is not supported"),
+    ("Features for …:", "output of ethtool -k, which is not supported"),
+    ("-offload: ", "output of ethtool -k, which is not supported"),
+    ("Sent … bytes … pkt (dropped ", "output of tc -s, which is not supported"),
+    ("*** Iperf: testing", "the summary of mininet's iperf, which is not supported"),
+    ("sockperf: ", "incomplete sockperf output"),
+    (" TEST from ", "headings of an unsupported netperf test"),
 ];
 
 /// This is reported separately, because the column headings of ethr look like iperf3's.
@@ -73,7 +73,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     // This is a fast path: plain sentences contain none of these characters.
     let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
         || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
-    let has_all = |words: &&[&str]| is_marked && words.iter().all(|word| text.contains(word));
+    let has_all = |words: &str| is_marked && words.split('…').all(|word| text.contains(word));
     OTHERS.iter().find(|(words, _)| has_all(words)).map(|(_, output)| *output)
 }
 

@@ -9,6 +9,7 @@ mod probe_table;
 mod read;
 mod run_tables;
 mod section;
+mod spanned;
 mod variant_table;
 mod workload_tables;
 mod written;
@@ -16,7 +17,6 @@ mod written;
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
-use toml::Spanned;
 
 pub(crate) use crate::link::{BridgeTable, GuestTable, LinkTables};
 use crate::{existing_host::ExistingHost, family::Family, resolve::existing_host};
@@ -29,6 +29,7 @@ pub(crate) use probe_table::{Kinds, ProbesTable};
 pub(crate) use read::{FIXED, ReadSection, keys, lab_keys, read};
 pub(crate) use run_tables::{FactorTable, PathTable, ScheduleTable};
 pub(crate) use section::{Entry, Section};
+pub(crate) use spanned::Spanned;
 pub(crate) use variant_table::VariantTable;
 pub(crate) use workload_tables::{Loop, PlacementValue, UnderTable, WorkloadTable};
 pub(crate) use written::As;
@@ -40,10 +41,10 @@ pub(crate) const VERSION: u32 = 1;
 #[schemars(deny_unknown_fields, title = "Plumbline scenario")]
 pub(crate) struct Document {
     /// The version of the scenario language: 1.
-    #[schemars(with = "u32", range(min = 1, max = 1))]
+    #[schemars(range(min = 1, max = 1))]
     pub(crate) schema: Spanned<u32>,
     /// The scenario's name: lower-case letters, digits and dashes.
-    #[schemars(with = "String", example = &"egress-gateway")]
+    #[schemars(example = &"egress-gateway")]
     pub(crate) name: Spanned<String>,
     /// A one-line summary.
     pub(crate) title: String,
@@ -52,7 +53,7 @@ pub(crate) struct Document {
     pub(crate) about: String,
     /// The address families of the lab: `["ipv4", "ipv6"]` gives each device an address in both, and measures each result
     /// in both. The counterpart of 198.18.1.1 is 2001:2::198.18.1.1. Default: that of the written addresses.
-    #[schemars(with = "Option<Vec<Family>>", length(min = 1, max = 2))]
+    #[schemars(length(min = 1, max = 2))]
     pub(crate) family: Option<Spanned<Vec<Spanned<Family>>>>,
     /// Hosts, by name. Each is a network namespace.
     pub(crate) hosts: Section<HostTable>,
@@ -78,7 +79,6 @@ pub(crate) struct Document {
     pub(crate) paths: Section<PathTable>,
     /// Pairs of existing hosts, each measured in both directions: `"all"`, `"ring"` (each host with the next) or a
     /// list of pairs. Default: none.
-    #[schemars(with = "Option<Pairs>")]
     pub(crate) pairs: Option<Spanned<Pairs>>,
     /// Workloads, by name.
     pub(crate) workloads: Section<WorkloadTable>,
@@ -89,7 +89,6 @@ pub(crate) struct Document {
     #[schemars(with = "Option<ScheduleTable>")]
     pub(crate) schedule: ScheduleTable,
     /// Probes for additional trials. Default: none.
-    #[schemars(with = "Option<ProbesTable>")]
     pub(crate) probes: Option<ProbesTable>,
     /// Variants, by name: other experiments in the same lab, run with `plumb run SCENARIO --variant NAME`.
     #[schemars(with = "Option<Section<VariantTable>>")]

@@ -11,6 +11,7 @@ mod wire;
 
 use std::fmt;
 
+use derive_more::From;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -38,7 +39,7 @@ pub use vxlan::{Forwarding, Vxlan, VxlanMember};
 pub(crate) use wire::WireTable;
 pub use wire::{LinkEnd, Wire};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, From)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Link {
     Wire(Wire),

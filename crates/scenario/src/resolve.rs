@@ -9,8 +9,6 @@ use std::{collections::BTreeMap, net::IpAddr, ops::Range};
 
 use ipnet::IpNet;
 
-use toml::Spanned;
-
 use crate::{
     document::{Document, Entry, GatewayTable, GuestTable},
     family::{Family, UNKNOWN},
@@ -91,7 +89,7 @@ pub(crate) fn lab(document: &Document) -> Draft {
 
 fn second_family(document: &Document) -> Option<Family> {
     let families = document.families();
-    let underlays = document.links.vxlans.iter().filter_map(Entry::written_underlay).map(Spanned::get_ref);
+    let underlays = document.links.vxlans.iter().filter_map(|entry| entry.table.underlay.as_deref());
     families.iter().chain(underlays).find(|family| Some(*family) != families.first()).copied()
 }
 
@@ -136,7 +134,7 @@ fn hosts(document: &Document) -> Vec<Host> {
 }
 
 fn seat(document: &Document, guest: &Entry<GuestTable>) -> Option<HostName> {
-    let host = document.links.bridges.get(guest.table.bridge.get_ref())?.table.host.get_ref();
+    let host = document.links.bridges.get(&guest.table.bridge)?.table.host.get_ref();
     document.existing(host).map(|_| HostName::new(host))
 }
 
@@ -146,12 +144,12 @@ pub(crate) fn vm_of(document: &Document, guest: &Entry<GuestTable>) -> Option<Vm
 
 fn routes(document: &Document) -> Vec<Route> {
     let written = document.routes.iter().map(|route| Route {
-        host: HostName::new(route.host.get_ref()),
-        to: route.to.get_ref().0,
-        via: route.via.get_ref().0,
+        host: HostName::new(&route.host),
+        to: route.to.0,
+        via: route.via.0,
     });
     let defaults = document.attached().filter_map(|guest| {
-        let via = guest.table.gateway.as_ref()?.get_ref().0;
+        let via = guest.table.gateway.as_ref()?.0;
         Some(Route { host: HostName::new(guest.name()), to: Family::of(via).default_route(), via })
     });
     written.chain(defaults).collect()
@@ -163,20 +161,20 @@ fn gateways(document: &Document, lab: &Lab) -> Vec<Gateway> {
 
 fn gateway(entry: &Entry<GatewayTable>, table: u32, lab: &Lab) -> Gateway {
     let written = &entry.table;
-    let egress = HostName::new(written.egress.get_ref());
-    let tunnel = DeviceName::new(written.tunnel.get_ref());
+    let egress = HostName::new(&written.egress);
+    let tunnel = DeviceName::new(&written.tunnel);
     let next_hop = inside(lab, &tunnel, &egress).unwrap_or(UNKNOWN);
     Gateway {
         name: entry.name().to_owned(),
-        node: HostName::new(written.node.get_ref()),
-        sources: written.pods.get_ref().0,
-        destinations: written.destinations.get_ref().0,
+        node: HostName::new(&written.node),
+        sources: written.pods.0,
+        destinations: written.destinations.0,
         tunnel,
         next_hop,
         table,
         egress,
-        egress_device: DeviceRef::named_in(written.egress.get_ref(), written.device.get_ref()).device,
-        egress_address: written.address.get_ref().0,
+        egress_device: DeviceRef::named_in(&written.egress, &written.device).device,
+        egress_address: written.address.0,
     }
 }
 

@@ -32,6 +32,12 @@ pub(crate) struct Label<'a> {
 
 const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 
+impl<S> Word<S> {
+    pub(crate) const fn switch(word: &'static str, about: &'static str, set: fn(bool) -> S) -> Self {
+        Self { word, about, values: Values::Switch(set) }
+    }
+}
+
 impl<S: Clone> Word<S> {
     pub(crate) fn read(&self, text: &str, place: Range<usize>) -> Result<S, Problem> {
         let label = Label { word: self.word, text, place };

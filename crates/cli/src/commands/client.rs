@@ -6,6 +6,7 @@ mod request;
 mod secret;
 
 use ::workload::{KindSettings, Measurement, StreamData, WorkloadSettings};
+use anyhow::Result;
 use server::iperf3::{self, ClientSpec, Credentials, Options, Report, ServerOutput};
 use traffic::Stop;
 
@@ -21,7 +22,7 @@ use crate::{
     watch::{Lines, Watch},
 };
 
-pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ClientArgs, shared: &GlobalFlags) -> Result<Exit> {
     args.ignored.note();
     args.log_file.redirect()?;
     let (trial, spec) = prepare(args)?;
@@ -38,8 +39,8 @@ pub(crate) fn versus(
     trials: Option<u32>,
     flags: &[String],
     shared: &GlobalFlags,
-) -> anyhow::Result<Exit> {
-    let side = |host| -> anyhow::Result<_> {
+) -> Result<Exit> {
+    let side = |host| -> Result<_> {
         let args = ClientArgs::of_vs(host, trials, flags)?;
         let (trial, spec) = prepare(&args)?;
         Ok((args, trial, spec))
@@ -62,7 +63,7 @@ pub(crate) fn versus(
     })
 }
 
-fn prepare(args: &ClientArgs) -> anyhow::Result<(Trial, ClientSpec)> {
+fn prepare(args: &ClientArgs) -> Result<(Trial, ClientSpec)> {
     let load = WorkloadSettings::Stream(request::load(args)?);
     let reach = &args.reach;
     let server = host::resolve(&args.host, reach.port, reach.family, reach.bind)?;
@@ -78,7 +79,7 @@ fn once(
     trial: Trial,
     stop: &Stop,
     trials: &mut StoredTrials,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit> {
     let watch = watch(args, spec, trials.output);
     let measured = iperf3::run_client(spec, stop, &watch);
     watch.end()?;
@@ -95,7 +96,7 @@ fn once(
     }
 }
 
-fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyhow::Result<ClientSpec> {
+fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> Result<ClientSpec> {
     let cpus = pin::cpus_towards(server.ip(), trial.placement(), trial.load(), trial.usable_cpus())?;
     let WorkloadSettings::Stream(load) = trial.load().clone() else {
         unreachable!("a client's load is a stream")
@@ -116,7 +117,7 @@ fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> anyho
     Ok(ClientSpec { server, bind: args.reach.bind, load, cpus: cpus.client, options })
 }
 
-fn credentials(args: &ClientArgs) -> anyhow::Result<Option<Credentials>> {
+fn credentials(args: &ClientArgs) -> Result<Option<Credentials>> {
     let login = &args.login;
     let (Some(username), Some(key)) = (&login.username, &login.rsa_public_key_path) else { return Ok(None) };
     // A bad key is reported before the password prompt.
@@ -150,7 +151,7 @@ fn finish(
     watch: &Watch,
     interrupted: bool,
     trials: &mut StoredTrials,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit> {
     let trial = trial.with(WorkloadSettings::Stream(report.load.clone()));
     let threads = report.here.threads.iter().chain(&report.peer.threads).cloned().collect();
     let measurement =
@@ -173,7 +174,7 @@ fn finish(
     Ok(if interrupted { Exit::Interrupted } else { Exit::Success })
 }
 
-fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> anyhow::Result<()> {
+fn print_server_output(args: &ClientArgs, report: &Report, watch: &Watch) -> Result<()> {
     match report.server_output.as_ref().filter(|_| args.output.get_server_output) {
         Some(ServerOutput::Text(text)) => {
             watch.print("\nServer output:")?;

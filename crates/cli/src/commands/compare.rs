@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use ::report::{Format, Options};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use findings::RunComparison;
 use samples::RunRecord;
@@ -61,7 +62,7 @@ enum ComparisonFormat {
     Junit,
 }
 
-pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &CompareArgs, shared: &GlobalFlags) -> Result<Exit> {
     let show = args.shown.resolved()?;
     let mut references = References::new(shared);
     let (a, b) = (references.load(&args.a)?, references.load(&args.b)?);
@@ -75,14 +76,14 @@ impl History {
         references: &References<'_>,
         a: &RunRecord,
         b: &RunRecord,
-    ) -> anyhow::Result<RunComparison> {
+    ) -> Result<RunComparison> {
         let others = if self.no_history { Vec::new() } else { references.others(a, b)? };
         Ok(analysis::comparison(a, b, &others))
     }
 }
 
 impl Rendering {
-    pub(super) fn resolved(&self) -> anyhow::Result<Show> {
+    pub(super) fn resolved(&self) -> Result<Show> {
         let named = self.format.map(ComparisonFormat::layout);
         let named = named.or(self.json.then_some(Layout::Page(Format::Json)));
         let layout = match (named, &self.output) {
@@ -107,7 +108,7 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) fn write(&self, comparison: &RunComparison) -> anyhow::Result<()> {
+    pub(super) fn write(&self, comparison: &RunComparison) -> Result<()> {
         let text = |options: &Options| match (self.layout, &comparison.gate) {
             (Layout::Page(format), _) => Ok(::report::render_comparison(comparison, format, options)),
             (Layout::Junit, Some(gate)) => Ok(::report::render_junit(comparison, gate)),

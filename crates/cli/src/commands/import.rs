@@ -9,7 +9,7 @@ use std::{
 };
 
 use ::import::{Assembler, Meta, Options};
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::Args;
 use jiff::Timestamp;
 use samples::{RunHeader, RunId};
@@ -61,7 +61,7 @@ pub(crate) struct ImportArgs {
     quiet: bool,
 }
 
-pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> Result<Exit> {
     let mut store = store_path::open(shared.db.as_deref())?;
     let meta = Meta {
         name: name(&args.name)?,
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     let name = assembler.header().id;
     let mut header = None;
     let files = readable(args, &options, &mut assembler)?;
-    let stored = store.import(&name, |importing| -> anyhow::Result<RunHeader> {
+    let stored = store.import(&name, |importing| -> Result<RunHeader> {
         let columns = read_all(&files, &options, &mut assembler, &mut |done| {
             importing.trial(&done.trial)?;
             Ok(summary.test(&done)?)
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &ImportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
     Ok(Exit::Success)
 }
 
-fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> anyhow::Result<Vec<String>> {
+fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> Result<Vec<String>> {
     if !args.skip_unreadable {
         return Ok(args.files.clone());
     }
@@ -114,7 +114,7 @@ fn readable(args: &ImportArgs, options: &Options, assembler: &mut Assembler) -> 
     Ok(args.files.iter().filter(|name| !names.contains(name)).cloned().collect())
 }
 
-fn check_columns(options: &Options, columns: &BTreeSet<String>) -> anyhow::Result<()> {
+fn check_columns(options: &Options, columns: &BTreeSet<String>) -> Result<()> {
     let unknown = options.unknown(columns);
     let [first, ..] = unknown[..] else { return Ok(()) };
     let shown: Vec<&str> = columns.iter().map(String::as_str).take(NAMED).collect();
@@ -126,7 +126,7 @@ fn check_columns(options: &Options, columns: &BTreeSet<String>) -> anyhow::Resul
     Err(Misuse::new(format!("no table has a column `{first}`")).hint(hint).into())
 }
 
-fn name(name: &str) -> anyhow::Result<String> {
+fn name(name: &str) -> Result<String> {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
     if ["latest", "baseline"].contains(&name) {
         let taken = Misuse::new(format!("invalid run name `{name}`, which already refers to another run"));

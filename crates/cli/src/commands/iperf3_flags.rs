@@ -61,47 +61,16 @@ impl Ignored {
     }
 }
 
-struct Missing {
-    names: &'static [&'static str],
-    instead: &'static str,
-}
-
-/// Covers iperf3 3.1 to 3.21 and common flags of iperf 2.
-#[rustfmt::skip]
-const MISSING: &[Missing] = &[
-    Missing { names: &["-c", "--client"], instead: "use the client subcommand: plumb client HOST" },
-    Missing { names: &["-s", "--server"], instead: "use the server subcommand: plumb server" },
-    Missing { names: &["-v", "--version"], instead: "use plumb --version" },
-    Missing { names: &["-F", "--file"], instead: "plumb does not send files, because disk speed would \
-        affect the result" },
-    Missing { names: &["--timestamps"], instead: "times are relative to the start, which the `plumb` \
-        object of --json contains; or pipe the output through ts" },
-    Missing { names: &["--json-stream", "--json-stream-full-output"], instead: "--json prints one document \
-        at the end, with all intervals" },
-    Missing { names: &["-D", "--daemon"], instead: "run it in the background, or as a service: plumb \
-        server &" },
-    Missing { names: &["-I", "--pidfile"], instead: "use the shell: plumb server & echo $! > FILE" },
-    Missing { names: &["-L", "--flowlabel"], instead: "plumb does not set IPv6 flow labels" },
-    Missing { names: &["-X", "--xbind"], instead: "plumb has no SCTP; -B ADDRESS binds TCP and UDP" },
-    Missing { names: &["--sctp", "--nstreams"], instead: "plumb supports TCP and UDP, not SCTP" },
-    Missing { names: &["-m", "--mptcp"], instead: "plumb does not support Multipath TCP" },
-    Missing { names: &["--fq-rate", "--no-fq-socket-pacing"], instead: "plumb paces in user space: -b \
-        RATE; the result includes the sender's lateness" },
-    Missing { names: &["--dont-fragment"], instead: "datagrams fit the path MTU unless -l is larger" },
-    Missing { names: &["--skip-rx-copy"], instead: "--mode limit sends and receives without copying" },
-    Missing { names: &["--gsro", "--no-gsro"], instead: "--mode limit sends and receives many datagrams \
-        per call" },
-    Missing { names: &["--rcv-timeout", "--snd-timeout"], instead: "a test without traffic ends after 30 s" },
-    Missing { names: &["--cntl-ka"], instead: "the control connection needs no keepalives" },
-    Missing { names: &["--bind-dev"], instead: "bind to an address of the device: -B ADDRESS" },
-    Missing { names: &["--server-max-duration"], instead: "use --max-duration SECONDS" },
-    Missing { names: &["--reportexclude", "-e", "--enhanced"], instead: "this is an iperf 2 flag; plumb \
-        implements iperf3's protocol" },
-];
+/// Flags and what to use instead. Covers iperf3 3.1 to 3.21 and common flags of iperf 2.
+const MISSING: &str = include_str!("iperf3_flags.txt");
 
 pub(crate) fn instead(flag: &str) -> Option<String> {
-    let found = MISSING.iter().find(|missing| missing.names.contains(&flag))?;
-    Some(format!("iperf3's {flag} is not supported; {}", found.instead))
+    let (_, instead) = missing().find(|(names, _)| names.split(' ').any(|name| name == flag))?;
+    Some(format!("iperf3's {flag} is not supported; {instead}"))
+}
+
+fn missing() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MISSING.lines().filter_map(|row| row.split_once(": "))
 }
 
 #[cfg(test)]
@@ -121,7 +90,8 @@ mod tests {
 
     #[test]
     fn lists_each_missing_flag_once_and_in_guide() {
-        let all: Vec<&str> = MISSING.iter().flat_map(|missing| missing.names).copied().collect();
+        let all: Vec<&str> = missing().flat_map(|(names, _)| names.split(' ')).collect();
+        assert!(all.len() > MISSING.lines().count());
         for flag in &all {
             assert_eq!(all.iter().filter(|other| other == &flag).count(), 1, "{flag}");
             let listed = GUIDE.split(|c: char| c == '`' || c.is_whitespace()).any(|word| word == *flag);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use ::report::{MOST_RUNS, Picture, Theme, comparison_pictures, overlaid_pictures, picture_kinds, pictures};
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser},
@@ -70,7 +70,7 @@ enum Kind {
     Csv,
 }
 
-pub(crate) fn run(args: &PlotArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &PlotArgs, shared: &GlobalFlags) -> Result<Exit> {
     let target = args.output.as_deref().map(Target::parse).transpose()?;
     let mut drawn = args.pictures(shared)?;
     drawn.retain(|picture| args.kind.as_deref().is_none_or(|kind| kind == picture.kind()));
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &PlotArgs, shared: &GlobalFlags) -> anyhow::Result<Exit>
 }
 
 impl PlotArgs {
-    fn pictures(&self, shared: &GlobalFlags) -> anyhow::Result<Vec<Picture>> {
+    fn pictures(&self, shared: &GlobalFlags) -> Result<Vec<Picture>> {
         if let Some(reference) = &self.against {
             let mut references = References::new(shared);
             let [run] = &self.runs[..] else {
@@ -112,7 +112,7 @@ impl PlotArgs {
             return Ok(comparison_pictures(&analysis::comparison(&a, &b, &others)));
         }
         let runs = self.runs.iter().map(|run| run_reference::analysed(run, shared));
-        let runs: Vec<(RunRecord, Findings)> = runs.collect::<anyhow::Result<_>>()?;
+        let runs: Vec<(RunRecord, Findings)> = runs.collect::<Result<_>>()?;
         Ok(match &runs[..] {
             [(record, findings)] => pictures(findings, Some(record), &destination::in_a_file()),
             several => overlaid_pictures(several, &destination::in_a_file()),
@@ -157,7 +157,7 @@ impl Target {
 }
 
 impl Kind {
-    fn contents(self, picture: &Picture, theme: Option<Theme>, scale: u8) -> anyhow::Result<Vec<u8>> {
+    fn contents(self, picture: &Picture, theme: Option<Theme>, scale: u8) -> Result<Vec<u8>> {
         Ok(match self {
             Self::Svg => picture.svg(theme.unwrap_or_default()).into_bytes(),
             Self::Csv => picture.csv().into_bytes(),
@@ -169,7 +169,7 @@ impl Kind {
     }
 }
 
-fn list(drawn: &[Picture]) -> anyhow::Result<()> {
+fn list(drawn: &[Picture]) -> Result<()> {
     let widest = drawn.iter().map(|picture| picture.kind().len()).max().unwrap_or(0);
     for (number, picture) in numbered(drawn) {
         output::prose(&format!("{:widest$} {number:>2}  {}", picture.kind(), brief(picture.title())))?;
@@ -189,7 +189,7 @@ fn brief(title: &str) -> String {
     console::truncate_str(&output::harmless(title).replace('\n', " "), MOST, "…").into_owned()
 }
 
-fn all(drawn: &[Picture], folder: &Path, theme: Option<Theme>) -> anyhow::Result<()> {
+fn all(drawn: &[Picture], folder: &Path, theme: Option<Theme>) -> Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     for (number, picture) in numbered(drawn) {

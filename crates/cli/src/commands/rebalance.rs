@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use jiff::Timestamp;
 use memory::{ConfigError, Rebalance, Recorder, Replay, ReplayError, Round, Rounds, SavedState, VmsConfig};
@@ -66,7 +66,7 @@ Each machine needs a virtio-balloon device, whose guest driver also reports memo
 Exit status: 0 success; 1 no machine could be reached; 64 usage error; 130 interrupted before the first \
     round.";
 
-pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RebalanceArgs) -> Result<Exit> {
     let config = read_config(&args.config)?;
     if let Some(record) = &args.replay {
         return replay(args, &config, record);
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &RebalanceArgs) -> anyhow::Result<Exit> {
     Ok(if finished == 0 { Exit::Interrupted } else { Exit::Success })
 }
 
-pub(crate) fn read_config(file: &Path) -> anyhow::Result<VmsConfig> {
+pub(crate) fn read_config(file: &Path) -> Result<VmsConfig> {
     let text = bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     Ok(VmsConfig::parse(&text).map_err(|error| misuse(file, &error))?)
 }
@@ -109,7 +109,7 @@ fn misuse(file: &Path, error: &ConfigError) -> Misuse {
     }
 }
 
-fn replay(args: &RebalanceArgs, config: &VmsConfig, path: &Path) -> anyhow::Result<Exit> {
+fn replay(args: &RebalanceArgs, config: &VmsConfig, path: &Path) -> Result<Exit> {
     let samples = recording::read(path)?;
     let mut replay = Replay::new(config, &samples).map_err(|error| match error {
         ReplayError::Config(error) => misuse(&args.config, &error).into(),
@@ -137,7 +137,7 @@ fn lock_folder() -> PathBuf {
     machine::runtime_folder(named, &env::temp_dir()).join("plumb")
 }
 
-fn read_state(file: &Path) -> anyhow::Result<State> {
+fn read_state(file: &Path) -> Result<State> {
     if !file.exists() {
         return Ok(State::default());
     }
@@ -150,7 +150,7 @@ fn read_state(file: &Path) -> anyhow::Result<State> {
     })
 }
 
-fn print_round(round: &Round, verb: &str, first: bool, at: Timestamp) -> anyhow::Result<()> {
+fn print_round(round: &Round, verb: &str, first: bool, at: Timestamp) -> Result<()> {
     let moves = &round.decision.moves;
     if first || !moves.is_empty() {
         output::line(table::render(round))?;

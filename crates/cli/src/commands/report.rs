@@ -6,6 +6,7 @@ use std::{
 };
 
 use ::report::{Format, Options, Summary, View, section_names};
+use anyhow::Result;
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use findings::{Findings, Objective, Requirement};
 use samples::RunRecord;
@@ -86,7 +87,7 @@ pub(crate) enum FormatName {
     Raw,
 }
 
-pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> Result<Exit> {
     let destination = match (&args.output, args.format) {
         (Some(path), Some(format)) => Some(Destination { path: path.clone(), format }),
         (Some(path), None) => Some(Destination::parse(path)?),
@@ -120,7 +121,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> anyhow::Result<Exi
 }
 
 impl ReportArgs {
-    fn load(&self, shared: &GlobalFlags) -> anyhow::Result<(RunRecord, Findings)> {
+    fn load(&self, shared: &GlobalFlags) -> Result<(RunRecord, Findings)> {
         if let Some(mut record) = run_reference::in_file(&self.run)? {
             LevelCap::apply(&self.at_most, &mut record)?;
             let findings = analysis::analyse(&record);
@@ -152,23 +153,18 @@ impl ReportArgs {
     }
 }
 
-pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
+pub(crate) fn for_terminal(findings: &Findings, record: &RunRecord) -> Result<String> {
     let summary = if std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
     FormatName::Terminal.write(findings, record, &Options { summary, ..destination::here() })
 }
 
-pub(crate) fn summary(findings: &Findings, record: &RunRecord) -> anyhow::Result<String> {
+pub(crate) fn summary(findings: &Findings, record: &RunRecord) -> Result<String> {
     let view = Some(View::Section("summary"));
     FormatName::Terminal.write(findings, record, &Options { view, ..destination::here() })
 }
 
 impl FormatName {
-    pub(crate) fn write(
-        self,
-        findings: &Findings,
-        record: &RunRecord,
-        options: &Options,
-    ) -> anyhow::Result<String> {
+    pub(crate) fn write(self, findings: &Findings, record: &RunRecord, options: &Options) -> Result<String> {
         let format = match self {
             Self::Terminal => Format::Terminal,
             Self::Markdown => Format::Markdown,
@@ -200,7 +196,7 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    pub(crate) fn parse(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn parse(path: &Path) -> Result<Self> {
         let format = match destination::format_of(path)? {
             Format::Markdown => FormatName::Markdown,
             Format::Html => FormatName::Html,
@@ -217,11 +213,11 @@ impl Destination {
         &self.path
     }
 
-    pub(crate) fn write(&self, findings: &Findings, record: &RunRecord) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, findings: &Findings, record: &RunRecord) -> Result<()> {
         self.write_as(findings, record, &destination::in_a_file())
     }
 
-    fn write_as(&self, findings: &Findings, record: &RunRecord, options: &Options) -> anyhow::Result<()> {
+    fn write_as(&self, findings: &Findings, record: &RunRecord, options: &Options) -> Result<()> {
         destination::write(&self.path, &self.format.write(findings, record, options)?)
     }
 }

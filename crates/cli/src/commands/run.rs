@@ -12,7 +12,7 @@ mod shown;
 use std::{cell::RefCell, collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use ::scenario::{Access, Host, Plan, ResultId, Scenario};
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use fleet::{Controller, Presence};
 use lab::{Attachments, ExistingHostUse, Inside, Request, RunError, Stop};
@@ -167,7 +167,7 @@ pub(crate) enum Place {
     Hypervisor,
 }
 
-pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
     // Needs no privileges.
     let new = if args.resume.is_none() { Some(job::planned(args, shared)?) } else { None };
@@ -188,10 +188,10 @@ pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
 pub(super) fn between(
     args: &RunArgs,
     source: Source,
-    confirm: impl FnOnce(&Plan) -> anyhow::Result<()>,
+    confirm: impl FnOnce(&Plan) -> Result<()>,
     attachments: &Arc<Attachments>,
     shared: &GlobalFlags,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
     let plan = job::plan(args, &source.scenario)?;
     confirm(&plan)?;
@@ -206,7 +206,7 @@ fn execute(
     attachments: &Arc<Attachments>,
     store: &mut Store,
     output: Option<&report::Destination>,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit> {
     // Only a single-threaded process can enter a user namespace. If the lab has no namespaces, the process
     // stays outside so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
@@ -237,7 +237,7 @@ fn measure(
     attachments: &Arc<Attachments>,
     store: &mut Store,
     stop: &Stop,
-) -> anyhow::Result<Vec<SkippedResult>> {
+) -> Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
     // Only the warnings of other runs depend on this.
     let _presence = Presence::announce(&job.id.0);
@@ -288,7 +288,7 @@ fn show_notices(job: &Job, rights: Option<Rights>, progress: &mut Shown) {
     }
 }
 
-fn fleet_of(scenario: &Scenario, stop: &Stop) -> anyhow::Result<Option<Arc<Controller>>> {
+fn fleet_of(scenario: &Scenario, stop: &Stop) -> Result<Option<Arc<Controller>>> {
     let by_member =
         |host: &Host| matches!(&host.existing, Some(found) if matches!(found.access, Access::Member { .. }));
     if !scenario.lab.hosts.iter().any(by_member) {
@@ -304,7 +304,7 @@ fn ended_early(error: &anyhow::Error) -> bool {
     of_run.is_some_and(|error| error.is_interrupted() || matches!(error, RunError::LeftOut { .. }))
 }
 
-fn summarise(args: &RunArgs, job: &Job, store: &Store) -> anyhow::Result<()> {
+fn summarise(args: &RunArgs, job: &Job, store: &Store) -> Result<()> {
     let record = store.load(&job.id);
     let Some(record) = record.ok().filter(|record| !args.quiet && !record.trials.is_empty()) else {
         return Ok(());
@@ -335,7 +335,7 @@ fn finish(
     store: &Store,
     skipped: &[SkippedResult],
     output: Option<&report::Destination>,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit> {
     let (record, findings) = remedy_results::findings(store, store.load(&job.id)?)?;
     if args.quiet {
         output::line(&job.id)?;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ::scenario::{Diagnosis, PathName, Plan, PlanOptions, Scenario, builtin, template, variant};
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::{
     Args, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser},
@@ -80,7 +80,7 @@ pub(crate) enum CheckFormat {
     Json,
 }
 
-pub(crate) fn run(command: &ScenarioCommand, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &ScenarioCommand, shared: &GlobalFlags) -> Result<Exit> {
     match command {
         ScenarioCommand::List(format) => list(*format)?,
         ScenarioCommand::New(args) => new(args)?,
@@ -100,7 +100,7 @@ fn a_template() -> PossibleValuesParser {
     PossibleValuesParser::new(template::ALL.iter().map(value))
 }
 
-fn new(args: &NewArgs) -> anyhow::Result<()> {
+fn new(args: &NewArgs) -> Result<()> {
     let NewArgs { name, with, output } = args;
     let chosen = template::ALL.iter().find(|template| template.name == with);
     let text = chosen.context("clap accepts only these names")?.named(name);
@@ -108,7 +108,7 @@ fn new(args: &NewArgs) -> anyhow::Result<()> {
     write_new(name, &text, output.as_deref())
 }
 
-pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow::Result<()> {
+pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> Result<()> {
     let path = output.map(Path::to_owned).unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     if path.as_os_str() == "-" {
         return Ok(output::text(text)?);
@@ -122,7 +122,7 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> anyhow
 }
 
 /// Without variants, even an invalid scenario is printed.
-fn scenario_text(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<String> {
+fn scenario_text(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<String> {
     if variants.are_none() {
         Ok(source::text(name, shared)?.1)
     } else {
@@ -136,14 +136,14 @@ struct Listed {
     takes: Nanos,
 }
 
-fn list(format: ListFormat) -> anyhow::Result<()> {
-    let listed = |builtin: &builtin::Builtin| -> anyhow::Result<Listed> {
+fn list(format: ListFormat) -> Result<()> {
+    let listed = |builtin: &builtin::Builtin| -> Result<Listed> {
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         let takes = lab::run_time(&scenario, &plan, Nanos(0), false);
         Ok(Listed { scenario, variants: variant::names(builtin.text), takes })
     };
-    let all: Vec<Listed> = builtin::all().iter().map(listed).collect::<anyhow::Result<_>>()?;
+    let all: Vec<Listed> = builtin::all().iter().map(listed).collect::<Result<_>>()?;
     if format.json {
         return list_format::json(all.iter().map(|Listed { scenario, variants, takes }| {
             let (name, title, seconds) = (&scenario.name, &scenario.title, takes.seconds());
@@ -162,7 +162,7 @@ fn list(format: ListFormat) -> anyhow::Result<()> {
     Ok(output::line(table)?)
 }
 
-fn check(name: &str, variants: &Variants, format: CheckFormat, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+fn check(name: &str, variants: &Variants, format: CheckFormat, shared: &GlobalFlags) -> Result<Exit> {
     match checked(name, variants, shared)? {
         CheckResult::Consistent(scenario) => {
             if format == CheckFormat::Json {
@@ -187,7 +187,7 @@ impl From<Result<Scenario, Diagnosis>> for CheckResult {
     }
 }
 
-fn checked(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Result<CheckResult> {
+fn checked(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<CheckResult> {
     let (source_name, text) = source::text(name, shared)?;
     let plain = match Scenario::parse(&source_name, &text) {
         Ok(scenario) => scenario,
@@ -203,7 +203,7 @@ fn checked(name: &str, variants: &Variants, shared: &GlobalFlags) -> anyhow::Res
     Ok(Scenario::parse(&source_name, &text).into())
 }
 
-fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> anyhow::Result<Exit> {
+fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> Result<Exit> {
     match format {
         CheckFormat::Text => return Err(diagnosis.into()),
         CheckFormat::Short => {

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use lab::Stop;
 use store::{Location, StoreError};
@@ -79,7 +79,7 @@ Exit status: 0 success; with --once the worst verdict's, like `plumb check`: 1 r
     failed or the database cannot be read, 2 inconclusive; 64 usage error; 130 interrupted during a run \
     (finished trials are stored).";
 
-pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> Result<Exit> {
     let plan = Plan::read(&args.plan)?;
     let watched = watched(&plan.measures, shared)?;
     let archive = Archive::new(store_path::path(shared.db.as_deref())?);
@@ -102,7 +102,7 @@ fn measured(
     plan: &Plan,
     watched: Vec<Watched>,
     archive: Archive,
-) -> anyhow::Result<Exit> {
+) -> Result<Exit> {
     let path = state_path(archive.path(), &args.plan)?;
     let Some(state) = WatchState::open(&path)? else {
         let running = format!("another watch of {} is already running", args.plan.display());
@@ -145,7 +145,7 @@ fn exit(end: WatchEnd, once: bool) -> Exit {
     }
 }
 
-fn state_path(store: &Path, plan: &Path) -> anyhow::Result<PathBuf> {
+fn state_path(store: &Path, plan: &Path) -> Result<PathBuf> {
     Ok(match Location::parse(store)? {
         Location::File(file) => state_file(&file, plan),
         // The state is at the default location of runs, because a plan is watched by a single machine.
@@ -164,7 +164,7 @@ fn state_file(store: &Path, plan: &Path) -> PathBuf {
     name.into()
 }
 
-fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Watched>> {
+fn watched(measures: &[Measure], shared: &GlobalFlags) -> Result<Vec<Watched>> {
     let mut watched: Vec<Watched> = Vec::new();
     for measure in measures {
         let scenario = source::load(&measure.scenario, shared)?.scenario;
@@ -181,7 +181,7 @@ fn watched(measures: &[Measure], shared: &GlobalFlags) -> anyhow::Result<Vec<Wat
 }
 
 /// Checked early, because otherwise every round would report that it is missing.
-fn require_baseline(archive: &Archive, measure: &Measure) -> anyhow::Result<()> {
+fn require_baseline(archive: &Archive, measure: &Measure) -> Result<()> {
     let Against::Baseline(name) = &measure.against else { return Ok(()) };
     let missing = match archive.baseline(name) {
         Ok(Some(_)) => return Ok(()),

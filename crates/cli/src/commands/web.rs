@@ -8,7 +8,7 @@ use std::{
 };
 
 use ::report::{Format, render, render_comparison};
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::Args;
 use samples::RunId;
 use store::Store;
@@ -52,7 +52,7 @@ pub(crate) struct WebArgs {
     names: Vec<String>,
 }
 
-pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> Result<Exit> {
     let config = Config {
         listen: args.listen,
         store: store_path::path(shared.db.as_deref())?,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> 
 }
 
 impl WebArgs {
-    fn tls(&self) -> anyhow::Result<Option<Tls>> {
+    fn tls(&self) -> Result<Option<Tls>> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
         let tls =
             Tls::new(&pem_in(certificate)?, bounded_file::read_secret(key)?.as_bytes()).map_err(|error| {
@@ -82,7 +82,7 @@ impl WebArgs {
         Ok(Some(tls))
     }
 
-    fn token(&self) -> anyhow::Result<Option<Token>> {
+    fn token(&self) -> Result<Option<Token>> {
         let elsewhere = !self.listen.ip().is_loopback();
         if elsewhere && self.tls_cert.is_none() {
             output::aside(format_args!(
@@ -106,7 +106,7 @@ impl WebArgs {
 /// In bytes. A PEM certificate chain is a few kilobytes long.
 const LONGEST_PEM: u64 = 1 << 20;
 
-fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
+fn pem_in(path: &Path) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let file = fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     file.take(LONGEST_PEM)
@@ -115,7 +115,7 @@ fn pem_in(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn token_in(path: &Path) -> anyhow::Result<Token> {
+fn token_in(path: &Path) -> Result<Token> {
     let name = path.display();
     let text = bounded_file::read_secret(path)?;
     Token::new(&text).map_err(|error| {
@@ -127,7 +127,7 @@ fn token_in(path: &Path) -> anyhow::Result<Token> {
 struct Reports;
 
 impl Documents for Reports {
-    fn report(&self, store: &Store, run: &RunId, rendition: Rendition) -> anyhow::Result<String> {
+    fn report(&self, store: &Store, run: &RunId, rendition: Rendition) -> Result<String> {
         let record = store.load(run)?;
         let options = destination::in_a_file();
         let format = match rendition {
@@ -147,7 +147,7 @@ impl Documents for Reports {
         format.write(&findings, &record, &options)
     }
 
-    fn comparison(&self, store: &Store, a: &RunId, b: &RunId, format: Format) -> anyhow::Result<String> {
+    fn comparison(&self, store: &Store, a: &RunId, b: &RunId, format: Format) -> Result<String> {
         let (a, b) = (store.load(a)?, store.load(b)?);
         let others = store.others(&a, &b, |_| true)?;
         let comparison = analysis::comparison(&a, &b, &others);

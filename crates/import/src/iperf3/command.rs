@@ -35,25 +35,8 @@ const KEPT: [(&str, &str); 8] = [
     ("O", "omit"),
 ];
 /// The long names of the options above and of those stored in `CommandSettings`.
-const LONG: [(&str, &str); 17] = [
-    ("udp", "u"),
-    ("client", "c"),
-    ("server", "s"),
-    ("parallel", "P"),
-    ("reverse", "R"),
-    ("length", "l"),
-    ("len", "l"),
-    ("bitrate", "b"),
-    ("bandwidth", "b"),
-    ("set-mss", "M"),
-    ("window", "w"),
-    ("tos", "S"),
-    ("zerocopy", "Z"),
-    ("no-delay", "N"),
-    ("bytes", "n"),
-    ("blockcount", "k"),
-    ("omit", "O"),
-];
+const LONG: &str = "udp=u client=c server=s parallel=P reverse=R length=l len=l bitrate=b bandwidth=b \
+    set-mss=M window=w tos=S zerocopy=Z no-delay=N bytes=n blockcount=k omit=O";
 /// Short options that take a value (iperf3(1)).
 const WITH_VALUE: &str = "cpfiFABItnkblPwMCSLTOTX";
 
@@ -65,7 +48,7 @@ pub(super) fn parse(text: &str) -> Option<CommandSettings> {
         if let Some(long) = word.strip_prefix("--") {
             let (name, joined) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            let known = LONG.iter().find(|(long, _)| *long == name).map(|(_, short)| *short);
+            let known = LONG.split(' ').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
             let flag = known.unwrap_or(if name.starts_with("cong") { "C" } else { name });
             let takes = WITH_VALUE.contains(flag) || matches!(flag, "dscp" | "fq-rate");
             parsed.option(flag, joined.or_else(|| words.next_if(|_| takes)));

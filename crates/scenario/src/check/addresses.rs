@@ -12,7 +12,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     }
     for gateway in document.gateways.iter() {
         let address = &gateway.table.address;
-        problems.extend(outside(address.get_ref().0, &address.span()));
+        problems.extend(outside(address.0, &address.span()));
     }
     clashes(document, draft, problems);
     overlaps(draft, problems);
@@ -61,7 +61,7 @@ fn clashes(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     let assigned = assigned.map(|(at, address, place)| (address.addr(), at.to_string(), place.clone()));
     let egress = document.gateways.iter().map(|gateway| {
         let address = &gateway.table.address;
-        (address.get_ref().0, format!("the gateway `{}`", gateway.name()), address.span())
+        (address.0, format!("the gateway `{}`", gateway.name()), address.span())
     });
     let mut first: BTreeMap<IpAddr, String> = BTreeMap::new();
     for (address, owner, place) in assigned.chain(egress) {

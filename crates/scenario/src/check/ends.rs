@@ -1,7 +1,6 @@
 //! Resolves the ends of a path, written `host:device` or `host`.
 
-use toml::Spanned;
-
+use crate::document::Spanned;
 use crate::{
     diagnosis::Problem,
     lab::Lab,

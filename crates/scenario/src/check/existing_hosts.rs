@@ -2,12 +2,11 @@
 
 use std::net::IpAddr;
 
-use toml::Spanned;
 use workload::Placement;
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, HostTable},
+    document::{Document, Entry, HostTable, Spanned},
     existing_host::Access,
     path::PathEnd,
     resolve::Draft,
@@ -57,7 +56,7 @@ fn created(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
 fn gateways(document: &Document, problems: &mut Vec<Problem>) {
     for entry in document.gateways.iter() {
         for host in [&entry.table.node, &entry.table.egress] {
-            if document.existing(host.get_ref()).is_some() {
+            if document.existing(host).is_some() {
                 let message = format!(
                     "`{}` is an existing host and cannot be part of an egress gateway",
                     host.get_ref()
@@ -73,7 +72,7 @@ fn access(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
     let Some(at) = &table.at else { return without_effect(entry, problems) };
     let place = at.span();
-    match at.get_ref().parse::<Access>() {
+    match at.parse::<Access>() {
         Err(error) => problems.push(Problem::new(place, error.to_string(), "not an endpoint")),
         Ok(Access::Ssh { destination: text })
             if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) =>
@@ -126,7 +125,7 @@ fn without_effect(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
 fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
     if let Some(address) = &table.address {
-        let given = address.get_ref().0;
+        let given = address.0;
         if matches!(given, IpAddr::V6(given) if given.is_unicast_link_local()) {
             let message =
                 format!("{given} is a link-local address, which is only unique together with a device");
@@ -149,7 +148,7 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(name.span(), message, "invalid name").help(help));
         }
     }
-    if let Some(port) = table.port.as_ref().filter(|port| *port.get_ref() == 0) {
+    if let Some(port) = table.port.as_ref().filter(|port| ***port == 0) {
         problems.push(Problem::new(port.span(), "`port` is 0, not 1 to 65535", "out of range"));
     }
 }

@@ -7,15 +7,13 @@ mod workload_words;
 
 use std::{collections::BTreeSet, ops::Range};
 
-use toml::Spanned;
-
 pub(crate) use fit::fit;
 use vary::Vary;
 pub(crate) use vary::{device_words, vary_words};
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, FactorTable},
+    document::{Document, Entry, FactorTable, Spanned},
     factor::{Factor, Level, Setting},
     family::Family,
     names::{FactorName, PathName, WorkloadName},
@@ -64,9 +62,9 @@ fn written<'d>(entry: &'d Entry<FactorTable>, problems: &mut Vec<Problem>) -> Op
     devices(entry, vary, problems);
     let factor = Factor {
         name: FactorName::new(entry.name()),
-        paths: table.paths.iter().map(|path| PathName::new(path.get_ref())).collect(),
-        workloads: table.workloads.iter().map(|workload| WorkloadName::new(workload.get_ref())).collect(),
-        devices: table.devices.iter().map(|device| device.get_ref().0.clone()).collect(),
+        paths: table.paths.iter().map(PathName::new).collect(),
+        workloads: table.workloads.iter().map(WorkloadName::new).collect(),
+        devices: table.devices.iter().map(|device| device.0.clone()).collect(),
         levels: levels(entry, vary, problems),
     };
     Some(WrittenFactor { entry, vary, factor })
@@ -82,10 +80,10 @@ fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) -
         problems.push(problem.help("add `values = [...]`"));
         return Vec::new();
     };
-    too_few(entry, values.get_ref().len(), values.span(), problems);
+    too_few(entry, values.len(), values.span(), problems);
     let (mut levels, mut seen) = (Vec::new(), BTreeSet::new());
-    for value in values.get_ref() {
-        let label = value.get_ref().0.0.clone();
+    for value in &**values {
+        let label = value.0.0.clone();
         match vary.setting(&label, value.span()) {
             Ok(setting) => levels.push(Level { label: label.clone(), setting }),
             Err(problem) => problems.push(problem),
@@ -124,8 +122,8 @@ fn devices(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) 
         (Vary::Devices(..), Some(_)) | (Vary::Workload(_), None) => {}
     }
     let mut seen = BTreeSet::new();
-    for device in devices.iter().filter(|device| !seen.insert(&device.get_ref().0)) {
-        let message = format!("duplicate device `{}`", device.get_ref().0);
+    for device in devices.iter().filter(|device| !seen.insert(&device.0)) {
+        let message = format!("duplicate device `{}`", device.0);
         problems.push(Problem::new(device.span(), message, "repeated here"));
     }
 }

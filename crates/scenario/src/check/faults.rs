@@ -70,24 +70,24 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
         let problem = Problem::new(entry.name.span(), "a fault cannot be called `none`", "this name");
         problems.push(problem.help("use another name; `none` is the level without a fault"));
     }
-    let mut keys = Keys { kind: *kind.get_ref(), place: kind.span(), problems };
+    let mut keys = Keys { kind: **kind, place: kind.span(), problems };
     use FaultKind::{
         CpuLimit, IcmpHole, LostChecksum, MtuHole, PacketDelay, PacketLoss, PolicedPort, QueueLimit,
         SnatPorts,
     };
-    let rate = rate.as_ref().map(|rate| (rate.get_ref().0, rate.span()));
+    let rate = rate.as_ref().map(|rate| (rate.0, rate.span()));
     let rate = keys.value("rate", &[PolicedPort, QueueLimit], rate, &RATES);
-    let queue = queue.as_ref().map(|queue| (queue.get_ref().0, queue.span()));
+    let queue = queue.as_ref().map(|queue| (queue.0, queue.span()));
     let queue = keys.value("queue", &[QueueLimit], queue, &[SHORTEST_QUEUE, Bytes(1 << 30)]);
-    let mtu = mtu.as_ref().map(|mtu| (*mtu.get_ref(), mtu.span()));
+    let mtu = mtu.as_ref().map(|mtu| (**mtu, mtu.span()));
     let mtu = keys.value("mtu", &[MtuHole], mtu, &[*MTUS.start(), *MTUS.end()]);
-    let cpu = cpu.as_ref().map(|cpu| (cpu.get_ref().0, cpu.span()));
+    let cpu = cpu.as_ref().map(|cpu| (cpu.0, cpu.span()));
     let cpu = keys.value("cpu", &[CpuLimit], cpu, &[LEAST_CPU, Share(1.0)]);
-    let ports = ports.as_ref().map(|ports| (*ports.get_ref(), ports.span()));
+    let ports = ports.as_ref().map(|ports| (**ports, ports.span()));
     let ports = keys.value("ports", &[SnatPorts], ports, &PORTS);
-    let delay = delay.as_ref().map(|delay| (delay.get_ref().0, delay.span()));
+    let delay = delay.as_ref().map(|delay| (delay.0, delay.span()));
     let delay = keys.value("delay", &[PacketDelay], delay, &DELAYS);
-    let loss = loss.as_ref().map(|loss| (loss.get_ref().0, loss.span()));
+    let loss = loss.as_ref().map(|loss| (loss.0, loss.span()));
     let loss = keys.value("loss", &[PacketLoss], loss, &[Share(1e-6), Share(1.0)]);
     if problems.len() > before {
         return None;

@@ -27,7 +27,7 @@ fn chain_back_to(document: &Document, guest: &Entry<GuestTable>) -> Option<Vec<S
     let mut chain = vec![format!("`{}`", guest.name())];
     let mut at = guest;
     for _ in document.attached() {
-        let host = document.links.bridges.get(at.table.bridge.get_ref())?.table.host.get_ref();
+        let host = document.links.bridges.get(&at.table.bridge)?.table.host.get_ref();
         chain.push(format!("`{host}`"));
         if host == guest.name() {
             return Some(chain);

@@ -3,11 +3,9 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, VmTable},
+    document::{Document, Entry, Spanned, VmTable},
     resolve,
     scenario::Scenario,
     vm::Monitor,
@@ -62,16 +60,16 @@ fn fixed(table: &VmTable, problems: &mut Vec<Problem>) {
 }
 
 fn sizes(table: &VmTable, problems: &mut Vec<Problem>) {
-    if let Some(vhost) = table.vhost.as_ref().filter(|vhost| vhost.get_ref().is_on()) {
+    if let Some(vhost) = table.vhost.as_ref().filter(|vhost| vhost.is_on()) {
         let message = "Firecracker processes packets itself and does not support vhost-net";
         problems.push(Problem::new(vhost.span(), message, "cannot be on").help("remove `vhost`"));
     }
-    if let Some(queues) = table.queues.as_ref().filter(|queues| *queues.get_ref() > 1) {
-        let message = format!("{ONE_QUEUE}, not {}", queues.get_ref());
+    if let Some(queues) = table.queues.as_ref().filter(|queues| ***queues > 1) {
+        let message = format!("{ONE_QUEUE}, not {queues}");
         problems.push(Problem::new(queues.span(), message, "too many").help("remove `queues`"));
     }
-    if let Some(vcpus) = table.vcpus.as_ref().filter(|vcpus| *vcpus.get_ref() > MOST_VCPUS) {
-        let message = format!("Firecracker guests have 1 to {MOST_VCPUS} CPUs, not {}", vcpus.get_ref());
+    if let Some(vcpus) = table.vcpus.as_ref().filter(|vcpus| ***vcpus > MOST_VCPUS) {
+        let message = format!("Firecracker guests have 1 to {MOST_VCPUS} CPUs, not {vcpus}");
         problems.push(Problem::new(vcpus.span(), message, "too many"));
     }
 }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use ipnet::IpNet;
-use toml::Spanned;
 
 use crate::{
     diagnosis::Problem,
-    document::Document,
+    document::{Document, Spanned},
     family::Family,
     lab::{DeviceSettings, Lab, MTUS, UNKNOWN_MTU},
     link::LinkTable,
@@ -24,7 +23,7 @@ pub(crate) struct Misfit {
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     let before = problems.len();
     for mtu in written(document) {
-        problems.extend(out_of_range(*mtu.get_ref(), mtu.span()));
+        problems.extend(out_of_range(**mtu, mtu.span()));
     }
     if problems.len() == before {
         for misfit in misfits(&draft.lab, &draft.lab.devices) {

@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use toml::Spanned;
-
 use crate::{
     diagnosis::Problem,
-    document::{Document, LinkTables, Section, VERSION},
+    document::{Document, LinkTables, Section, Spanned, VERSION},
     names::DeviceRef,
     resolve::Draft,
 };
@@ -34,7 +32,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 }
 
 fn head(document: &Document, problems: &mut Vec<Problem>) {
-    let version = *document.schema.get_ref();
+    let version = *document.schema;
     if version != VERSION {
         let message = format!("this version of plumb reads schema {VERSION}, not {version}");
         problems.push(Problem::new(document.schema.span(), message, "version").help("write `schema = 1`"));
@@ -57,11 +55,11 @@ fn section<T>(kind: &str, section: &Section<T>, problems: &mut Vec<Problem>) {
 }
 
 fn no_name(kind: &str, name: &Spanned<String>) -> Option<Problem> {
-    let message = format!("`{}` is not a valid {kind} name", name.get_ref());
+    let message = format!("`{name}` is not a valid {kind} name");
     let help = format!(
         "use up to {NAME} letters, digits, dashes, dots or underscores, starting with a letter or digit"
     );
-    (!is_name(name.get_ref())).then(|| Problem::new(name.span(), message, "invalid name").help(help))
+    (!is_name(name)).then(|| Problem::new(name.span(), message, "invalid name").help(help))
 }
 
 fn is_name(name: &str) -> bool {
@@ -72,7 +70,7 @@ fn is_name(name: &str) -> bool {
 fn hosts(document: &Document, problems: &mut Vec<Problem>) {
     let mut first: BTreeMap<&str, Range<usize>> = BTreeMap::new();
     for name in document.host_names() {
-        if first.insert(name.get_ref(), name.span()).is_some() {
+        if first.insert(name, name.span()).is_some() {
             problems.push(twice(name, "host", "guests and pods are hosts too; choose another name"));
         }
     }
@@ -84,7 +82,7 @@ fn hosts(document: &Document, problems: &mut Vec<Problem>) {
 }
 
 fn twice(name: &Spanned<String>, kind: &str, help: &str) -> Problem {
-    let message = format!("duplicate {kind} `{}`", name.get_ref());
+    let message = format!("duplicate {kind} `{name}`");
     Problem::new(name.span(), message, "repeated here").help(help)
 }
 

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toml::Spanned;
-
 use crate::{
     diagnosis::Problem,
-    document::{Document, Pairs},
+    document::{Document, Pairs, Spanned},
     link::Layer,
     names::PathName,
     nearest,
@@ -51,13 +49,13 @@ fn one(
         return;
     };
     let known = document.existing_hosts();
-    for host in [from, to].into_iter().filter(|host| !known.contains(&host.get_ref().as_str())) {
-        let message = format!("`{}` is not an existing host", host.get_ref());
-        let advice = nearest::advice(host.get_ref(), "hosts", known.clone());
+    for host in [from, to].into_iter().filter(|host| !known.contains(&host.as_str())) {
+        let message = format!("`{host}` is not an existing host");
+        let advice = nearest::advice(host, "hosts", known.clone());
         problems.push(Problem::new(host.span(), message, "cannot be paired").help(advice));
     }
     if from.get_ref() == to.get_ref() {
-        let message = format!("`{}` is paired with itself", to.get_ref());
+        let message = format!("`{to}` is paired with itself");
         problems.push(Problem::new(to.span(), message, "the same host"));
     }
 }

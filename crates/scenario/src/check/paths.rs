@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-
 use super::{ends, pairs};
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, PathTable},
+    document::{Document, Entry, PathTable, Spanned},
     link::Layer,
     names::{DeviceRef, PathName},
     packet_walk::{Stop, StopReason, Trip, World},
@@ -32,7 +30,7 @@ pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec
 fn baseline(document: &Document) -> Vec<Problem> {
     let marks =
         document.paths.iter().filter_map(|entry| Some((entry.name(), entry.table.baseline.as_ref()?)));
-    let mut marks = marks.filter(|(_, mark)| *mark.get_ref());
+    let mut marks = marks.filter(|(_, mark)| ***mark);
     let Some((first, _)) = marks.next() else {
         if document.paths.0.is_empty() || !document.broken.names.is_empty() {
             return Vec::new();
@@ -83,7 +81,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         to,
         layers: trip.layers,
         devices: trip.devices,
-        baseline: table.baseline.as_ref().is_some_and(|mark| *mark.get_ref()),
+        baseline: table.baseline.as_ref().is_some_and(|mark| **mark),
     })
 }
 
@@ -160,7 +158,7 @@ fn declared(entry: &Entry<PathTable>, passed: &[Layer]) -> Vec<Problem> {
         let help = format!("add `layers = [{}]`", right.join(", "));
         return if passed == [Layer::Network] { Vec::new() } else { vec![missing.help(help)] };
     };
-    let declared: Vec<Layer> = written.get_ref().iter().map(|layer| *layer.get_ref()).collect();
+    let declared: Vec<Layer> = written.iter().map(|layer| **layer).collect();
     let right: Vec<String> = passed.iter().map(|layer| format!("\"{layer}\"")).collect();
     let help = format!("write `layers = [{}]`, or change the lab", right.join(", "));
     let place = |word: &Spanned<Layer>| word.span();

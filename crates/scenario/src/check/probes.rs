@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use samples::ProbeKind;
-use toml::Spanned;
 
 use crate::{
     diagnosis::Problem,
@@ -17,12 +16,12 @@ pub(crate) fn probes(document: &Document) -> Result<Probes, Vec<Problem>> {
     let Some(table) = &document.probes else { return Ok(Probes::default()) };
     let mut problems = Vec::new();
     let kinds = kinds(table, &mut problems);
-    if let Some(written) = table.trials.as_ref().filter(|trials| *trials.get_ref() == 0) {
+    if let Some(written) = table.trials.as_ref().filter(|trials| ***trials == 0) {
         let message = "`trials` is 0, but probes need at least one block";
         let help = "use 1 or more, or remove `[probes]`";
         problems.push(Problem::new(written.span(), message, "out of range").help(help));
     }
-    let trials = table.trials.as_ref().map(|trials| *trials.get_ref());
+    let trials = table.trials.as_deref().copied();
     if problems.is_empty() { Ok(Probes { kinds, trials }) } else { Err(problems) }
 }
 
@@ -30,8 +29,8 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let Some(table) = &document.probes else { return Vec::new() };
     let blocks = scenario.schedule.trials;
     let mut problems = Vec::new();
-    if let Some(written) = table.trials.as_ref().filter(|trials| *trials.get_ref() > blocks) {
-        let message = format!("{} blocks with probes are more than the run has", written.get_ref());
+    if let Some(written) = table.trials.as_ref().filter(|trials| ***trials > blocks) {
+        let message = format!("{written} blocks with probes are more than the run has");
         let help = format!("use {blocks} or fewer, the number of trials per result");
         problems.push(Problem::new(written.span(), message, "too many").help(help));
     }
@@ -47,7 +46,7 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
 }
 
 fn kinds(table: &ProbesTable, problems: &mut Vec<Problem>) -> Vec<ProbeKind> {
-    let written = match table.kinds.as_ref().map(|kinds| (kinds.get_ref(), kinds.span())) {
+    let written = match table.kinds.as_ref().map(|kinds| (&**kinds, kinds.span())) {
         None | Some((Kinds::All, _)) => return ProbeKind::ALL.to_vec(),
         Some((Kinds::These(words), place)) if words.is_empty() => {
             let words = ProbeKind::ALL.map(ProbeKind::word).join(", ");
@@ -68,8 +67,8 @@ fn kinds(table: &ProbesTable, problems: &mut Vec<Problem>) -> Vec<ProbeKind> {
 }
 
 fn places(table: &ProbesTable) -> Vec<(ProbeKind, Range<usize>)> {
-    match table.kinds.as_ref().map(Spanned::get_ref) {
-        Some(Kinds::These(words)) => words.iter().map(|word| (*word.get_ref(), word.span())).collect(),
+    match table.kinds.as_deref() {
+        Some(Kinds::These(words)) => words.iter().map(|word| (**word, word.span())).collect(),
         Some(Kinds::All) | None => Vec::new(),
     }
 }

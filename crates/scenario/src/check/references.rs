@@ -1,10 +1,8 @@
 //! Checks that everything referenced by name exists and is of the right kind.
 
-use toml::Spanned;
-
 use crate::{
     diagnosis::Problem,
-    document::{BridgeTable, Document, Entry, GatewayTable, Section},
+    document::{BridgeTable, Document, Entry, GatewayTable, Section, Spanned},
     names::DeviceRef,
     nearest,
     resolve::Draft,
@@ -36,17 +34,16 @@ fn unknown<'a>(
     typed: &Spanned<String>,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
 ) -> Problem {
-    let message = format!("unknown {kind} `{}`", typed.get_ref());
-    let advice = nearest::advice(typed.get_ref(), &format!("{kind}s"), candidates);
+    let message = format!("unknown {kind} `{typed}`");
+    let advice = nearest::advice(typed, &format!("{kind}s"), candidates);
     Problem::new(typed.span(), message, format!("no such {kind}")).help(advice)
 }
 
 impl<'c> Checker<'c> {
     pub(crate) fn wire_end(&mut self, host: &str, device: &Spanned<String>, help: &str) -> bool {
-        let at = DeviceRef::named_in(host, device.get_ref());
+        let at = DeviceRef::named_in(host, device);
         let wired = self.document.links.wires.iter().flat_map(|wire| &wire.table.between);
-        let wired: Vec<&DeviceRef> =
-            wired.map(|end| &end.get_ref().0).filter(|end| end.host == at.host).collect();
+        let wired: Vec<&DeviceRef> = wired.map(|end| &end.0).filter(|end| end.host == at.host).collect();
         if wired.contains(&&at) {
             return true;
         }
@@ -62,7 +59,7 @@ impl<'c> Checker<'c> {
     /// Reports devices on a bridge port. The kernel rejects a macvlan there, and any other device would take
     /// packets from the bridge.
     pub(crate) fn free_wire_end(&mut self, host: &str, device: &Spanned<String>) {
-        let at = DeviceRef::named_in(host, device.get_ref());
+        let at = DeviceRef::named_in(host, device);
         let bridges = self.document.links.bridges.iter().filter(|bridge| bridge.device().host == at.host);
         for bridge in bridges.filter(|bridge| bridge.listed().any(|port| port == at.device)) {
             let message = format!("`{at}` is a port of the bridge `{}`", bridge.name());
@@ -99,9 +96,9 @@ impl<'c> Checker<'c> {
         if !self.named("bridge", bridge, &self.document.links.bridges) {
             return;
         }
-        let found = self.document.links.bridges.get(bridge.get_ref()).map(Entry::<BridgeTable>::device);
+        let found = self.document.links.bridges.get(bridge).map(Entry::<BridgeTable>::device);
         if let Some(at) = found.filter(|at| at.host.as_str() != host) {
-            let message = format!("the bridge `{}` is on `{}`, not on `{host}`", bridge.get_ref(), at.host);
+            let message = format!("the bridge `{}` is on `{}`, not on `{host}`", bridge, at.host);
             self.problems.push(Problem::new(bridge.span(), message, "on another host"));
         }
     }
@@ -109,7 +106,7 @@ impl<'c> Checker<'c> {
     fn gateways(&mut self) {
         for entry in self.document.gateways.iter() {
             let table = &entry.table;
-            let is_existing = |host: &Spanned<String>| self.document.existing(host.get_ref()).is_some();
+            let is_existing = |host: &Spanned<String>| self.document.existing(host).is_some();
             if is_existing(&table.node) || is_existing(&table.egress) {
                 continue;
             }
@@ -119,7 +116,7 @@ impl<'c> Checker<'c> {
                 self.gateway_members(table);
             }
             if both {
-                self.device_in(table.egress.get_ref(), &table.device);
+                self.device_in(&table.egress, &table.device);
             }
         }
     }
@@ -129,14 +126,12 @@ impl<'c> Checker<'c> {
             let message = "the gateway's node and egress host are the same";
             self.problems.push(Problem::new(gateway.egress.span(), message, "same as the node"));
         }
-        let Some(tunnel) = self.document.links.vxlans.get(gateway.tunnel.get_ref()) else { return };
+        let Some(tunnel) = self.document.links.vxlans.get(&gateway.tunnel) else { return };
         for host in [&gateway.node, &gateway.egress] {
-            let member = tunnel.table.members.get(host.get_ref());
+            let member = tunnel.table.members.get(host);
             if member.is_none_or(|member| member.table.address.is_none()) {
-                let message =
-                    format!("`{}` has no address in the overlay `{}`", host.get_ref(), tunnel.name());
-                let help =
-                    format!("add `[vxlans.{}.members.{}]` with an `address`", tunnel.name(), host.get_ref());
+                let message = format!("`{}` has no address in the overlay `{}`", host, tunnel.name());
+                let help = format!("add `[vxlans.{}.members.{}]` with an `address`", tunnel.name(), host);
                 self.problems.push(Problem::new(host.span(), message, "not a routed member").help(help));
             }
         }
@@ -170,8 +165,8 @@ impl<'c> Checker<'c> {
     fn factor_devices(&mut self) {
         for factor in self.document.factors.iter() {
             for device in &factor.table.devices {
-                let text = Spanned::new(device.span(), device.get_ref().0.to_string());
-                self.device(&device.get_ref().0, &text);
+                let text = Spanned::new(device.span(), device.0.to_string());
+                self.device(&device.0, &text);
             }
         }
     }
@@ -188,8 +183,8 @@ impl<'c> Checker<'c> {
     fn paths(&mut self, names: &[Spanned<String>]) {
         let known = self.document.path_names();
         for name in names {
-            let is_known = known.contains(name.get_ref());
-            if !is_known && !self.document.broken.names.contains(name.get_ref()) {
+            let is_known = known.contains(name);
+            if !is_known && !self.document.broken.names.contains(name.as_str()) {
                 self.unknown("path", name, known.iter().map(String::as_str).collect::<Vec<_>>());
             }
         }
@@ -202,8 +197,8 @@ impl<'c> Checker<'c> {
     }
 
     pub(crate) fn named<T>(&mut self, kind: &str, name: &Spanned<String>, section: &Section<T>) -> bool {
-        let known = section.get(name.get_ref()).is_some();
-        if !known && !self.document.broken.names.contains(name.get_ref()) {
+        let known = section.get(name).is_some();
+        if !known && !self.document.broken.names.contains(name.as_str()) {
             let candidates: Vec<&str> = section.names().collect();
             self.unknown(kind, name, candidates);
         }
@@ -211,11 +206,11 @@ impl<'c> Checker<'c> {
     }
 
     pub(crate) fn host(&mut self, name: &Spanned<String>) -> bool {
-        self.host_text(name.get_ref(), name)
+        self.host_text(name, name)
     }
 
     pub(crate) fn host_text<T>(&mut self, host: &str, place: &Spanned<T>) -> bool {
-        let candidates: Vec<&str> = self.document.host_names().map(|name| name.get_ref().as_str()).collect();
+        let candidates: Vec<&str> = self.document.host_names().map(|name| name.as_str()).collect();
         let known = candidates.contains(&host);
         if !known {
             let typed = Spanned::new(place.span(), host.to_owned());
@@ -249,7 +244,7 @@ impl<'c> Checker<'c> {
     }
 
     pub(crate) fn device_in(&mut self, host: &str, device: &Spanned<String>) {
-        let at = DeviceRef::named_in(host, device.get_ref());
+        let at = DeviceRef::named_in(host, device);
         if self.draft.lab.existing(&at.host).is_some() && !self.draft.places.has(&at) {
             let message = format!("`{host}` is an existing host, so its devices cannot be changed");
             let help = "remove this, and configure the device on the host itself";

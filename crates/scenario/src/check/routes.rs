@@ -7,13 +7,12 @@ use crate::{diagnosis::Problem, document::Document, family::Family, resolve::Dra
 pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
     let mut taken = BTreeSet::new();
     for route in &document.routes {
-        let (host, to) = (route.host.get_ref(), route.to.get_ref().0);
+        let (host, to) = (&route.host, route.to.0);
         problems.extend(super::gateways::host_bits(&route.to));
-        if Family::of(to.addr()) == Family::of(route.via.get_ref().0) {
-            problems.extend(next_hop(draft, host, route.via.get_ref().0, route.via.span()));
+        if Family::of(to.addr()) == Family::of(route.via.0) {
+            problems.extend(next_hop(draft, host, route.via.0, route.via.span()));
         } else {
-            let message =
-                format!("the next hop {} is not in the address family of {to}", route.via.get_ref().0);
+            let message = format!("the next hop {} is not in the address family of {to}", route.via.0);
             problems.push(Problem::new(route.via.span(), message, "other family"));
         }
         if !taken.insert((host.as_str(), to)) {
@@ -23,8 +22,8 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
     }
     for guest in document.attached() {
         if let Some(gateway) = &guest.table.gateway {
-            problems.extend(next_hop(draft, guest.name(), gateway.get_ref().0, gateway.span()));
-            if taken.contains(&(guest.name(), Family::of(gateway.get_ref().0).default_route())) {
+            problems.extend(next_hop(draft, guest.name(), gateway.0, gateway.span()));
+            if taken.contains(&(guest.name(), Family::of(gateway.0).default_route())) {
                 let message = format!("`{}` has a gateway and a default route", guest.name());
                 problems.push(Problem::new(gateway.span(), message, "conflicts"));
             }

@@ -3,13 +3,12 @@
 use std::ops::Range;
 
 use samples::Design;
-use toml::Spanned;
 use units::Nanos;
 
 use crate::{
     design::{BUDGETS, LEAST_PRECISE, MOST_TRIALS, PRECISIONS},
     diagnosis::Problem,
-    document::{Document, ScheduleTable},
+    document::{Document, ScheduleTable, Spanned},
     scenario::Schedule,
 };
 
@@ -22,7 +21,7 @@ pub(crate) fn schedule(document: &Document) -> Result<Schedule, Vec<Problem>> {
     let (table, mut problems) = (&document.schedule, Vec::new());
     let design = design(table, &mut problems);
     let trials = trials(table, &design, &mut problems);
-    let pause = table.pause.as_ref().map_or(PAUSE, |pause| pause.get_ref().0);
+    let pause = table.pause.as_ref().map_or(PAUSE, |pause| pause.0);
     if let Some(written) = table.pause.as_ref().filter(|_| pause > LONGEST_PAUSE) {
         let message = format!("a pause of {pause} between trials is out of range");
         problems.push(out_of_range(written.span(), message, format!("use {LONGEST_PAUSE} or less")));
@@ -39,7 +38,7 @@ pub(crate) fn schedule(document: &Document) -> Result<Schedule, Vec<Problem>> {
 fn trials(table: &ScheduleTable, design: &Design, problems: &mut Vec<Problem>) -> u32 {
     let usual = if design.is_adaptive() { MOST_TRIALS } else { TRIALS };
     let Some(written) = &table.trials else { return usual };
-    let trials = *written.get_ref();
+    let trials = **written;
     if !(1..=MOST_TRIALS_OF_ALL).contains(&trials) {
         let message = format!("{trials} trials per result are out of range");
         let help = format!("use 1 to {MOST_TRIALS_OF_ALL}; an interval needs at least 5");
@@ -55,17 +54,17 @@ fn trials(table: &ScheduleTable, design: &Design, problems: &mut Vec<Problem>) -
 fn design(table: &ScheduleTable, problems: &mut Vec<Problem>) -> Design {
     let design = Design {
         budget: table.budget.as_ref().and_then(|written| {
-            let budget = written.get_ref().0;
+            let budget = written.0;
             let help = "use 1s to a week, e.g. `10m`";
             in_range(budget, BUDGETS.contains(&budget), written, "budget", help, problems)
         }),
         precision: table.precision.as_ref().and_then(|written| {
-            let share = written.get_ref().0;
+            let share = written.0;
             let help = "use 0.1% to 50%, e.g. `2%`";
             in_range(share, PRECISIONS.contains(&share.0), written, "precision", help, problems)
                 .map(|share| share.0)
         }),
-        objective: table.objective.as_ref().map(|written| *written.get_ref()).unwrap_or_default(),
+        objective: table.objective.as_deref().copied().unwrap_or_default(),
         until_clear: table.until.is_some(),
     };
     let seeks = table.precision.as_ref().map(|written| ("precision", written.span()));

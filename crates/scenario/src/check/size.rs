@@ -20,7 +20,7 @@ pub(crate) fn size(document: &Document, trials: u32) -> Option<Problem> {
 
 fn pair_ways(document: &Document) -> usize {
     let hosts = document.existing_hosts().len();
-    match document.pairs.as_ref().map(toml::Spanned::get_ref) {
+    match document.pairs.as_deref() {
         None => 0,
         Some(Pairs::All) => hosts * hosts.saturating_sub(1),
         Some(Pairs::Ring) => 2 * hosts,

@@ -15,7 +15,7 @@ pub(super) fn check(document: &Document, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(entry.name.span(), message, "invalid name").help(help));
         }
         for section in &entry.table.sections {
-            let (key, place) = (section.get_ref().as_str(), section.span());
+            let (key, place) = (section.as_str(), section.span());
             if document::FIXED.contains(&key) {
                 let message = format!("a variant cannot change `{key}`");
                 let help = "the variant's name is appended to that of the scenario";

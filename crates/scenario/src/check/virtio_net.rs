@@ -1,10 +1,8 @@
 //! Checks the features, ring sizes and CPU numbers of virtual machines, regardless of the monitor.
 
-use toml::Spanned;
-
 use crate::{
     diagnosis::Problem,
-    document::{Switch, VmTable},
+    document::{Spanned, Switch, VmTable},
     resolve,
     vm::VirtioNet,
 };
@@ -23,7 +21,7 @@ fn needs_csum(table: &VmTable, problems: &mut Vec<Problem>) {
         return;
     }
     for (name, switch) in [("tso", &table.tso), ("ufo", &table.ufo), ("gro", &table.gro)] {
-        let Some(switch) = switch.as_ref().filter(|switch| switch.get_ref().is_on()) else { continue };
+        let Some(switch) = switch.as_ref().filter(|switch| switch.is_on()) else { continue };
         let message = format!("`{name}` needs `csum`, which is off");
         let help = format!(
             "remove `{name}`, or `csum = \"off\"`: packets larger than the MTU need checksum offload"
@@ -34,17 +32,17 @@ fn needs_csum(table: &VmTable, problems: &mut Vec<Problem>) {
 
 fn rings(table: &VmTable, problems: &mut Vec<Problem>) {
     for (name, ring) in [("rx-ring", &table.rx_ring), ("tx-ring", &table.tx_ring)] {
-        let Some(ring) = ring.as_ref().filter(|ring| !VirtioNet::RINGS.contains(ring.get_ref())) else {
+        let Some(ring) = ring.as_ref().filter(|ring| !VirtioNet::RINGS.contains(ring)) else {
             continue;
         };
-        let message = format!("`{name}` is {}, not 256, 512 or 1024", ring.get_ref());
+        let message = format!("`{name}` is {ring}, not 256, 512 or 1024");
         problems.push(Problem::new(ring.span(), message, "invalid ring size"));
     }
 }
 
 fn cpus(table: &VmTable, problems: &mut Vec<Problem>) {
-    for cpu in table.cpus.iter().chain(&table.monitor_cpus).filter(|cpu| *cpu.get_ref() >= CPUS) {
-        let message = format!("CPU {} does not exist; CPUs are numbered from 0", cpu.get_ref());
+    for cpu in table.cpus.iter().chain(&table.monitor_cpus).filter(|cpu| ***cpu >= CPUS) {
+        let message = format!("CPU {cpu} does not exist; CPUs are numbered from 0");
         problems.push(Problem::new(cpu.span(), message, "no such CPU"));
     }
     let vcpus = resolve::vm(table).vcpus;

@@ -1,13 +1,12 @@
 //! Checks virtual machines and the workloads in them.
 
-use toml::Spanned;
 use units::Bytes;
 use workload::{BalloonSettings, Placement};
 
 use super::virtio_net;
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, VmTable},
+    document::{Document, Entry, Spanned, VmTable},
     names::{DeviceRef, HostName},
     resolve::{self, Draft},
     scenario::Scenario,
@@ -40,14 +39,13 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
     let table = &entry.table;
     for (name, number) in [("vcpus", &table.vcpus), ("queues", &table.queues)] {
-        if let Some(number) = number.as_ref().filter(|number| !VCPUS.contains(number.get_ref())) {
-            let message =
-                format!("`{name}` is {}, not {} to {}", number.get_ref(), VCPUS.start(), VCPUS.end());
+        if let Some(number) = number.as_ref().filter(|number| !VCPUS.contains(number)) {
+            let message = format!("`{name}` is {}, not {} to {}", number, VCPUS.start(), VCPUS.end());
             problems.push(Problem::new(number.span(), message, "out of range"));
         }
     }
     if let Some(memory) = &table.memory {
-        let requested = memory.get_ref().0;
+        let requested = memory.0;
         let least = Vm::LEAST_MEMORY;
         if !(least..=MOST_MEMORY).contains(&requested) {
             let message = format!("{requested} of guest memory is out of range");
@@ -57,7 +55,7 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
     }
     let vm = resolve::vm(table);
     if let Some((method, reason)) = table.balloon.as_ref().zip(vm.why_no_balloon()) {
-        let message = format!("`balloon = \"{}\"` is not supported here: {reason}", method.get_ref().word());
+        let message = format!("`balloon = \"{}\"` is not supported here: {reason}", method.word());
         problems.push(
             Problem::new(method.span(), message, "not supported").help("use QEMU with `board = \"q35\"`"),
         );

@@ -12,7 +12,6 @@ mod stream;
 
 use std::ops::Range;
 
-use toml::Spanned;
 use workload::{WorkloadKind, WorkloadSettings};
 
 pub(crate) use hosts::hosts;
@@ -23,7 +22,7 @@ pub(super) use socket::not_congestion;
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, WorkloadTable},
+    document::{Document, Entry, Spanned, WorkloadTable},
     names::{PathName, WorkloadName},
     workload::Workload,
 };
@@ -95,7 +94,7 @@ fn paths(document: &Document, table: &WorkloadTable) -> Vec<PathName> {
 }
 
 fn without_baseline(document: &Document, entry: &Entry<WorkloadTable>) -> Option<Problem> {
-    let is_baseline = |mark: &Option<Spanned<bool>>| mark.as_ref().is_some_and(|mark| *mark.get_ref());
+    let is_baseline = |mark: &Option<Spanned<bool>>| mark.as_ref().is_some_and(|mark| **mark);
     let baseline = document.paths.iter().find(|path| is_baseline(&path.table.baseline))?.name();
     let listed = &entry.table.paths;
     let place = listed.first()?.span().start..listed.last()?.span().end;
@@ -106,7 +105,7 @@ fn without_baseline(document: &Document, entry: &Entry<WorkloadTable>) -> Option
 }
 
 fn inapplicable(table: &WorkloadTable) -> Vec<Problem> {
-    let keys = keys(*table.kind.get_ref());
+    let keys = keys(*table.kind);
     let others = table.of_kinds().into_iter().filter(|(key, _)| !keys.own.contains(key));
     let problem = |(key, place): (&'static str, Range<usize>)| {
         let other = WorkloadKind::ALL.iter().map(|kind| self::keys(*kind)).find(|it| it.own.contains(&key));

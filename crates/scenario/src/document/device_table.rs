@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
-use toml::Spanned;
 
+use super::spanned::Spanned;
 use super::written::{As, Value};
 
 #[derive(Debug, Clone)]

@@ -3,9 +3,8 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use toml::Spanned;
 
-use super::{As, Document};
+use super::{As, Document, spanned::Spanned};
 use crate::{diagnosis::Problem, family::Family};
 
 pub(crate) struct Converter {
@@ -31,17 +30,17 @@ impl Convert for IpNet {
 
 impl Converter {
     pub(crate) fn put<T: Convert>(&mut self, written: &mut Spanned<As<T>>) {
-        let address = written.get_ref().0;
+        let address = written.0;
         match address.convert(self.family) {
-            Some(converted) => written.get_mut().0 = converted,
+            Some(converted) => written.0 = converted,
             None => self.problems.push(self.without_counterpart(address, written.span())),
         }
     }
 
     pub(crate) fn put_optional<T: Convert>(&mut self, written: &mut Spanned<As<Option<T>>>) {
-        let Some(address) = written.get_ref().0 else { return };
+        let Some(address) = written.0 else { return };
         match address.convert(self.family) {
-            Some(converted) => written.get_mut().0 = Some(converted),
+            Some(converted) => written.0 = Some(converted),
             None => self.problems.push(self.without_counterpart(address, written.span())),
         }
     }
@@ -58,7 +57,7 @@ impl Converter {
 impl Document {
     /// The families of the lab, the first of which is the baseline. Empty if the addresses are used as written.
     pub(crate) fn families(&self) -> Vec<Family> {
-        self.family.iter().flat_map(|all| all.get_ref()).map(|family| *family.get_ref()).collect()
+        self.family.iter().flat_map(|all| all.get_ref()).map(|family| **family).collect()
     }
 
     /// Converts the lab's addresses to the first family. Addresses of existing hosts remain as written.
@@ -88,15 +87,15 @@ impl Document {
 fn invalid(document: &Document) -> Option<Problem> {
     let all = document.family.as_ref()?;
     let mut seen = Vec::new();
-    if all.get_ref().is_empty() {
+    if all.is_empty() {
         let problem = Problem::new(all.span(), "`family` has no values", "empty");
         return Some(problem.help("write `family = [\"ipv4\", \"ipv6\"]`, or remove it"));
     }
-    let repeated = all.get_ref().iter().find(|family| {
-        let is_known = seen.contains(family.get_ref());
-        seen.push(*family.get_ref());
+    let repeated = all.iter().find(|family| {
+        let is_known = seen.contains(&***family);
+        seen.push(***family);
         is_known
     })?;
-    let message = format!("duplicate value `{}`", repeated.get_ref().word());
+    let message = format!("duplicate value `{}`", repeated.word());
     Some(Problem::new(repeated.span(), message, "repeated here"))
 }

@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 use units::{BitRate, Bytes, Nanos, Share};
 
+use super::spanned::Spanned;
 use super::written::As;
 
 /// A fault that a device setting or a factor places: `fault = "NAME"`.
@@ -12,28 +12,22 @@ use super::written::As;
 #[serde(deny_unknown_fields)]
 pub(crate) struct FaultTable {
     /// The kind of fault.
-    #[schemars(with = "FaultKind")]
     pub(crate) kind: Spanned<FaultKind>,
     /// The rate of a `policed-port` or a `queue-limit`.
-    #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
     /// The size of the queue of a `queue-limit`. A packet with segmentation offload needs up to 64KiB.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) queue: Option<Spanned<As<Bytes>>>,
     /// The largest IP packet in bytes that an `mtu-hole` lets through.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    #[schemars(range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
     /// The limit of a `cpu-limit` in percent of one CPU.
-    #[schemars(with = "Option<As<Share>>")]
     pub(crate) cpu: Option<Spanned<As<Share>>>,
     /// The number of source ports of `snat-ports`.
-    #[schemars(with = "Option<u16>", range(min = 1, max = 20000))]
+    #[schemars(range(min = 1, max = 20000))]
     pub(crate) ports: Option<Spanned<u16>>,
     /// The delay of a `packet-delay`.
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) delay: Option<Spanned<As<Nanos>>>,
     /// The share of packets that a `packet-loss` drops.
-    #[schemars(with = "Option<As<Share>>")]
     pub(crate) loss: Option<Spanned<As<Share>>>,
 }
 

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 use units::Bytes;
 use workload::BalloonMethod;
 
+use super::spanned::Spanned;
 use super::written::As;
 use crate::vm::{Board, Monitor};
 
@@ -20,20 +20,19 @@ use crate::vm::{Board, Monitor};
 pub(crate) struct HostTable {
     /// The existing host: `local`, `netns:PATH`, `pid:N`, `container:NAME` (Docker, Podman), `pod:NAMESPACE/NAME` (on
     /// this Kubernetes node), `ssh:DESTINATION` or `member:NAME`.
-    #[schemars(with = "Option<String>", example = &"ssh:user@host", example = &"container:web")]
+    #[schemars(example = &"ssh:user@host", example = &"container:web")]
     pub(crate) at: Option<Spanned<String>>,
     /// Address for test traffic. Default: the address of `interface`, or the one that SSH connects to.
-    #[schemars(with = "Option<As<IpAddr>>")]
     pub(crate) address: Option<Spanned<As<IpAddr>>>,
     /// Device for test traffic. Default: the device with the address.
-    #[schemars(with = "Option<String>", example = &"eth1")]
+    #[schemars(example = &"eth1")]
     pub(crate) interface: Option<Spanned<String>>,
     /// Port to listen on as a server. Default: the workload's.
-    #[schemars(with = "Option<u16>", range(min = 1))]
+    #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
     /// A resource shared with other hosts that have the same value, e.g. the uplink of a rack. Pairs of hosts that
     /// share an uplink are never measured at the same time. Default: none.
-    #[schemars(with = "Option<String>", example = &"rack-1")]
+    #[schemars(example = &"rack-1")]
     pub(crate) uplink: Option<Spanned<String>>,
 }
 
@@ -43,56 +42,46 @@ pub(crate) struct HostTable {
 pub(crate) struct VmTable {
     /// The monitor: `qemu` or `firecracker`. Firecracker has one board and one queue pair, no vhost-net, and needs
     /// KVM. Default: `qemu`.
-    #[schemars(with = "Option<Monitor>")]
     pub(crate) monitor: Option<Spanned<Monitor>>,
     /// The machine type: `q35` (a PC) or `microvm` (virtio-mmio, like Firecracker). Default: `q35`.
-    #[schemars(with = "Option<Board>")]
     pub(crate) board: Option<Spanned<Board>>,
     /// Guest CPUs. Default: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
+    #[schemars(range(min = 1, max = 255))]
     pub(crate) vcpus: Option<Spanned<u32>>,
     /// Guest memory. Default: 512MiB.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) memory: Option<Spanned<As<Bytes>>>,
     /// How memory can be reclaimed from the running guest: `virtio-balloon` (by page), `virtio-mem` (in blocks of 2
     /// MiB; half of the guest's memory is hotplugged, and it needs `q35`) or `agent` (huge pages allocated by the
     /// guest's agent). Default: not at all.
-    #[schemars(with = "Option<BalloonMethod>")]
     pub(crate) balloon: Option<Spanned<BalloonMethod>>,
     /// Queue pairs of the guest's network device, at most one per guest CPU. Default: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 255))]
+    #[schemars(range(min = 1, max = 255))]
     pub(crate) queues: Option<Spanned<u32>>,
     /// Whether the host kernel (vhost-net) processes packets instead of QEMU. Default: `off`.
-    #[schemars(with = "Option<Switch>")]
     pub(crate) vhost: Option<Spanned<Switch>>,
     /// Checksum offload, in both directions. `off` also disables `tso`, `ufo` and `gro`. QEMU's defaults apply to
     /// this and the following settings.
     pub(crate) csum: Option<Switch>,
     /// Whether the guest may send TCP packets larger than the MTU.
-    #[schemars(with = "Option<Switch>")]
     pub(crate) tso: Option<Spanned<Switch>>,
     /// Whether UDP packets larger than the MTU pass unsegmented, in both directions.
-    #[schemars(with = "Option<Switch>")]
     pub(crate) ufo: Option<Spanned<Switch>>,
     /// Whether the guest may receive TCP packets larger than the MTU.
-    #[schemars(with = "Option<Switch>")]
     pub(crate) gro: Option<Spanned<Switch>>,
     /// Whether a received packet may span several guest buffers.
     pub(crate) mrg_rxbuf: Option<Switch>,
     /// Entries per receive ring: 256, 512 or 1024.
-    #[schemars(with = "Option<u32>", range(min = 256, max = 1024))]
+    #[schemars(range(min = 256, max = 1024))]
     pub(crate) rx_ring: Option<Spanned<u32>>,
     /// Entries per transmit ring: 256, 512 or 1024. QEMU supports more than 256 only if another
     /// process handles the packets.
-    #[schemars(with = "Option<u32>", range(min = 256, max = 1024))]
+    #[schemars(range(min = 256, max = 1024))]
     pub(crate) tx_ring: Option<Spanned<u32>>,
     /// Host CPUs to pin the guest's CPUs to, wrapping around if there are fewer. Default: not pinned.
     #[serde(default)]
-    #[schemars(with = "Vec<u32>")]
     pub(crate) cpus: Vec<Spanned<u32>>,
     /// Host CPUs for QEMU's other threads and for vhost. Default: not pinned.
     #[serde(default)]
-    #[schemars(with = "Vec<u32>")]
     pub(crate) monitor_cpus: Vec<Spanned<u32>>,
 }
 
@@ -102,25 +91,18 @@ pub(crate) struct VmTable {
 #[serde(deny_unknown_fields)]
 pub(crate) struct GatewayTable {
     /// The node whose pods use the gateway.
-    #[schemars(with = "String")]
     pub(crate) node: Spanned<String>,
     /// Source prefix of the traffic.
-    #[schemars(with = "As<IpNet>")]
     pub(crate) pods: Spanned<As<IpNet>>,
     /// Destination prefix of the traffic.
-    #[schemars(with = "As<IpNet>")]
     pub(crate) destinations: Spanned<As<IpNet>>,
     /// The VXLAN overlay to the egress host. The node and the egress host are members with an address.
-    #[schemars(with = "String")]
     pub(crate) tunnel: Spanned<String>,
     /// The host where the traffic leaves.
-    #[schemars(with = "String")]
     pub(crate) egress: Spanned<String>,
     /// The device of the egress host that the traffic leaves through.
-    #[schemars(with = "String")]
     pub(crate) device: Spanned<String>,
     /// The source address of the traffic: an additional address of that device, in its network.
-    #[schemars(with = "As<IpAddr>")]
     pub(crate) address: Spanned<As<IpAddr>>,
 }
 
@@ -129,13 +111,10 @@ pub(crate) struct GatewayTable {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RouteTable {
     /// The host that has the route.
-    #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
     /// The destination prefix; `0.0.0.0/0` is the default route.
-    #[schemars(with = "As<IpNet>")]
     pub(crate) to: Spanned<As<IpNet>>,
     /// The next hop: an address in one of the host's networks.
-    #[schemars(with = "As<IpAddr>")]
     pub(crate) via: Spanned<As<IpAddr>>,
 }
 

@@ -4,9 +4,9 @@ use std::{borrow::Cow, fmt, ops::Range};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
-use toml::Spanned;
 
 use super::Document;
+use super::spanned::Spanned;
 
 /// `"all"`, `"ring"` or `[["a", "b"], ...]`.
 #[derive(Debug, Clone)]
@@ -60,10 +60,8 @@ impl Document {
                     [one, other] => Some((one, other)),
                     _ => None,
                 });
-                two.map(|(one, other)| {
-                    (one.get_ref().as_str(), other.get_ref().as_str(), one.span().start..other.span().end)
-                })
-                .collect()
+                two.map(|(one, other)| (one.as_str(), other.as_str(), one.span().start..other.span().end))
+                    .collect()
             }
         };
         pairs.into_iter().flat_map(|(one, other, place)| PairWay::both(one, other, &place)).collect()

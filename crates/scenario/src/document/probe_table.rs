@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, fmt};
 
+use super::spanned::Spanned;
 use samples::ProbeKind;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
-use toml::Spanned;
 
 /// Probes. In some blocks, each result gets an additional trial with these probes active. Results come from the
 /// trials without probes; the overhead of the probes is reported.
@@ -13,10 +13,9 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbesTable {
     /// Any of `cpu`, `syscalls`, `packet-way`, or `"all"`. Default: all.
-    #[schemars(with = "Option<Kinds>")]
     pub(crate) kinds: Option<Spanned<Kinds>>,
     /// The number of blocks with additional trials, starting with the first. Default: all, up to 7.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 1000))]
     pub(crate) trials: Option<Spanned<u32>>,
 }
 

@@ -3,12 +3,9 @@
 use std::ops::Range;
 
 use serde::{Deserialize, de::DeserializeOwned};
-use toml::{
-    Spanned,
-    de::{DeTable, DeValue, Error, ValueDeserializer},
-};
+use toml::de::{DeTable, DeValue, Error, ValueDeserializer};
 
-use super::{Broken, Document, Entry, LinkTables, ScheduleTable, Section, VERSION};
+use super::{Broken, Document, Entry, LinkTables, ScheduleTable, Section, Spanned, VERSION};
 use crate::{diagnosis::Problem, nearest, variant};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> + Clone {
@@ -92,7 +89,7 @@ impl<'t> Reader<'t> {
         typed.any(|typed| keys().all(|known| known != typed) && nearest::word(typed, keys()) == Some(key))
     }
 
-    fn take(&mut self, key: &str) -> Option<Spanned<DeValue<'t>>> {
+    fn take(&mut self, key: &str) -> Option<toml::Spanned<DeValue<'t>>> {
         self.root.remove(key)
     }
 
@@ -157,7 +154,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads a value. After an unknown key, reads it again without that key to find further problems.
-    fn value<T: Deserialize<'t>>(&mut self, mut value: Spanned<DeValue<'t>>) -> Option<T> {
+    fn value<T: Deserialize<'t>>(&mut self, mut value: toml::Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
         let mut misspelled: Vec<String> = Vec::new();
         loop {
@@ -193,7 +190,7 @@ impl<'t> ReadSection for Reader<'t> {
     }
 }
 
-fn without_key_at(value: &mut Spanned<DeValue<'_>>, span: Option<Range<usize>>) -> bool {
+fn without_key_at(value: &mut toml::Spanned<DeValue<'_>>, span: Option<Range<usize>>) -> bool {
     let Some(span) = span else { return false };
     let DeValue::Table(table) = value.get_mut() else { return false };
     match table.keys().find(|key| key.span() == span).cloned() {

@@ -5,11 +5,11 @@ use std::ops::Range;
 use samples::Objective;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 use units::{Nanos, Share};
 
 use super::{
     device_table::Vary,
+    spanned::Spanned,
     written::{As, Value},
 };
 use crate::{link::Layer, names::DeviceRef, scenario::Ports};
@@ -19,17 +19,15 @@ use crate::{link::Layer, names::DeviceRef, scenario::Ports};
 #[serde(deny_unknown_fields)]
 pub(crate) struct PathTable {
     /// The client's end: `host:device`, or just the host if only one of its devices has an address.
-    #[schemars(with = "String", example = &"node1:eth0")]
+    #[schemars(example = &"node1:eth0")]
     pub(crate) from: Spanned<String>,
     /// The server's end, in the same form.
-    #[schemars(with = "String", example = &"target")]
+    #[schemars(example = &"target")]
     pub(crate) to: Spanned<String>,
     /// All layers on the way from client to server. Plumb traces a packet and rejects the scenario if its layers
     /// differ. Optional between existing hosts, where it is `network`.
-    #[schemars(with = "Option<Vec<Layer>>")]
     pub(crate) layers: Option<Spanned<Vec<Spanned<Layer>>>>,
     /// Whether the other paths are shown relative to this one. True for exactly one path.
-    #[schemars(with = "Option<bool>")]
     pub(crate) baseline: Option<Spanned<bool>>,
     /// A short description.
     #[serde(default)]
@@ -45,27 +43,24 @@ pub(crate) struct FactorTable {
     pub(crate) vary: Spanned<String>,
     /// The devices to set it on, each `host:device`. For device settings only.
     #[serde(default)]
-    #[schemars(with = "Vec<As<DeviceRef>>")]
     pub(crate) devices: Vec<Spanned<As<DeviceRef>>>,
     /// The values, at least two. Effects are relative to the first.
-    #[schemars(with = "Option<Vec<As<Value>>>", length(min = 2))]
+    #[schemars(length(min = 2))]
     pub(crate) values: Option<Spanned<Vec<Spanned<As<Value>>>>>,
     /// The factor of queues that the stream count is a multiple of. Used with `times` instead of `values`.
-    #[schemars(with = "Option<String>", example = &"queues")]
+    #[schemars(example = &"queues")]
     pub(crate) of: Option<Spanned<String>>,
     /// Multiples of the value of `of`, at least two.
-    #[schemars(with = "Option<Vec<u32>>", length(min = 2))]
+    #[schemars(length(min = 2))]
     pub(crate) times: Option<Spanned<Vec<Spanned<u32>>>>,
     /// Maximum number of streams. A level that reaches it is labelled. Default: 128.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    #[schemars(range(min = 1, max = 1024))]
     pub(crate) most: Option<Spanned<u32>>,
     /// Paths to restrict the factor to. Default: all that it affects.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub(crate) paths: Vec<Spanned<String>>,
     /// Workloads to restrict the factor to. Default: all that it affects.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub(crate) workloads: Vec<Spanned<String>>,
 }
 
@@ -95,30 +90,24 @@ pub(crate) enum StoppingRule {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScheduleTable {
     /// Trials per result. Default: 5. With a budget or a precision, the maximum per result; default 20.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 1000))]
     pub(crate) trials: Option<Spanned<u32>>,
     /// Pause between trials. Default: 50ms.
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) pause: Option<Spanned<As<Nanos>>>,
     /// Seed for the order of trials. Default: random per run, printed and stored.
-    #[schemars(with = "Option<u64>")]
     pub(crate) seed: Option<u64>,
     /// Time budget for all trials. Each result is measured twice, and further trials go to settings that can still be
     /// the best.
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) budget: Option<Spanned<As<Nanos>>>,
     /// Stop measuring a result once the interval of its median is within this fraction on either side.
-    #[schemars(with = "Option<As<Share>>")]
     pub(crate) precision: Option<Spanned<As<Share>>>,
     /// How the best setting is chosen. Default: efficient.
-    #[schemars(with = "Option<Objective>")]
     pub(crate) objective: Option<Spanned<Objective>>,
     /// When to stop adding blocks after the first five, within the budget: `clear` stops once each comparison is
     /// established or within the noise. Cannot be combined with `precision` and `objective`, which search for a
     /// setting.
     pub(crate) until: Option<StoppingRule>,
     /// Client ports of workloads without a `source-port`. Default: fixed.
-    #[schemars(with = "Option<Ports>")]
     pub(crate) ports: Option<Ports>,
     /// Whether to measure paths between existing hosts at the same time if they share no machine and no `uplink`.
     /// Default: true with `pairs`, otherwise false.

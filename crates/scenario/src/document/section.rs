@@ -2,9 +2,9 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, marker::PhantomData};
 
+use super::spanned::Spanned;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, de};
-use toml::Spanned;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Section<T>(pub(crate) Vec<Entry<T>>);

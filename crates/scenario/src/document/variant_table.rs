@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::spanned::Spanned;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
-use toml::Spanned;
 
 #[derive(Debug, Clone)]
 pub(crate) struct VariantTable {

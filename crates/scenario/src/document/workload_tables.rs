@@ -4,10 +4,10 @@ use std::{borrow::Cow, fmt, ops::Range};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
-use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
 use workload::{BalloonMove, Direction, Mode, Transport, Waiting, WorkloadKind};
 
+use super::spanned::Spanned;
 use super::written::As;
 
 /// A workload.
@@ -16,122 +16,95 @@ use super::written::As;
 pub(crate) struct WorkloadTable {
     /// `stream` (throughput), `ping-pong` (latency), `connect` (connections per second), `first-touch` (page faults)
     /// or `balloon` (memory reclaimed from a virtual machine).
-    #[schemars(with = "WorkloadKind")]
     pub(crate) kind: Spanned<WorkloadKind>,
     /// Stream, ping-pong: `tcp` or `udp`. Default: `tcp` for a stream, `udp` for a ping-pong.
-    #[schemars(with = "Option<Transport>")]
     pub(crate) transport: Option<Spanned<Transport>>,
     /// Stream: `app` (plain writes and reads, as an application would get) or `limit` (zero-copy, many datagrams per
     /// call: what the path can carry). Default: `app`.
-    #[schemars(with = "Option<Mode>")]
     pub(crate) mode: Option<Spanned<Mode>>,
     /// Stream: parallel connections per direction, 1 to 1024. Default: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    #[schemars(range(min = 1, max = 1024))]
     pub(crate) streams: Option<Spanned<u32>>,
     /// Stream: `forward` (client to server), `reverse` or `both`. Default: `forward`.
-    #[schemars(with = "Option<Direction>")]
     pub(crate) direction: Option<Spanned<Direction>>,
     /// Stream: payload rate limit per connection. Default: unlimited.
-    #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
     /// Test duration, without the warm-up. Default: 2s.
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) duration: Option<Spanned<As<Nanos>>>,
     /// Stream: number of bytes to send, instead of a duration and without a warm-up.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) bytes: Option<Spanned<As<Bytes>>>,
     /// Warm-up at the start of each trial, excluded from results. Default: 300ms.
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) warmup: Option<Spanned<As<Nanos>>>,
     /// Stream: size per write and read, or of a datagram's payload. Ping-pong: message size. Default:
     /// 128KiB for a TCP stream, or 1MiB in mode `limit`; 1400 for a UDP stream, which fits a tunnel over Ethernet; 64
     /// for a ping-pong.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) message: Option<Spanned<As<Bytes>>>,
     /// Sampling interval. Default: 100ms; 500ms for a ping-pong.
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) interval: Option<Spanned<As<Nanos>>>,
     /// Ping-pong: `closed` (send when the previous message has returned) or `open` (send on a schedule). Default:
     /// `closed`.
-    #[schemars(with = "Option<Loop>")]
     pub(crate) schedule: Option<Spanned<Loop>>,
     /// Ping-pong, open loop: time between messages. Default: 100us.
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) period: Option<Spanned<As<Nanos>>>,
     /// Ping-pong: how both ends wait, `block` (sleep) or `spin` (poll; takes a CPU at each end). Default: `block`.
-    #[schemars(with = "Option<Waiting>")]
     pub(crate) waiting: Option<Spanned<Waiting>>,
     /// Ping-pong: a TCP background stream on the same path. Default: none.
-    #[schemars(with = "Option<UnderTable>")]
     pub(crate) under: Option<Spanned<UnderTable>>,
     /// Connect: client threads, each with one connection at a time, 1 to 1024. Default: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    #[schemars(range(min = 1, max = 1024))]
     pub(crate) clients: Option<Spanned<u32>>,
     /// Connect: request size. Default: 64.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) request: Option<Spanned<As<Bytes>>>,
     /// Connect: response size. Default: 64.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) response: Option<Spanned<As<Bytes>>>,
     /// First-touch: memory mapped by all threads together, at least 2MiB per thread. Balloon: memory to reclaim or
     /// give back. Default: 256MiB.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) memory: Option<Spanned<As<Bytes>>>,
     /// First-touch: threads that divide the memory between them, 1 to 1024. Default: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    #[schemars(range(min = 1, max = 1024))]
     pub(crate) threads: Option<Spanned<u32>>,
     /// First-touch: whether to request transparent huge pages. `false` disables them. Default: false.
     #[serde(rename = "huge-pages")]
-    #[schemars(with = "Option<bool>")]
     pub(crate) huge_pages: Option<Spanned<bool>>,
     /// Balloon: `shrink` (reclaim memory from the virtual machine) or `grow` (give it back). Default: `shrink`.
     #[serde(rename = "move")]
-    #[schemars(with = "Option<BalloonMove>")]
     pub(crate) movement: Option<Spanned<BalloonMove>>,
     /// Balloon: whether the guest has touched the reclaimed memory, so that the host has allocated it. For memory
     /// given back: whether the test includes touching it. Default: true.
-    #[schemars(with = "Option<bool>")]
     pub(crate) touched: Option<Spanned<bool>>,
     /// Balloon: whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
     /// Default: false.
-    #[schemars(with = "Option<bool>")]
     pub(crate) compact: Option<Spanned<bool>>,
     /// TCP: congestion control of all sockets, or `kernel` for the host's default. Default: `cubic`, because hosts
     /// have different defaults.
-    #[schemars(with = "Option<String>", example = &"cubic", example = &"bbr")]
+    #[schemars(example = &"cubic", example = &"bbr")]
     pub(crate) congestion: Option<Spanned<String>>,
     /// TCP: maximum segment size, in bytes. Default: derived from the path's MTU.
-    #[schemars(with = "Option<u32>", range(min = 88, max = 32767))]
+    #[schemars(range(min = 88, max = 32767))]
     pub(crate) mss: Option<Spanned<u32>>,
     /// Fixed send and receive buffer size of all sockets. Default: the kernel's autotuning.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) window: Option<Spanned<As<Bytes>>>,
     /// Differentiated services code point, 0 to 63. Default: 0.
-    #[schemars(with = "Option<u8>", range(max = 63))]
+    #[schemars(range(max = 63))]
     pub(crate) dscp: Option<Spanned<u8>>,
     /// TCP: whether to disable Nagle's algorithm. Default: false; true for a ping-pong.
-    #[schemars(with = "Option<bool>")]
     pub(crate) nodelay: Option<Spanned<bool>>,
     /// Client port of the first connection; further connections use the following ports. Default: chosen by the
     /// kernel.
     #[serde(rename = "source-port")]
-    #[schemars(with = "Option<u16>", range(min = 1))]
+    #[schemars(range(min = 1))]
     pub(crate) source_port: Option<Spanned<u16>>,
     /// How long a receive may busy-poll the device queue, in whole microseconds. Default: not at all.
     #[serde(rename = "busy-poll")]
-    #[schemars(with = "Option<As<Nanos>>")]
     pub(crate) busy_poll: Option<Spanned<As<Nanos>>>,
     /// Where the threads of the two ends run: `same-cpu`, `cross-cpu`, `free` (the scheduler decides; results are
     /// often bimodal), or lists of CPUs, `{ client = [0], server = [1] }`. Default: `free`.
-    #[schemars(with = "Option<PlacementValue>")]
     pub(crate) placement: Option<Spanned<PlacementValue>>,
     /// Paths to run on, including the baseline. Default: all.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub(crate) paths: Vec<Spanned<String>>,
     /// Single-ended workloads: hosts to run on. The others are shown relative to the first.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub(crate) hosts: Vec<Spanned<String>>,
 }
 
@@ -177,15 +150,13 @@ pub(crate) struct UnderTable {
     /// `app` or `limit`. Default: `app`.
     pub(crate) mode: Option<Mode>,
     /// Parallel connections per direction, 1 to 1024. Default: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    #[schemars(range(min = 1, max = 1024))]
     pub(crate) streams: Option<Spanned<u32>>,
     /// `forward` (client to server), `reverse` or `both`. Default: `forward`.
     pub(crate) direction: Option<Direction>,
     /// Rate limit per connection. Default: unlimited.
-    #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
     /// Size per write and read. Default: 128KiB, 1MiB in mode `limit`.
-    #[schemars(with = "Option<As<Bytes>>")]
     pub(crate) message: Option<Spanned<As<Bytes>>>,
 }
 

@@ -5,12 +5,11 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
-    document::{As, Converter, Document, Entry},
+    document::{As, Converter, Document, Entry, Spanned},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Mtus, Resolver, vm_of},
@@ -23,19 +22,15 @@ const DEVICE: &str = "eth0";
 #[serde(deny_unknown_fields)]
 pub(crate) struct GuestTable {
     /// The bridge to attach to.
-    #[schemars(with = "String")]
     pub(crate) bridge: Spanned<String>,
     /// Address of the guest's `eth0`.
-    #[schemars(with = "As<IpNet>")]
     pub(crate) address: Spanned<As<IpNet>>,
     /// The kind of virtual machine, one of `vms`. Default: none, a network namespace.
-    #[schemars(with = "Option<String>")]
     pub(crate) vm: Option<Spanned<String>>,
     /// Next hop of the default route. Default: no default route.
-    #[schemars(with = "Option<As<IpAddr>>")]
     pub(crate) gateway: Option<Spanned<As<IpAddr>>>,
     /// MTU of `eth0` and of the bridge port. Default: the bridge's.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    #[schemars(range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
 }
 
@@ -45,8 +40,8 @@ impl Entry<GuestTable> {
     }
 
     fn port(&self, document: &Document) -> Option<DeviceRef> {
-        let bridge = document.links.bridges.get(self.table.bridge.get_ref())?;
-        Some(DeviceRef::new(bridge.table.host.get_ref(), self.name()))
+        let bridge = document.links.bridges.get(&self.table.bridge)?;
+        Some(DeviceRef::new(&bridge.table.host, self.name()))
     }
 }
 
@@ -62,7 +57,7 @@ impl LinkTable for Entry<GuestTable> {
     fn devices(&self, document: &Document) -> Vec<WrittenDevice> {
         let Some(port) = self.port(document) else { return Vec::new() };
         let address = &self.table.address;
-        let address = Some((address.get_ref().0, address.span()));
+        let address = Some((address.0, address.span()));
         let device = |at| WrittenDevice::new(at, self.name.span());
         vec![device(self.device()).with_address(address), device(port)]
     }
@@ -73,9 +68,9 @@ impl LinkTable for Entry<GuestTable> {
     }
 
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
-        let bridge = document.links.bridges.get(self.table.bridge.get_ref())?;
+        let bridge = document.links.bridges.get(&self.table.bridge)?;
         let inherited = mtus.effective(&bridge.device()).unwrap_or(Mtus::DEFAULT);
-        Some(self.table.mtu.as_ref().map_or(inherited, |mtu| *mtu.get_ref()))
+        Some(self.table.mtu.as_ref().map_or(inherited, |mtu| **mtu))
     }
 
     fn follows_bridge(&self) -> bool {
@@ -92,8 +87,7 @@ impl LinkTable for Entry<GuestTable> {
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
         let (at, port) = (self.device(), self.port(resolver.document)?);
-        let (name, address, mtu) =
-            (self.name().to_owned(), self.table.address.get_ref().0, resolver.mtu(&at));
+        let (name, address, mtu) = (self.name().to_owned(), self.table.address.0, resolver.mtu(&at));
         if self.table.vm.is_none() {
             return Some(Link::Attachment(Attachment { name, at, port, address, mtu }));
         }
@@ -116,12 +110,6 @@ pub struct Attachment {
     pub port: DeviceRef,
     pub address: IpNet,
     pub mtu: u32,
-}
-
-impl From<Attachment> for Link {
-    fn from(attachment: Attachment) -> Self {
-        Self::Attachment(attachment)
-    }
 }
 
 impl LinkKind for Attachment {

@@ -3,13 +3,12 @@
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Converter, Document, Entry},
+    document::{As, Converter, Document, Entry, Spanned},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
     resolve::{Draft, Mtus, Resolver},
@@ -20,32 +19,29 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct BridgeTable {
     /// The host with the bridge.
-    #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
     /// Name of the bridge device, at most 15 bytes. Default: the table's name.
-    #[schemars(with = "Option<String>", length(max = 15))]
+    #[schemars(length(max = 15))]
     pub(crate) device: Option<Spanned<String>>,
     /// The host's address on the bridge. Default: none.
-    #[schemars(with = "Option<As<IpNet>>")]
     pub(crate) address: Option<Spanned<As<IpNet>>>,
     /// Additional ports: devices of the same host, e.g. ends of wires. Default: none.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     pub(crate) ports: Vec<Spanned<String>>,
     /// MTU. Default: the smallest MTU of its wires and overlays, or 1500.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    #[schemars(range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
 }
 
 impl Entry<BridgeTable> {
     pub(crate) fn device(&self) -> DeviceRef {
         let device = self.table.device.as_ref().map_or(self.name(), |device| device.get_ref());
-        DeviceRef::new(self.table.host.get_ref(), device)
+        DeviceRef::new(&self.table.host, device)
     }
 
     pub(crate) fn listed(&self) -> impl Iterator<Item = DeviceName> {
         let host = self.table.host.get_ref();
-        self.table.ports.iter().map(move |port| DeviceRef::named_in(host, port.get_ref()).device)
+        self.table.ports.iter().map(move |port| DeviceRef::named_in(host, port).device)
     }
 }
 
@@ -64,7 +60,7 @@ impl LinkTable for Entry<BridgeTable> {
 
     fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
         let place = self.table.device.as_ref().map_or_else(|| self.name.span(), Spanned::span);
-        let address = self.table.address.as_ref().map(|address| (address.get_ref().0, address.span()));
+        let address = self.table.address.as_ref().map(|address| (address.0, address.span()));
         vec![WrittenDevice::new(self.device(), place).with_address(address)]
     }
 
@@ -78,7 +74,7 @@ impl LinkTable for Entry<BridgeTable> {
 
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
         if let Some(mtu) = &self.table.mtu {
-            return Some(*mtu.get_ref());
+            return Some(**mtu);
         }
         let others = document.links.all().filter(|table| !table.follows_bridge());
         let ports = self.listed().chain(others.filter_map(|table| table.port_of(self)));
@@ -91,7 +87,7 @@ impl LinkTable for Entry<BridgeTable> {
         let at = self.device();
         let attached = resolver.document.links.all().filter_map(|table| table.port_of(self));
         let ports = self.listed().chain(attached).collect();
-        let address = self.table.address.as_ref().map(|address| address.get_ref().0);
+        let address = self.table.address.as_ref().map(|address| address.0);
         let mtu = resolver.mtu(&at);
         Some(Link::Bridge(Bridge { name: self.name().to_owned(), at, ports, address, mtu }))
     }
@@ -100,7 +96,7 @@ impl LinkTable for Entry<BridgeTable> {
         let help = "guests, pods and overlays join the bridge by name; list only ends of wires here";
         if checker.host(&self.table.host) {
             for port in &self.table.ports {
-                checker.wire_end(self.table.host.get_ref(), port, help);
+                checker.wire_end(&self.table.host, port, help);
             }
         }
     }
@@ -138,12 +134,6 @@ impl Bridge {
 
     pub fn port_devices(&self) -> impl Iterator<Item = DeviceRef> {
         self.ports.iter().map(|port| DeviceRef { host: self.at.host.clone(), device: port.clone() })
-    }
-}
-
-impl From<Bridge> for Link {
-    fn from(bridge: Bridge) -> Self {
-        Self::Bridge(bridge)
     }
 }
 

@@ -3,13 +3,12 @@
 use std::{net::IpAddr, ops::Range};
 
 use ipnet::IpNet;
-use toml::Spanned;
 
 use super::{Layer, Link};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{BridgeTable, Converter, Document, Entry},
+    document::{BridgeTable, Converter, Document, Entry, Spanned},
     lab::Lab,
     names::{DeviceName, DeviceRef, HostName},
     packet_walk::World,

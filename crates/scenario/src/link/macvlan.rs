@@ -3,12 +3,11 @@
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
-    document::{As, Converter, Document, Entry},
+    document::{As, Converter, Document, Entry, Spanned},
     names::{DeviceName, DeviceRef},
     resolve::{Mtus, Resolver},
 };
@@ -18,23 +17,20 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct MacvlanTable {
     /// The host with the device.
-    #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
     /// The underlying device: the end of a wire that is not a bridge port.
-    #[schemars(with = "String")]
     pub(crate) over: Spanned<String>,
     /// Address of the device.
-    #[schemars(with = "As<IpNet>")]
     pub(crate) address: Spanned<As<IpNet>>,
 }
 
 impl Entry<MacvlanTable> {
     fn at(&self) -> DeviceRef {
-        DeviceRef::new(self.table.host.get_ref(), self.name())
+        DeviceRef::new(&self.table.host, self.name())
     }
 
     fn under(&self) -> DeviceRef {
-        DeviceRef::named_in(self.table.host.get_ref(), self.table.over.get_ref())
+        DeviceRef::named_in(&self.table.host, &self.table.over)
     }
 }
 
@@ -45,7 +41,7 @@ impl LinkTable for Entry<MacvlanTable> {
 
     fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
         let address = &self.table.address;
-        let address = Some((address.get_ref().0, address.span()));
+        let address = Some((address.0, address.span()));
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
@@ -61,13 +57,13 @@ impl LinkTable for Entry<MacvlanTable> {
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
         let (at, over) = (self.at(), self.under().device);
-        let (address, mtu) = (self.table.address.get_ref().0, resolver.mtu(&at));
+        let (address, mtu) = (self.table.address.0, resolver.mtu(&at));
         Some(Link::Macvlan(Macvlan { name: self.name().to_owned(), at, over, address, mtu }))
     }
 
     fn references(&self, checker: &mut Checker<'_>) {
         if checker.host(&self.table.host) {
-            checker.free_wire_end(self.table.host.get_ref(), &self.table.over);
+            checker.free_wire_end(&self.table.host, &self.table.over);
         }
     }
 }
@@ -84,12 +80,6 @@ pub struct Macvlan {
 impl Macvlan {
     fn under(&self) -> DeviceRef {
         DeviceRef { host: self.at.host.clone(), device: self.over.clone() }
-    }
-}
-
-impl From<Macvlan> for Link {
-    fn from(macvlan: Macvlan) -> Self {
-        Self::Macvlan(macvlan)
     }
 }
 

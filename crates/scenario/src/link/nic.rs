@@ -23,12 +23,6 @@ pub struct Nic {
     pub queues: u32,
 }
 
-impl From<Nic> for Link {
-    fn from(nic: Nic) -> Self {
-        Self::Nic(nic)
-    }
-}
-
 pub(crate) fn set_queues(lab: &mut Lab, at: &DeviceRef, queues: u32) {
     for link in &mut lab.links {
         if let Link::Nic(nic) = link

@@ -3,13 +3,12 @@
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Converter, Document, Entry},
+    document::{As, Converter, Document, Entry, Spanned},
     names::{DeviceName, DeviceRef},
     resolve::{Draft, Mtus, Resolver},
 };
@@ -20,29 +19,25 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct VlanTable {
     /// The host with the device.
-    #[schemars(with = "String")]
     pub(crate) host: Spanned<String>,
     /// The underlying device: the end of a wire that is not a bridge port.
-    #[schemars(with = "String")]
     pub(crate) over: Spanned<String>,
     /// The VLAN ID.
-    #[schemars(with = "u16", range(min = 1, max = 4094))]
+    #[schemars(range(min = 1, max = 4094))]
     pub(crate) id: Spanned<u16>,
     /// Address of the device, for routing packets into the VLAN.
-    #[schemars(with = "Option<As<IpNet>>")]
     pub(crate) address: Option<Spanned<As<IpNet>>>,
     /// The bridge to join, for bridging frames into the VLAN.
-    #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
 }
 
 impl Entry<VlanTable> {
     fn at(&self) -> DeviceRef {
-        DeviceRef::new(self.table.host.get_ref(), self.name())
+        DeviceRef::new(&self.table.host, self.name())
     }
 
     fn under(&self) -> DeviceRef {
-        DeviceRef::named_in(self.table.host.get_ref(), self.table.over.get_ref())
+        DeviceRef::named_in(&self.table.host, &self.table.over)
     }
 }
 
@@ -52,7 +47,7 @@ impl LinkTable for Entry<VlanTable> {
     }
 
     fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
-        let address = self.table.address.as_ref().map(|address| (address.get_ref().0, address.span()));
+        let address = self.table.address.as_ref().map(|address| (address.0, address.span()));
         vec![WrittenDevice::new(self.at(), self.name.span()).with_address(address)]
     }
 
@@ -73,16 +68,16 @@ impl LinkTable for Entry<VlanTable> {
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
         let (at, over) = (self.at(), self.under().device);
-        let (id, mtu) = (*self.table.id.get_ref(), resolver.mtu(&at));
-        let address = self.table.address.as_ref().map(|address| address.get_ref().0);
+        let (id, mtu) = (*self.table.id, resolver.mtu(&at));
+        let address = self.table.address.as_ref().map(|address| address.0);
         Some(Link::Vlan(Vlan { name: self.name().to_owned(), at, over, id, address, mtu }))
     }
 
     fn references(&self, checker: &mut Checker<'_>) {
         let table = &self.table;
         if checker.host(&table.host) {
-            checker.free_wire_end(table.host.get_ref(), &table.over);
-            let (who, host) = (format!("the VLAN `{}`", self.name()), table.host.get_ref());
+            checker.free_wire_end(&table.host, &table.over);
+            let (who, host) = (format!("the VLAN `{}`", self.name()), &table.host);
             checker.address_or_bridge(
                 (&who, &self.name),
                 host,
@@ -94,8 +89,8 @@ impl LinkTable for Entry<VlanTable> {
 
     fn check(&self, document: &Document, _: &Draft, problems: &mut Vec<Problem>) {
         let id = &self.table.id;
-        if !(1..4095).contains(id.get_ref()) {
-            let message = format!("{} is not a valid VLAN ID", id.get_ref());
+        if !(1..4095).contains(&**id) {
+            let message = format!("{id} is not a valid VLAN ID");
             problems.push(Problem::new(id.span(), message, "out of range").help("use 1 to 4094"));
         }
         let mut before = document.links.vlans.iter().take_while(|other| other.name() != self.name());
@@ -103,8 +98,7 @@ impl LinkTable for Entry<VlanTable> {
             other.under() == self.under() && other.table.id.get_ref() == id.get_ref()
         };
         if let Some(other) = before.find(duplicate) {
-            let message =
-                format!("VLAN {} on `{}` is already used by `{}`", id.get_ref(), self.under(), other.name());
+            let message = format!("VLAN {} on `{}` is already used by `{}`", id, self.under(), other.name());
             problems.push(Problem::new(id.span(), message, "duplicate VLAN").help("use another VLAN ID"));
         }
     }
@@ -123,12 +117,6 @@ pub struct Vlan {
 impl Vlan {
     fn under(&self) -> DeviceRef {
         DeviceRef { host: self.at.host.clone(), device: self.over.clone() }
-    }
-}
-
-impl From<Vlan> for Link {
-    fn from(vlan: Vlan) -> Self {
-        Self::Vlan(vlan)
     }
 }
 

@@ -5,13 +5,12 @@ use std::{net::IpAddr, ops::Range};
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Converter, Document, Entry, Section},
+    document::{As, Converter, Document, Entry, Section, Spanned},
     family::{Family, UNKNOWN},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
@@ -32,20 +31,19 @@ const PORT: u16 = 4789;
 #[serde(deny_unknown_fields)]
 pub(crate) struct VxlanTable {
     /// The VXLAN network identifier (VNI).
-    #[schemars(with = "u32", range(min = 1, max = 16_777_215))]
+    #[schemars(range(min = 1, max = 16_777_215))]
     pub(crate) vni: Spanned<u32>,
     /// UDP port of the tunnel. Default: 4789.
-    #[schemars(with = "Option<u16>", range(min = 1))]
+    #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
     /// How members find a MAC address: `unicast` (static entries for all members, no learning) or `learning` (flood
     /// and learn). Default: `unicast`.
     pub(crate) fdb: Option<Forwarding>,
     /// Address family of the tunnel's packets. Default: that of the underlying device's address.
-    #[schemars(with = "Option<Family>")]
     pub(crate) underlay: Option<Spanned<Family>>,
     /// MTU of its devices. Default: the smallest MTU of the underlying devices, minus the encapsulation: 50 bytes over
     /// IPv4, 70 over IPv6.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65485))]
+    #[schemars(range(min = 576, max = 65485))]
     pub(crate) mtu: Option<Spanned<u32>>,
     /// Members, by host: `[vxlans.vx0.members.node1]`. At least two.
     pub(crate) members: Section<MemberTable>,
@@ -57,23 +55,16 @@ pub(crate) struct VxlanTable {
 pub(crate) struct MemberTable {
     /// The device that carries the tunnel. Its address is the tunnel endpoint. Not set on an existing host, because
     /// the host's own network carries the tunnel.
-    #[schemars(with = "Option<String>")]
     pub(crate) over: Option<Spanned<String>>,
     /// Address of the VXLAN device, for routing packets into the tunnel.
-    #[schemars(with = "Option<As<IpNet>>")]
     pub(crate) address: Option<Spanned<As<IpNet>>>,
     /// The bridge that the VXLAN device joins, for bridging packets into the tunnel.
-    #[schemars(with = "Option<String>")]
     pub(crate) bridge: Option<Spanned<String>>,
 }
 
 impl Entry<VxlanTable> {
     fn port(&self) -> u16 {
-        self.table.port.as_ref().map_or(PORT, |port| *port.get_ref())
-    }
-
-    pub(crate) fn written_underlay(&self) -> Option<&Spanned<Family>> {
-        self.table.underlay.as_ref()
+        self.table.port.as_deref().copied().unwrap_or(PORT)
     }
 
     fn underlay(&self, document: &Document) -> Family {
@@ -82,10 +73,8 @@ impl Entry<VxlanTable> {
             let devices = document.links.all().flat_map(|table| table.devices(document));
             devices.filter(|device| Some(&device.at) == over.as_ref()).find_map(|device| device.address)
         };
-        let written = self
-            .written_underlay()
-            .map(|family| *family.get_ref())
-            .or_else(|| document.families().first().copied());
+        let written = self.table.underlay.as_deref().copied();
+        let written = written.or_else(|| document.families().first().copied());
         written.or_else(|| Some(Family::of(address()?.0.addr()))).unwrap_or(Family::Ipv4)
     }
 
@@ -101,17 +90,15 @@ impl Entry<VxlanTable> {
                 let over = member.over();
                 let is_overlay = resolver.document.links.vxlans.get(over.device.as_str()).is_some();
                 let local = resolver.address(&over).filter(|_| !is_overlay);
-                let local = local.and_then(|local| {
-                    self.written_underlay().map_or(Some(local), |it| it.get_ref().address(local))
-                });
-                (over, local)
+                let underlay = self.table.underlay.as_ref();
+                (over, local.and_then(|local| underlay.map_or(Some(local), |it| it.address(local))))
             }
         };
         VxlanMember {
             at,
             underlay: over.device,
             local: local.unwrap_or(UNKNOWN),
-            address: member.table.address.as_ref().map(|address| address.get_ref().0),
+            address: member.table.address.as_ref().map(|address| address.0),
             existing: existing.is_some(),
         }
     }
@@ -143,12 +130,12 @@ impl Entry<VxlanTable> {
     }
 
     fn identifiers(&self, problems: &mut Vec<Problem>) {
-        let (vni, table) = (*self.table.vni.get_ref(), &self.table);
+        let (vni, table) = (*self.table.vni, &self.table);
         if !(1..1 << 24).contains(&vni) {
             let message = format!("{vni} is not a valid VNI");
             problems.push(Problem::new(table.vni.span(), message, "out of range").help("use 1 to 16777215"));
         }
-        if let Some(port) = table.port.as_ref().filter(|port| *port.get_ref() == 0) {
+        if let Some(port) = table.port.as_ref().filter(|port| ***port == 0) {
             let problem = Problem::new(port.span(), "the UDP port cannot be 0", "out of range");
             problems.push(problem.help("the default is 4789"));
         }
@@ -179,7 +166,7 @@ impl Entry<VxlanTable> {
     fn networks(&self, problems: &mut Vec<Problem>) {
         let mut first: Option<IpNet> = None;
         for address in self.table.members.iter().filter_map(|member| member.table.address.as_ref()) {
-            let network = address.get_ref().0.trunc();
+            let network = address.0.trunc();
             if *first.get_or_insert(network) != network {
                 let message = format!("the members of `{}` are in different networks", self.name());
                 let help = "all members of an overlay need addresses with the same prefix";
@@ -190,9 +177,9 @@ impl Entry<VxlanTable> {
 
     /// Reports duplicates. The kernel rejects a second overlay with the same VNI and port in a host.
     fn duplicates(&self, document: &Document, problems: &mut Vec<Problem>) {
-        let (vni, port) = (*self.table.vni.get_ref(), self.port());
+        let (vni, port) = (*self.table.vni, self.port());
         let before = document.links.vxlans.iter().take_while(|other| other.name() != self.name());
-        let same = before.filter(|other| *other.table.vni.get_ref() == vni && other.port() == port);
+        let same = before.filter(|other| *other.table.vni == vni && other.port() == port);
         let clash = same
             .filter(|other| self.table.members.names().any(|host| other.table.members.get(host).is_some()))
             .last();
@@ -216,7 +203,7 @@ impl LinkTable for Entry<VxlanTable> {
     fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
         let device = |member: &Entry<MemberTable>| {
             let address = member.table.address.as_ref();
-            let address = address.map(|address| (address.get_ref().0, address.span()));
+            let address = address.map(|address| (address.0, address.span()));
             let device = WrittenDevice::new(self.device_in(member.name()), self.name.span());
             WrittenDevice { segment: member.name.span(), ..device.with_address(address) }
         };
@@ -230,7 +217,7 @@ impl LinkTable for Entry<VxlanTable> {
 
     fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
         if let Some(mtu) = &self.table.mtu {
-            return Some(*mtu.get_ref());
+            return Some(**mtu);
         }
         if self.table.members.names().any(|host| document.existing(host).is_some()) {
             return Some(UNKNOWN_MTU);
@@ -245,7 +232,7 @@ impl LinkTable for Entry<VxlanTable> {
     }
 
     fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
-        let member = self.table.members.get(bridge.table.host.get_ref())?;
+        let member = self.table.members.get(&bridge.table.host)?;
         let named = member.table.bridge.as_ref()?;
         (named.get_ref() == bridge.name()).then(|| DeviceName::new(self.name()))
     }
@@ -259,7 +246,7 @@ impl LinkTable for Entry<VxlanTable> {
         let mtu = members.last().map_or(Mtus::DEFAULT, |member| resolver.mtu(&member.at));
         Some(Link::Vxlan(Vxlan {
             name: self.name().to_owned(),
-            vni: *self.table.vni.get_ref(),
+            vni: *self.table.vni,
             port: self.port(),
             forwarding: self.table.fdb.unwrap_or(Forwarding::Unicast),
             mtu,
@@ -356,12 +343,6 @@ pub struct VxlanMember {
 impl VxlanMember {
     fn over(&self) -> DeviceRef {
         DeviceRef { host: self.at.host.clone(), device: self.underlay.clone() }
-    }
-}
-
-impl From<Vxlan> for Link {
-    fn from(vxlan: Vxlan) -> Self {
-        Self::Vxlan(vxlan)
     }
 }
 

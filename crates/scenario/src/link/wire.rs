@@ -3,14 +3,13 @@
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 use units::BitRate;
 
 use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
-    document::{As, Converter, Document, Entry},
+    document::{As, Converter, Document, Entry, Spanned},
     names::DeviceRef,
     resolve::{Draft, Mtus, Resolver},
 };
@@ -20,16 +19,13 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct WireTable {
     /// Both ends, each `host:device`. The wire creates the devices.
-    #[schemars(with = "[As<DeviceRef>; 2]")]
     pub(crate) between: [Spanned<As<DeviceRef>>; 2],
     /// Addresses of both ends, in the same order; `none` for a bridge port. Default: none.
-    #[schemars(with = "Option<[As<Option<IpNet>>; 2]>")]
     pub(crate) addresses: Option<[Spanned<As<Option<IpNet>>>; 2]>,
     /// MTU of both ends, in bytes of IP packet. Default: 1500.
-    #[schemars(with = "Option<u32>", range(min = 576, max = 65535))]
+    #[schemars(range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
     /// Rate limit for each direction. Default: none.
-    #[schemars(with = "Option<As<BitRate>>")]
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
 }
 
@@ -50,8 +46,8 @@ impl LinkTable for Entry<WireTable> {
         let device = |side: usize| {
             let end = &self.table.between[side];
             let address = self.table.addresses.as_ref().map(|addresses| &addresses[side]);
-            let address = address.and_then(|address| Some((address.get_ref().0?, address.span())));
-            WrittenDevice::new(end.get_ref().0.clone(), end.span()).with_address(address)
+            let address = address.and_then(|address| Some((address.0?, address.span())));
+            WrittenDevice::new(end.0.clone(), end.span()).with_address(address)
         };
         vec![device(0), device(1)]
     }
@@ -61,30 +57,30 @@ impl LinkTable for Entry<WireTable> {
     }
 
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
-        let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.get_ref().0));
-        let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| *mtu.get_ref());
+        let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.0));
+        let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| **mtu);
         // If the MTU is changed later, this uses the new MTU, so that the devices on top of the wire fit it.
         Some(one.filter(|_| one == other).unwrap_or(written))
     }
 
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
         let end = |side: usize| {
-            let at = self.table.between[side].get_ref().0.clone();
-            let address = self.table.addresses.as_ref().and_then(|written| written[side].get_ref().0);
+            let at = self.table.between[side].0.clone();
+            let address = self.table.addresses.as_ref().and_then(|written| written[side].0);
             LinkEnd { at, address }
         };
         let ends = [end(0), end(1)];
         let mtu = resolver.mtu(&ends[0].at);
-        let rate = self.table.rate.as_ref().map(|rate| rate.get_ref().0);
+        let rate = self.table.rate.as_ref().map(|rate| rate.0);
         Some(Link::Wire(Wire { name: self.name().to_owned(), ends, mtu, rate }))
     }
 
     fn references(&self, checker: &mut Checker<'_>) {
         let ends = &self.table.between;
         for end in ends {
-            checker.host_text(end.get_ref().0.host.as_str(), end);
+            checker.host_text(end.0.host.as_str(), end);
         }
-        if ends[0].get_ref().0.host == ends[1].get_ref().0.host {
+        if ends[0].0.host == ends[1].0.host {
             let message = format!("both ends of the wire `{}` are on the same host", self.name());
             let help = "a wire connects two hosts";
             checker.problems.push(Problem::new(ends[1].span(), message, "same host").help(help));
@@ -94,7 +90,7 @@ impl LinkTable for Entry<WireTable> {
     fn check(&self, _: &Document, _: &Draft, problems: &mut Vec<Problem>) {
         problems.extend(self.table.rate.as_ref().and_then(rate_out_of));
         let Some([one, other]) = &self.table.addresses else { return };
-        let (Some(first), Some(second)) = (one.get_ref().0, other.get_ref().0) else { return };
+        let (Some(first), Some(second)) = (one.0, other.0) else { return };
         if first.trunc() != second.trunc() {
             let message = format!(
                 "the ends of the wire `{}` are in different networks: {first} and {second}",
@@ -112,7 +108,7 @@ const SLOWEST: BitRate = BitRate(8e3);
 const FASTEST: BitRate = BitRate(1e12);
 
 fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
-    let rate = written.get_ref().0;
+    let rate = written.0;
     let problem = Problem::new(written.span(), format!("a rate of {rate} is out of range"), "out of range");
     let out = rate.0 < SLOWEST.0 || rate.0 > FASTEST.0;
     out.then(|| problem.help(format!("use {SLOWEST} to {FASTEST}")))
@@ -142,12 +138,6 @@ impl LinkEnd {
 impl Wire {
     pub fn new(name: impl Into<String>, ends: [LinkEnd; 2], mtu: u32) -> Self {
         Self { name: name.into(), ends, mtu, rate: None }
-    }
-}
-
-impl From<Wire> for Link {
-    fn from(wire: Wire) -> Self {
-        Self::Wire(wire)
     }
 }
 

@@ -1,24 +1,22 @@
 //! Resolves a kind of virtual machine. The checks report any problems.
 
-use toml::Spanned;
-
 use crate::{
-    document::{Switch, VmTable},
+    document::{Spanned, Switch, VmTable},
     vm::{VirtioNet, Vm},
 };
 
 pub(crate) fn vm(table: &VmTable) -> Vm {
     let usual = Vm::default();
-    let number = |written: &Option<Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| *n.get_ref());
+    let number = |written: &Option<Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| **n);
     Vm {
-        monitor: table.monitor.as_ref().map_or(usual.monitor, |word| *word.get_ref()),
-        board: table.board.as_ref().map_or(usual.board, |word| *word.get_ref()),
+        monitor: table.monitor.as_ref().map_or(usual.monitor, |word| **word),
+        board: table.board.as_ref().map_or(usual.board, |word| **word),
         vcpus: number(&table.vcpus, usual.vcpus),
-        memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.get_ref().0),
-        balloon: table.balloon.as_ref().map(|method| *method.get_ref()),
+        memory: table.memory.as_ref().map_or(usual.memory, |memory| memory.0),
+        balloon: table.balloon.as_deref().copied(),
         slow: usual.slow,
         queues: number(&table.queues, usual.queues),
-        vhost: table.vhost.as_ref().map_or(usual.vhost, |vhost| vhost.get_ref().is_on()),
+        vhost: table.vhost.as_ref().map_or(usual.vhost, |vhost| vhost.is_on()),
         virtio: virtio(table),
         cpus: cpus(&table.cpus),
         monitor_cpus: cpus(&table.monitor_cpus),
@@ -30,7 +28,7 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
 fn virtio(table: &VmTable) -> VirtioNet {
     let csum = table.csum.map(Switch::is_on);
     let needs_csum = |switch: &Option<Spanned<Switch>>| {
-        let written = switch.as_ref().map(|switch| switch.get_ref().is_on());
+        let written = switch.as_ref().map(|switch| switch.is_on());
         written.or(csum.filter(|on| !on))
     };
     VirtioNet {
@@ -39,11 +37,11 @@ fn virtio(table: &VmTable) -> VirtioNet {
         ufo: needs_csum(&table.ufo),
         gro: needs_csum(&table.gro),
         mrg_rxbuf: table.mrg_rxbuf.map(Switch::is_on),
-        rx_ring: table.rx_ring.as_ref().map(|places| *places.get_ref()),
-        tx_ring: table.tx_ring.as_ref().map(|places| *places.get_ref()),
+        rx_ring: table.rx_ring.as_deref().copied(),
+        tx_ring: table.tx_ring.as_deref().copied(),
     }
 }
 
 fn cpus(written: &[Spanned<u32>]) -> Vec<u32> {
-    written.iter().map(|cpu| *cpu.get_ref()).collect()
+    written.iter().map(|cpu| **cpu).collect()
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::Args;
 use fleet::{NKey, Role, User};
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ struct Register {
 }
 
 impl Register {
-    fn check_new(&self, name: &str) -> anyhow::Result<()> {
+    fn check_new(&self, name: &str) -> Result<()> {
         if format!("{name}.toml") == REGISTER {
             return Err(Misuse::new(format!(
                 "invalid name `{name}`: {REGISTER} is used by the fleet itself"
@@ -83,7 +83,7 @@ impl Register {
         Ok(())
     }
 
-    fn read(folder: &Path) -> anyhow::Result<Self> {
+    fn read(folder: &Path) -> Result<Self> {
         let file = folder.join(REGISTER);
         if !file.exists() {
             let message = format!("there is no fleet in {}", folder.display());
@@ -93,7 +93,7 @@ impl Register {
         Ok(misread::parse(&file, &text, HELP)?)
     }
 
-    fn write(&self, folder: &Path) -> anyhow::Result<()> {
+    fn write(&self, folder: &Path) -> Result<()> {
         let text = toml::to_string(self).context("cannot encode the register as TOML")?;
         replace_text(&folder.join(USERS), &fleet::users(&self.users))?;
         replace_text(&folder.join(REGISTER), &text)
@@ -108,7 +108,7 @@ impl Register {
         format!("{CONTROLLERS}{{ {} }}", keys.collect::<Vec<_>>().join(", "))
     }
 
-    fn update_members(&self, folder: &Path) -> anyhow::Result<()> {
+    fn update_members(&self, folder: &Path) -> Result<()> {
         for member in self.of(Role::Member) {
             let file = folder.join(format!("{}.toml", member.name));
             // The user may have moved the file to the member's host.
@@ -123,7 +123,7 @@ impl Register {
     }
 }
 
-pub(super) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
+pub(super) fn init(args: &InitArgs) -> Result<Exit> {
     let folder = &args.folder.folder;
     if !fleet::is_address(&args.server) || args.server.contains(['"', '\\', '\n']) {
         let message = format!("`{}` is not a NATS server URL", args.server);
@@ -164,7 +164,7 @@ fn server_config(server: &str, folder: &str) -> String {
     )
 }
 
-pub(super) fn add(args: &AddArgs) -> anyhow::Result<Exit> {
+pub(super) fn add(args: &AddArgs) -> Result<Exit> {
     let (folder, name) = (&args.folder.folder, &args.name);
     let mut register = Register::read(folder)?;
     register.check_new(name)?;
@@ -203,7 +203,7 @@ fn next_steps(place: &str, name: &str, role: Role) -> String {
     }
 }
 
-pub(super) fn remove(args: &RemoveArgs) -> anyhow::Result<Exit> {
+pub(super) fn remove(args: &RemoveArgs) -> Result<Exit> {
     let (folder, name) = (&args.folder.folder, &args.name);
     let mut register = Register::read(folder)?;
     let Some(removed) = register.users.iter().find(|user| user.name == *name).map(|user| user.role) else {

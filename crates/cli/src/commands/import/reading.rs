@@ -11,6 +11,7 @@ use std::{
 use ::import::{
     Assembler, Done, FileReport, ImportError, ImportedTest, KNOWN, Meta, Options, TooManyResults,
 };
+use anyhow::Result;
 use samples::{RunId, RunRecord};
 
 use crate::{failure::Misuse, program::TOOL};
@@ -37,10 +38,7 @@ impl UnreadableFile {
 }
 
 /// Finds unreadable files. Skips pipes and other inputs that can only be read once.
-pub(super) fn unreadable_files(
-    files: &[String],
-    options: &Options,
-) -> anyhow::Result<Vec<(String, UnreadableFile)>> {
+pub(super) fn unreadable_files(files: &[String], options: &Options) -> Result<Vec<(String, UnreadableFile)>> {
     let mut found = Vec::new();
     for name in files.iter().filter(|name| !is_read_once(name)) {
         let read = open(name).and_then(|mut input| read_file(&mut input, options, &mut |_| Ok(())));
@@ -79,8 +77,8 @@ pub(super) fn read_all(
     files: &[String],
     options: &Options,
     assembler: &mut Assembler,
-    keep: &mut dyn FnMut(Done) -> anyhow::Result<()>,
-) -> anyhow::Result<BTreeSet<String>> {
+    keep: &mut dyn FnMut(Done) -> Result<()>,
+) -> Result<BTreeSet<String>> {
     let mut columns = BTreeSet::new();
     for (name, at) in files.iter().zip(1..) {
         match read(name, options, assembler, keep).map_err(|error| error.downcast::<UnreadableFile>()) {
@@ -96,7 +94,7 @@ pub(super) fn read_all(
     Ok(columns)
 }
 
-pub(crate) fn record(path: &Path) -> anyhow::Result<RunRecord> {
+pub(crate) fn record(path: &Path) -> Result<RunRecord> {
     let name = path.display().to_string();
     let mut assembler = Assembler::new(meta(RunId(name.clone())));
     let mut trials = Vec::new();
@@ -126,8 +124,8 @@ fn read(
     name: &str,
     options: &Options,
     assembler: &mut Assembler,
-    keep: &mut dyn FnMut(Done) -> anyhow::Result<()>,
-) -> anyhow::Result<BTreeSet<String>> {
+    keep: &mut dyn FnMut(Done) -> Result<()>,
+) -> Result<BTreeSet<String>> {
     let mut input = open(name)?;
     assembler.file(&input.name);
     let mut report = read_file(&mut input, options, &mut |found| {
@@ -142,15 +140,15 @@ fn read(
 fn read_file(
     input: &mut Input,
     options: &Options,
-    each: &mut dyn FnMut(ImportedTest) -> anyhow::Result<()>,
-) -> anyhow::Result<FileReport> {
+    each: &mut dyn FnMut(ImportedTest) -> Result<()>,
+) -> Result<FileReport> {
     ::import::read(&input.name, &mut *input.lines, options, each).map_err(|error| match error {
         ImportError::Keep(error) => error,
         error => UnreadableFile::of(&error).into(),
     })
 }
 
-pub(super) fn bounded(bounds: Result<(), TooManyResults>) -> anyhow::Result<()> {
+pub(super) fn bounded(bounds: Result<(), TooManyResults>) -> Result<()> {
     bounds.map_err(|error| Misuse::new(error.to_string()).hint("nothing was imported").into())
 }
 
@@ -159,7 +157,7 @@ struct Input {
     lines: Box<dyn BufRead>,
 }
 
-fn open(name: &str) -> anyhow::Result<Input> {
+fn open(name: &str) -> Result<Input> {
     let unreadable = |reason| UnreadableFile { reason, is_unknown: false };
     if name == "-" {
         let lines = Box::new(BufReader::with_capacity(CHUNK, stdin().lock()));

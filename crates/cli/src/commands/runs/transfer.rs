@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::Args;
 use samples::{RunHeader, RunRecord};
 use store::Store;
@@ -25,7 +25,7 @@ pub(crate) struct ImportArgs {
     files: Vec<PathBuf>,
 }
 
-pub(super) fn export(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
+pub(super) fn export(args: &ExportArgs, store: &Store) -> Result<()> {
     let record = store.load(&store.resolve(&args.run)?)?;
     for part in &record.unreadable {
         output::aside(format_args!("note: without {}: {}", part.part, part.reason));
@@ -40,23 +40,23 @@ pub(super) fn export(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
     ))?)
 }
 
-pub(super) fn import(args: &ImportArgs, store: &mut Store) -> anyhow::Result<()> {
+pub(super) fn import(args: &ImportArgs, store: &mut Store) -> Result<()> {
     // All files are read first, so that an error imports nothing.
-    let records = args.files.iter().map(|path| record(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let records = args.files.iter().map(|path| record(path)).collect::<Result<Vec<_>>>()?;
     for record in records {
         output::line(keep(&record, store)?)?;
     }
     Ok(())
 }
 
-fn record(path: &Path) -> anyhow::Result<RunRecord> {
+fn record(path: &Path) -> Result<RunRecord> {
     run_reference::record_in(path)?.ok_or_else(|| {
         let message = format!("{} is not a plumb run", path.display());
         Misuse::new(message).hint("use `plumb import` for logs of other tools").into()
     })
 }
 
-fn keep(record: &RunRecord, store: &mut Store) -> anyhow::Result<String> {
+fn keep(record: &RunRecord, store: &mut Store) -> Result<String> {
     let original = &record.header.id;
     let stored = store.runs()?;
     if stored.iter().any(|run| run.id == *original) && is_same(&store.load(original)?, record) {

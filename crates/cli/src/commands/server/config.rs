@@ -1,11 +1,12 @@
 //! Turns the flags of `plumb server` into its configuration.
 
+use anyhow::Result;
 use server::{Auth, Config, Limits};
 
 use super::flags::ServerArgs;
 use crate::{bounded_file, failure::Misuse};
 
-pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
+pub(super) fn config(args: &ServerArgs) -> Result<Config> {
     let limits = &args.limits;
     Ok(Config {
         allow: args.listen.allow.clone(),
@@ -24,7 +25,7 @@ pub(super) fn config(args: &ServerArgs) -> anyhow::Result<Config> {
     })
 }
 
-fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
+fn auth(args: &ServerArgs) -> Result<Option<Auth>> {
     let login = &args.login;
     let (Some(key), Some(users)) = (&login.rsa_private_key_path, &login.authorized_users_path) else {
         return Ok(None);
@@ -37,7 +38,7 @@ fn auth(args: &ServerArgs) -> anyhow::Result<Option<Auth>> {
     }))
 }
 
-fn named(what: &str, text: anyhow::Result<String>) -> anyhow::Result<String> {
+fn named(what: &str, text: Result<String>) -> Result<String> {
     text.map_err(|error| match error.downcast::<Misuse>() {
         Ok(misuse) => misuse.into(),
         Err(error) => Misuse::new(format!("{what}: {}", watch::causes(&error))).into(),

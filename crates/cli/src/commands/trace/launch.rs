@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::{exit::Exit, failure::Misuse, program::PROGRAM};
@@ -40,7 +40,7 @@ pub(crate) struct LaunchArgs {
     command: Vec<OsString>,
 }
 
-pub(crate) fn wait_and_exec(args: &LaunchArgs) -> anyhow::Result<Exit> {
+pub(crate) fn wait_and_exec(args: &LaunchArgs) -> Result<Exit> {
     let mut tracer = UnixStream::connect_addr(&SocketAddr::from_abstract_name(&args.at)?)?;
     let mut go = [0];
     if tracer.read(&mut go)? == 0 {
@@ -60,7 +60,7 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    pub(super) fn start(command: &[OsString]) -> anyhow::Result<Option<Self>> {
+    pub(super) fn start(command: &[OsString]) -> Result<Option<Self>> {
         let [program, arguments @ ..] = command else { return Ok(None) };
         let found = find(program)?;
         let at = format!("plumb-trace-{}", process::id());
@@ -90,7 +90,7 @@ impl Launch {
         &self.name
     }
 
-    pub(super) fn go(mut self) -> anyhow::Result<Receiver<io::Result<ExitStatus>>> {
+    pub(super) fn go(mut self) -> Result<Receiver<io::Result<ExitStatus>>> {
         self.gate.write_all(b"g").context("cannot send the start signal")?;
         let (sender, receiver) = sync_channel(1);
         thread::spawn(move || {
@@ -101,7 +101,7 @@ impl Launch {
     }
 }
 
-fn accept(listener: &UnixListener, child: &mut Child) -> anyhow::Result<UnixStream> {
+fn accept(listener: &UnixListener, child: &mut Child) -> Result<UnixStream> {
     listener.set_nonblocking(true)?;
     let start = Instant::now();
     loop {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use ::report::{Options, SingleFormat};
 use analysis::CallGrouping;
+use anyhow::Result;
 use findings::TraceComparison;
 use samples::Trace;
 
@@ -23,7 +24,7 @@ pub(super) fn grouping(args: &TraceArgs) -> CallGrouping {
 }
 
 impl Destination {
-    pub(super) fn resolved(args: &TraceArgs) -> anyhow::Result<Self> {
+    pub(super) fn resolved(args: &TraceArgs) -> Result<Self> {
         let file = args
             .output
             .output
@@ -41,7 +42,7 @@ impl Destination {
         self.json
     }
 
-    pub(super) fn write(&self, trace: &Trace) -> anyhow::Result<()> {
+    pub(super) fn write(&self, trace: &Trace) -> Result<()> {
         let summary = analysis::trace(trace, self.by);
         self.put(|format, options| match format {
             SingleFormat::Json => Ok(serde_json::to_string_pretty(trace)? + "\n"),
@@ -49,13 +50,13 @@ impl Destination {
         })
     }
 
-    pub(super) fn write_comparison(&self, comparison: &TraceComparison) -> anyhow::Result<()> {
+    pub(super) fn write_comparison(&self, comparison: &TraceComparison) -> Result<()> {
         self.put(|format, options| {
             Ok(::report::render_trace_comparison(comparison, self.top, format, options))
         })
     }
 
-    fn put(&self, text: impl Fn(SingleFormat, &Options) -> anyhow::Result<String>) -> anyhow::Result<()> {
+    fn put(&self, text: impl Fn(SingleFormat, &Options) -> Result<String>) -> Result<()> {
         if let Some((path, format)) = &self.file {
             destination::write(path, &text(*format, &destination::in_a_file())?)?;
             output::aside(format_args!("written to {}", path.display()));

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use probe::{Probe, ProbeError, Slices, SoftnetReading};
 use samples::{DeviceCounters, MissingProbe, ProbeKind, ProbeResults, SoftnetCounters};
 use units::Bytes;
@@ -19,7 +19,7 @@ pub(super) struct Probes {
 
 impl Probes {
     /// Collects the features that are missing. Fails if no probe can be loaded.
-    pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> anyhow::Result<Self> {
+    pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> Result<Self> {
         let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
         let mut refused = None;
         for kind in kinds {
@@ -46,7 +46,7 @@ impl Probes {
         &self.missing
     }
 
-    pub(super) fn start(mut self, found: &Resolved) -> anyhow::Result<Watching> {
+    pub(super) fn start(mut self, found: &Resolved) -> Result<Watching> {
         let watch = found.watch();
         for probe in &mut self.loaded {
             probe.start(&watch)?;
@@ -109,7 +109,7 @@ pub(super) struct Watching {
 }
 
 impl Watching {
-    pub(super) fn now(&mut self) -> anyhow::Result<Observations> {
+    pub(super) fn now(&mut self) -> Result<Observations> {
         let mut observed = ProbeResults { elapsed: self.since.elapsed().into(), ..ProbeResults::default() };
         for probe in &mut self.probes.loaded {
             probe.read(&mut observed)?;
@@ -126,7 +126,7 @@ impl Watching {
         })
     }
 
-    pub(super) fn end(mut self) -> anyhow::Result<Observations> {
+    pub(super) fn end(mut self) -> Result<Observations> {
         let elapsed = self.since.elapsed().into();
         self.probes.loaded.iter_mut().for_each(|probe| probe.stop());
         let mut observations = self.now()?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Result;
 use lab::Stop;
 use samples::RunId;
 use watch::{Alert, Host, MeasurementReport, RunEnd, Watched};
@@ -18,11 +19,11 @@ pub(super) struct Program<'a> {
 }
 
 impl Host for Program<'_> {
-    fn digest(&mut self, scenario: &str) -> anyhow::Result<String> {
+    fn digest(&mut self, scenario: &str) -> Result<String> {
         Ok(source::load(scenario, self.shared)?.scenario.digest)
     }
 
-    fn measure(&mut self, watched: &Watched, resume: Option<&RunId>) -> anyhow::Result<RunEnd> {
+    fn measure(&mut self, watched: &Watched, resume: Option<&RunId>) -> Result<RunEnd> {
         let is_shown = live_view::is_watched();
         if is_shown {
             output::passing(&format!("measuring {}", watched.name));
@@ -34,11 +35,11 @@ impl Host for Program<'_> {
         ended
     }
 
-    fn send_alert(&mut self, alert: Alert, report: &MeasurementReport) -> anyhow::Result<()> {
+    fn send_alert(&mut self, alert: Alert, report: &MeasurementReport) -> Result<()> {
         self.plan.hook.as_deref().map_or(Ok(()), |hook| alert::run_hook(hook, alert, report))
     }
 
-    fn report(&mut self, report: &MeasurementReport) -> anyhow::Result<()> {
+    fn report(&mut self, report: &MeasurementReport) -> Result<()> {
         if self.is_json {
             output::line(serde_json::to_string(report)?)?;
         } else {

@@ -6,7 +6,7 @@ use workload::{PingPongSettings, Placement, Schedule, StreamSettings};
 use crate::{
     check::{mtu, workloads},
     diagnosis::Problem,
-    document::{Document, Entry, FactorTable},
+    document::{Document, Entry, FactorTable, Spanned},
     expand::{self, PlanOptions},
     factor::{Factor, Level, Setting, WorkloadSetting},
     lab::{DeviceSettingKind, DeviceSettings, Lab},
@@ -39,11 +39,13 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
 
 fn idle_devices(entry: &Entry<FactorTable>, factor: &Factor, paths: &[Path]) -> Vec<Problem> {
     let applies = |path: &&Path| factor.paths.is_empty() || factor.paths.contains(&path.name);
-    let idle = entry.table.devices.iter().filter(|device| {
-        !paths.iter().filter(applies).any(|path| path.devices.contains(&device.get_ref().0))
-    });
-    let problem = |device: &toml::Spanned<crate::document::As<DeviceRef>>| {
-        let message = format!("no path of the factor `{}` uses `{}`", entry.name(), device.get_ref().0);
+    let idle = entry
+        .table
+        .devices
+        .iter()
+        .filter(|device| !paths.iter().filter(applies).any(|path| path.devices.contains(&device.0)));
+    let problem = |device: &Spanned<crate::document::As<DeviceRef>>| {
+        let message = format!("no path of the factor `{}` uses `{}`", entry.name(), device.0);
         let help = "remove the device, or add a path through it";
         Problem::new(device.span(), message, "not on any path").help(help)
     };

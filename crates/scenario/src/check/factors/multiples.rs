@@ -6,7 +6,7 @@ use super::{Vary, WrittenFactor, too_few, twice, workload_words::STREAMS};
 use crate::{
     check::workloads,
     diagnosis::Problem,
-    document::{Document, Entry, FactorTable},
+    document::{Document, Entry, FactorTable, Spanned},
     factor::{Level, Setting, WorkloadSetting},
     names::FactorName,
     nearest,
@@ -35,18 +35,18 @@ pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<
         problems.push(problem.help("write e.g. `of = \"queues\"` and `times = [1, 2, 4]`"));
         return Vec::new();
     };
-    let most = table.most.as_ref().map_or(MOST, |most| *most.get_ref());
+    let most = table.most.as_ref().map_or(MOST, |most| **most);
     problems.extend(
         table.most.as_ref().and_then(|written| workloads::count_out_of(most, "streams", written.span())),
     );
-    too_few(entry, times.get_ref().len(), times.span(), problems);
+    too_few(entry, times.len(), times.span(), problems);
     let (mut levels, mut seen) = (Vec::new(), BTreeSet::new());
-    for written in times.get_ref() {
-        let times = *written.get_ref();
+    for written in &**times {
+        let times = **written;
         let label = format!("{times}x");
         problems.extend(workloads::count_out_of(times, "times as many streams", written.span()));
         twice(seen.insert(times), &label, written.span(), problems);
-        let of = FactorName::new(of.get_ref());
+        let of = FactorName::new(of);
         let setting = Setting::Workload(WorkloadSetting::StreamsPer { of, times, most });
         levels.push(Level { label, setting });
     }
@@ -58,10 +58,10 @@ pub(super) fn unknown(document: &Document, factors: &[WrittenFactor<'_>]) -> Vec
     let numbers = factors.iter().filter(|one| one.vary.is_counted());
     let names: Vec<&str> = numbers.map(|one| one.entry.name()).collect();
     let written = document.factors.iter().filter_map(|entry| entry.table.of.as_ref());
-    let wrong = written.filter(|of| !names.contains(&of.get_ref().as_str()));
-    let problem = |of: &toml::Spanned<String>| {
-        let message = format!("no factor of queues is named `{}`", of.get_ref());
-        let help = nearest::advice(of.get_ref(), "factors", names.iter().copied());
+    let wrong = written.filter(|of| !names.contains(&of.as_str()));
+    let problem = |of: &Spanned<String>| {
+        let message = format!("no factor of queues is named `{of}`");
+        let help = nearest::advice(of, "factors", names.iter().copied());
         Problem::new(of.span(), message, "not a factor of queues").help(help)
     };
     wrong.map(problem).collect()

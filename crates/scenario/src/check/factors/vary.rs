@@ -1,9 +1,9 @@
 //! The settings of devices and workloads that a factor can vary.
 
+use crate::document::Spanned;
 use std::ops::Range;
 
 use serde_json::{Value, json};
-use toml::Spanned;
 
 use super::workload_words;
 use crate::{
@@ -29,8 +29,8 @@ impl Vary {
 
     pub(super) fn read(word: &Spanned<String>) -> Result<Self, Problem> {
         Self::all().find(|vary| vary.word() == word.get_ref()).ok_or_else(|| {
-            let message = format!("`{}` is not a known setting", word.get_ref());
-            let help = nearest::advice(word.get_ref(), "words", Self::all().map(Self::word));
+            let message = format!("`{word}` is not a known setting");
+            let help = nearest::advice(word, "words", Self::all().map(Self::word));
             Problem::new(word.span(), message, "unknown setting").help(help)
         })
     }

@@ -22,14 +22,14 @@ pub(super) const KEYS: Keys = Keys {
 };
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> ConnectSettings {
-    let usual = ConnectSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
+    let usual = ConnectSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.0));
     ConnectSettings {
         clients: limits::count(&table.clients, "clients", problems),
         request: limits::size(&table.request, usual.request, &limits::EXCHANGE, problems),
         response: limits::size(&table.response, usual.response, &limits::EXCHANGE, problems),
-        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
+        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.0),
         socket: socket::settings(table, Transport::Tcp, problems),
-        interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
+        interval: table.interval.as_ref().map_or(usual.interval, |time| time.0),
         ..usual
     }
 }

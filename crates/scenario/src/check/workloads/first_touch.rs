@@ -21,7 +21,7 @@ pub(super) const KEYS: Keys = Keys {
 };
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstTouchSettings {
-    let usual = FirstTouchSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
+    let usual = FirstTouchSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.0));
     let memory = limits::size_or(&table.memory, usual.memory);
     let threads = limits::count(&table.threads, "threads", problems);
     let least = LEAST_SHARE.saturating_mul(u64::from(threads)).max(*MEMORY.start());
@@ -35,8 +35,8 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> FirstT
         memory,
         threads,
         huge_pages: or(&table.huge_pages, usual.huge_pages),
-        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
-        interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
+        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.0),
+        interval: table.interval.as_ref().map_or(usual.interval, |time| time.0),
         ..usual
     }
 }

@@ -29,18 +29,18 @@ pub(super) fn resolve(
     }
     for (index, host) in table.hosts.iter().enumerate() {
         if table.hosts[..index].iter().any(|other| other.get_ref() == host.get_ref()) {
-            let message = format!("duplicate host `{}`", host.get_ref());
+            let message = format!("duplicate host `{host}`");
             problems.push(Problem::new(host.span(), message, "repeated here"));
         }
     }
-    for host in table.hosts.iter().filter(|host| document.paths.get(host.get_ref()).is_some()) {
+    for host in table.hosts.iter().filter(|host| document.paths.get(host).is_some()) {
         let message = format!(
             "`{}` is the name of both a host and a path, so their results would have the same name",
             host.get_ref()
         );
         problems.push(Problem::new(host.span(), message, "also a path").help("rename the path"));
     }
-    table.hosts.iter().map(|host| PathName::new(host.get_ref())).collect()
+    table.hosts.iter().map(PathName::new).collect()
 }
 
 fn without_sockets(table: &WorkloadTable, problems: &mut Vec<Problem>) {

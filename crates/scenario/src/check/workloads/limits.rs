@@ -2,13 +2,12 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use toml::Spanned;
 use units::{BitRate, Bytes, Nanos};
 use workload::{PingPongSettings, Transport, WorkloadSettings};
 
 use crate::{
     diagnosis::Problem,
-    document::{As, WorkloadTable},
+    document::{As, Spanned, WorkloadTable},
 };
 
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
@@ -34,7 +33,7 @@ pub(super) fn times(table: &WorkloadTable, load: &WorkloadSettings, problems: &m
 }
 
 pub(super) fn time_out_of(time: &Option<Spanned<As<Nanos>>>, least: Nanos, most: Nanos) -> Option<Problem> {
-    let (value, place) = (time.as_ref()?.get_ref().0, time.as_ref()?.span());
+    let (value, place) = (time.as_ref()?.0, time.as_ref()?.span());
     let message = format!("a time of {value} is out of range");
     let help = format!("use {least} to {most}");
     (value < least || value > most).then(|| Problem::new(place, message, "out of range").help(help))
@@ -47,24 +46,24 @@ pub(super) fn size(
     problems: &mut Vec<Problem>,
 ) -> Bytes {
     let Some(written) = written else { return default };
-    problems.extend(message_out_of(range, written.get_ref().0, written.span()));
-    written.get_ref().0
+    problems.extend(message_out_of(range, written.0, written.span()));
+    written.0
 }
 
 pub(super) fn size_or(written: &Option<Spanned<As<Bytes>>>, default: Bytes) -> Bytes {
-    written.as_ref().map_or(default, |written| written.get_ref().0)
+    written.as_ref().map_or(default, |written| written.0)
 }
 
 pub(super) fn rate(written: &Option<Spanned<As<BitRate>>>, problems: &mut Vec<Problem>) -> Option<BitRate> {
     let written = written.as_ref()?;
-    problems.extend(rate_out_of(written.get_ref().0, written.span()));
-    Some(written.get_ref().0)
+    problems.extend(rate_out_of(written.0, written.span()));
+    Some(written.0)
 }
 
 pub(super) fn count(written: &Option<Spanned<u32>>, what: &'static str, problems: &mut Vec<Problem>) -> u32 {
     let Some(written) = written else { return 1 };
-    problems.extend(count_out_of(*written.get_ref(), what, written.span()));
-    *written.get_ref()
+    problems.extend(count_out_of(**written, what, written.span()));
+    **written
 }
 
 pub(in crate::check) fn message_out_of(

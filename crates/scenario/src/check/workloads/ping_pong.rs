@@ -1,13 +1,12 @@
 //! Settings of ping-pongs and their background streams.
 
-use toml::Spanned;
 use units::{Bytes, Nanos};
 use workload::{Background, Direction, Mode, PingPongSettings, Schedule, Transport, Waiting};
 
 use super::{Keys, limits, or, refuse, socket};
 use crate::{
     diagnosis::Problem,
-    document::{Loop, UnderTable, WorkloadTable},
+    document::{Loop, Spanned, UnderTable, WorkloadTable},
     workload::stream_message,
 };
 
@@ -31,16 +30,16 @@ pub(super) const KEYS: Keys = Keys {
 
 pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPongSettings {
     let transport = or(&table.transport, Transport::Udp);
-    let usual = PingPongSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0));
+    let usual = PingPongSettings::new(table.duration.as_ref().map_or(DURATION, |time| time.0));
     PingPongSettings {
         transport,
         message: limits::size(&table.message, MESSAGE, &limits::MESSAGES, problems),
         schedule: schedule(table, problems),
         waiting: or(&table.waiting, Waiting::Block),
         under: table.under.as_ref().map(|under| background(under, problems)),
-        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0),
+        warmup: table.warmup.as_ref().map_or(WARMUP, |time| time.0),
         socket: socket::settings(table, transport, problems),
-        interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
+        interval: table.interval.as_ref().map_or(usual.interval, |time| time.0),
         ..usual
     }
 }
@@ -52,7 +51,7 @@ fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
         return Schedule::Closed;
     }
     problems.extend(limits::time_out_of(&table.period, LEAST_PERIOD, LONGEST_PERIOD));
-    Schedule::Open { period: table.period.as_ref().map_or(PERIOD, |time| time.get_ref().0) }
+    Schedule::Open { period: table.period.as_ref().map_or(PERIOD, |time| time.0) }
 }
 
 fn background(under: &Spanned<UnderTable>, problems: &mut Vec<Problem>) -> Background {

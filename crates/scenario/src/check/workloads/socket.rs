@@ -6,7 +6,11 @@ use units::{Bytes, Nanos};
 use workload::{SocketSettings, Transport};
 
 use super::{limits, refuse};
-use crate::{diagnosis::Problem, document::WorkloadTable, factor};
+use crate::{
+    diagnosis::Problem,
+    document::{Spanned, WorkloadTable},
+    factor,
+};
 
 const CONGESTION_DEFAULT: &str = "cubic";
 /// The range accepted by TCP_MAXSEG: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (include/net/tcp.h).
@@ -26,11 +30,11 @@ pub(super) fn settings(
     problems.extend(number_out_of(&table.source_port, "port", &(1..=u16::MAX)));
     SocketSettings {
         congestion: congestion(table, transport, problems),
-        mss: table.mss.as_ref().map(|mss| *mss.get_ref()),
+        mss: table.mss.as_deref().copied(),
         window: table.window.as_ref().map(|_| window(table, problems)),
-        dscp: table.dscp.as_ref().map(|dscp| *dscp.get_ref()),
-        nodelay: table.nodelay.as_ref().map(|nodelay| *nodelay.get_ref()),
-        source_port: table.source_port.as_ref().map(|port| *port.get_ref()),
+        dscp: table.dscp.as_deref().copied(),
+        nodelay: table.nodelay.as_deref().copied(),
+        source_port: table.source_port.as_deref().copied(),
         server_port: None,
         busy_poll: busy_poll(table, problems),
     }
@@ -51,8 +55,8 @@ fn congestion(table: &WorkloadTable, transport: Transport, problems: &mut Vec<Pr
         return None;
     }
     let Some(written) = &table.congestion else { return Some(CONGESTION_DEFAULT.to_owned()) };
-    problems.extend(not_congestion(written.get_ref(), written.span()));
-    factor::congestion(written.get_ref())
+    problems.extend(not_congestion(written, written.span()));
+    factor::congestion(written)
 }
 
 fn window(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Bytes {
@@ -67,7 +71,7 @@ fn window(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Bytes {
 
 fn busy_poll(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Option<Nanos> {
     let written = table.busy_poll.as_ref()?;
-    let time = written.get_ref().0;
+    let time = written.0;
     if !BUSY_POLL.contains(&time.0) || time.0 % 1000 != 0 {
         let message = format!("a busy poll of {time} is not valid");
         let problem = Problem::new(written.span(), message, "not valid");
@@ -77,12 +81,12 @@ fn busy_poll(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Option<Nanos
 }
 
 fn number_out_of<T: PartialOrd + std::fmt::Display>(
-    written: &Option<toml::Spanned<T>>,
+    written: &Option<Spanned<T>>,
     what: &str,
     range: &RangeInclusive<T>,
 ) -> Option<Problem> {
-    let written = written.as_ref().filter(|written| !range.contains(written.get_ref()))?;
-    let message = format!("a {what} of {} is out of range", written.get_ref());
+    let written = written.as_ref().filter(|written| !range.contains(written))?;
+    let message = format!("a {what} of {written} is out of range");
     let help = format!("use {} to {}", range.start(), range.end());
     Some(Problem::new(written.span(), message, "out of range").help(help))
 }

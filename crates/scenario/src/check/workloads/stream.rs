@@ -31,24 +31,24 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Stream
         message: limits::size(&table.message, default, &limits::stream_messages(transport), problems),
         rate: limits::rate(&table.rate, problems),
         socket: socket::settings(table, transport, problems),
-        interval: table.interval.as_ref().map_or(usual.interval, |time| time.get_ref().0),
+        interval: table.interval.as_ref().map_or(usual.interval, |time| time.0),
         ..usual
     }
 }
 
 fn extent(table: &WorkloadTable, problems: &mut Vec<Problem>) -> (Until, Nanos) {
     let Some(bytes) = &table.bytes else {
-        let until = table.duration.as_ref().map_or(DURATION, |time| time.get_ref().0);
-        return (Until::Elapsed(until), table.warmup.as_ref().map_or(WARMUP, |time| time.get_ref().0));
+        let until = table.duration.as_ref().map_or(DURATION, |time| time.0);
+        return (Until::Elapsed(until), table.warmup.as_ref().map_or(WARMUP, |time| time.0));
     };
     if table.duration.is_some() {
         let message = "a stream has either a duration or a number of bytes, not both";
         problems.push(Problem::new(bytes.span(), message, "conflicts").help("remove one of them"));
     }
     refuse(&table.warmup, "warmup", "a stream of a fixed number of bytes has no warm-up", problems);
-    if bytes.get_ref().0.0 == 0 {
+    if bytes.0.0 == 0 {
         let problem = Problem::new(bytes.span(), "a stream of 0 bytes measures nothing", "zero");
         problems.push(problem.help("write e.g. `10GB`"));
     }
-    (Until::Sent(bytes.get_ref().0), Nanos(0))
+    (Until::Sent(bytes.0), Nanos(0))
 }

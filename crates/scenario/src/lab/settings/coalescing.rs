@@ -36,56 +36,47 @@ impl DeviceSetting for Interrupts {
 }
 
 static WORDS: [Word<DeviceSettings>; 6] = [
-    switch("adaptive-rx", "Whether the driver adapts receive coalescing: `on`, `off`.", |on| {
+    Word::switch("adaptive-rx", "Whether the driver adapts receive coalescing: `on`, `off`.", |on| {
         settings(Coalescing { adaptive_rx: Some(on), ..Coalescing::NONE })
     }),
-    switch("adaptive-tx", "Whether the driver adapts transmit coalescing: `on`, `off`.", |on| {
+    Word::switch("adaptive-tx", "Whether the driver adapts transmit coalescing: `on`, `off`.", |on| {
         settings(Coalescing { adaptive_tx: Some(on), ..Coalescing::NONE })
     }),
-    Word {
-        word: "rx-usecs",
-        about: "Maximum delay of a receive interrupt, in whole microseconds.",
-        values: Values::Numbers {
-            range: RANGE,
-            describe: |time| format!("{time} microseconds are"),
-            set: |time| settings(Coalescing { rx_usecs: Some(time), ..Coalescing::NONE }),
-        },
-    },
-    Word {
-        word: "rx-frames",
-        about: "Maximum packets received before an interrupt.",
-        values: Values::Numbers {
-            range: RANGE,
-            describe: |frames| format!("{frames} packets are"),
-            set: |frames| settings(Coalescing { rx_frames: Some(frames), ..Coalescing::NONE }),
-        },
-    },
-    Word {
-        word: "tx-usecs",
-        about: "Maximum delay of a transmit interrupt, in whole microseconds.",
-        values: Values::Numbers {
-            range: RANGE,
-            describe: |time| format!("{time} microseconds are"),
-            set: |time| settings(Coalescing { tx_usecs: Some(time), ..Coalescing::NONE }),
-        },
-    },
-    Word {
-        word: "tx-frames",
-        about: "Maximum packets sent before an interrupt.",
-        values: Values::Numbers {
-            range: RANGE,
-            describe: |frames| format!("{frames} packets are"),
-            set: |frames| settings(Coalescing { tx_frames: Some(frames), ..Coalescing::NONE }),
-        },
-    },
+    number(
+        "rx-usecs",
+        "Maximum delay of a receive interrupt, in whole microseconds.",
+        microseconds,
+        |time| settings(Coalescing { rx_usecs: Some(time), ..Coalescing::NONE }),
+    ),
+    number("rx-frames", "Maximum packets received before an interrupt.", packets, |frames| {
+        settings(Coalescing { rx_frames: Some(frames), ..Coalescing::NONE })
+    }),
+    number(
+        "tx-usecs",
+        "Maximum delay of a transmit interrupt, in whole microseconds.",
+        microseconds,
+        |time| settings(Coalescing { tx_usecs: Some(time), ..Coalescing::NONE }),
+    ),
+    number("tx-frames", "Maximum packets sent before an interrupt.", packets, |frames| {
+        settings(Coalescing { tx_frames: Some(frames), ..Coalescing::NONE })
+    }),
 ];
 
-const fn switch(
+const fn number(
     word: &'static str,
     about: &'static str,
-    set: fn(bool) -> DeviceSettings,
+    describe: fn(u32) -> String,
+    set: fn(u32) -> DeviceSettings,
 ) -> Word<DeviceSettings> {
-    Word { word, about, values: Values::Switch(set) }
+    Word { word, about, values: Values::Numbers { range: RANGE, describe, set } }
+}
+
+fn microseconds(time: u32) -> String {
+    format!("{time} microseconds are")
+}
+
+fn packets(frames: u32) -> String {
+    format!("{frames} packets are")
 }
 
 fn settings(coalescing: Coalescing) -> DeviceSettings {

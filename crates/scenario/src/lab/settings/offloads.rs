@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceSetting, DeviceSettings};
-use crate::values::{Values, Word};
+use crate::values::Word;
 
 /// `None` leaves the offload unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,34 +65,26 @@ impl DeviceSetting for Switches {
 }
 
 static WORDS: [Word<DeviceSettings>; 7] = [
-    word("offload", "All five offloads: `on`, `off`.", |on| settings(Offloads::all(on))),
-    word("checksum", "Checksum offload, both directions: `on`, `off`.", |on| {
+    Word::switch("offload", "All five offloads: `on`, `off`.", |on| settings(Offloads::all(on))),
+    Word::switch("checksum", "Checksum offload, both directions: `on`, `off`.", |on| {
         settings(Offloads { tx_checksum: Some(on), rx_checksum: Some(on), ..Offloads::NONE })
     }),
-    word("tso", "TCP segmentation offload: `on`, `off`.", |on| {
+    Word::switch("tso", "TCP segmentation offload: `on`, `off`.", |on| {
         settings(Offloads { tso: Some(on), ..Offloads::NONE })
     }),
-    word("gso", "Generic segmentation offload: `on`, `off`.", |on| {
+    Word::switch("gso", "Generic segmentation offload: `on`, `off`.", |on| {
         settings(Offloads { gso: Some(on), ..Offloads::NONE })
     }),
-    word("gro", "Generic receive offload: `on`, `off`.", |on| {
+    Word::switch("gro", "Generic receive offload: `on`, `off`.", |on| {
         settings(Offloads { gro: Some(on), ..Offloads::NONE })
     }),
-    word("tx-checksum", "Transmit checksum offload: `on`, `off`.", |on| {
+    Word::switch("tx-checksum", "Transmit checksum offload: `on`, `off`.", |on| {
         settings(Offloads { tx_checksum: Some(on), ..Offloads::NONE })
     }),
-    word("rx-checksum", "Receive checksum offload: `on`, `off`.", |on| {
+    Word::switch("rx-checksum", "Receive checksum offload: `on`, `off`.", |on| {
         settings(Offloads { rx_checksum: Some(on), ..Offloads::NONE })
     }),
 ];
-
-const fn word(
-    word: &'static str,
-    about: &'static str,
-    set: fn(bool) -> DeviceSettings,
-) -> Word<DeviceSettings> {
-    Word { word, about, values: Values::Switch(set) }
-}
 
 fn settings(offloads: Offloads) -> DeviceSettings {
     DeviceSettings { offloads, ..DeviceSettings::default() }

@@ -26,6 +26,8 @@ const FORGOTTEN: usize = 1000;
 /// The additional time that a sender may run. The client ends the test, not the sender.
 const LONGER: Nanos = Nanos::from_secs(60);
 
+type Failure = (ErrorCode, Error);
+
 /// Memory limits for all streams of a test together. Sizes requested by the client are clamped to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory {
@@ -90,7 +92,7 @@ pub(super) fn prepare(
     load: &StreamSettings,
     limits: &Limits,
     memory: Memory,
-) -> Result<Prepared, (ErrorCode, Error)> {
+) -> Result<Prepared, Failure> {
     let plan = arrivals.len() as u64;
     let format =
         if params.udp_counters_64bit { DatagramFormat::Counter64 } else { DatagramFormat::Counter32 };
@@ -128,7 +130,7 @@ fn bound_send_buffers(
     sockets: &[FlowSocket],
     params: &Params,
     memory: Memory,
-) -> Result<Option<Bytes>, (ErrorCode, Error)> {
+) -> Result<Option<Bytes>, Failure> {
     let plan = params.streams();
     let senders = plan.iter().zip(sockets).filter(|(planned, _)| planned.direction == Direction::Reverse);
     let senders: Vec<_> = senders
@@ -145,7 +147,7 @@ fn bound_send_buffers(
     let size = each / 2;
     for socket in senders {
         sys::socket::set_send_buffer(socket, usize::try_from(size).unwrap_or(usize::MAX))
-            .map_err(|error| (ErrorCode::SET_BUFFER, error.into()))?;
+            .map_err(failed(ErrorCode::SET_BUFFER))?;
     }
     Ok(Some(Bytes(size)))
 }
@@ -207,23 +209,17 @@ fn longer(until: Until) -> Until {
     }
 }
 
-fn set(socket: &FlowSocket, params: &Params) -> Result<(), (ErrorCode, Error)> {
+fn set(socket: &FlowSocket, params: &Params) -> Result<(), Failure> {
     match socket {
-        FlowSocket::Tcp(socket) => {
-            set_tcp(socket, params)?;
-            set_any(socket, params)
-        }
-        FlowSocket::Udp(socket, _) => {
-            drain(socket)?;
-            set_any(socket, params)
-        }
+        FlowSocket::Tcp(socket) => set_tcp(socket, params).and_then(|()| set_any(socket, params)),
+        FlowSocket::Udp(socket, _) => drain(socket).and_then(|()| set_any(socket, params)),
     }
 }
 
-fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCode, Error)> {
-    socket.set_nonblocking(false).map_err(|error| unprepared(ErrorCode::INIT_STREAM, error))?;
+fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), Failure> {
+    socket.set_nonblocking(false).map_err(unprepared)?;
     if params.nodelay {
-        sys::socket::set_nodelay(socket, true).map_err(|error| (ErrorCode::SET_NODELAY, error.into()))?;
+        sys::socket::set_nodelay(socket, true).map_err(failed(ErrorCode::SET_NODELAY))?;
     }
     // The kernel would try to load a module for an unknown name. As in iperf3, the client knows the name and
     // uses it for sending.
@@ -233,16 +229,16 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), (ErrorCo
         let set = sys::socket::set_congestion(socket, congestion);
         // Unprivileged processes may not use every congestion control. Receivers do not need to set one.
         if params.reverse || params.bidirectional {
-            set.map_err(|error| (ErrorCode::SET_CONGESTION, error.into()))?;
+            set.map_err(failed(ErrorCode::SET_CONGESTION))?;
         }
     }
     Ok(())
 }
 
-fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (ErrorCode, Error)> {
+fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), Failure> {
     let wanted = usize::try_from(params.window).unwrap_or(0);
     if wanted > 0 {
-        let refused = |error: sys::Error| (ErrorCode::SET_BUFFER, error.into());
+        let refused = failed(ErrorCode::SET_BUFFER);
         sys::socket::set_send_buffer(socket, wanted).map_err(refused)?;
         sys::socket::set_receive_buffer(socket, wanted).map_err(refused)?;
         let given = sys::socket::send_buffer(socket).map_err(refused)?;
@@ -254,31 +250,33 @@ fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), (Erro
         }
     }
     if let Some(tos) = u8::try_from(params.tos).ok().filter(|tos| *tos > 0) {
-        sys::socket::set_tos(socket, tos).map_err(|error| (ErrorCode::SET_TOS, error.into()))?;
+        sys::socket::set_tos(socket, tos).map_err(failed(ErrorCode::SET_TOS))?;
     }
     if params.fqrate > 0 {
         let rate = params.fqrate.unsigned_abs() / 8;
-        sys::socket::set_max_pacing_rate(socket, rate)
-            .map_err(|error| (ErrorCode::SET_PACING, error.into()))?;
+        sys::socket::set_max_pacing_rate(socket, rate).map_err(failed(ErrorCode::SET_PACING))?;
     }
     Ok(())
 }
 
 /// Discards repeated greetings and any packets that other peers sent before the socket was connected.
-fn drain(socket: &std::net::UdpSocket) -> Result<(), (ErrorCode, Error)> {
-    let failed = |error| unprepared(ErrorCode::INIT_STREAM, error);
-    socket.set_nonblocking(true).map_err(failed)?;
+fn drain(socket: &std::net::UdpSocket) -> Result<(), Failure> {
+    socket.set_nonblocking(true).map_err(unprepared)?;
     let mut bytes = [0; 64];
     for _ in 0..FORGOTTEN {
         if socket.recv(&mut bytes).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
             break;
         }
     }
-    socket.set_nonblocking(false).map_err(failed)
+    socket.set_nonblocking(false).map_err(unprepared)
 }
 
-fn unprepared(code: ErrorCode, error: std::io::Error) -> (ErrorCode, Error) {
-    (code, Error::socket("prepare", || "a data connection")(error))
+fn unprepared(error: std::io::Error) -> Failure {
+    (ErrorCode::INIT_STREAM, Error::socket("prepare", || "a data connection")(error))
+}
+
+fn failed(code: ErrorCode) -> impl Fn(sys::Error) -> Failure + Copy {
+    move |error| (code, error.into())
 }
 
 #[cfg(test)]
@@ -286,6 +284,14 @@ mod tests {
     use super::*;
 
     const MEMORY: Memory = Memory { buffers: 64 << 20, intervals: 200_000, send_buffers: 64 << 20 };
+
+    const DAY: Limits = Limits {
+        clients: 1,
+        clients_of_address: None,
+        rate: None,
+        duration: Nanos::from_secs(86_400),
+        bytes: None,
+    };
 
     fn check(params: &Params, expected: &[Option<u64>]) {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
@@ -343,41 +349,27 @@ mod tests {
         let params =
             Params { tcp: true, len: 1 << 20, parallel: Some(128), time: 86_400, ..Params::default() };
         let requested = StreamSettings { interval: Nanos(1), ..params.load() };
-        let limits = Limits {
-            clients: 1,
-            clients_of_address: None,
-            rate: None,
-            duration: Nanos::from_secs(86_400),
-            bytes: None,
-        };
-        let (wanted, least) = Memory::of(&params, &limits);
+        let (wanted, least) = Memory::of(&params, &DAY);
         assert_eq!((wanted.buffers, least.buffers), (128 << 20, 128 * LEAST_MESSAGE));
-        let load = bounded(&requested, &limits, MEMORY);
+        let load = bounded(&requested, &DAY, MEMORY);
         assert_eq!(load.message.0 * 128, MEMORY.buffers);
         assert!(load.interval.0 >= Nanos::from_secs(86_400).0 / MEMORY.intervals * 128, "{}", load.interval);
     }
 
     #[test]
     fn limits_memory_of_stored_intervals() {
-        let day = Limits {
-            clients: 1,
-            clients_of_address: None,
-            rate: None,
-            duration: Nanos::from_secs(86_400),
-            bytes: None,
-        };
         for (parallel, bidirectional) in [(1, false), (128, false), (128, true)] {
             let timed = Params { tcp: true, parallel: Some(parallel), bidirectional, ..Params::default() };
             for params in [Params { num: i64::MAX, ..timed.clone() }, Params { time: 86_400, ..timed }] {
                 let requested = StreamSettings { interval: Nanos(1), ..params.load() };
                 let flows = params.streams().len() as u64;
-                let stored = day.duration.0 / bounded(&requested, &day, MEMORY).interval.0 * flows;
+                let stored = DAY.duration.0 / bounded(&requested, &DAY, MEMORY).interval.0 * flows;
                 assert!(stored <= MEMORY.intervals + flows, "{stored} of {flows}");
             }
         }
         let requested = Params { tcp: true, time: 10, ..Params::default() }.load();
         let slow = StreamSettings { interval: Nanos::from_secs(60), ..requested };
-        assert_eq!(bounded(&slow, &day, MEMORY).interval, slow.interval, "long intervals are not shortened");
+        assert_eq!(bounded(&slow, &DAY, MEMORY).interval, slow.interval, "long intervals are not shortened");
     }
 
     #[test]
