@@ -128,7 +128,7 @@ pub(crate) fn rough(share: f64) -> String {
 
 pub(crate) fn what_the_mark_means() -> Text {
     let phrase =
-        " after an interval: computed within the only trial, so variation between trials is not included.";
+        " after an interval: computed from a single trial, so variation between trials is not included.";
     Text::of(Tone::Strong, WITHIN).and(Tone::Plain, phrase)
 }
 

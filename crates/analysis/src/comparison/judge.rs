@@ -315,12 +315,11 @@ impl<'m> Look<'m> {
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p {
             Some(p) if p > ab::MOST_P && apart => format!(
-                "It may be chance: with this number of results and trials, a difference of this size has a \
-                 probability of {}.",
+                "This may be chance: with this many results and trials, the probability of a difference this large is {}.",
                 percent(p)
             ),
             _ if apart => format!(
-                "By the trials, B is {low} to {high} of A, but two runs of the same setup may differ by {noise}, so \
+                "Judged by the trials, B is {low} to {high} of A, but two runs of the same setup may differ by {noise}, so \
                  this may be noise."
             ),
             _ => format!(

@@ -31,7 +31,7 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let blocks = scenario.schedule.trials;
     let mut problems = Vec::new();
     if let Some(written) = table.trials.as_ref().filter(|trials| *trials.get_ref() > blocks) {
-        let message = format!("{} blocks with probes are more than the run has", written.get_ref());
+        let message = format!("{} blocks with probes, but the run has fewer blocks", written.get_ref());
         let help = format!("use {blocks} or fewer, the number of trials per result");
         problems.push(Problem::new(written.span(), message, "too many").help(help));
     }
