@@ -28,7 +28,6 @@ pub(crate) struct Claim {
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) limitations: Vec<String>,
     pub(crate) remedy: Option<Remedy>,
-    /// Whether facts of the run establish the claim. Otherwise, a note lacks evidence.
     pub(crate) factual: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Groups tests into cells, and names cells and paths. It does not depend on formats or measurements.
+//! Groups tests into cells, and names cells and paths, independently of formats and measurements.
 //!
-//! A cell's identity depends only on the test itself, so importing the same or a similar log again produces the same
+//! A cell's identity depends only on the test itself, so importing a similar log again produces the same
 //! cells. Settings that only some tests state become factors at the end.
 
 mod identity;
@@ -136,7 +136,7 @@ impl Cells {
         at
     }
 
-    /// Finds the result that this test is another trial of. There must be evidence: a loop, numbered runs, or
+    /// Finds the result that this test is another trial of, given evidence: a loop, numbered runs, or
     /// adjacent tests with matching values.
     fn known(&mut self, group: &str, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let members = self.by_name.get_mut(group)?;

@@ -1,5 +1,5 @@
-//! Describes where the rate of a stream comes from (the end and direction) and the range of a test's values,
-//! to check whether tests agree.
+//! Where the rate of a stream comes from (end and direction), and the range of a test's values, to check
+//! whether tests agree.
 
 use std::fmt;
 

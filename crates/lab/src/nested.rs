@@ -27,11 +27,9 @@ use crate::{
 };
 
 const NAME: &str = "hypervisor";
-/// The maximum time that the hypervisor may be silent after it has booted. Its guests are emulated and boot
-/// slowly, sometimes twice.
+/// The longest silence of a booted hypervisor. Its guests are emulated and boot slowly, sometimes twice.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// The maximum time that the hypervisor may be silent, as a multiple of its own boot time. This is for slow
-/// or busy machines.
+/// The same as a multiple of the hypervisor's own boot time, for slow or busy machines.
 const BOOTS: u32 = 80;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);

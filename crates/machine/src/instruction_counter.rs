@@ -72,7 +72,7 @@ impl Plugin {
 }
 
 impl InstructionCounter {
-    /// Counts the last window that has ended, which is that of the trial that was just reported.
+    /// The last window that has ended is that of the trial just reported.
     pub fn last(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
         let first = self.windows.recv_timeout(PATIENCE).ok()?;
         Some(symbols.count(&self.windows.try_iter().last().unwrap_or(first)))

@@ -75,7 +75,7 @@ pub struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Returns `None` without slow memory, or if accesses per node are unknown.
+    /// Returns `None` if there is no slow memory or accesses per node are unknown.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {

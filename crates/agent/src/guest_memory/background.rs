@@ -20,7 +20,6 @@ const COMPACT: &str = "/proc/sys/vm/compact_memory";
 /// Short compared with a noticeable stall, but infrequent compared with the VM exits caused by moving memory.
 const NAP: Duration = Duration::from_millis(4);
 
-/// Stops the threads when it is dropped.
 #[derive(Default)]
 pub(super) struct Background(Arc<AtomicBool>);
 

@@ -1,5 +1,5 @@
-//! Judges the ratio of two runs for each result. Trials of different runs are not paired. The noise floor
-//! covers effects common to a whole run (placement, addresses, neighbours), which its trials do not show.
+//! Judges the ratio of two runs for each result. Their trials are not paired. The noise floor covers effects
+//! common to a whole run (placement, addresses, neighbours), which its trials do not show.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, Level, ab, noise, sweep, verdict};
@@ -32,7 +32,6 @@ pub(super) fn results(
     history: &History,
 ) -> Vec<ResultComparison> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
-    // Adjusted for the number of results.
     let of_runs: Vec<Option<f64>> = looks.iter().map(Look::chance_of_runs).collect();
     let among_runs = between_runs::chances(&of_runs);
     let p = chances(pairs)

@@ -17,7 +17,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 
-/// Beyond this multiple of the median, the tail is a problem in any case.
+/// Beyond this multiple of the median, the tail is always a problem.
 const FAR: f64 = 5.0;
 /// Minimum growth of the tail relative to the baseline, beyond that of the median.
 const WORSE: f64 = 1.5;

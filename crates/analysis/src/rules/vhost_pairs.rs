@@ -59,7 +59,6 @@ impl VhostPair<'_> {
         self.weighed.is_some_and(|weighed| weighed.sure)
     }
 
-    /// One side relative to the other.
     pub(super) fn change(&self, of_on: bool) -> Phrase {
         change(if of_on { self.change.ratio.recip() } else { self.change.ratio })
     }
