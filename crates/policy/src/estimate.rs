@@ -7,7 +7,6 @@ use crate::curve::Curve;
 /// The number of intervals without a histogram after which the estimate is stale.
 const STALE: u32 = 10;
 const FIRST_SCATTER: f64 = 0.1;
-/// A fraction of the headroom. Smaller changes need no fast reaction.
 const LEAST_SCATTER: f64 = 0.125;
 const ASSUMED_STEPS: u32 = 8;
 const SCATTER_WEIGHT: f64 = 0.05;

@@ -186,7 +186,6 @@ fn against_baseline(
     };
     let (phrase, interval) = phrase(comparison);
     let number = Text::of(tone(result.metric, comparison), phrase);
-    // Without an interval it is unclear and marked as such.
     if interval.is_some() { judged(comparison, number) } else { number }
 }
 

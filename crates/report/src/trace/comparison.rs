@@ -11,9 +11,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Ratios closer to 1 than this are not highlighted.
 const ALIKE: f64 = 1.1;
-/// Larger ratios are shown only as a direction.
 const MOST: f64 = 1000.0;
 
 pub(super) fn page(comparison: &TraceComparison, top: usize) -> Page {
