@@ -13,7 +13,6 @@ pub(super) struct Ranks {
 
 #[derive(Debug)]
 enum Drawing {
-    /// The first pages share this total probability.
     TwoLevel {
         hot: usize,
         share: f64,

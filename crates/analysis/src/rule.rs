@@ -8,7 +8,6 @@ pub(crate) trait Subject {
     type Of<'a>;
 }
 
-/// The strongest claim comes first.
 pub(crate) type Look<S> = for<'a> fn(&<S as Subject>::Of<'a>) -> Vec<Claim>;
 
 pub(crate) struct Rule<S: Subject> {

@@ -40,7 +40,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const INCOMING: usize = 8 << 20;
 const OUTGOING: usize = 16 << 20;
 const OVERHEAD: usize = 256;
-/// The maximum number of replies to a roll call.
 const MOST_ANSWERS: usize = 10_000;
 const ANSWERS: usize = 8 << 20;
 const ROLL_CALL: Duration = Duration::from_secs(10);

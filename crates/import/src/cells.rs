@@ -35,7 +35,6 @@ pub(crate) struct Cells {
     cells: Vec<Cell>,
     /// The results with equal settings, by the name of the first one.
     by_name: HashMap<String, Vec<Member>>,
-    /// Names that include a part of the file.
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
     pub(crate) unexplained: Vec<(String, String)>,

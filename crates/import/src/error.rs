@@ -19,7 +19,6 @@ pub enum ImportError<E> {
         name: String,
         lines: u64,
         notes: Vec<String>,
-        /// Whether the file starts like a known format and has no lines from other tools.
         is_known: bool,
     },
     #[error(transparent)]

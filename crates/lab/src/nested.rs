@@ -37,7 +37,6 @@ const POLL: Duration = Duration::from_millis(50);
 /// Smaller shares of the instructions of a trial are not recorded by function.
 const LEAST_SHARE: f64 = 0.0002;
 
-/// Why a run is moved into an emulated machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inside {
     /// E.g. the capability that this machine lacks.

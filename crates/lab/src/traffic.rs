@@ -24,7 +24,6 @@ const MIN_SHOWN: Nanos = Nanos::from_millis(50);
 /// The time that a trial takes in addition to its traffic: connecting (10 s on a lossy path), draining (5 s
 /// at each end) and reporting.
 const SLACK: Duration = Duration::from_secs(30);
-/// The timeout for a transfer of a given size.
 const LONG: Duration = Duration::from_secs(600);
 
 impl TrialRunner<'_> {

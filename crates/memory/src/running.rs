@@ -30,11 +30,9 @@ pub struct VmAccess {
     pub qmp: PathBuf,
     pub agent: Option<PathBuf>,
     pub source: AccessSourceKind,
-    /// Defaults to the best method available.
     pub method: Option<BalloonMethod>,
     pub slow: Vec<u32>,
     pub locks: Option<PathBuf>,
-    /// Must be the same as the agent's version.
     pub tool: String,
     pub stop: Arc<AtomicBool>,
 }

@@ -15,7 +15,6 @@ const SCATTER_WEIGHT: f64 = 0.05;
 /// shift.
 const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
-/// Error of a measured hit ratio.
 const MEASURED: f64 = 0.02;
 
 /// Limits the effect of a single histogram, so that one glitch is not a shift, but two in a row are.

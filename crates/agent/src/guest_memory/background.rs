@@ -24,7 +24,6 @@ const NAP: Duration = Duration::from_millis(4);
 pub(super) struct Background(Arc<AtomicBool>);
 
 impl Background {
-    /// The thread returns the longest delay of a nap.
     pub(super) fn detect_stalls(&self) -> Result<JoinHandle<Nanos>, Refusal> {
         let ended = Arc::clone(&self.0);
         let body = move || {

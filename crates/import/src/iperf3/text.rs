@@ -77,7 +77,6 @@ impl Text {
         let number = line.number;
         match bracketed {
             BracketLine::OlderTool => self.older_tool(number, out),
-            // iperf3's output may follow.
             BracketLine::OlderRow => {
                 self.leave_to_older_tool(out);
                 out.unread(OLDER, number);

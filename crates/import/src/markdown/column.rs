@@ -23,7 +23,6 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
     Factor,
-    /// Numbers repetitions with equal settings.
     Repeat,
     Value(Scale),
     /// The low and high end of a confidence interval for the preceding value.

@@ -11,7 +11,6 @@ use crate::{
 };
 
 const ABREAST: usize = 5;
-/// Percentiles with intervals take more space.
 const ABREAST_WITH_INTERVALS: usize = 3;
 const INTERVALS: &str = "In parentheses: the 95 % interval. It treats each trial as a unit, because messages within a trial \
      may depend on each other.";

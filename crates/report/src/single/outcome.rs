@@ -10,7 +10,6 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Contention below this is not mentioned.
 const NAMED: f64 = 0.05;
 
 type Line = (&'static str, Text);
