@@ -133,7 +133,10 @@ fn outages(findings: &Findings) -> Option<String> {
         .collect();
     let results: Vec<&str> = results.iter().map(String::as_str).collect();
     (!results.is_empty()).then(|| {
-        format!("Nothing arrived in some trials, which are excluded from all values and ratios: {}.", list(&results))
+        format!(
+            "Nothing arrived in some trials, which are excluded from all values and ratios: {}.",
+            list(&results)
+        )
     })
 }
 

@@ -20,7 +20,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let phrase = if folded.is_empty() {
             "Assumed, not understood or ignored:".to_owned()
         } else {
-            format!("Assumptions, and input that was not understood or was ignored; the first {OPEN} of {} notes:", notes.len())
+            format!(
+                "Assumptions, and input that was not understood or was ignored; the first {OPEN} of {} notes:",
+                notes.len()
+            )
         };
         blocks.extend([Block::Paragraph(phrase.into()), Block::List(open.to_vec())]);
     }
