@@ -116,7 +116,8 @@ fn adjusted(findings: &Findings) -> Option<String> {
     let results: Vec<&str> = results.map(|result| result.id.as_str()).collect();
     (!results.is_empty()).then(|| {
         format!(
-            "{}: adjusted to the run's average, because the baseline deviated from its average in the blocks with these trials.",
+            "{}: adjusted to the run's average, because the baseline deviated from its average in the \
+             blocks with these trials.",
             list(&results)
         )
     })
@@ -146,7 +147,8 @@ fn loaded(record: &RunRecord) -> Option<String> {
     let cpus = f64::from(environment.cpus.max(1));
     (load / cpus > BUSY_PER_CPU).then(|| {
         format!(
-            "The load average was {load:.2} on {} before the run: other work was using the machine and may have continued during the run.",
+            "The load average was {load:.2} on {} before the run: other work was using the machine and may \
+             have continued during the run.",
             count(environment.cpus as usize, "CPU")
         )
     })
@@ -155,12 +157,14 @@ fn loaded(record: &RunRecord) -> Option<String> {
 fn virtual_machine(record: &RunRecord) -> Option<String> {
     let environment = record.header.environment.as_ref()?;
     if record.trials.iter().any(|trial| trial.instructions.is_some()) {
-        let text = "Instructions were counted on one emulated CPU, where each takes one nanosecond. Counts do not reflect contention between CPUs, caches, vhost or hardware.";
+        let text = "Instructions were counted on one emulated CPU, where each takes one nanosecond. Counts \
+                    do not reflect contention between CPUs, caches, vhost or hardware.";
         return Some(text.to_owned());
     }
     if let Some(reason) = &environment.inside {
         return Some(format!(
-            "The run took place in a virtual hypervisor with an emulated processor ({reason}): counts are valid; compare times, rates and CPU time only with each other."
+            "The run took place in a virtual hypervisor with an emulated processor ({reason}): counts are \
+             valid; compare times, rates and CPU time only with each other."
         ));
     }
     environment.virtual_machine.then(|| {

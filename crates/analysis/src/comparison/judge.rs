@@ -274,7 +274,7 @@ impl<'m> Look<'m> {
         let share = percent(trials.ratio.value * runs.scale);
         (from_a != comparison.verdict).then(|| {
             format!(
-                "B is {share} of the level of {} runs of this scenario, from which A differs too.",
+                "B is {share} of the level of {} runs of this scenario; A differs from that level too.",
                 runs.runs
             )
         })
@@ -314,11 +314,13 @@ impl<'m> Look<'m> {
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p {
             Some(p) if p > ab::MOST_P && apart => format!(
-                "This may be chance: with this many results and trials, the probability of a difference this large is {}.",
+                "This may be chance: with this many results and trials, the probability of a difference \
+                 this large is {}.",
                 percent(p)
             ),
             _ if apart => format!(
-                "Judged by the trials, B is {low} to {high} of A, but two runs of the same setup may differ by {noise}, so \
+                "Judged by the trials, B is {low} to {high} of A, but two runs of the same setup may differ \
+                 by {noise}, so \
                  this may be noise."
             ),
             _ => format!(

@@ -190,7 +190,8 @@ fn evidence(tail: &Tail<'_>) -> Evidence {
 }
 
 fn limitations(worst: &Tail<'_>) -> Vec<String> {
-    let closed = "In a closed loop, a stall delays only one message, although it would delay all messages of an application; an \
+    let closed = "In a closed loop, a stall delays only one message, although it would delay all messages \
+                  of an application; an \
          open loop shows the full effect.";
     let bare = "It is based on reported percentiles without the number of messages.";
     let bare = (!worst.sure && LatencySummary::of(worst.result).is_none()).then_some(bare);

@@ -72,7 +72,8 @@ impl VhostPair<'_> {
     }
 
     pub(super) fn limitations(&self, pairs: usize) -> Vec<String> {
-        let named = "Whether vhost was on is inferred from the names of paths, workloads and levels, not read from the machine.";
+        let named = "Whether vhost was on is inferred from the names of paths, workloads and levels, not \
+                     read from the machine.";
         let named = self.is_guessed.then(|| named.to_owned());
         let own = self.weighed.and_then(|weighed| weighed.limitation).map(str::to_owned);
         named.into_iter().chain(own).chain(significance::of_many(pairs)).collect()

@@ -46,7 +46,8 @@ impl KindReport for FirstTouchSummary {
 
     fn caption(&self) -> Option<&'static str> {
         Some(
-            "touched: rate of all threads together while touching; mapping and unmapping count only as CPU time",
+            "touched: rate of all threads together while touching; mapping and unmapping count only as CPU \
+             time",
         )
     }
 }

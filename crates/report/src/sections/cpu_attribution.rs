@@ -18,7 +18,8 @@ use crate::{
 const ABREAST: usize = 4;
 const LEAST_PART: f64 = 0.000_5;
 
-const SAMPLED: &str = "Attributed from /proc, which adds softirq time to the interrupted thread, so an owner's time may include packet processing for others.";
+const SAMPLED: &str = "Attributed from /proc, which adds softirq time to the interrupted thread, so an \
+                       owner's time may include packet processing for others.";
 
 type CpuRow<'a> = (&'a ResultSummary, &'a CpuAttribution);
 
