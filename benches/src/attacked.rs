@@ -55,7 +55,6 @@ fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {
     // Child processes inherit the thread's affinity.
     affinity::pin_thread(&server_cpus).context("start the listeners on a CPU")?;
     let address = End::Server.address();
-    // The server prints a line for each refusal.
     let script = format!("exec \"$0\" server --bind {address} --port {PORT} >/dev/null 2>&1");
     let mut server = Command::new("sh");
     let mut server = wire.start(End::Server, server.args(["-c", &script]).arg(process::plumb()?))?;

@@ -1,4 +1,4 @@
-//! `plumb between`: endpoints that already run, in namespaces that the tests make.
+//! Tests `plumb between` with running endpoints, in namespaces created by the tests.
 #![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
 #![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]
 

@@ -73,7 +73,7 @@ pub(crate) fn names_and_runs_the_fallback_without_privileges() {
     assert_eq!(status, Some(0), "{page}{}", String::from_utf8_lossy(&error));
     for part in [
         "counted by stopping the process at each one (ptrace)",
-        "as many reads and writes",
+        "its rate of reads and writes was",
         "unknown",
         "write",
     ] {

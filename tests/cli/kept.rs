@@ -1,4 +1,4 @@
-//! Tests stored runs that are checked, repaired, exported and removed, and unusable files.
+//! Tests checking, repairing, exporting and removing stored runs, and unusable files.
 
 use std::{fs, path::Path, process::Stdio};
 

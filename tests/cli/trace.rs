@@ -125,7 +125,7 @@ pub(crate) fn keeps_results_of_a_process_that_exits() {
     let output = sandbox.plumb(&["trace", "--pid", &pid, "--for", "60"]);
     let _ = waiter.join();
     assert_eq!(output.status, Some(0), "{output:?}");
-    assert!(output.out.contains("It ended during the trace"), "{}", output.out);
+    assert!(output.out.contains("It exited during the trace"), "{}", output.out);
 }
 
 pub(crate) fn shows_two_traces_side_by_side() {

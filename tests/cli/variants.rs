@@ -1,4 +1,5 @@
-//! Tests variants of scenarios, which are listed, shown, run under their own names, resumed, or missing.
+//! Tests that variants of scenarios can be listed, shown, run under their own names and resumed, and that a
+//! missing variant is reported.
 
 use plumb_tests::{PATIENCE, kills::kept, wait_until};
 

@@ -1,5 +1,4 @@
-//! Tests a guest measured with probes: the CPU time and system calls of its monitor by the role of the
-//! thread.
+//! Tests a guest measured with probes: its monitor's CPU time and system calls by thread role.
 
 use std::collections::BTreeSet;
 

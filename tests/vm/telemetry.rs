@@ -180,7 +180,7 @@ pub(crate) fn only_one_process_moves_memory() {
             *mover = start();
         }
         let (status, error) = second(&[]);
-        status == Some(1) && error.contains("another process moves the memory")
+        status == Some(1) && error.contains("another process is moving the memory")
     };
     assert!(wait_until(PATIENCE, refused), "the second is refused while the first moves memory");
     assert!(wait_until(PATIENCE, || second(&["--dry-run"]).0 == Some(0)), "looking is free");

@@ -13,17 +13,9 @@ pub(super) struct Ranks {
 
 #[derive(Debug)]
 enum Drawing {
-    /// The first pages share this total probability.
-    TwoLevel {
-        hot: usize,
-        share: f64,
-    },
-    Weighted {
-        cumulative: Vec<f64>,
-    },
-    Scan {
-        next: usize,
-    },
+    TwoLevel { hot: usize, share: f64 },
+    Weighted { cumulative: Vec<f64> },
+    Scan { next: usize },
 }
 
 impl Ranks {

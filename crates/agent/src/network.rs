@@ -132,8 +132,9 @@ fn unknown() -> Refusal {
 fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
-            "its agent may not make network namespaces and devices there, which takes root (CAP_SYS_ADMIN and CAP_NET_ADMIN): let \
-             `ssh` log in as root, or start `plumb member`, or plumb itself for a `local` host, as root",
+            "its agent may not create network namespaces and devices, which requires root (CAP_SYS_ADMIN \
+             and CAP_NET_ADMIN): log in as root with `ssh`, or run `plumb member`, or plumb itself for a \
+             `local` host, as root",
         ),
         _ => Refusal::new(error.to_string()),
     })

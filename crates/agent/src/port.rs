@@ -75,8 +75,8 @@ fn named(ports: &Path) -> impl Iterator<Item = (String, String)> {
 fn others(ports: &Path) -> String {
     let names: Vec<String> = named(ports).map(|(name, _)| format!("`{name}`")).collect();
     if names.is_empty() {
-        "it has none: start it with `-device virtio-serial-pci` and `-device virtserialport,...`, and see that the module \
-         virtio_console is loaded"
+        "it has none: start it with `-device virtio-serial-pci` and `-device virtserialport,...`, and check \
+         that the module virtio_console is loaded"
             .to_owned()
     } else {
         format!("it has {}", names.join(", "))

@@ -11,7 +11,7 @@ impl<'a> Commands<'a> {
         Self { header }
     }
 
-    /// Returns the command that repeats the measurement with additional flags. Empty for imported runs.
+    /// Empty for imported runs.
     pub(crate) fn again(&self, of_a_run: &str, of_a_client: &str) -> Vec<String> {
         let RunHeader { id, scenario, origin, .. } = self.header;
         match (origin.imported(), scenario.command()) {

@@ -9,7 +9,6 @@ use crate::{fits::Fits, observations::Observations};
 
 type Levels = BTreeMap<String, String>;
 
-/// Covers each workload and setting with at least two nested paths.
 pub(crate) fn cost_breakdowns(measured: &[Observations<'_>], fits: &Fits) -> Vec<CostBreakdown> {
     let mut workloads: Vec<&str> = Vec::new();
     for result in measured {

@@ -77,7 +77,6 @@ fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
         buckets.push(Bucket { from: end, to: Nanos(longest.0 + 1), count: 0, share: 0.0 });
     }
     for (time, count) in counts {
-        // Uses the rounded bounds, as displayed.
         let index = buckets.partition_point(|bucket| bucket.to <= *time).min(buckets.len() - 1);
         buckets[index].count += count;
     }

@@ -21,7 +21,6 @@ pub(crate) fn effects(
         .collect()
 }
 
-/// Returns the first level of each factor, which is that of its first result in scenario order.
 fn first_levels(results: &[ResultRecord]) -> BTreeMap<&str, &str> {
     let mut first = BTreeMap::new();
     for (factor, level) in results.iter().flat_map(|result| &result.levels) {

@@ -8,7 +8,6 @@ use samples::{FunctionCount, InstructionCounts};
 
 use crate::observations::Observations;
 
-/// The number of functions listed for each group.
 const LISTED: usize = 5;
 const OTHER: &str = "other";
 /// Kernel functions by prefix, as `GROUP: PREFIX PREFIX ...`; the first match counts. Functions of modules are grouped

@@ -116,8 +116,8 @@ fn adjusted(findings: &Findings) -> Option<String> {
     let results: Vec<&str> = results.map(|result| result.id.as_str()).collect();
     (!results.is_empty()).then(|| {
         format!(
-            "{}: adjusted to the run's average, because its own trials were in blocks in which the baseline differed \
-             from its average.",
+            "{}: adjusted to the run's average, because the baseline deviated from its average in the \
+             blocks with these trials.",
             list(&results)
         )
     })
@@ -134,7 +134,10 @@ fn outages(findings: &Findings) -> Option<String> {
         .collect();
     let results: Vec<&str> = results.iter().map(String::as_str).collect();
     (!results.is_empty()).then(|| {
-        format!("Nothing arrived in some trials, which are in no value or ratio: {}.", list(&results))
+        format!(
+            "Nothing arrived in some trials, which are excluded from all values and ratios: {}.",
+            list(&results)
+        )
     })
 }
 
@@ -144,8 +147,8 @@ fn loaded(record: &RunRecord) -> Option<String> {
     let cpus = f64::from(environment.cpus.max(1));
     (load / cpus > BUSY_PER_CPU).then(|| {
         format!(
-            "The load average was {load:.2} on {} before the run: something else was using the machine and may \
-             still have been during the run.",
+            "The load average was {load:.2} on {} before the run: other work was using the machine and may \
+             have continued during the run.",
             count(environment.cpus as usize, "CPU")
         )
     })
@@ -154,14 +157,14 @@ fn loaded(record: &RunRecord) -> Option<String> {
 fn virtual_machine(record: &RunRecord) -> Option<String> {
     let environment = record.header.environment.as_ref()?;
     if record.trials.iter().any(|trial| trial.instructions.is_some()) {
-        let text = "Instructions were counted on one emulated CPU: they show neither contention between CPUs, nor \
-                    caches, vhost or hardware, and one instruction takes one nanosecond of its time.";
+        let text = "Instructions were counted on one emulated CPU, where each takes one nanosecond. Counts \
+                    do not reflect contention between CPUs, caches, vhost or hardware.";
         return Some(text.to_owned());
     }
     if let Some(reason) = &environment.inside {
         return Some(format!(
-            "The run took place in a virtual hypervisor with an emulated processor ({reason}): counts are valid; \
-             times, rates and CPU time can at most be compared with each other."
+            "The run took place in a virtual hypervisor with an emulated processor ({reason}): counts are \
+             valid; compare times, rates and CPU time only with each other."
         ));
     }
     environment.virtual_machine.then(|| {

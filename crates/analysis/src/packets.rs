@@ -10,9 +10,9 @@ use crate::observations::Observations;
 
 /// The measured traffic has at least this many packets.
 const FEWEST: u64 = 100;
-/// Data flows in one direction if that direction has this many times the bytes of the other.
+/// Data flows in one direction only if it has at least this many times the bytes of the other.
 const ONE_WAY: u64 = 4;
-/// Packets were segmented between two devices if they lost this fraction of their segments.
+/// Packets count as segmented between two devices if they lose this fraction of their segments.
 const CUT: f64 = 0.5;
 
 pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {

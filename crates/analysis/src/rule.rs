@@ -9,7 +9,6 @@ pub(crate) trait Subject {
     type Of<'a>;
 }
 
-/// The strongest claim comes first.
 pub(crate) type Look<S> = for<'a> fn(&<S as Subject>::Of<'a>) -> Vec<Claim>;
 
 pub(crate) struct Rule<S: Subject> {
@@ -29,7 +28,6 @@ pub(crate) struct Claim {
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) limitations: Vec<String>,
     pub(crate) remedy: Option<Remedy>,
-    /// Whether facts of the run establish the claim. Otherwise, a note lacks evidence.
     pub(crate) factual: bool,
 }
 

@@ -21,7 +21,6 @@ pub struct Single<'a> {
     pub started: UnixMillis,
     pub peer: &'a str,
     pub load: &'a WorkloadSettings,
-    /// The placement in words.
     pub placement: &'a str,
     /// An end that did not report has no intervals, and an end that reported only a total has one
     /// interval.

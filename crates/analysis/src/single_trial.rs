@@ -29,8 +29,8 @@ pub(crate) const FEWEST_OWN: usize = 3;
 const SAME: f64 = 0.01;
 
 /// The value of an imported result with a single trial, and an interval from the trial's own series. `None`
-/// with more trials, or if the series is not sufficient. After a jump, the interval of the mean is wide, and
-/// a limitation warns that another trial may stay at each level for a different time.
+/// with more trials or too short a series. After a level shift the interval is wide, and a limitation warns
+/// that another trial may spend a different time at each level.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
@@ -66,8 +66,8 @@ pub(crate) fn compare(
     Some(Comparison { verdict, ..comparison })
 }
 
-/// Difference established by a few trials, beyond this allowance and any jumps within the trials, because the
-/// mean over several levels depends on the time at each.
+/// The difference must exceed this allowance and any level shifts within the trials, because the mean over
+/// several levels depends on the time spent at each.
 pub(crate) fn beyond(
     allowance: f64,
     this: &Observations<'_>,

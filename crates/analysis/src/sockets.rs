@@ -21,7 +21,7 @@ pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> V
     ends
 }
 
-/// Returns whether an end reported anything. A peer other than plumb does not.
+/// Returns whether an end reported anything. Only plumb does.
 fn is_known(socket: &SocketFacts) -> bool {
     *socket != SocketFacts::default()
 }

@@ -52,7 +52,7 @@ struct Look<'a> {
     machines: Vec<&'a BootedMachine>,
 }
 
-/// An end is `None` if it is unknown because there are too few trials or messages.
+/// An end is `None` with too few trials or messages.
 #[derive(Clone, Copy)]
 struct Ends {
     low: Option<f64>,

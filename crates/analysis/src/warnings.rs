@@ -1,5 +1,4 @@
-//! Warnings of a result's trials. Each kind appears once, with its strongest instance and the number of affected
-//! trials.
+//! Warnings of a result's trials: the strongest of each kind, with the number of affected trials.
 
 use samples::ValidityWarning;
 

@@ -56,7 +56,6 @@ pub(crate) fn change(ratio: f64) -> Phrase {
     Phrase::quantity(findings::change(ratio), ratio, Unit::Ratio)
 }
 
-/// A number of bytes without its unit.
 pub(crate) fn size(bytes: u32) -> Phrase {
     Phrase::quantity(bytes.to_string(), bytes.into(), Unit::Bytes)
 }

@@ -83,9 +83,8 @@ impl Amounts {
         self.0.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
-    /// Finds the address to take from if the total is used up. This is the largest holder, provided that it
-    /// exceeds its fair share and `source` is below it. The fair share is the total divided by the number of
-    /// holders.
+    /// Finds the address to take from if the total is used up: the largest holder, if it exceeds its fair
+    /// share (the total divided by the number of holders) and `source` is below it.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
         let reserved = self.0.lock();

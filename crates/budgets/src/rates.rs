@@ -13,7 +13,7 @@ use crate::source::Source;
 
 const SECOND: u64 = 1_000_000_000;
 const SOURCES: usize = 4096;
-/// Sample size for eviction. The address in the sample that owes the least is evicted.
+/// Sample size for eviction.
 const SAMPLE: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

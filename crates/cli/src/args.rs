@@ -111,7 +111,7 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     /// Draw charts of a run as SVG or PNG, or export their data as CSV
     Plot(plot::PlotArgs),
-    /// List or remove stored runs
+    /// Manage stored runs: list, remove, check, repair, export, import
     Runs(runs::RunsArgs),
     /// Browse runs, reports, comparisons, history and live progress in a web browser
     Web(web::WebArgs),

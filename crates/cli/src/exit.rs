@@ -19,7 +19,6 @@ pub enum Exit {
     Misuse,
     /// 65: the check could not run, e.g. because a run cannot be read. Only used by these two commands.
     NotChecked,
-    /// The exit status of a program that plumb ran.
     Program(u8),
     /// 130: the command was interrupted. Finished trials are stored.
     Interrupted,

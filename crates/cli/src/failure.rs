@@ -45,7 +45,7 @@ impl fmt::Display for NoRights {
     }
 }
 
-/// Context for errors that prevent a check. Its exit status differs from that of a regression.
+/// Its exit status differs from that of a regression.
 #[derive(Debug)]
 pub(crate) struct CheckFailure;
 

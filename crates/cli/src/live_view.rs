@@ -35,7 +35,6 @@ pub(crate) fn is_possible() -> bool {
     is_watched() && size.is_some_and(|(rows, columns)| columns >= LEAST.0 && rows >= LEAST.1)
 }
 
-/// Whether standard error is a terminal with cursor control and this process is in the foreground.
 pub(crate) fn is_watched() -> bool {
     let is_dumb = std::env::var("TERM").is_ok_and(|name| name == "dumb");
     Term::stderr().is_term() && !is_dumb && screen::is_in_foreground()

@@ -322,7 +322,6 @@ fn workload(load: &WorkloadSettings) -> String {
     measured(load).replace(' ', "-")
 }
 
-/// Passwords in server addresses are omitted.
 fn command_line() -> String {
     let shown = |word: String| match word.strip_prefix("--db=") {
         Some(place) => format!("--db={}", store_path::display(Path::new(place))),

@@ -6,11 +6,11 @@ use console::Term;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 const PAGE: usize = 100;
-/// The minimum and maximum page width. Narrower tables and wider lines are hard to read.
+/// Narrower tables and wider lines are hard to read.
 const PAGES: (usize, usize) = (40, 120);
-/// The columns of a long line that are never removed: the time and the event.
+/// The time and the event.
 const LEAST: usize = 2;
-/// The columns that prose leaves empty, because some terminals wrap a full row.
+/// Some terminals wrap a full row.
 const SPARE: usize = 2;
 /// This stays at the end of a line on any terminal.
 const MARK: &str = "  (warm-up)";

@@ -40,14 +40,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const INCOMING: usize = 8 << 20;
 const OUTGOING: usize = 16 << 20;
 const OVERHEAD: usize = 256;
-/// The maximum number of replies to a roll call.
 const MOST_ANSWERS: usize = 10_000;
 const ANSWERS: usize = 8 << 20;
 const ROLL_CALL: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(1);
 /// How often blocking calls check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// After a stop request, the timeout for all waits together, followed by the one for each further wait.
+/// After a stop request: the timeout for all waits together, then for each further wait.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 const MOST_LINES: u32 = 10;
@@ -119,7 +118,6 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
     let handle = runtime.handle().clone();
     let (driver, ended) = oneshot::channel::<()>();
     let drive = move || {
-        // This returns when the sender is dropped.
         let _ = runtime.block_on(ended);
         // A DNS lookup may still be running.
         runtime.shutdown_background();

@@ -159,7 +159,7 @@ mod tests {
             Signed { order: order.replace(from, to), signature }
         };
         let text = signed(&order(), &key).order;
-        // The server passes this text as a nonce to be signed. It lacks the prefix of orders.
+        // The server could pass this text as a nonce to be signed, but it lacks the prefix of orders.
         let nonce = Signed {
             signature: base64::Engine::encode(
                 &base64::engine::general_purpose::STANDARD,

@@ -24,7 +24,7 @@ pub(crate) fn order(member: &str, controller: &str) -> String {
     format!("plumb.order.{}.{}", token(member), token(controller))
 }
 
-/// Returns the controller in the subject, which the server's permissions guarantee.
+/// The server's permissions guarantee the controller's name in the subject.
 pub(crate) fn ordering(subject: &str) -> String {
     subject.rsplit('.').next().unwrap_or_default().replace(DOT, ".")
 }
@@ -38,7 +38,7 @@ pub(crate) fn answer(user: &str, member: &str, id: &str) -> String {
     format!("plumb.answer.{}.{}.{id}", token(user), token(member))
 }
 
-/// Returns the member in the subject, which the server's permissions guarantee.
+/// The server's permissions guarantee the member's name in the subject.
 pub(crate) fn answering(subject: &str) -> String {
     subject.split('.').nth(3).unwrap_or_default().replace(DOT, ".")
 }

@@ -209,7 +209,8 @@ impl Assembler {
         }
         if let Some((tests, first)) = self.coarser.take() {
             self.record.notes.push(format!(
-                "{first}: more than {MOST_INTERVALS} intervals, so {tests} tests from here on have at most {FEW} per series"
+                "{first}: reached the limit of {MOST_INTERVALS} intervals; {tests} tests from here on keep \
+                 at most {FEW} intervals per series"
             ));
         }
         let (unexplained, notes): (Vec<String>, Vec<String>) =

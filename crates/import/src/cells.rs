@@ -1,6 +1,6 @@
-//! Groups tests into cells, and names cells and paths. It does not depend on formats or measurements.
+//! Groups tests into cells, and names cells and paths, independently of formats and measurements.
 //!
-//! A cell's identity depends only on the test itself, so importing the same or a similar log again produces the same
+//! A cell's identity depends only on the test itself, so importing a similar log again produces the same
 //! cells. Settings that only some tests state become factors at the end.
 
 mod identity;
@@ -35,7 +35,6 @@ pub(crate) struct Cells {
     cells: Vec<Cell>,
     /// The results with equal settings, by the name of the first one.
     by_name: HashMap<String, Vec<Member>>,
-    /// Names that include a part of the file.
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
     pub(crate) unexplained: Vec<(String, String)>,
@@ -136,7 +135,7 @@ impl Cells {
         at
     }
 
-    /// Finds the result that this test is another trial of. There must be evidence: a loop, numbered runs, or
+    /// Finds the result that this test is another trial of, given evidence: a loop, numbered runs, or
     /// adjacent tests with matching values.
     fn known(&mut self, group: &str, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let members = self.by_name.get_mut(group)?;

@@ -19,8 +19,8 @@ const SAME: f64 = 0.005;
 pub(crate) struct Pool {
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
-    /// The number of waiting logs per connection, and of those without a connection. Two logs can be a pair
-    /// only if they share a connection or if one has no connection.
+    /// The maximum number of waiting logs per connection, and without a connection. Two logs can be a pair
+    /// only if they share a connection or one has none.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }

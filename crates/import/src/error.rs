@@ -15,13 +15,7 @@ pub enum ImportError<E> {
     #[error("line {line} of {name} is longer than {most} bytes, so this is not a supported log")]
     LongLine { name: String, line: u64, most: usize },
     #[error("nothing to import in {name}: {}", because(*.lines, .notes))]
-    Nothing {
-        name: String,
-        lines: u64,
-        notes: Vec<String>,
-        /// Whether the file starts like a known format and has no lines from other tools.
-        is_known: bool,
-    },
+    Nothing { name: String, lines: u64, notes: Vec<String>, is_known: bool },
     #[error(transparent)]
     Keep(E),
 }

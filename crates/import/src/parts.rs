@@ -11,7 +11,6 @@ use crate::{
 };
 
 const LONGEST: usize = 60;
-/// The number of parts remembered for tests that are found later.
 const MOST: usize = 256;
 /// Text that is more lines above a test than this does not name it.
 const MOST_WAITING: usize = 64;

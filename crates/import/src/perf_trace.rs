@@ -45,7 +45,6 @@ impl Format for PerfTrace {
             self.end(out);
         }
         if self.open.is_none() && (head(text).is_some() || is_columns(text)) {
-            // This summary has no title.
             self.open = Some(Summary::new(line.number));
         }
         let Some(summary) = &mut self.open else { return Claim::Declined };

@@ -1,5 +1,5 @@
-//! Describes where the rate of a stream comes from (the end and direction) and the range of a test's values,
-//! to check whether tests agree.
+//! The source of a stream's rate (end and direction), and the range of a test's values, which shows whether
+//! tests agree.
 
 use std::fmt;
 

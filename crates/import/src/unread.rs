@@ -70,7 +70,6 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if text.contains('[') && text.contains("bits/sec") && text.contains(" sec ") {
         return Some("damaged iperf3 rows");
     }
-    // This is a fast path: plain sentences contain none of these characters.
     let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
         || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
     let has_all = |words: &str| is_marked && words.split('…').all(|word| text.contains(word));

@@ -1,4 +1,4 @@
-//! The agents of a run. This sends them orders and waits for their replies.
+//! Sends orders to the agents of a run and waits for their replies.
 
 mod start;
 
@@ -249,8 +249,7 @@ impl Agents {
 
 pub(crate) const SHORT: Duration = Duration::from_secs(10);
 
-/// Returns a token that other hosts on the path cannot guess, because the kernel seeds the standard library's
-/// hasher.
+/// Other hosts on the path cannot guess the token, because the kernel seeds the standard library's hasher.
 pub(crate) fn token() -> Token {
     Token(RandomState::new().build_hasher().finish())
 }

@@ -5,19 +5,18 @@ use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// This is sufficient for greetings, replies without samples, and the state of a few devices.
+/// Sufficient for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
 /// The length of a report without its series. On a large machine, most of it consists of the times per CPU.
 const REPORT: usize = 1 << 20;
 /// The length of the functions of a guest's kernel. Debian's have 4 MiB.
 const SYMBOLS: usize = 32 << 20;
-/// The length of one interval of a stream's connection if all numbers have their maximum length.
+/// One interval of a stream's connection, with all numbers at their maximum length.
 const SAMPLE: usize = 1 << 10;
 const HISTOGRAM: usize = 32 << 10;
-/// The number of extra intervals. The two ends wait for each other, so they may record more than requested.
+/// The two ends wait for each other, so they may record more intervals than requested.
 const FURTHER: u64 = 16;
-/// The length of the queue for messages from all agents together. An agent blocks until its last message is
-/// read.
+/// The queue for messages from all agents together. An agent blocks until its last message is read.
 pub(crate) const WAITING: usize = 2;
 
 pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usize {

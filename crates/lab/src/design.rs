@@ -1,8 +1,8 @@
 //! Selects the next trial, and stops measuring results early. The choice is a pure function of the plan and the finished
 //! trials, so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. At the start of each block, the design evaluates all groups of results based on the earlier
-//! blocks, and continues with those results that can still change the answer. It does not use a clock.
+//! The plan is the full matrix. At the start of each block, the design judges all groups of results by the
+//! earlier blocks, and continues with results that can still change the answer. It does not use a clock.
 
 mod forecast;
 mod group;
@@ -173,7 +173,7 @@ impl<'p> Design<'p> {
         unmeasured.map(|(_, result)| result.id.as_str())
     }
 
-    /// Returns the reason why trials are not chosen for the requested objective, but only once.
+    /// Why trials are not chosen for the requested objective; returned only once.
     pub fn other_objective(&mut self) -> Option<&'static str> {
         let block = self.round.block.unwrap_or(0);
         if self.reported_missing_cpu

@@ -13,7 +13,6 @@ pub(crate) struct Exchange<'a> {
     pub(crate) result: &'a PlannedResult,
     pub(crate) cpus: &'a Cpus,
     pub(crate) probed: bool,
-    /// The path loses packets that the workload sends.
     pub(crate) is_lossy: bool,
 }
 

@@ -12,8 +12,8 @@ use crate::{
     request::Request,
 };
 
-/// The minimum time before a reservation is retried. A random delay of up to the same length is added, so
-/// that two runs do not collide again and again.
+/// The minimum time before a reservation is retried. A random delay of up to the same length keeps two runs
+/// from colliding repeatedly.
 const RETRY: Duration = Duration::from_millis(500);
 
 pub(crate) fn located(

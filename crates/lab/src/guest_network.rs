@@ -13,7 +13,6 @@ use crate::{agents::Agents, error::RunError, lab_handle::LabHandle};
 const OUTSIDE: &str = "host";
 const DEVICE: &str = "eth0";
 
-/// The network is removed when this is dropped.
 #[derive(Debug)]
 pub struct GuestNetwork {
     guest: HostName,

@@ -163,7 +163,6 @@ impl<'a> LabHandle<'a> {
         Ok(counters)
     }
 
-    /// Each reply comes with the index of the path and the host.
     fn ask_inside(
         &self,
         agents: &mut Agents,

@@ -9,7 +9,6 @@ use crate::error::RunError;
 
 /// The minimum number of existing hosts for which a run continues without one.
 const MIN_HOSTS: usize = 3;
-/// The number of times that the ends of a path may refuse a trial.
 const ATTEMPTS: u32 = 2;
 
 #[derive(Debug, Clone, Default)]

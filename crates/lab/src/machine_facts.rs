@@ -18,8 +18,7 @@ pub struct Introduction {
     pub hung_starts: u32,
 }
 
-/// Starts `machine`, reads its properties, tries `probes`, configures and reads its device in `network`, then
-/// stops it. `host` is its name in errors, and `tool` is the required agent version.
+/// `host` is the machine's name in errors, `tool` the required agent version.
 pub fn introduce(
     (host, machine): (HostName, Box<dyn Machine>),
     network: Option<&GuestNetwork>,

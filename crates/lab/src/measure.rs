@@ -19,7 +19,6 @@ pub(crate) const ATTEMPTS: usize = 3;
 
 pub(crate) enum TrafficOutcome {
     Measured(Box<Measurements>),
-    /// With the counters that show why.
     Never(String, Option<PathCounters>),
 }
 

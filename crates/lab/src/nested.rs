@@ -27,11 +27,9 @@ use crate::{
 };
 
 const NAME: &str = "hypervisor";
-/// The maximum time that the hypervisor may be silent after it has booted. Its guests are emulated and boot
-/// slowly, sometimes twice.
+/// The longest silence of a booted hypervisor. Its guests are emulated and boot slowly, sometimes twice.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// The maximum time that the hypervisor may be silent, as a multiple of its own boot time. This is for slow
-/// or busy machines.
+/// The longest silence as a multiple of the hypervisor's own boot time, for slow or busy machines.
 const BOOTS: u32 = 80;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
@@ -39,7 +37,6 @@ const POLL: Duration = Duration::from_millis(50);
 /// Smaller shares of the instructions of a trial are not recorded by function.
 const LEAST_SHARE: f64 = 0.0002;
 
-/// Why a run is moved into an emulated machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inside {
     /// E.g. the capability that this machine lacks.

@@ -1,6 +1,5 @@
-//! The observer of a run, which is an agent on the machine itself, outside the lab's hosts. It records CPU
-//! time by owner in every trial, and runs probes in some trials. Its failures are reported once and never end
-//! a run.
+//! The observer of a run: an agent on the machine itself, outside the lab's hosts. It records CPU time by
+//! owner in every trial and runs probes in some. Its failures are reported once and never end a run.
 
 use std::{collections::BTreeSet, mem, net::IpAddr, thread, time::Duration};
 

@@ -96,8 +96,8 @@ impl TrialRunner<'_> {
         self.lab_handle.lab.mtu(&path.from.device, &result.devices)
     }
 
-    /// Finds out whether packets that the sender's MTU allows are lost without an ICMP error, and at which device. The
-    /// search takes seconds, so each result has one.
+    /// Whether packets that the sender's MTU allows are lost without an ICMP error, and at which device. The
+    /// search takes seconds, so it is done once per result.
     pub(crate) fn black_hole(
         &mut self,
         path: &Path,
@@ -200,8 +200,8 @@ impl TrialRunner<'_> {
     }
 }
 
-/// If such a device does not pass a packet on, the sender's kernel has dropped it, e.g. because it knows that the packet
-/// does not fit after encapsulation.
+/// If this device does not pass a packet on, the sender's kernel has dropped it, e.g. because it does not fit
+/// after encapsulation.
 fn is_above_another(devices: &[DeviceRef], at: &DeviceRef) -> bool {
     devices[0].host == at.host && devices.windows(2).any(|pair| pair[0] == *at && pair[1].host == at.host)
 }

@@ -44,7 +44,6 @@ impl PersistentLab {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentHost {
     pub name: String,
-    /// The holder's descriptor for the network namespace.
     pub descriptor: i32,
     pub addresses: Vec<String>,
 }

@@ -7,7 +7,7 @@ use units::Nanos;
 
 use crate::design::forecast;
 
-/// The boot time per guest if several guests boot at once on two CPUs, relative to the time of a single boot.
+/// The boot time per guest when several boot at once on two CPUs, relative to a single boot.
 const CONCURRENT_BOOT: f64 = 0.65;
 
 /// Returns the approximate maximum duration. `boot` is the boot time of a single guest, and `inside` adds the

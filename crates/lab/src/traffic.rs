@@ -18,13 +18,12 @@ use crate::{
 };
 
 const OPEN: &str = "open the server";
-/// The minimum interval of the live view. Messages are counted in batches that take up to this time, so a
-/// single batch would distort the rate of a shorter interval.
+/// The minimum interval of the live view. Messages are counted in batches of up to this time, so a single
+/// batch would distort a shorter interval.
 const MIN_SHOWN: Nanos = Nanos::from_millis(50);
 /// The time that a trial takes in addition to its traffic: connecting (10 s on a lossy path), draining (5 s
 /// at each end) and reporting.
 const SLACK: Duration = Duration::from_secs(30);
-/// The timeout for a transfer of a given size.
 const LONG: Duration = Duration::from_secs(600);
 
 impl TrialRunner<'_> {
@@ -134,8 +133,8 @@ impl TrialRunner<'_> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// Returns the process IDs of each owner. An end in a virtual machine is represented by its monitor. If
-    /// both ends share a host, it belongs to the client. Unused machines belong to the run.
+    /// The process IDs of each owner. An end in a virtual machine is represented by its monitor. If both ends
+    /// share a host, it belongs to the client. Unused machines belong to the run.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuConsumer; 2]| {

@@ -41,7 +41,7 @@ fn of_kind(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -
         .unwrap_or_default()
 }
 
-/// Returns the reason for discarding a trial: a thread did not run most of the time, or nothing arrived.
+/// Why a trial is discarded: a thread did not run most of the time, or nothing arrived.
 pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option<ValidityWarning> {
     let lasted = durations(load, measurement);
     let short = lasted.is_some_and(|(requested, measured)| measured.0 < requested.0 / 2);
@@ -51,9 +51,9 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
     })
 }
 
-/// Warns about the end with the longest stall, if the stall is long compared with the trial and with
-/// scheduling delays among the threads of the ends. Guests are skipped, because their clocks may stop with
-/// them, and so are ends that a CPU quota paused for as long, because the quota is part of the system under test.
+/// Warns about the longest stall of an end, if it is long compared with the trial and with scheduling delays
+/// among the ends' threads. Skips guests, because their clocks may stop with them, and ends that a CPU quota
+/// paused for as long, because the quota is part of the system under test.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],

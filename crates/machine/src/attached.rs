@@ -58,8 +58,8 @@ impl Attached {
         Ok(Self { namespace, process: None })
     }
 
-    /// Queries the runtime a second time after opening the process. An equal answer proves that the PID was not
-    /// reused in between.
+    /// Queries the runtime again after opening the process: an equal answer proves that the PID was not
+    /// reused.
     fn of_running(
         endpoint: &Endpoint,
         find: impl Fn() -> Result<Running, AttachError>,
@@ -102,7 +102,6 @@ impl Attached {
         self.process.as_ref().map(QuotaCounters::now)
     }
 
-    /// True, for example, if a container uses the host's network.
     #[must_use]
     pub fn shares_network_with(&self, other: &Self) -> bool {
         self.namespace == other.namespace

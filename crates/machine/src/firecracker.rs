@@ -60,7 +60,6 @@ struct Running {
     first_process: Arc<OnceLock<Instant>>,
 }
 
-/// The log pipe is closed when the process exits.
 struct Instance {
     child: Child,
     ended: PipeReader,

@@ -50,8 +50,7 @@ impl Holder {
         if self.is_alive() { process.kill() } else { Ok(()) }
     }
 
-    /// Returns the process, or `None` if it has exited. The result never refers to a later process with the
-    /// same PID.
+    /// `None` if the process has exited. Never refers to a later process with the same PID.
     pub(crate) fn process(self) -> Result<Option<Process>, sys::Error> {
         Process::own(self.pid, self.start_time)
     }

@@ -39,7 +39,6 @@ const MOST_CPUS: usize = 8;
 /// reset or hung during boot. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
-/// What the hypervisor is for.
 #[derive(Debug, Clone, Copy)]
 pub enum Hypervisor<'a> {
     /// Runs guests with `memory` in total.

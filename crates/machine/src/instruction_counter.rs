@@ -23,14 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The first address of the kernel's half of the address space.
 const KERNEL: u64 = 1 << 63;
 
-/// The plugin's end of the counter.
 #[derive(Debug)]
 pub(crate) struct Plugin {
     file: File,
     output: PipeWriter,
 }
 
-/// Instructions by the address of their block.
 type Window = Vec<(u64, u64)>;
 
 #[derive(Debug)]
@@ -65,14 +63,13 @@ fn read_window(input: &mut impl Read) -> io::Result<Window> {
 }
 
 impl Plugin {
-    /// The plugin's file and its output.
     pub(crate) fn descriptors(&self) -> io::Result<[OwnedFd; 2]> {
         Ok([self.file.try_clone()?.into(), self.output.try_clone()?.into()])
     }
 }
 
 impl InstructionCounter {
-    /// Counts the last window that has ended, which is that of the trial that was just reported.
+    /// The last window that has ended is that of the trial just reported.
     pub fn last(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
         let first = self.windows.recv_timeout(PATIENCE).ok()?;
         Some(symbols.count(&self.windows.try_iter().last().unwrap_or(first)))
@@ -82,7 +79,6 @@ impl InstructionCounter {
 /// Instructions by module and function. The module is one of the kernel, `kernel`, `plumb`, `vdso` or `unknown`.
 pub type FunctionInstructions = BTreeMap<(String, String), u64>;
 
-/// The functions of a guest's kernel and of plumb.
 #[derive(Debug, Default)]
 pub struct Symbols {
     /// Module and function by first address.

@@ -6,8 +6,8 @@ use sys::{netns::NetNs, userns::UserNs};
 
 use crate::holder::Holder;
 
-/// Enters the namespace and executes the command, so this returns only if there is an error. `descriptor`
-/// belongs to `holder`. Must be called while the process is single-threaded.
+/// Executes the command in the namespace, so this returns only on an error. `descriptor` belongs to `holder`.
+/// The process must be single-threaded.
 #[must_use]
 pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Error {
     match enter(holder, descriptor) {

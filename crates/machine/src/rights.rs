@@ -66,7 +66,6 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
 ];
 
 impl CapabilityUse {
-    /// Capabilities in a user namespace are not sufficient.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let or = self.or.is_some_and(|or| sys::userns::has_capabilities(&[or]));

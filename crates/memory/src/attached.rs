@@ -18,7 +18,6 @@ use crate::{
 
 /// Statistics older than this many intervals are ignored.
 const STALE: u32 = 3;
-/// The interval at which a wait checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
 
 pub type AttachedVms = BTreeMap<String, AttachedVm>;

@@ -81,7 +81,7 @@ pub fn resize(
 }
 
 impl Resize {
-    /// Half of the estimated remaining time, so that the end is found precisely with few polls.
+    /// Half of the estimated remaining time, which finds the end precisely with few polls.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
         let wait =

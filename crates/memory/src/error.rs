@@ -36,7 +36,7 @@ pub enum MemoryError {
     NotFreed { reason: String },
     #[error("no access data: {reason}")]
     NoSource { reason: String },
-    #[error("another process moves the memory of process {pid}; stop it first (lock file {})", lock.display())]
+    #[error("another process is moving the memory of process {pid}; stop it first (lock file {})", lock.display())]
     Locked { pid: u32, lock: std::path::PathBuf },
     #[error("cannot lock {} to move this machine's memory: {source}", path.display())]
     NoLock {

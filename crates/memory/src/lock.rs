@@ -48,7 +48,7 @@ mod tests {
         let own = std::process::id();
         let first = MemoryLock::claim(own, &folder).expect("unlocked");
         let second = MemoryLock::claim(own, &folder).expect_err("locked").to_string();
-        assert!(second.contains("another process moves the memory"), "{second}");
+        assert!(second.contains("another process is moving the memory"), "{second}");
         drop(first);
         MemoryLock::claim(own, &folder).expect("unlocked");
         let _ = fs::remove_dir_all(folder);

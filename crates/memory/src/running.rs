@@ -30,11 +30,9 @@ pub struct VmAccess {
     pub qmp: PathBuf,
     pub agent: Option<PathBuf>,
     pub source: AccessSourceKind,
-    /// Defaults to the best method available.
     pub method: Option<BalloonMethod>,
     pub slow: Vec<u32>,
     pub locks: Option<PathBuf>,
-    /// Must be the same as the agent's version.
     pub tool: String,
     pub stop: Arc<AtomicBool>,
 }
@@ -75,7 +73,7 @@ pub struct GuestMemory {
 }
 
 impl GuestMemory {
-    /// Returns `None` without slow memory, or if accesses per node are unknown.
+    /// Returns `None` if there is no slow memory or accesses per node are unknown.
     #[must_use]
     pub fn dram_hits(&self) -> Option<Share> {
         let count = |slow: bool| -> u64 {

@@ -1,5 +1,5 @@
-//! Selects a personality: command line, agent of a controller, or first process of a guest, which acts as an agent or
-//! executes a nested run.
+//! Selects a personality: the command line, a controller's agent, or the first process of a guest, which acts
+//! as an agent or executes a nested run.
 #![expect(clippy::disallowed_macros, reason = "an agent's last output goes to standard error")]
 
 use std::{

@@ -6,8 +6,8 @@ use units::Bytes;
 
 /// A squeeze is recent for this number of decisions. PSI is an average over ten seconds.
 const RECENT: u32 = 3;
-/// The number of decisions without pressure before the next squeeze. Doubles if the squeeze causes pressure
-/// too, and is halved after a successful one.
+/// The number of decisions without pressure before the next squeeze. Doubles if a squeeze causes pressure
+/// again, halves after a successful one.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 

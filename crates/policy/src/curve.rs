@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::observation::HeatClass;
 
-/// This is small enough for decisions on a thousand VMs to take milliseconds.
+/// Small enough to decide on a thousand VMs in milliseconds.
 const MOST_POINTS: usize = 48;
 /// A fraction of the accesses, which doubles until the curve is short enough.
 const TOLERANCE: f64 = 1e-5;
@@ -77,8 +77,8 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// One part of the DRAM holds the hottest memory, and the remainder is random. A placement of 1 gives this curve,
-    /// and 0 a straight line.
+    /// Part of the DRAM holds the hottest memory, and the rest a random sample. A placement of 1 gives this
+    /// curve, and 0 a straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);

@@ -7,7 +7,6 @@ use crate::curve::Curve;
 /// The number of intervals without a histogram after which the estimate is stale.
 const STALE: u32 = 10;
 const FIRST_SCATTER: f64 = 0.1;
-/// A fraction of the headroom. Smaller changes need no fast reaction.
 const LEAST_SCATTER: f64 = 0.125;
 const ASSUMED_STEPS: u32 = 8;
 const SCATTER_WEIGHT: f64 = 0.05;
@@ -16,7 +15,6 @@ const SCATTER_WEIGHT: f64 = 0.05;
 /// shift.
 const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
-/// Error of a measured hit ratio.
 const MEASURED: f64 = 0.02;
 
 /// Limits the effect of a single histogram, so that one glitch is not a shift, but two in a row are.

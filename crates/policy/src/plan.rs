@@ -117,9 +117,9 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// In a shortage, a VM is below its need only once it is half a headroom below its goal, because otherwise noise
-    /// would move memory back and forth. A reversal therefore requires another half headroom, unless the load has
-    /// shifted.
+    /// In a shortage, a VM counts as below its need only if it is half a headroom below its goal, because
+    /// noise would otherwise move memory back and forth. A reversal therefore requires another half headroom,
+    /// unless the load has shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));

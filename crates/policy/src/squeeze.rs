@@ -43,7 +43,7 @@ pub(crate) fn squeezes(
         plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
     givers.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (excess, candidate) in givers {
-        // Only VMs with an excess beyond their own headroom give up DRAM for the headroom of others, so that
+        // For the headroom of others, only VMs with an excess beyond their own headroom give up DRAM, so that
         // noise causes no small moves.
         let wanted = match excess {
             f64::INFINITY => u64::MAX,
@@ -61,7 +61,6 @@ pub(crate) fn squeezes(
     moves
 }
 
-/// DRAM above a ceiling is always removed.
 fn excess(candidate: &Candidate<'_>) -> f64 {
     if is_above(candidate) {
         return f64::INFINITY;

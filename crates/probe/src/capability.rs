@@ -36,8 +36,8 @@ pub enum Area {
     VirtualMachines,
 }
 
-/// Checks all capabilities, leaving no traces. This takes well under a second, or up to two more if a guest
-/// hangs. Call it with the same permissions as a run.
+/// Leaves no traces. Takes well under a second, or up to two more if a guest hangs. Call it with the
+/// permissions of a run.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     let environment = crate::environment();

@@ -25,7 +25,6 @@ pub struct Watch {
 /// Probe errors, which never contain the log of the BPF verifier.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
-    /// The probe cannot run on this machine.
     #[error("{reason}; {remedy}")]
     Unavailable { reason: String, remedy: String },
     #[error("cannot {operation}: {reason}")]

@@ -163,9 +163,8 @@ impl VmReading {
         }
     }
 
-    /// Decides which devices use vhost. Its descriptors contain no device name. If there are none, vhost is
-    /// off for all devices. If there are as many as queues, it is on for all. Otherwise the command line
-    /// decides.
+    /// Decides which devices use vhost, whose descriptors contain no device name. Without any, vhost is off
+    /// for all devices; with one per queue, it is on for all. Otherwise the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;

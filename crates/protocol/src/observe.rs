@@ -20,8 +20,8 @@ pub struct ObserveOrder {
 }
 
 /// The processes of an owner, including their threads and future children. For [`CpuConsumer::ClientVm`] and
-/// [`CpuConsumer::ServerVm`], these are virtual machine monitors, and their vCPU threads, other threads and vhost
-/// workers are distinguished.
+/// [`CpuConsumer::ServerVm`], these are VMMs, whose vCPU threads, other threads and vhost workers are
+/// distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     pub consumer: CpuConsumer,

@@ -128,7 +128,7 @@ pub(crate) fn rough(share: f64) -> String {
 
 pub(crate) fn what_the_mark_means() -> Text {
     let phrase =
-        " after an interval: computed within the only trial, so variation between trials is not included.";
+        " after an interval: computed from a single trial, so variation between trials is not included.";
     Text::strong(WITHIN).and_plain(phrase)
 }
 
@@ -186,7 +186,6 @@ fn against_baseline(
     };
     let (phrase, interval) = phrase(comparison);
     let number = Text::of(tone(result.metric, comparison), phrase);
-    // Without an interval it is unclear and marked as such.
     if interval.is_some() { judged(comparison, number) } else { number }
 }
 

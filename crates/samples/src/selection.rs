@@ -6,8 +6,8 @@ use crate::{Trial, ValidityWarning};
 const FEWEST: usize = 5;
 
 impl Trial {
-    /// Returns whether other work, a stall or an early end affected the trial. This depends only on the cause, never on the
-    /// measured value.
+    /// Whether other work, a stall or an early end affected the trial. Depends only on the cause, never on
+    /// the measured value.
     #[must_use]
     pub fn is_flawed(&self) -> bool {
         self.warnings.iter().any(|warning| match warning {
@@ -19,9 +19,9 @@ impl Trial {
     }
 }
 
-/// Returns whether to leave out a result's disturbed trials, given which of its trials were disturbed. They are left out if
-/// the others are the majority and sufficient for an interval. Repeated baselines, probed trials and pairs measured
-/// alone are judged separately.
+/// Whether to leave out a result's disturbed trials, given which ones were disturbed: yes, if the others are
+/// the majority and enough for an interval. Repeated baselines, probed trials and pairs measured alone are
+/// judged separately.
 #[must_use]
 pub fn leaves_out_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
     let (mut all, mut undisturbed) = (0, 0);

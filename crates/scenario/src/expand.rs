@@ -161,8 +161,8 @@ fn results_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Plan
     choices.iter().map(|choice| result(scenario, path, workload, choice)).collect()
 }
 
-/// Builds a result. A factor that does not apply to it still sets its devices to the factor's first level,
-/// which undoes the settings of other results.
+/// A factor that does not apply to a result still sets its devices to the factor's first level, which undoes
+/// the settings of other results.
 fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> PlannedResult {
     let mut varied = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();

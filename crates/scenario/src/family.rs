@@ -12,8 +12,8 @@ const BENCHMARK: [IpNet; 2] = [
     IpNet::new_assert(IpAddr::V6(COUNTERPARTS), 48),
 ];
 
-/// The IPv6 counterpart of an IPv4 address has this prefix, followed by the IPv4 address. Prefixes are 96 bits longer, so
-/// addresses share a network in one family if and only if they do in the other.
+/// The IPv6 counterpart of an IPv4 address is this prefix followed by the IPv4 address. Prefixes are 96 bits
+/// longer, so two addresses share a network in either both families or none.
 const COUNTERPARTS: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0);
 const COUNTERPART_BITS: u8 = 96;
 

@@ -20,7 +20,7 @@ use crate::{
     vm::Vm,
 };
 
-/// A placeholder for an MTU that depends on a host that is yet to report its MTU.
+/// A placeholder for an MTU that an existing host has not reported yet.
 pub(crate) const UNKNOWN_MTU: u32 = 0;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -153,8 +153,8 @@ impl Lab {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in the values reported by existing hosts. Each iteration reaches the next layer of devices,
-    /// starting with the tunnels.
+    /// Fills in the values reported by existing hosts. Each iteration reaches the next layer of devices, from
+    /// the tunnels up.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
         for _ in 0..LEVELS {

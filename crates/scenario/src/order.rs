@@ -18,8 +18,8 @@ const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
 type Group = (Vec<usize>, Arm);
 
-/// Returns the trials of all blocks. A block has one trial per result and two per baseline, and the first
-/// blocks also have probed trials. A sample of the simultaneous results is measured individually as well.
+/// A block has one trial per result and two per baseline, and the first blocks also have probed trials. A
+/// sample of the simultaneous results is also measured individually.
 pub(crate) fn trials(
     results: &[PlannedResult],
     rounds: &[Vec<usize>],

@@ -13,9 +13,9 @@ const FIRST: u16 = 10_000;
 const CHOICES: u16 = 20_000;
 const SERVER: u16 = 9_000;
 
-/// Assigns ports to a workload. With fixed ports, connections have the same hash in every trial and therefore
-/// use the same queues, CPUs and links. The ports depend only on the path and the workload, because otherwise
-/// the hash would also differ between the levels of a factor.
+/// With fixed ports, connections have the same hash in every trial and therefore use the same queues, CPUs
+/// and links. The ports depend only on the path and the workload; otherwise the hash would differ between the
+/// levels of a factor.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
     if !load.kind().has_fixed_ports() {
         return;

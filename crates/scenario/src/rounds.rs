@@ -1,12 +1,12 @@
-//! Groups pairs into rounds that use each resource at most once. This is done by colouring the edges of the
-//! resource graph.
+//! Groups pairs into rounds that use each resource at most once, by colouring the edges of the resource
+//! graph.
 
 mod misra_gries;
 
 use std::collections::BTreeMap;
 
-/// Returns the rounds as lists of indexes into `ways`. An entry may connect a resource to itself, e.g. between two hosts that
-/// share an uplink. It then uses only that resource.
+/// The rounds, as lists of indexes into `ways`. An entry may connect a resource to itself, e.g. two hosts
+/// that share an uplink, and then uses only that resource.
 ///
 /// All pairs of n resources in one direction take n - 1 rounds if n is even, and n if it is odd. Other sets of pairs take at
 /// most d + 1, where d is the maximum number of pairs per resource. Pairs in both directions take twice as many.

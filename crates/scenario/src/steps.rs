@@ -18,9 +18,8 @@ struct Index<'c> {
     baselines: BTreeMap<&'c WorkloadName, usize>,
 }
 
-/// Returns the comparisons. A factor's levels are compared with its first level, and a path with the largest
-/// path it contains, at the same levels of their common factors. Any other result is compared with the
-/// baseline of its workload.
+/// Compares a factor's levels with its first level, and a path with the largest path it contains, at equal
+/// levels of their common factors. Any other result is compared with the baseline of its workload.
 pub(crate) fn steps(results: &[PlannedResult], paths: &[Path]) -> Vec<Step> {
     let index = Index::of(results, paths);
     let mut steps = Vec::new();

@@ -33,8 +33,8 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// This takes milliseconds. The padding cannot be derived from the client version, so both paddings are
-    /// tried. Each token is accepted only once.
+    /// The client version does not reveal the padding, so both paddings are tried, which takes milliseconds.
+    /// Each token is accepted only once.
     pub(super) fn check(
         &self,
         params: &Params,

@@ -1,7 +1,7 @@
 //! Drops privileges once the server is listening.
 //!
-//! A system call that is not on the allow list ends the server with a message. If it returned an error instead, the
-//! only symptom would be slightly worse measurements.
+//! A system call that is not allowed ends the server with a message. An error code would only show as
+//! slightly worse measurements.
 
 use std::{fmt, path::Path};
 

@@ -9,7 +9,6 @@ use super::ingress::Conversation;
 
 pub(super) const LONGEST: usize = 65_535;
 
-/// The number of sockperf peers for which the first message is remembered.
 const KNOWN: usize = 256;
 
 const REMEMBERED: Nanos = Nanos::from_secs(10);

@@ -44,8 +44,7 @@ pub enum Event<'a> {
         peer: SocketAddr,
         reason: Refusal,
     },
-    /// The number of refusals since the last event of this kind. During a burst, refusals are counted instead
-    /// of reported one by one.
+    /// The number of refusals since the last event of this kind, because a burst is not reported one by one.
     MoreRefused {
         count: u64,
     },

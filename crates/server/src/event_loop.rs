@@ -47,8 +47,8 @@ const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// Runs the server with the current privileges. If a client fails, the failure is reported to `watcher` and
-/// does not affect other clients.
+/// Runs the server with the current privileges. A client's failure is reported to `watcher` and does not
+/// affect other clients.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }

@@ -25,7 +25,6 @@ pub(super) enum Opening {
 pub(super) enum Datagram {
     Iperf3(Connect),
     Native(Greeting),
-    /// The datagram may belong to sockperf or to an existing exchange.
     Other,
 }
 

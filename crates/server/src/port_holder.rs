@@ -1,7 +1,8 @@
 //! A helper process that opens one UDP socket on the server's port for each UDP client.
 //!
-//! Sockets of different users cannot share a UDP port (SO_REUSEPORT). If an unprivileged user owned the port, other programs
-//! of that user could bind it too. The helper therefore keeps running as root, but without capabilities and file access.
+//! Sockets of different users cannot share a UDP port (SO_REUSEPORT), and other programs of an unprivileged
+//! user could bind that user's port too. So the helper keeps running as root, but without capabilities and
+//! file access.
 
 use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
@@ -27,7 +28,7 @@ impl PortHolder {
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
         Ok(Self(forked_process::start(|server| {
-            // If the process cannot drop its privileges, it exits, and the server reports that.
+            // If the helper cannot drop its privileges, it exits, and the server reports that.
             if confine(low).is_ok() {
                 serve(&server, addresses);
             }

@@ -92,8 +92,8 @@ impl EventLoop<'_, '_> {
                 self.log.refused(peer, Refusal::NoLogin, now);
                 self.send(at, &greeting.refusing(RefusalCode::Login).encode(), peer);
             }
-            // The client sent this datagram before its socket was connected. That socket will answer when the
-            // client repeats it.
+            // The client sent this datagram before it had a connected socket, which will answer the client's
+            // repetition.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
             GreetingKind::Proves if self.udp.cookies.know(greeting, peer, now) => {
                 self.welcome(at, greeting, peer, now);
@@ -133,8 +133,8 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Replies to a sockperf message. A peer that sends more messages gets a thread and a connected socket,
-    /// as long as there are any left for unverified clients.
+    /// Replies to a sockperf message. A peer that sends more gets a thread and a connected socket, if any are
+    /// left for unverified clients.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -213,8 +213,8 @@ fn is_of_a_link(address: IpAddr) -> bool {
 
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Opens a socket connected to the client. Before connect(2) it may receive datagrams from other senders,
-/// which are then at the front of its queue.
+/// Opens a socket connected to the client. Until connect(2), it may receive datagrams from other senders,
+/// which stay at the front of its queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;

@@ -22,8 +22,8 @@ use workload::{Measurement, PingPongData, PingPongSettings, Schedule, Transport,
 
 const HERE: &str = "127.0.0.1";
 const SIZE: usize = 64;
-/// The numbers of the altered messages: one in the warm-up and one in the measurement. Flipping a bit never
-/// turns one number into the other.
+/// One altered message is in the warm-up and one in the measurement. Flipping a bit never turns one number
+/// into the other.
 const ALTERED: [u64; 2] = [5, 20];
 const WARMING: u64 = 10;
 const MEASURED: u64 = 50;

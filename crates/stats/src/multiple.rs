@@ -1,6 +1,5 @@
 //! Adjusts intervals and p-values for multiple comparisons.
 
-/// The number of comparisons judged together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family(usize);
 

@@ -42,7 +42,8 @@ pub enum StoreError {
     )]
     Foreign { place: Location },
     #[error(
-        "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete or invent results; nothing was \
+        "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete \
+         or forge results; nothing was \
          changed in the file. {advice}, or choose another file",
         path = path.display(), name = name.escape_debug(), advice = without(kind)
     )]

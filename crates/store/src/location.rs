@@ -40,7 +40,8 @@ impl Location {
         match self {
             Self::File(_) => "the file or its folder is read-only; make it writable or choose another file",
             Self::Server(_) => {
-                "the server allows this user no writes, or is a standby; use the primary or choose another database"
+                "this user may not write, or the server is a standby; use the primary or choose another \
+                 database"
             }
         }
     }

@@ -119,7 +119,7 @@ fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
     if !path.is_absolute() {
         return Err(refused(path, Errno::INVAL, "it must be an absolute path"));
     } else if process::user() == NOBODY && userns::is_nested() {
-        let hint = "this user namespace does not show the owners of files: run as a user that it maps";
+        let hint = "this user namespace hides the owners of files: run as a user that it maps";
         return Err(refused(path, Errno::PERM, hint));
     }
     let (mut at, mut rest, mut links) = (root()?, components(path), 0);

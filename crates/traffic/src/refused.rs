@@ -15,7 +15,9 @@ const OURS: i32 = 9000;
 #[cfg_attr(test, derive(strum::VariantArray))]
 #[repr(u64)]
 pub enum RefusalCode {
-    #[error("it gave no reason; it may limit time, bytes or rate, or was stopped: see its output")]
+    #[error(
+        "it gave no reason; it may have a limit on time, bytes or rate, or it was stopped: check its output"
+    )]
     Unspecified,
     #[error("it is busy with the maximum number of clients (--max-clients); try again later")]
     Busy,

@@ -92,7 +92,6 @@ impl LiveRun {
         self.disturbed += u32::from(disturbed.is_some());
         self.send(Message::Kept { index: trial.index, disturbed, made_again });
         if let Some(record) = &mut self.record {
-            // This trial replaces an earlier attempt.
             record.trials.retain(|other| other.index != trial.index);
             record.trials.push(trial.clone());
         }

@@ -34,11 +34,11 @@ const EXCEPTIONS: &[&str] = &[
     // The stats crate works on plain numbers. The findings' type has a schema, and neither crate may use the
     // other.
     "findings::estimate::Interval",
-    // A doctor check is either a capability or a possible link, and its names are printed.
+    // The doctor prints these names, for capabilities and for links.
     "cli::commands::doctor::check::Status",
     // Locks on files and on runs have the same shape, but their crates may not depend on each other.
     "memory::lock::MemoryLock",
-    // This type holds the inputs of each method, which are taken from a running machine.
+    // This type holds what each method needs from a running machine.
     "memory::running::means::Means",
     // This is a line on the screen, sorted by its fields in this order.
     "cli::live::stream::Key",

@@ -20,12 +20,10 @@ const COMPACT: &str = "/proc/sys/vm/compact_memory";
 /// Short compared with a noticeable stall, but infrequent compared with the VM exits caused by moving memory.
 const NAP: Duration = Duration::from_millis(4);
 
-/// Stops the threads when it is dropped.
 #[derive(Default)]
 pub(super) struct Background(Arc<AtomicBool>);
 
 impl Background {
-    /// The thread returns the longest delay of a nap.
     pub(super) fn detect_stalls(&self) -> Result<JoinHandle<Nanos>, Refusal> {
         let ended = Arc::clone(&self.0);
         let body = move || {

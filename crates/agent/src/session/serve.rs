@@ -27,7 +27,6 @@ pub(crate) fn open(session: Session<'_, '_>, order: ServerOrder) -> Result<Reply
     session.trials.serve(token, &stop, later)?;
     let replies = session.replies;
     let body = move || {
-        // This fails if the server has been abandoned.
         let _ = outcome.send(run(server, replies, token, &stop));
     };
     thread::Builder::new().name("server".into()).spawn_scoped(session.scope, body).map_err(|error| {

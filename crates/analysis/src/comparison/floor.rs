@@ -12,9 +12,9 @@ const MOST_OF_OWN: f64 = 2.0;
 /// ignores one outlier.
 const REACH: f64 = 0.75;
 
-/// Returns a result's noise floor, or `None` if the precision of its median is unknown. For other tools, this
-/// is the assumed noise between runs. The baseline's noise is capped at [`MOST_OF_OWN`] times the result's
-/// own, because a noisy baseline shows little about a quiet result.
+/// `None` if the precision of the median is unknown. For other tools, this is the assumed noise between runs.
+/// The baseline's noise is capped at [`MOST_OF_OWN`] times the result's own, because a noisy baseline says
+/// little about a quiet result.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
     if single_trial::is_imported(a) || single_trial::is_imported(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);

@@ -1,5 +1,5 @@
-//! Judges the ratio of two runs for each result. Trials of different runs are not paired. The noise floor
-//! covers effects common to a whole run (placement, addresses, neighbours), which its trials do not show.
+//! Judges the ratio of two runs for each result. Their trials are not paired. The noise floor covers effects
+//! common to a whole run (placement, addresses, neighbours), which its trials do not show.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, Level, ab, noise, sweep, verdict};
@@ -32,7 +32,6 @@ pub(super) fn results(
     history: &History,
 ) -> Vec<ResultComparison> {
     let looks: Vec<Look<'_>> = pairs.iter().map(|pair| Look::at(*pair, floors, history)).collect();
-    // Adjusted for the number of results.
     let of_runs: Vec<Option<f64>> = looks.iter().map(Look::chance_of_runs).collect();
     let among_runs = between_runs::chances(&of_runs);
     let p = chances(pairs)
@@ -275,7 +274,7 @@ impl<'m> Look<'m> {
         let share = percent(trials.ratio.value * runs.scale);
         (from_a != comparison.verdict).then(|| {
             format!(
-                "B is {share} of the level of {} runs of this scenario, from which A differs too.",
+                "B is {share} of the level of {} runs of this scenario; A differs from that level too.",
                 runs.runs
             )
         })
@@ -315,12 +314,13 @@ impl<'m> Look<'m> {
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p {
             Some(p) if p > ab::MOST_P && apart => format!(
-                "It may be chance: with this number of results and trials, a difference of this size has a \
-                 probability of {}.",
+                "This may be chance: with this many results and trials, the probability of a difference \
+                 this large is {}.",
                 percent(p)
             ),
             _ if apart => format!(
-                "By the trials, B is {low} to {high} of A, but two runs of the same setup may differ by {noise}, so \
+                "Judged by the trials, B is {low} to {high} of A, but two runs of the same setup may differ \
+                 by {noise}, so \
                  this may be noise."
             ),
             _ => format!(

@@ -28,7 +28,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
         ])
         .with_limits(["A receiver that stopped reading or a path that failed looks the same."])
         .with_remedy(Remedy::manual(
-            "Find the largest packet that passes: `plumb ping` names it for messages that do not",
+            "Find the largest packet that passes: `plumb ping` reports it if larger messages are lost",
             vec!["plumb ping SERVER -m 1472".to_owned(), "tracepath -n SERVER".to_owned()],
         ));
     Some(claim)

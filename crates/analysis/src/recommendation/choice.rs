@@ -11,7 +11,6 @@ use super::{
 };
 use crate::compare::CONFIDENCE;
 
-/// Without CPU time, there is only a recommendation for the maximum.
 pub(super) fn recommendations(
     sweep: &Sweep<'_>,
     knees: &[Knee],

@@ -82,7 +82,9 @@ fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>
         results: vec![dearest.result.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
         limitations: vec![
-            "CPU time is that of the whole machine, for both ends, without known other programs.".into(),
+            "CPU time covers the whole machine and both ends, excluding other programs as far as they are \
+             known."
+                .into(),
         ],
         remedy: Some(remedy(dearest, context)),
         ..Claim::new(

@@ -68,8 +68,8 @@ fn evidence(ways: &DirectionPair<'_>) -> Evidence {
 }
 
 fn limitations(worst: &DirectionPair<'_>, looked: usize) -> Vec<String> {
-    let apart = "Ends that differ by design, such as a host and its guest, need not be symmetric: the directions \
-         cost different work.";
+    let apart = "Ends that differ by design, such as a host and its guest, need not be symmetric, because \
+                 the two directions involve different work.";
     let own = worst.limitation.map(str::to_owned);
     [apart.to_owned()].into_iter().chain(own).chain(significance::of_many(looked)).collect()
 }

@@ -86,7 +86,7 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
             .to_owned(),
     ];
     if !worst.probed {
-        limitations.push("The path was not probed end to end; its MTU is that of its devices.".into());
+        limitations.push("The path was not probed end to end; the MTU shown is that of its devices.".into());
     }
     if worst.of == "segments" {
         limitations.push(

@@ -53,7 +53,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Cla
     .about(found, |jumpy| jumpy.result)
     .with_evidence(found.iter().flat_map(|jumpy| evidence(jumpy.result)))
     .with_limits([
-        "Up to 5 of 100 steady series appear to shift by chance, more so if they vary widely.",
+        "Up to 5 in 100 steady series appear to shift by chance, and more if they vary widely.",
         "Drifting rates are reported as `trend`, wandering ones as `unsteady`.",
     ])
     .with_remedy(remedy(free))

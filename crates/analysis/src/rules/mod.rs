@@ -74,7 +74,6 @@ use crate::{
     rule::{self, Claim, Subject, strongest, strongest_by_device},
 };
 
-/// The label of a single trial.
 const ONE: &str = "this test";
 
 pub(crate) struct Context<'a> {

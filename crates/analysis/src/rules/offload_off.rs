@@ -84,7 +84,10 @@ pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
         .detail("each packet of a stream is processed individually")
         .factual()
         .with_evidence(lacking.iter().map(seen))
-        .with_limits(["Nothing was compared, so this may cost nothing, or even avoid a fault of a driver."])
+        .with_limits([
+            "The cost was not measured: there may be none, and the setting may even work around a \
+                       driver bug.",
+        ])
         .with_remedy(
             Remedy::manual(
                 "Measure with the offloads on and off before you change them",

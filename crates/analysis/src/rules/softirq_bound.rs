@@ -14,7 +14,7 @@ use crate::{probed, words::number};
 
 pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 
-/// At this utilization, a CPU has no capacity for more packets. The remainder is needed by the traffic threads.
+/// At this utilization, a CPU has no capacity for more packets. The traffic threads need the remainder.
 const FULL: f64 = 0.8;
 /// Minimum number of idle CPUs. With less, there is nothing to spread the load to.
 const IDLE: f64 = 0.5;

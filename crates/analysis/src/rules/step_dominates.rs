@@ -77,8 +77,8 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     .with_limits([
         "Only messages followed by a probe are counted, in trials slowed down by it: see the cost of the \
              probes.",
-        "Median step times are compared with the median round trip; a step that is slow only sometimes shows \
-             only in its 99 %.",
+        "Median step times are compared with the median round trip; a step that is slow only occasionally \
+         shows only in its 99th percentile.",
     ])
     .with_remedy(remedy(step))
 }

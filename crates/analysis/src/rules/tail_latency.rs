@@ -14,7 +14,7 @@ use crate::{commands::Commands, compare::CONFIDENCE, kind::ping_pong::ping_pong,
 
 pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 
-/// Beyond this multiple of the median, the tail is a problem in any case.
+/// Beyond this multiple of the median, the tail is always a problem.
 const FAR: f64 = 5.0;
 /// Minimum growth of the tail relative to the baseline, beyond that of the median.
 const WORSE: f64 = 1.5;
@@ -187,7 +187,8 @@ fn evidence(tail: &Tail<'_>) -> Evidence {
 }
 
 fn limitations(worst: &Tail<'_>) -> Vec<String> {
-    let closed = "In a closed loop a stall delays only one message, although an application would wait with all; an \
+    let closed = "In a closed loop, a stall delays only one message, although it would delay all messages \
+                  of an application; an \
          open loop shows the full effect.";
     let bare = "It is based on reported percentiles without the number of messages.";
     let bare = (!worst.sure && LatencySummary::of(worst.result).is_none()).then_some(bare);

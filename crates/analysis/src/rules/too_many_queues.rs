@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule::cause("too-many-queues", look);
 
 /// Within a tenth counts as being as good as the best.
 const GOOD: f64 = 0.9;
-/// Minimum increase of CPU time that is wasteful for a gain of up to a tenth.
+/// CPU time that increases by at least this much is wasted if the gain is at most a tenth.
 const DEARER: f64 = 1.25;
 
 struct Waste<'a> {

@@ -83,7 +83,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
     .about(found, |drift| drift.result)
     .with_evidence(evidence)
     .with_limits([
-        "Up to 5 of 100 steady series appear to drift if neighbouring samples are very similar.",
+        "Up to 5 in 100 steady series appear to drift if neighbouring samples are very similar.",
         "The start and end values come from a fitted line; the actual rate may be curved.",
     ])
     .with_remedy(

@@ -55,7 +55,6 @@ impl VhostPair<'_> {
         self.weighed.is_some_and(|weighed| weighed.sure)
     }
 
-    /// One side relative to the other.
     pub(super) fn change(&self, of_on: bool) -> Phrase {
         change(if of_on { self.change.ratio.recip() } else { self.change.ratio })
     }
@@ -69,8 +68,8 @@ impl VhostPair<'_> {
     }
 
     pub(super) fn limitations(&self, pairs: usize) -> Vec<String> {
-        let named = "Use of vhost is taken from the names of paths, workloads and levels, not read from the \
-             machine.";
+        let named = "Whether vhost was on is inferred from the names of paths, workloads and levels, not \
+                     read from the machine.";
         let named = self.is_guessed.then(|| named.to_owned());
         let own = self.weighed.and_then(|weighed| weighed.limitation).map(str::to_owned);
         named.into_iter().chain(own).chain(significance::of_many(pairs)).collect()

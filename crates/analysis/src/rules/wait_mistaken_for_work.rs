@@ -74,8 +74,8 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
     .affected()
     .with_evidence(found.iter().flat_map(evidence))
     .with_limits([
-        "This is judged by the names of call, process and thread: part of such a call is work, and other \
-             calls (read, readv, write on a full socket) may wait too.",
+        "This is judged by the names of the call, process and thread. Part of such a call is work, and \
+         other calls (read, readv, write on a full socket) may wait too.",
         "Times from enter to exit include the tracer's cost per call.",
     ])
     .with_remedy(remedy())

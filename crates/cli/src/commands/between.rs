@@ -38,7 +38,8 @@ pub(crate) struct BetweenArgs {
     /// Also measure the latency of each hop, by repeating the trials with probes
     #[arg(long)]
     hops: bool,
-    /// Let the limits of the workloads' cgroups apply to the traffic, too. This takes CPU time and memory from them
+    /// Run the traffic inside the workloads' cgroups, subject to their limits. This takes CPU time and memory
+    /// from them
     #[arg(long)]
     as_workload: bool,
     /// Trials per workload. More trials give narrower intervals [default: 6, in less than 60 s]

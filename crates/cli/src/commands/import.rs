@@ -43,17 +43,17 @@ pub(crate) struct ImportArgs {
     /// A table column to treat as a metric (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     metric: Vec<String>,
-    /// Treat all tests with equal settings as trials of one result, also from different files and parts of a
+    /// Treat all tests with equal settings as trials of one result, even from different files or parts of a
     /// file
     #[arg(long)]
     together: bool,
-    /// Also import tables from files with the tools' own logs, which the tables usually repeat
+    /// Also import tables from files that contain tool logs (they usually repeat the logs)
     #[arg(long)]
     tables: bool,
     /// Skip unreadable files and report why, instead of importing nothing
     #[arg(long)]
     skip_unreadable: bool,
-    /// Also list each test's place and all notes
+    /// Also list where each test was found, and all notes
     #[arg(long)]
     sources: bool,
     /// Print only the run's name

@@ -29,13 +29,14 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// A run's name or prefix, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
-    /// or another tool's log. Several runs are drawn in one chart per result: percentiles, cdf, time-series
+    /// or another tool's log. Several runs are drawn in one chart per result (percentiles, cdf or
+    /// time-series)
     #[arg(default_value = "latest", value_name = "RUN", num_args = 1..=MOST_RUNS)]
     runs: Vec<String>,
     /// Kind of chart [default: the first available]
     #[arg(long, value_parser = kinds())]
     kind: Option<String>,
-    /// Number of the chart among several of the same kind, as listed without --output
+    /// Which chart of this kind to draw; without --output, the charts are listed with their numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     number: usize,
     /// Compare with this reference run, in any form accepted for RUN

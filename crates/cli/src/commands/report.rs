@@ -44,7 +44,7 @@ pub(crate) struct ReportArgs {
     /// Exclude settings above this level of a factor, e.g. streams=16 (may be repeated)
     #[arg(long, value_name = "FACTOR=N")]
     at_most: Vec<LevelCap>,
-    /// Print all sections, not only summary, chart and findings
+    /// Print all sections, not just the summary, chart and findings
     #[arg(long, conflicts_with = "section")]
     full: bool,
     /// Print only this section, with all details

@@ -60,8 +60,8 @@ pub(crate) struct RunArgs {
     /// Stop measuring a result once the confidence interval of its median is within this share, e.g. 2%
     #[arg(long, value_name = "SHARE", conflicts_with = "resume", value_parser = job::precision)]
     precision: Option<f64>,
-    /// Objective of the recommendation, and of choosing trials with --budget or --precision [default: the
-    /// scenario's, or efficient]
+    /// Objective of the recommendation, which also guides the choice of trials with --budget or --precision
+    /// [default: the scenario's, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES), conflicts_with = "resume")]
     objective: Option<Objective>,
     /// Probes, e.g. cpu,syscalls,packet-way: repeats each result with probes in the first blocks; all or
@@ -72,8 +72,8 @@ pub(crate) struct RunArgs {
     /// vhost-net [default: in a hypervisor if the guests need features that this machine lacks]
     #[arg(long, value_enum, value_name = "WHERE")]
     inside: Option<Place>,
-    /// Count executed instructions in an emulated machine instead of measuring times. Counts are the same on a
-    /// busy machine. Only for streams and ping-pong between namespaces
+    /// Count executed instructions in an emulated machine instead of measuring times. Other load does not
+    /// change the counts. Only for streams and ping-pong between namespaces
     #[arg(long, conflicts_with_all = ["inside", "probe", "firecracker", "try_remedies"])]
     count: bool,
     /// Firecracker binary [default: firecracker on the PATH]
@@ -101,7 +101,7 @@ pub(crate) struct RunArgs {
     /// Print the plan and its duration without measuring
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
-    /// Then test the recommended remedies that the lab can apply, with and without each, in interleaved
+    /// Afterwards, test each recommended remedy that the lab can apply, with and without it in interleaved
     /// blocks
     #[arg(long)]
     try_remedies: bool,

@@ -61,7 +61,7 @@ const AFTER_HELP: &str = "The plan is a TOML file:
   at = \"02:30\"             # UTC; only if `every` is in whole days
   jitter = \"5min\"          # random delay; without \"at\" earlier or later (default then: a tenth of \
     `every`)
-  baseline = \"previous 3\"   # passed runs back, or a baseline's name; default: the last passed run
+  baseline = \"previous 3\"   # third-last run that passed, or a baseline's name; default: the last that passed
   max_loss = \"5%\"
 
   [budget]

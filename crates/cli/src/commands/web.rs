@@ -38,7 +38,7 @@ pub(crate) struct WebArgs {
     /// Address and port to listen on; port 0 selects a free one
     #[arg(long, short, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7373")]
     listen: SocketAddr,
-    /// File with the token that readers need, also on loopback
+    /// Require the token in this file, also on loopback
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Serve HTTPS with this certificate file (PEM), followed by intermediate certificates

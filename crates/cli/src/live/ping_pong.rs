@@ -7,7 +7,6 @@ use units::Nanos;
 
 use crate::sparkline::sparkline;
 
-/// The number of intervals that the percentiles of the status line cover.
 const LATEST: usize = 10;
 const MOST: usize = 40;
 

@@ -23,7 +23,6 @@ use crate::{sparkline::sparkline, width};
 /// The path may use 1/5 of the rows, and the findings and log 1/4.
 const PARTS: (usize, usize) = (5, 4);
 const LEAST_NEWS: usize = 6;
-/// The findings may use half of these rows.
 const FINDINGS: usize = 2;
 const WIDE: usize = 130;
 const BAR: usize = 24;

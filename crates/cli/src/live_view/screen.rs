@@ -127,7 +127,6 @@ fn handle_keys(wait: Duration, state: &mut State, stop: &Stop) {
         KeyCode::Down | KeyCode::Char('j') => Some(first + 1),
         KeyCode::PageUp => Some(first.saturating_sub(PAGE)),
         KeyCode::PageDown => Some(first + PAGE),
-        // Follow the current trial again.
         KeyCode::Home | KeyCode::Esc => None,
         _ => state.scroll,
     };

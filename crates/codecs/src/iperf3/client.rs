@@ -90,7 +90,7 @@ impl Machine {
     }
 
     /// Call this when this end has stopped sending, and [`Self::exchange`] once everything has been received.
-    /// This has no effect unless the test is running.
+    /// No effect unless the test is running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {
             self.send_state(State::TestEnd);

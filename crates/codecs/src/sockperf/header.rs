@@ -80,8 +80,8 @@ impl BitOr for Flags {
     }
 }
 
-/// Returns whether this may be a sockperf client. The first byte distinguishes it from text, because it would
-/// take years until the first byte of a sequence number is not zero.
+/// A sockperf client's first byte distinguishes it from text: a sequence number takes years to reach a
+/// nonzero first byte.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };
@@ -113,8 +113,8 @@ mod tests {
         for stranger in [&b"plumbtrf"[..], b"abcdefg", b"GET / HTTP/1.1", b"9876", b"\x16\x03\x01"] {
             assert!((1..=stranger.len()).all(|cut| !may_begin(&stranger[..cut])), "{stranger:?}");
         }
-        // These are a number of at least 2^48, a missing client flag, unknown flags, and lengths of 13,
-        // 65,508 and more.
+        // A number of at least 2^48, a missing client flag, unknown flags, and lengths of 13, 65,508 and
+        // more.
         for (place, byte) in [(1, 1), (9, 2), (9, 9), (8, 1), (13, 13), (10, 1), (11, 1)] {
             let mut bad = good;
             bad[place] = byte;

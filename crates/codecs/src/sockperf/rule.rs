@@ -8,7 +8,6 @@ pub enum Reply {
     /// Send the same bytes back.
     Answer,
     Silence,
-    /// The message is a warm-up message, or it comes from a server.
     Ignored,
     Stranger,
 }

@@ -14,7 +14,6 @@ pub(super) struct Series {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The throughput of a connection, in Mbit/s.
     Stream {
         direction: Direction,
     },

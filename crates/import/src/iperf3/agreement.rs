@@ -14,7 +14,6 @@ const PART: f64 = 0.6;
 
 const ROUNDED: f64 = 0.011;
 
-/// The totals of a summary as printed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Totals {
     transfer: Figure,

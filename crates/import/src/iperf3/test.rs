@@ -153,8 +153,8 @@ impl Test {
         }
     }
 
-    /// Handles the case that the last plain row was the whole UDP summary, which only clients print: the
-    /// bytes sent, and the datagrams that the server counted.
+    /// The last plain row was the whole UDP summary, which only clients print: the bytes sent, and the
+    /// datagrams that the server counted.
     pub(super) fn plain_summary(&mut self, id: u32, printed: u64) {
         self.end = self.end.or(Some(End::Client));
         let forward = Some(!(self.reverse || self.asked.reverse));
@@ -202,8 +202,8 @@ impl Test {
         Belongs::Here
     }
 
-    /// Returns whether the summary already has this row. If so, the row belongs to a later test, and the
-    /// other lines of that test are missing.
+    /// If the summary already has this row, the row belongs to a later test, and the other lines of that test
+    /// are missing.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -254,9 +254,9 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// Decides whether a single number after the rate is the retransmits or the datagrams. Without headings,
-    /// it is the retransmits in a summary, because datagrams never appear there without losses, and also if
-    /// the size of a datagram would be impossible.
+    /// Whether a single number after the rate means retransmits or datagrams. Without headings, it means
+    /// retransmits in a summary, because datagrams never appear there without losses, or if the datagram size
+    /// would be impossible.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));

@@ -34,8 +34,9 @@ pub(crate) struct Text {
     /// Whether the next line describes the machine (`-V`).
     after_version: bool,
     older: bool,
-    /// Clients' logs without a summary that another client's log immediately follows, and their first line. Unless that
-    /// one is complete, the clients may have run at the same time, so that their rows are interleaved.
+    /// Logs of clients without a summary that are followed immediately by another client's log, and their
+    /// first line. Unless the latter is complete, the clients may have run at the same time, with interleaved
+    /// rows.
     abandoned: (u64, Vec<Outcome>),
     is_interleaved: bool,
     has_text: bool,
@@ -76,7 +77,6 @@ impl Text {
         let number = line.number;
         match bracketed {
             BracketLine::OlderTool => self.older_tool(number, out),
-            // iperf3's output may follow.
             BracketLine::OlderRow => {
                 self.leave_to_older_tool(out);
                 out.unread(OLDER, number);

@@ -23,7 +23,6 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
     Factor,
-    /// Numbers repetitions with equal settings.
     Repeat,
     Value(Scale),
     /// The low and high end of a confidence interval for the preceding value.
@@ -283,7 +282,7 @@ pub(super) fn counts_repetitions(name: &str) -> bool {
 
 fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
     let count = |quantity: &Quantity| quantities.iter().filter(|other| *other == quantity).count();
-    // This chooses the first of equally common quantities, because `max_by_key` would return the last one.
+    // The first of equally common quantities; `max_by_key` would return the last.
     quantities.iter().rev().max_by_key(|quantity| count(quantity)).copied()
 }
 

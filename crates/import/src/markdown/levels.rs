@@ -14,7 +14,6 @@ pub(super) struct LevelColumns {
 }
 
 const RUN: &str = "run";
-/// The factor of columns that have no name for it.
 const COLUMN: &str = "column";
 
 /// Finds level columns and turns them into values. In `Size / Direction`, `Size` is the name of the levels.

@@ -26,7 +26,6 @@ pub(super) enum LineOutcome {
 
 enum Row {
     Foreign,
-    /// The row is part of this test, but invalid.
     Unreadable,
     First,
     Result(Box<ImportedTest>),

@@ -145,7 +145,6 @@ impl Netperf {
     }
 }
 
-/// The maximum number of heading lines above a row.
 const MOST_HEADINGS: usize = 6;
 
 fn is_row(text: &str) -> bool {

@@ -15,7 +15,6 @@ use crate::{
     stop::Stop,
 };
 
-/// The maximum number of starts of a machine that may hang during boot.
 const MAX_STARTS: u32 = 2;
 
 type Waiting = Vec<(HostName, Box<dyn Machine>)>;

@@ -1,4 +1,4 @@
-//! Groups of competing results, which share a workload and a path. Determines which results can still change the answer.
+//! Groups of competing results of one workload and path, and which of them can still change the answer.
 //!
 //! The answer consists of the best setting for the objective, the best value, and the knees of numeric factors. With
 //! `until_clear`, it is the comparison of all results of a workload.
@@ -24,7 +24,7 @@ const ON_PLATEAU: f64 = 1.0 - stats::curve::ALIKE;
 pub(super) enum Standing {
     Open,
     Settled,
-    /// Nothing arrived in one of the result's trials, or no trial is usable.
+    /// Nothing arrived in one of the trials, or no trial is usable.
     Out,
     /// The result is precise enough. Its interval extends to this fraction of the median.
     Precise(f64),

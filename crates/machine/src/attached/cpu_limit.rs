@@ -38,7 +38,6 @@ pub struct Throttling {
     pub limit: Option<f64>,
     /// Periods in which the processes ran, usually of 100 ms.
     pub periods: u64,
-    /// Periods in which they used up the quota.
     pub throttled: u64,
     /// Summed over all CPUs.
     pub time: Duration,

@@ -32,8 +32,8 @@ impl Kernel {
     /// The environment variable for the guests' default kernel, which is either a release or a file.
     pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
-    /// Returns the kernel in [`Self::VARIABLE`], or the newest installed kernel that has modules. Kernels
-    /// built for virtual machines are preferred.
+    /// The kernel in [`Self::VARIABLE`], or the newest installed kernel that has modules, preferring those
+    /// built for virtual machines.
     pub fn installed() -> Result<Self, GuestError> {
         let named = env::var_os(Self::VARIABLE).filter(|value| !value.is_empty());
         let choice = match named.map(OsString::into_string) {

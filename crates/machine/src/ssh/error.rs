@@ -29,7 +29,8 @@ pub enum SshError {
     )]
     Unreachable { reason: String },
     #[error(
-        "it runs {platform}, but this program, which also serves as the agent, is built for Linux {}; start plumb on a machine of its kind",
+        "it runs {platform}, but this program, which also serves as the agent, is built for Linux {}; run \
+         plumb on a machine of the same platform",
         std::env::consts::ARCH
     )]
     OtherPlatform { platform: String },

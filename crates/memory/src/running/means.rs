@@ -1,5 +1,5 @@
-//! How to move a running machine's memory: with virtio-mem, the guest's agent, or a virtio-balloon. The
-//! latter cannot select a node.
+//! How to move a running machine's memory: virtio-mem, the guest's agent, or a virtio-balloon, which cannot
+//! select a node.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Estimates accesses from page generations (admin-guide/mm/multigen_lru.rst of Linux). An aging pass does
-//! not show how often a page was accessed, so each report ends with two short windows, from which capture and
-//! recapture gives the number of constantly accessed pages (Chapman 1951).
+//! not show how often a page was accessed, so each report ends with two short windows. Capture-recapture
+//! (Chapman 1951) then gives the number of constantly accessed pages.
 
 use std::{path::Path, thread, time::Duration};
 

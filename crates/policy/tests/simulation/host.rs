@@ -26,7 +26,6 @@ pub(crate) struct View<'a> {
     pub(crate) has: u64,
     noise: f64,
     seed: u64,
-    /// Only the offline policy may use this.
     pub(crate) truth: &'a Phase,
 }
 

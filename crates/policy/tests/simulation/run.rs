@@ -14,7 +14,6 @@ pub(crate) const SETTLED: usize = 100;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Outcome {
-    /// The fraction of VM-intervals on target, after settling.
     pub(crate) on_target: f64,
     pub(crate) shortfall: f64,
     pub(crate) reversals: usize,

@@ -39,8 +39,8 @@ struct Reading {
 /// repeated.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// The limit in nanoseconds for repeating a reading. On a slow machine, repeating would only add more work
-/// that is then measured too.
+/// The limit in nanoseconds for repeating a reading. On a slow machine, repeating would only add work to the
+/// measurement.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {

@@ -1,13 +1,13 @@
 //! The kernel's own busy time between two readings of /proc/stat, for comparison with the owners.
 //!
-//! Busy time is the time that is neither idle nor stolen. With `CONFIG_TICK_CPU_ACCOUNTING`, the kernel only samples
-//! user, system and softirq time at ticks, which never see the work of an idle CPU that wakes up: two CPUs that woke
-//! each other by messages were busy for 1.0 s of 4 s according to ticks, but for 1.7 s according to idle time. The
-//! columns idle and iowait are exact, apart from rounding to 10 ms, if ticks stop on idle CPUs (`CONFIG_NO_HZ_COMMON`,
-//! in every distribution). Readings are taken just when the idle sum advances: in a trial of 0.5 s with one CPU at half
-//! load, an error of 10 ms at either end would be 4 %.
+//! Busy time is the time that is neither idle nor stolen. With `CONFIG_TICK_CPU_ACCOUNTING`, the kernel
+//! samples user, system and softirq time at ticks only, which miss the work of an idle CPU that wakes up: two
+//! CPUs that woke each other by messages were busy for 1.0 s of 4 s by ticks, and 1.7 s by idle time. The
+//! columns idle and iowait are exact, apart from rounding to 10 ms, if ticks stop on idle CPUs
+//! (`CONFIG_NO_HZ_COMMON`, in every distribution). The reading waits until the idle sum advances: in a trial
+//! of 0.5 s with one CPU at half load, an error of 10 ms at either end would be 4 %.
 //!
-//! While a woken idle CPU waits for the hypervisor, the time is added to both the steal and the idle column. So only
+//! While a woken idle CPU waits for the hypervisor, the kernel adds the time to both steal and idle. So only
 //! time stolen from tasks, which the programs measure like the scheduler, is neither idle nor busy.
 //!
 //! Some busy time remains unexplained:

@@ -47,8 +47,8 @@ fn reading(task: &Task, pid: i32) -> Option<Reading> {
     })
 }
 
-/// Determines a thread's role. QEMU names its threads if started with `-name ...,debug-threads=on`, as
-/// libvirt and Proxmox do. Otherwise only threads that have run a guest are known to be vCPUs.
+/// QEMU names its threads if started with `-name ...,debug-threads=on`, as libvirt and Proxmox do. Otherwise,
+/// only threads that have run a guest are known to be vCPUs.
 fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     if is_first {
         VmRole::Main

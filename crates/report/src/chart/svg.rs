@@ -26,7 +26,6 @@ pub(crate) fn file(chart: &Chart, theme: Theme) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}")
 }
 
-/// Uses the page's style sheet. Element IDs start with `prefix`.
 pub(crate) fn inline(chart: &Chart, width: f64, prefix: &str) -> String {
     draw(chart, width, prefix, None)
 }

@@ -40,9 +40,9 @@ impl KindReport for BalloonSummary {
 
     fn caption(&self) -> Option<&'static str> {
         Some(
-            "moved: from the request to the last byte, as seen by the host; first after: until the first byte; \
-             freed, populated: the host memory behind it; stall: the longest in any trial, for a guest thread that \
-             sleeps 4 ms at a time",
+            "moved: time from the request to the last byte, as seen by the host; first after: time to the \
+             first byte; freed, populated: change in host memory; stall: longest delay, in any trial, of a \
+             guest thread that sleeps for 4 ms at a time",
         )
     }
 }

@@ -40,7 +40,7 @@ impl KindReport for FirstTouchSummary {
     }
 
     fn caption(&self) -> Option<&'static str> {
-        Some("touched: by all threads together, while touching; mapping and unmapping count only as CPU time")
+        Some("touched: rate of all threads while touching; mapping and unmapping count only as CPU time")
     }
 }
 

@@ -39,8 +39,8 @@ pub(crate) fn warning(warning: &ValidityWarning) -> String {
             format!("a sender was set to {requested} but sent {achieved}: it or the path is saturated")
         }
         ValidityWarning::LateGenerator { lateness, period, tail } => format!(
-            "one message in a hundred was sent at least {lateness} late (one was due every {period}): much of the {tail} \
-             since the intended time is the generator's own"
+            "one message in a hundred was sent at least {lateness} late (one was due every {period}): the \
+             generator itself caused much of the {tail} since the intended time"
         ),
         ValidityWarning::Lossy { lost, total } => format!(
             "{} of the messages were lost ({lost} of {total}): percentiles cover only the others, and a lost message \
@@ -48,7 +48,8 @@ pub(crate) fn warning(warning: &ValidityWarning) -> String {
             Share(*lost as f64 / (*total).max(1) as f64)
         ),
         ValidityWarning::Strays { strays, total } => format!(
-            "{} had a number that was never sent and count nowhere else: something at the other end or on the \
+            "{} had a sequence number that was never sent and are not counted elsewhere: something at the \
+             other end or on the \
              path alters or forges messages; capture them at both ends (`tcpdump -x`) to find out where",
             format_args!("{strays} of {}", count(*total, "message")),
         ),

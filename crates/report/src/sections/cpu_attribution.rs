@@ -11,8 +11,8 @@ use crate::{labels, page::*, phrases, pictures::cpu, quantity::with_minus};
 const ABREAST: usize = 4;
 const LEAST_PART: f64 = 0.000_5;
 
-const SAMPLED: &str = "Attributed from /proc: softirq time counts as time of the interrupted thread, so owners' \
-     times include each other's packets.";
+const SAMPLED: &str = "Attributed from /proc, which adds softirq time to the interrupted thread, so an \
+                       owner's time may include packet processing for others.";
 
 type CpuRow<'a> = (&'a ResultSummary, &'a CpuAttribution);
 

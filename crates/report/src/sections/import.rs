@@ -14,9 +14,9 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let (open, folded) = notes.split_at(OPEN.min(notes.len()));
     if !open.is_empty() {
         let phrase = if folded.is_empty() {
-            "Assumed, not understood or ignored:".to_owned()
+            "Assumptions, and unread or ignored input:".to_owned()
         } else {
-            format!("Assumed, not understood or ignored; the first {OPEN} of {} notes:", notes.len())
+            format!("Assumptions, and unread or ignored input; the first {OPEN} of {} notes:", notes.len())
         };
         blocks.extend([Block::Paragraph(phrase.into()), Block::List(open.to_vec())]);
     }

@@ -10,9 +10,9 @@ const OPEN: usize = 12;
 
 const MACHINES: &str = "VM: the vCPU threads on the host. Hypervisor: other VMM threads, vhost workers, interrupts \
      and kernel threads on the host.";
-const GUESTS: &str = "Guest: busy CPUs according to the guest's kernel while traffic flows. Unless the host reports \
-     steal time, this includes time when the host ran something else; work of the host for the guest is not \
-     included.";
+const GUESTS: &str = "Guest: CPUs busy while traffic flows, according to the guest's kernel. Unless the \
+                      host reports steal time, this includes time when the host ran something else. It does \
+                      not include the host's work for the guest.";
 
 const HOSTS: &str =
     "CPUs busy on average, according to each host's kernel while traffic flows, for all processes.";

@@ -7,7 +7,6 @@ use workload::Metric;
 use crate::{page::*, quantity::Scale};
 
 const ABREAST: usize = 5;
-/// Percentiles with intervals take more space.
 const ABREAST_WITH_INTERVALS: usize = 3;
 const INTERVALS: &str = "In parentheses: the 95 % interval. It treats each trial as a unit, because messages within a trial \
      may depend on each other.";
@@ -18,8 +17,8 @@ pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     side_by_side(named, "Percentile", |_| true)
 }
 
-/// Percentiles of all trials' round trips pooled together. Omits the median, which would differ from the result's
-/// value: that is computed from each trial's median.
+/// Percentiles of all trials' round trips together. Omits the median, which differs from the result's value
+/// (computed from each trial's median).
 pub(crate) fn pooled_tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     side_by_side(named, "All round trips pooled", |share| share != 0.5)
 }

@@ -12,7 +12,6 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     Some(of_first(source, usize::MAX))
 }
 
-/// Lists only the most important findings.
 pub(super) fn short(source: &Source<'_>) -> Section {
     of_first(source, MOST_ADVICE)
 }

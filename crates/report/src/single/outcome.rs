@@ -5,7 +5,6 @@ use units::significant;
 
 use crate::{kind, page::*, phrases};
 
-/// Contention below this is not mentioned.
 const NAMED: f64 = 0.05;
 
 type Line = (&'static str, Text);

@@ -84,7 +84,7 @@ pub(super) fn and_more(more: &str, all: usize) -> String {
 
 pub(super) fn tails(source: &Source<'_>) -> Option<Section> {
     let columns = Columns::of(&source.trace.calls, TAILS);
-    let caption = "99 of 100 calls took less than the time shown, a power of two.";
+    let caption = "99 % of calls took less than the time shown, which is a power of two.";
     let mut table = columns.table(&source.trace.calls);
     table.caption = Some(Text::faint(caption));
     (!columns.numbers.is_empty()).then(|| detail("Slow or failing system calls", vec![Block::Table(table)]))

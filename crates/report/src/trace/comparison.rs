@@ -10,9 +10,7 @@ use crate::{
     phrases,
 };
 
-/// Ratios closer to 1 than this are not highlighted.
 const ALIKE: f64 = 1.1;
-/// Larger ratios are shown only as a direction.
 const MOST: f64 = 1000.0;
 
 pub(super) fn page(comparison: &TraceComparison, top: usize) -> Page {

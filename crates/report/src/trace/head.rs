@@ -20,7 +20,7 @@ fn ptrace(ptrace: &PtraceCost) -> Block {
     let pairs = phrases::count(ptrace.pairs, "slice");
     let pace = ptrace.pace.map_or_else(
         || "its slowdown is unknown because it did too few reads and writes".to_owned(),
-        |pace| format!("it made {} as many reads and writes as in the pauses between", words::left(&pace)),
+        |pace| format!("its rate of reads and writes was {} of that in the pauses", words::left(&pace)),
     );
     let cpu = ptrace.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
     let stopped = significant(ptrace.stopped, 2);

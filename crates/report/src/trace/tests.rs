@@ -93,7 +93,7 @@ fn check(page: &str, parts: &[&str]) {
 #[test]
 fn shows_threads_of_a_machine_by_name_and_owner() {
     let page = page(&machine(), 12);
-    check(&page, &["virtual machine web (QEMU, process 10)", "It ended during the trace", "System calls"]);
+    check(&page, &["virtual machine web (QEMU, process 10)", "It exited during the trace", "System calls"]);
     check(&page, &["CPU 0/KVM", "ioctl", "qemu", "ppoll", "30,000", "15.0 k", "CPU 0/KVM (11)"]);
     check(&page, &["vCPUs", "CPU 0/KVM", "vhost", "vhost-10", "other processes", "rustc", "unexplained"]);
     assert!(page.contains("−0.010"), "owners had more than was busy:\n{page}");

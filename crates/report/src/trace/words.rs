@@ -39,7 +39,7 @@ pub(super) fn end(trace: &TraceSummary) -> Option<String> {
         TraceEnd::Interrupted { requested: None } => Some("Interrupted.".to_owned()),
         TraceEnd::TargetEnded { status: Some(status) } => Some(format!("It ended with {status}.")),
         TraceEnd::TargetEnded { status: None } => {
-            Some("It ended during the trace; the data end there.".to_owned())
+            Some("It exited during the trace; the data ends there.".to_owned())
         }
     }
 }

@@ -144,7 +144,7 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
             || text.contains(|c: char| c == '/' || c.is_whitespace())
         {
             let message = format!("`{text}` is not a valid device name");
-            let help = "write it as `ip link` shows it, without `@` and what follows";
+            let help = "use the name that `ip link` shows, up to the `@`";
             problems.push(Problem::new(name.span(), message, "invalid name").help(help));
         }
     }

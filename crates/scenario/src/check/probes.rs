@@ -30,7 +30,7 @@ pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
     let blocks = scenario.schedule.trials;
     let mut problems = Vec::new();
     if let Some(written) = table.trials.as_ref().filter(|trials| ***trials > blocks) {
-        let message = format!("{written} blocks with probes are more than the run has");
+        let message = format!("{written} blocks with probes, but the run has fewer blocks");
         let help = format!("use {blocks} or fewer, the number of trials per result");
         problems.push(Problem::new(written.span(), message, "too many").help(help));
     }

@@ -88,8 +88,7 @@ fn balloons(document: &Document, scenario: &Scenario) -> Vec<Problem> {
             };
             let most = Bytes(vm.most_to_take(method).0 / BLOCK * BLOCK);
             (load.memory > most).then(|| {
-                let message =
-                    format!("{} are more than `{name}` can give up with {}", load.memory, method.word());
+                let message = format!("`{name}` cannot give up {} with {}", load.memory, method.word());
                 let help = format!("use {most} or less, or give it more memory than {}", vm.memory);
                 Problem::new(host.span(), message, "too much").help(help)
             })

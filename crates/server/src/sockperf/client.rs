@@ -24,7 +24,7 @@ pub struct ClientSpec {
     /// The server's address. The default port is 11111, and the server uses either TCP or UDP.
     pub server: SocketAddr,
     pub bind: Option<IpAddr>,
-    /// The workload. An open loop corresponds to sockperf's `under-load` with replies to all messages, and a
+    /// The workload. An open loop corresponds to sockperf's `under-load` with replies to all messages, a
     /// closed loop to its `ping-pong`. Messages have 14 to 65,507 bytes. Parallel streams are not supported.
     pub load: PingPongSettings,
     pub cpus: Option<Vec<u32>>,

@@ -23,9 +23,9 @@ pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the peer that `socket` is connected to until the peer is idle. Drops invalid datagrams, and replies
-/// beyond `rate`. `first` is a datagram that another socket received and this one answers. `others` counts
-/// the datagrams that other sockets answered.
+/// Serves the connected peer until it is idle. Drops invalid datagrams, and replies beyond `rate`. `first` is
+/// a datagram that another socket received and this one answers. `others` counts the datagrams that other
+/// sockets answered.
 pub(crate) fn serve_udp(
     others: &SharedCounts,
     socket: &UdpSocket,

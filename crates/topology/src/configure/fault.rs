@@ -186,7 +186,7 @@ fn translate(transaction: Transaction, device: &Device, ports: u16) -> Result<Tr
     Ok(transaction.add_table(table.as_str(), Family::Inet).add_chain(chain).add_rule(rule))
 }
 
-/// The expressions of each rule. Without a verdict, the rule only marks the device.
+/// The expressions of each rule. A rule without a verdict only records the fault of the device.
 fn rules(fault: Fault, tap: Option<u32>) -> Vec<Vec<Expr>> {
     match fault {
         Fault::PolicedPort { bits_per_second } => {

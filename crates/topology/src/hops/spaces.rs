@@ -1,4 +1,4 @@
-//! The devices and addresses of all namespaces that a path may pass.
+//! The devices and addresses of all namespaces that a path may cross.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

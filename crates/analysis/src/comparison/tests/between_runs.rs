@@ -111,7 +111,7 @@ fn loss_in_both_runs_is_explained_by_the_level() {
     let reason = lost.reason.as_deref().unwrap_or_default();
     assert!(
         reason.starts_with("B is 94.")
-            && reason.ends_with("of 21 runs of this scenario, from which A differs too."),
+            && reason.ends_with("of 21 runs of this scenario; A differs from that level too."),
         "{reason}"
     );
 }

@@ -200,7 +200,7 @@ fn every_tcp(run: &mut Fixture, change: impl Fn(&mut TcpSample)) {
     run.each(UPPER, |trial| (0..5).for_each(|interval| tcp(trial, interval, &change)));
 }
 
-/// Senders limited by their own buffer for this time in each interval of 250 ms, with a window of 64 KiB if
+/// Senders limited by their own buffer for this long in each interval of 250 ms, with a window of 64 KiB if
 /// `fixed`.
 pub(in crate::rules) fn buffered(millis: u64, fixed: bool) -> Fixture {
     let mut run = nested(9e9);
@@ -210,7 +210,7 @@ pub(in crate::rules) fn buffered(millis: u64, fixed: bool) -> Fixture {
     run
 }
 
-/// Senders limited by the receiver's window for this time in each interval of 250 ms. The receiving thread is
+/// Senders limited by the receiver's window for this long in each interval of 250 ms. The receiving thread is
 /// busy for `busy_millis` per second.
 pub(in crate::rules) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     let mut run = nested(9e9);

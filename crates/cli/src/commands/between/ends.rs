@@ -10,7 +10,7 @@ use topology::addresses_between;
 use crate::failure::Misuse;
 
 pub(super) const LOCAL: &str = "local";
-/// The name in reports of the namespace in which plumb runs, if it is between the ends.
+/// What reports call the namespace in which plumb runs, if it lies between the ends.
 pub(super) const NODE: &str = "node";
 /// Host names are part of path names, which have up to 48 characters.
 const LONGEST: usize = 20;

@@ -32,7 +32,7 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Its name; for a member, the one used in `at = \"member:NAME\"`
+    /// Its name; for a member, the NAME in `at = "member:NAME"`
     name: String,
     /// Add a controller, which runs `plumb run`, instead of a member
     #[arg(long)]

@@ -15,8 +15,8 @@ impl Ping<'_> {
         let load = PingPongSettings::of(load).filter(|load| load.message > SMALL)?;
         let passes = largest_returned(load.message, |message| self.returns(load, Bytes(message), sockperf))?;
         Some(anyhow::anyhow!(
-            "no messages received: those of up to {passes} bytes come back, but none of {} bytes; the path loses \
-             larger packets and no ICMP error reports it; lower the MTU of both ends, or find the device with \
+            "no messages received: messages of up to {passes} bytes return, but none of {} bytes; the path \
+             loses larger packets without an ICMP error; lower the MTU of both ends, or find the device with \
              `tracepath -n {}` (see `plumb explain black-hole`)",
             passes + 1,
             self.server.ip()

@@ -81,8 +81,8 @@ pub(super) struct Limits {
     /// Run iperf3 tests one at a time; other clients wait
     #[arg(long)]
     pub(super) queue: bool,
-    /// Maximum rate per client over all connections: refuses tests that request more and ends those that
-    /// exceed it; nothing is slowed down (clients pace themselves with -b)
+    /// Maximum rate per client over all connections: refuses tests that request more, and ends tests that
+    /// exceed it instead of slowing them down (clients pace themselves with -b)
     #[arg(long, alias = "server-bitrate-limit", value_name = "RATE", value_parser = bounded_rate)]
     pub(super) max_rate: Option<BitRate>,
     /// Maximum duration of a test or ping in seconds: refuses longer ones, and ends those without a limit

@@ -9,7 +9,7 @@ use super::{flags::TraceArgs, rendering, session::Observations};
 use crate::{destination, output};
 
 const FREE: usize = 1;
-/// The number of tables on a page, the lines around their rows, and the minimum number of rows per table.
+/// The tables on a page, the lines around their rows, and the minimum rows per table.
 const TABLES: usize = 3;
 const AROUND: usize = 34;
 const LEAST: usize = 3;

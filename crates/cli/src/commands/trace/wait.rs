@@ -38,8 +38,8 @@ impl Waiting {
         Self::of(args.how.length, args.how.every, args.command.is_empty())
     }
 
-    /// Without a length, uses the default if the target `runs_on` indefinitely. An interval of 0 disables
-    /// updates.
+    /// If no length is given, a target that `runs_on` is traced for the default time. An interval of 0
+    /// disables updates.
     pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
         let length = match length {
             Some(length) => Some(amount::within("--for", length, LENGTHS)?),

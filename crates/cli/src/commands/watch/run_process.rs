@@ -22,7 +22,7 @@ pub(super) fn measure(
     stop: &Stop,
 ) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
-    // All users could read an argument, and the address may contain a password.
+    // Other users can see arguments, and the address may contain a password.
     command.args(["run", "--quiet", "--plain"]).env("PLUMB_DB", db);
     match resume {
         Some(run) => command.arg(format!("--resume={run}")),

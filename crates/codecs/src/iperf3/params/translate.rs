@@ -71,8 +71,8 @@ impl Params {
         Ok(params)
     }
 
-    /// Converts the parameters to stream settings. Call [`Self::check`] first. The interval defaults to one
-    /// second, and its minimum bounds the memory used by samples.
+    /// Call [`Self::check`] first. The interval defaults to one second; its minimum bounds the memory used by
+    /// samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();

@@ -42,8 +42,8 @@ impl Connection {
         self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
     }
 
-    /// Drops the last interval if its number of datagrams was cut off. The number is at the end of the line,
-    /// so the only sign of damage is a different datagram size.
+    /// Drops the last interval if its number of datagrams, at the end of the line, was cut off. Only a
+    /// different datagram size shows this.
     pub(super) fn drop_cut_number(&mut self) {
         let [before, last] = self.sizes;
         let Some(last) = last else { return };
@@ -155,8 +155,8 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
     Some(Interval { start: row.start, end, bytes: carried.bytes, warmup: row.omitted, tcp, datagrams })
 }
 
-/// Converts the first interval after the `-O` period in version 3.12. Its time starts before the clock was
-/// reset, and its bytes start after that. It lasts from zero to its end, and its printed rate is invalid.
+/// In version 3.12, the time of the first interval after the `-O` period starts before the clock was reset,
+/// and its bytes after that. It lasts from zero to its end, and its printed rate is invalid.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
@@ -172,8 +172,8 @@ pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
     interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
 
-/// Computes the received part of a summary of sent bytes from the datagrams that the server received. Returns
-/// `None` if the server sent its report too early to know, or lost more datagrams than were sent.
+/// The received part of a summary of sent bytes, from the datagrams that the server received. `None` if the
+/// server sent its report too early, or lost more datagrams than were sent.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;

@@ -183,7 +183,7 @@ impl Test {
         self.udp || (asked && !self.counts_segments)
     }
 
-    /// Determines the end that wrote the log from its first line, tags, command, error or summary. Only a client has
+    /// The end that wrote the log, from its first line, tags, command, error or summary. Only a client has
     /// both summaries. If the columns contradict the command, the command belongs to the other end.
     fn writer(&self) -> Option<End> {
         let receives_only = || self.streams.iter().any(|it| it.sends == Some(false));
@@ -215,9 +215,9 @@ impl Test {
             })
     }
 
-    /// Returns whether this end sends its untagged connections, which all have the same direction. If the
-    /// columns do not show it, a client sends unless the test is reversed, and a server receives unless its
-    /// summary contains only sent data. Returns `None` if the relevant lines are missing.
+    /// Whether this end sends its untagged connections, which all have the same direction. If the columns do
+    /// not show it, a client sends unless the test is reversed, and a server receives unless its summary
+    /// contains only sent data. `None` if the relevant lines are missing.
     fn sends(&self, end: Option<End>) -> Option<bool> {
         let all = || self.streams.iter().filter(|it| it.tag.is_none());
         if let Some(sends) = all().chain(&self.sums).find_map(|it| it.sends) {

@@ -20,7 +20,6 @@ fn probes_only_measured_results_and_ignores_probed_results() {
     assert!(probed.len() >= 2 * plan.results.len(), "screening probes all results");
     assert!(probed.len() < 7 * plan.results.len(), "later blocks probe only measured results");
     assert!(probed.is_subset(&measured));
-    // Even extreme results have no effect.
     let worthless = |trial: &mut Trial| {
         if trial.arm == samples::Arm::Probed {
             trial.measurement = Measurement::Stream(StreamData { flows: Vec::new() });

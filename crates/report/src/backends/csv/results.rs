@@ -18,7 +18,6 @@ pub(crate) fn results(findings: &Findings) -> String {
     by_run(of_kinds(table, &[]), findings).write(&findings.results)
 }
 
-/// Kind-specific columns that precede the machine's.
 const TRANSFER: [&str; 17] = [
     "sent_bits_per_second",
     "received_bits_per_second",
@@ -39,7 +38,6 @@ const TRANSFER: [&str; 17] = [
     "round_trips_lost",
 ];
 
-/// Kind-specific columns that follow the machine's.
 const SCHEDULE: [&str; 19] = [
     "reorderings",
     "out_of_order_segments",

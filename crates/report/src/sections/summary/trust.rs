@@ -43,7 +43,6 @@ pub(super) fn is_single(verdict: &RunVerdict) -> bool {
 
 fn reason(reason: &TrustReason) -> Option<String> {
     Some(match reason {
-        // The number of trials shows both.
         TrustReason::SingleTrials | TrustReason::Unfinished | TrustReason::Finding(_) => return None,
         TrustReason::Variation { fraction } => {
             format!("trials of the same result vary by up to {}", phrases::rough(*fraction))

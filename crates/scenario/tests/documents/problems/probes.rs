@@ -29,7 +29,12 @@ fn reports_duplicate_and_missing_probes() {
 
 #[test]
 fn reports_too_many_probed_blocks() {
-    check("trials = 21", "trials = 21", "21 blocks with probes are more than the run has", "use 20 or fewer");
+    check(
+        "trials = 21",
+        "trials = 21",
+        "21 blocks with probes, but the run has fewer blocks",
+        "use 20 or fewer",
+    );
     check("trials = 0", "trials = 0", "`trials` is 0", "use 1 or more");
 }
 

@@ -129,7 +129,7 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     }
 }
 
-/// Repeats the login with PKCS #1 v1.5. After refusing a login, a stock server closes its listener, either
+/// Repeats the login with PKCS #1 v1.5. A stock server that refuses a login closes its listener, either
 /// briefly or for good. If it stays closed, the original error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {

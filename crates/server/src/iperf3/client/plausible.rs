@@ -24,8 +24,8 @@ struct Claim {
     seconds: f64,
 }
 
-/// Returns a description of each impossible value of a stream or of the CPU usage. Fails if the server claims
-/// to have received more bytes than were sent, or reports more streams than the test has.
+/// Describes each impossible value of a stream or of the CPU usage. Fails if the server claims to have
+/// received more bytes than were sent, or more streams than the test has.
 pub(super) fn check_results(
     there: &mut Results,
     plan: &[PlannedStream],

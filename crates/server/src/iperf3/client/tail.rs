@@ -7,7 +7,6 @@ use workload::{DatagramSample, Direction, EndSeries, StreamEnd, Transport};
 use super::Report;
 
 impl Report {
-    /// Returns the data in [`Self::here`], except that datagrams lost at the end of a stream are counted too.
     #[must_use]
     pub fn settled(&self) -> StreamEnd {
         let mut flows = self.here.measured.flows.clone();
@@ -51,8 +50,8 @@ fn highest(series: &EndSeries) -> i64 {
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// Counts the datagrams that were sent after the highest received number as lost. If fewer were sent than
-/// that number, the number was invalid.
+/// Counts datagrams sent after the highest received number as lost. If fewer were sent than that number, the
+/// number was invalid.
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();

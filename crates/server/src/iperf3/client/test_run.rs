@@ -175,8 +175,8 @@ impl TestRun<'_> {
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
-    /// Returns a direction that ended too early. Receivers never end on their own, and senders only end when
-    /// the test does.
+    /// A direction that ended too early. Receivers never end on their own, and senders only when the test
+    /// does.
     fn closed_direction(
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],

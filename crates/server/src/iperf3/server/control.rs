@@ -29,8 +29,8 @@ const SHORTEST: Nanos = Nanos::from_secs(2);
 /// Milliseconds of silence after which a probe is sent every [`AGAIN`]. With heavy loss towards the client,
 /// most of the probes are lost too.
 const SILENCE: u32 = 1100;
-/// The interval between probes. With 98 % loss in a full queue, it took 12 to 67 probes to get a reply, and
-/// the shortest timeout leaves enough time for that many.
+/// The interval between probes. With 98 % loss in a full queue, it took 12 to 67 probes to get a reply, which
+/// fit into the shortest timeout.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
@@ -45,9 +45,8 @@ impl Control {
         Ok(Self { transport, keepalive: None })
     }
 
-    /// Enables keepalives. A client that only receives sends nothing, and one that has crashed does not close
-    /// its connection. Without keepalives, the server would send the data to the next owner of the client's
-    /// address.
+    /// A client that only receives sends nothing, and one that has crashed does not close its connection.
+    /// Without keepalives, the server would send to the next owner of the client's address.
     pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
         let limit = patience.min(KEEPALIVE).max(SHORTEST);
         sys::socket::set_keepalive(&self.transport.socket, limit.into())?;

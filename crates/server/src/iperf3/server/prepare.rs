@@ -152,8 +152,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// Returns the smallest number of whole messages that adds up to the requested amount, as in iperf3. With UDP
-/// loss or a warm-up, only the client knows when it has received enough.
+/// The smallest number of whole messages that adds up to the requested amount, as in iperf3. With UDP loss or
+/// a warm-up, only the client knows when it has received enough.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
@@ -297,8 +297,8 @@ mod tests {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
 
-    /// If an unknown name reached the kernel, it would look for a module and then fail, and this test would
-    /// see a refusal.
+    /// If an unknown name reached the kernel, it would look for a module first, and this test would see a
+    /// refusal.
     #[test]
     fn never_passes_unknown_congestion_control_to_the_kernel() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");

@@ -20,8 +20,7 @@ use crate::Limits;
 
 const ENDING: Nanos = Nanos::from_secs(3);
 /// The time to wait for the client's reason after a stream has failed. If the client closed its streams, the
-/// server's idle timeout applies instead, because on a lossy path the end message may arrive after the
-/// streams have ended.
+/// idle timeout applies, because the end message may be late on a lossy path.
 const REASON: Nanos = Nanos::from_millis(500);
 /// The minimum number of bytes per idle timeout. A tenth of the requested rate applies instead if it is
 /// lower.

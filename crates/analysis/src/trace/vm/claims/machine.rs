@@ -14,7 +14,7 @@ pub(super) const OUT_OF_QUOTA: Rule = Rule::limit("noisy-host", |vm| throttled(v
 /// The fraction of its runnable time that a thread may wait for a host CPU. Beyond this, all latencies
 /// suffer.
 const CROWDED: f64 = 0.05;
-/// The minimum utilization. The waits of a mostly idle guest go unnoticed.
+/// Waits of a guest with a lower utilization go unnoticed.
 const RUNS: f64 = 0.05;
 /// The maximum fraction of the time that the machine may be throttled.
 const THROTTLED: f64 = 0.01;

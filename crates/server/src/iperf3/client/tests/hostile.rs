@@ -123,7 +123,6 @@ impl Server {
     fn end(&mut self, stops: Stops) {
         match stops {
             Stops::Closing | Stops::Resetting => {
-                // Gives the client time to start.
                 thread::sleep(Duration::from_millis(300));
                 for stream in self.resources.streams.drain(..).filter(|_| stops == Stops::Resetting) {
                     sys::socket::set_linger_zero(&stream).expect("TCP");
