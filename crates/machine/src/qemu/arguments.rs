@@ -2,6 +2,7 @@
 
 use protocol::guest::{CONDUCT, PORT};
 use scenario::{Board, Vm};
+use sys::counted_window::COUNTED;
 use workload::BalloonMethod;
 
 use super::{Qemu, accelerator::Accelerator};
@@ -162,7 +163,7 @@ fn kernel_arguments(Qemu { accelerator, nests, counter, .. }: &Qemu) -> String {
         let khz = if counter.is_some() { Some(COUNTED_TSC_KHZ) } else { sys::tsc::kilohertz() };
         words.extend(khz.map(|khz| format!("tsc_early_khz={khz}")));
     }
-    words.extend(counter.as_ref().map(|_| COUNTED_KERNEL_ARGUMENTS.to_owned()));
+    words.extend(counter.as_ref().map(|_| format!("{COUNTED_KERNEL_ARGUMENTS} {COUNTED}")));
     words.extend(nests.then(|| format!("-- {CONDUCT}")));
     words.join(" ")
 }
