@@ -68,6 +68,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
     }
 
     pub(super) fn begin(&mut self, now: u64) {
+        sys::counted_window::run_until_blocked();
         let begun = self.shared.begin(now);
         self.sampled.begin();
         self.series.begin(begun);
