@@ -32,8 +32,9 @@ const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 const EMULATED_CPU: &str = "EPYC";
 /// Random numbers of the CPU would differ between boots.
 const COUNTED_CPU: &str = "EPYC,-rdrand,-rdseed";
-/// Addresses and hashes that do not differ between boots, real-time threads that are not throttled, socket buffers that do not grow, and neighbours that are
-/// confirmed at once and stay so, because other neighbours have no cached Ethernet header.
+/// Addresses and hashes that do not differ between boots, real-time threads that are not throttled, socket buffers that
+/// do not grow, and neighbours that are confirmed at once and stay so, because other neighbours have no cached Ethernet
+/// header.
 const COUNTED_KERNEL_ARGUMENTS: &str = "nokaslr norandmaps mitigations=off random.trust_cpu=off random.trust_bootloader=off \
      sysctl.kernel.sched_rt_runtime_us=-1 sysctl.net.ipv4.tcp_moderate_rcvbuf=0 sysctl.net.ipv4.tcp_rmem=\"4096 2097152 6291456\" \
      sysctl.net.ipv4.tcp_wmem=\"4096 2097152 2097152\" \
