@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use crate::{measured::number, sandbox};
 
-/// The largest spread of counts, relative to their median. The number of wake-ups differs between short
-/// streams.
-const SCATTER: f64 = 0.01;
+/// The largest spread of counts, relative to their median.
+const SCATTER: f64 = 0.003;
 
 const SCENARIO: &str = r#"schema = 1
 name = "counted"
@@ -36,8 +35,8 @@ baseline = true
 
 [workloads.bulk]
 kind = "stream"
-duration = "1s"
-warmup = "200ms"
+duration = "180ms"
+warmup = "100ms"
 
 [workloads.latency]
 kind = "ping-pong"

@@ -7,7 +7,7 @@ use probe::{CpuReading, SoftnetReading};
 use protocol::{FromAgent, Progress, Token};
 use samples::{CpuThrottling, MachineCpu, SoftnetCounters};
 use sys::clock::monotonic;
-use traffic::{Observer, PROGRESS_EVERY};
+use traffic::{Observer, progress_interval};
 use units::Nanos;
 
 use crate::{refusal::Refusal, replies::Replies};
@@ -59,7 +59,7 @@ impl<'a> Watch<'a> {
     }
 
     pub(crate) fn stalled(&self) -> Nanos {
-        Nanos(self.signs.get().1.saturating_sub(Nanos::from(PROGRESS_EVERY).0))
+        Nanos(self.signs.get().1.saturating_sub(Nanos::from(progress_interval()).0))
     }
 
     fn sign(&self) {

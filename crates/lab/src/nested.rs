@@ -219,7 +219,7 @@ impl Counter {
     fn add_to(&self, trial: &mut Trial) -> Result<(), RunError> {
         let lost =
             || RunError::Inside { reason: format!("no instructions were counted in trial {}", trial.index) };
-        let counted = self.counter.last(&self.symbols).ok_or_else(lost)?;
+        let counted = self.counter.next(&self.symbols).ok_or_else(lost)?;
         trial.instructions = Some(summary(counted));
         trial.warnings.retain(|warning| *warning != ValidityWarning::Emulated);
         Ok(())

@@ -139,6 +139,7 @@ impl<W: Write> Sink for &Outside<W> {
     }
 
     fn trial(&mut self, _: &RunId, trial: &Trial) -> Result<(), ChannelError> {
+        machine::report_counted_window();
         self.send(&FromNestedRun::Trial(Box::new(trial.clone())))
     }
 

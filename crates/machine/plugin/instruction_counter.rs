@@ -1,7 +1,7 @@
-//! A QEMU plugin that counts executed instructions by block of code, and writes the counts of each measured window.
+//! A QEMU plugin that counts executed instructions by block of code, and writes the counts of measured windows.
 //!
-//! A program in the guest marks the window with two NOPs (`sys::counted_window`). The plugin needs one vCPU on one
-//! thread. It has no dependencies, not even `std`, so that it loads with any C library. Declarations:
+//! A program in the guest marks the window with two NOPs, and asks for the counts of the last window with a third
+//! (`sys::counted_window`). The plugin needs one vCPU on one thread. It has no dependencies, not even `std`, so that it loads with any C library. Declarations:
 //! include/qemu/qemu-plugin.h of QEMU 7.2, API version 1.
 #![no_std]
 
@@ -13,6 +13,7 @@ use core::{
 
 const BEGIN: [u8; 8] = *b"\x0f\x1f\x84\x00PLB1";
 const END: [u8; 8] = *b"\x0f\x1f\x84\x00PLB2";
+const REPORT: [u8; 8] = *b"\x0f\x1f\x84\x00PLB3";
 /// The maximum number of blocks. A guest kernel and plumb have fewer than 100,000.
 const SLOTS: usize = 1 << 20;
 
@@ -26,11 +27,21 @@ struct Block {
 struct State {
     blocks: *mut Block,
     used: usize,
+    /// The blocks of the last window, which the next report takes.
+    window: *mut Block,
+    executed: usize,
     output: c_int,
     in_window: bool,
 }
 
-static mut STATE: State = State { blocks: ptr::null_mut(), used: 0, output: -1, in_window: false };
+static mut STATE: State = State {
+    blocks: ptr::null_mut(),
+    used: 0,
+    window: ptr::null_mut(),
+    executed: 0,
+    output: -1,
+    in_window: false,
+};
 
 #[unsafe(no_mangle)]
 pub static qemu_plugin_version: c_int = 1;
@@ -73,12 +84,14 @@ pub unsafe extern "C" fn qemu_plugin_install(
     }
     unsafe {
         let Some(output) = descriptor(*arguments) else { return -1 };
-        let size = SLOTS * size_of::<Block>();
+        let size = 2 * SLOTS * size_of::<Block>();
         let blocks = mmap(ptr::null_mut(), size, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
         if blocks as isize == -1 {
             return -1;
         }
-        STATE = State { blocks: blocks.cast(), used: 0, output, in_window: false };
+        STATE.blocks = blocks.cast();
+        STATE.window = STATE.blocks.add(SLOTS);
+        STATE.output = output;
         qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
     }
     0
@@ -113,10 +126,11 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
                 continue;
             }
             let bytes = slice::from_raw_parts(qemu_plugin_insn_data(instruction), BEGIN.len());
-            if bytes == BEGIN {
-                qemu_plugin_register_vcpu_insn_exec_cb(instruction, begin, 0, ptr::null_mut());
-            } else if bytes == END {
-                qemu_plugin_register_vcpu_insn_exec_cb(instruction, end, 0, ptr::null_mut());
+            let marks: [([u8; 8], ExecutionCallback); 3] = [(BEGIN, begin), (END, end), (REPORT, report)];
+            for (mark, callback) in marks {
+                if bytes == mark {
+                    qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, 0, ptr::null_mut());
+                }
             }
         }
     }
@@ -153,17 +167,30 @@ extern "C" fn begin(_: c_uint, _: *mut c_void) {
     }
 }
 
-/// Writes the number of blocks, then the blocks, as `u64` in the CPU's byte order.
 extern "C" fn end(_: c_uint, _: *mut c_void) {
     unsafe {
         if !STATE.in_window {
             return;
         }
         STATE.in_window = false;
-        let blocks = slice::from_raw_parts(STATE.blocks, SLOTS);
-        let executed = || blocks.iter().filter(|block| block.instructions > 0);
-        send(&(executed().count() as u64));
-        executed().for_each(|block| send(block));
+        STATE.executed = 0;
+        for slot in 0..SLOTS {
+            let block = *STATE.blocks.add(slot);
+            if block.instructions > 0 {
+                *STATE.window.add(STATE.executed) = block;
+                STATE.executed += 1;
+            }
+        }
+    }
+}
+
+/// Writes the number of blocks, then the blocks, as `u64` in the CPU's byte order.
+extern "C" fn report(_: c_uint, _: *mut c_void) {
+    unsafe {
+        let window = slice::from_raw_parts(STATE.window, STATE.executed);
+        STATE.executed = 0;
+        send(&(window.len() as u64));
+        window.iter().for_each(|block| send(block));
     }
 }
 

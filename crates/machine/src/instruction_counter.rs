@@ -18,7 +18,7 @@ use protocol::guest::{GuestSymbols, KernelSymbol};
 use crate::guest::GuestError;
 
 const PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/instruction_counter.so"));
-/// The plugin has written a window before the guest continues, so only this process can delay it.
+/// The plugin has written the counts before the guest reports its trial, so only this process can delay them.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The first address of the kernel's half of the address space.
 const KERNEL: u64 = 1 << 63;
@@ -69,10 +69,11 @@ impl Plugin {
 }
 
 impl InstructionCounter {
-    /// The last window that has ended is that of the trial just reported.
-    pub fn last(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
-        let first = self.windows.recv_timeout(PATIENCE).ok()?;
-        Some(symbols.count(&self.windows.try_iter().last().unwrap_or(first)))
+    /// Counts the window of the next trial. The guest asks for one window per trial, which is empty if none was
+    /// counted.
+    pub fn next(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
+        let window = self.windows.recv_timeout(PATIENCE).ok().filter(|window| !window.is_empty())?;
+        Some(symbols.count(&window))
     }
 }
 

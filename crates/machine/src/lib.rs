@@ -50,6 +50,7 @@ pub use starvation::longest_wait;
 pub use subprocess::Subprocess;
 pub use sys::Error as ProcessError;
 pub use sys::PrivateFolder;
+pub use sys::counted_window::report as report_counted_window;
 
 use std::{env, ffi::OsStr, process::Command, time::Duration};
 

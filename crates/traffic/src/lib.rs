@@ -33,7 +33,7 @@ pub use ends::{Server, run_client};
 pub use entropy::{random_bytes, random_token};
 pub use error::{Error, Result};
 pub use mtu::{Hole, MtuSpec, Passage, find_mtu_hole, probe_mtu, send_packets};
-pub use observer::{FlowId, Observer, PROGRESS_EVERY, Progress};
+pub use observer::{FlowId, Observer, Progress, progress_interval};
 pub use outcome::{Outcome, StreamOutcome};
 pub use refused::RefusalCode;
 pub use spec::{ClientSpec, ServerSpec};

@@ -5,12 +5,17 @@ use std::time::Duration;
 use units::{Bytes, Nanos};
 use workload::{Direction, Interval, PingPongInterval};
 
-pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+/// The interval of progress reports. If instructions are counted, the only report is the last one, because the counts
+/// would include others.
+#[must_use]
+pub fn progress_interval() -> Duration {
+    if sys::counted_window::is_counted() { Duration::from_secs(3600) } else { Duration::from_millis(100) }
+}
 
 /// Events are reported on the thread that waits for the trial to end, never on a measuring thread.
 pub trait Observer {
     fn started(&self) {}
-    /// Called every [`PROGRESS_EVERY`], and again after the last thread has ended.
+    /// Called every [`progress_interval`], and again after the last thread has ended.
     fn progress(&self, _progress: Progress) {}
     /// Called at the end of each interval. A final remainder shorter than half an interval is merged into the
     /// last interval without another call. If the end of the stream is detected late, the end of the last

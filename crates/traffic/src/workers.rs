@@ -17,7 +17,7 @@ use workload::{Interval, PingPongInterval};
 
 use crate::{
     error::{Error, Result},
-    observer::{FlowId, Observer, PROGRESS_EVERY, Progress},
+    observer::{FlowId, Observer, Progress, progress_interval},
     stop::Stop,
 };
 
@@ -240,11 +240,11 @@ fn watch(
     shared: &SharedState<'_>,
     observer: &dyn Observer,
 ) {
-    let started = monotonic();
+    let (started, interval) = (monotonic(), progress_interval());
     let (mut last, mut running) = (started, threads);
     while running > 0 {
         let since = Duration::from_nanos(monotonic() - last);
-        match receiver.recv_timeout(PROGRESS_EVERY.saturating_sub(since)) {
+        match receiver.recv_timeout(interval.saturating_sub(since)) {
             Ok(WorkerEvent::Ended) => running -= 1,
             Ok(WorkerEvent::Interval(flow, interval)) => observer.interval(flow, &interval),
             Ok(WorkerEvent::PingInterval(interval)) => {

@@ -2,6 +2,7 @@
 
 use protocol::guest::{CONDUCT, PORT};
 use scenario::{Board, Vm};
+use sys::counted_window::COUNTED;
 use workload::BalloonMethod;
 
 use super::{Qemu, accelerator::Accelerator};
@@ -31,10 +32,10 @@ const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 const EMULATED_CPU: &str = "EPYC";
 /// Random numbers of the CPU would differ between boots.
 const COUNTED_CPU: &str = "EPYC,-rdrand,-rdseed";
-/// Makes addresses and hashes equal in every boot, stops socket buffers from growing, and confirms neighbours
-/// at once and for good, because other neighbours have no cached Ethernet header.
+/// Makes addresses and hashes equal in every boot, lets real-time threads use the whole CPU, stops socket buffers from
+/// growing, and confirms neighbours at once and for good, because other neighbours have no cached Ethernet header.
 const COUNTED_KERNEL_ARGUMENTS: &str = "nokaslr norandmaps mitigations=off random.trust_cpu=off random.trust_bootloader=off \
-     sysctl.net.ipv4.tcp_moderate_rcvbuf=0 sysctl.net.ipv4.tcp_rmem=\"4096 2097152 6291456\" \
+     sysctl.kernel.sched_rt_runtime_us=-1 sysctl.net.ipv4.tcp_moderate_rcvbuf=0 sysctl.net.ipv4.tcp_rmem=\"4096 2097152 6291456\" \
      sysctl.net.ipv4.tcp_wmem=\"4096 2097152 2097152\" \
      sysctl.net.ipv4.neigh.default.delay_first_probe_time=0 sysctl.net.ipv6.neigh.default.delay_first_probe_time=0 \
      sysctl.net.ipv4.neigh.default.base_reachable_time_ms=86400000 \
@@ -162,7 +163,7 @@ fn kernel_arguments(Qemu { accelerator, nests, counter, .. }: &Qemu) -> String {
         let khz = if counter.is_some() { Some(COUNTED_TSC_KHZ) } else { sys::tsc::kilohertz() };
         words.extend(khz.map(|khz| format!("tsc_early_khz={khz}")));
     }
-    words.extend(counter.as_ref().map(|_| COUNTED_KERNEL_ARGUMENTS.to_owned()));
+    words.extend(counter.as_ref().map(|_| format!("{COUNTED_KERNEL_ARGUMENTS} {COUNTED}")));
     words.extend(nests.then(|| format!("-- {CONDUCT}")));
     words.join(" ")
 }

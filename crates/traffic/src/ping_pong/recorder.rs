@@ -134,8 +134,9 @@ impl<'a> Recorder<'a> {
             self.cut(now);
         }
         if !self.warmup && self.first.is_none() {
-            self.first = Some(from);
-            sys::counted_window::begin();
+            let waited = sys::counted_window::begin(true);
+            self.first = Some(from + waited);
+            self.end += waited;
         }
         if now >= self.progress {
             self.progress = now + TICK.as_nanos() as u64;

@@ -9,6 +9,7 @@ use workload::{EndSeries, SocketFacts};
 use super::{
     GRACE,
     flow::Flow,
+    pace::Pace,
     series::{Reading, Series},
 };
 use crate::{
@@ -41,6 +42,7 @@ pub(super) struct IntervalSampler<'a, S> {
     moved: (u64, u64),
     ran_on: Vec<u32>,
     is_slow: bool,
+    is_paced: bool,
 }
 
 impl<'a, S: Sampled> IntervalSampler<'a, S> {
@@ -61,10 +63,12 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
             moved: (0, 0),
             ran_on: Vec::with_capacity(CPUS),
             is_slow: Duration::from(flow.load.interval) >= TICK,
+            is_paced: Pace::of(flow.load).is_some(),
         }
     }
 
     pub(super) fn begin(&mut self, now: u64) {
+        sys::counted_window::run_until_blocked();
         let begun = self.shared.begin(now);
         self.sampled.begin();
         self.series.begin(begun);
@@ -76,9 +80,10 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
     }
 
     /// Marks the start of the measurement for an instruction counter, once per test.
-    fn mark_window(&self, was_measuring: bool) {
+    fn mark_window(&mut self, was_measuring: bool) {
         if self.is_first_sender() && !was_measuring && self.series.measured_from().is_some() {
-            sys::counted_window::begin();
+            // A paced sender would catch up.
+            self.series.delay_measurement(sys::counted_window::begin(!self.is_paced));
         }
     }
 
@@ -133,11 +138,10 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
 
     #[cold]
     fn awake(&mut self, now: u64) -> Result<()> {
-        let ended = now >= self.series.boundary();
+        let (ended, was_measuring) = (now >= self.series.boundary(), self.series.measured_from().is_some());
         if ended {
-            let (reading, was_measuring) = (self.sampled.sample(), self.series.measured_from().is_some());
+            let reading = self.sampled.sample();
             self.series.cut(now, reading);
-            self.mark_window(was_measuring);
         }
         if now >= self.progress || (ended && self.is_slow) {
             self.progress = now + TICK.as_nanos() as u64;
@@ -148,6 +152,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
             }
             self.shared.check()?;
         }
+        self.mark_window(was_measuring);
         self.wake = self.progress.min(self.series.boundary());
         Ok(())
     }

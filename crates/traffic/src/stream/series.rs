@@ -91,6 +91,12 @@ impl Series {
         self.boundary = self.next_boundary(end);
     }
 
+    /// Delays the start of the interval that has just begun, which is the first of the measurement.
+    pub(super) fn delay_measurement(&mut self, by: u64) {
+        self.start += by;
+        self.measured = self.measured.map(|from| from + by);
+    }
+
     /// Ends the series. Counts of intervals that ended after `now` are added to the last interval that
     /// started before it. A remainder shorter than half an interval is merged into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {

@@ -1,11 +1,15 @@
 //! Plans a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
+use units::Nanos;
 use workload::{Direction, Placement, Schedule, WorkloadSettings};
 
 use crate::failure::Misuse;
 
-/// Lets every end run on the only CPU. Fails if part of the plan cannot be counted.
+/// Longer than any trial, because the counts would include reports of intervals.
+const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
+
+/// Lets every end run on the only CPU and report once. Fails if part of the plan cannot be counted.
 pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
     let refused = |what| {
         Err(Misuse::new(format!("cannot count instructions: {what}")).hint(
@@ -28,6 +32,11 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
             ));
         }
         result.placement = Placement::Free;
+        match &mut result.load {
+            WorkloadSettings::Stream(settings) => settings.interval = WHOLE_TRIAL,
+            WorkloadSettings::PingPong(settings) => settings.interval = WHOLE_TRIAL,
+            _ => {}
+        }
     }
     Ok(())
 }
