@@ -179,8 +179,18 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "last_lines_of_client_and_ping_name_the_cause_that_their_machine_shows",
-        needs: &[ROOT, Need::Program("iperf3", "iperf3"), Need::Program("sockperf", "sockperf")],
+        needs: &[ROOT, IPERF3, Need::Program("sockperf", "sockperf")],
         test: fault_clients::last_lines_name_the_cause,
+    },
+    Case {
+        name: "last_lines_of_client_and_ping_name_the_cpu_limit_of_their_cgroup",
+        needs: &[
+            ROOT,
+            IPERF3,
+            Need::Program("sockperf", "sockperf"),
+            fault_clients::CPU_LIMITS,
+        ],
+        test: fault_clients::last_lines_name_the_cpu_limit,
     },
     Case {
         name: "path_that_cannot_carry_the_workload_is_the_answer",

@@ -6,6 +6,7 @@ mod below_expected;
 mod bimodal;
 mod black_hole;
 pub(crate) mod buffer_limited;
+mod conntrack_full;
 mod contamination;
 mod cpu_per_byte;
 pub(crate) mod cpu_throttled;
@@ -126,6 +127,7 @@ pub(crate) const ALL: &[Rule] = &[
     cpu_throttled::RULE,
     lost_checksum::RULE,
     snat_ports::RULE,
+    conntrack_full::RULE,
     policed_port::RULE,
     backlog_drops::RULE,
     qdisc_drops::RULE,

@@ -85,8 +85,8 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "snat-ports",
-        triggers: || watched::refused(4, 0),
-        spares: || watched::refused(0, 4),
+        triggers: || watched::refused(4, 0, 0),
+        spares: || watched::refused(0, 4, 4),
         severity: Serious,
         says: &[
             "Source NAT on b uses up its 16 ports",
@@ -97,9 +97,21 @@ pub(super) const CASES: &[Case] = &[
         change: None,
     },
     Case {
+        rule: "conntrack-full",
+        triggers: || watched::refused(0, 4, 0),
+        spares: || watched::refused(4, 0, 4),
+        severity: Serious,
+        says: &[
+            "The connection tracking table of b is full",
+            "1024 connections are tracked",
+            "net.netfilter.nf_conntrack_max  # in b",
+        ],
+        change: None,
+    },
+    Case {
         rule: "lost-checksum",
-        triggers: || watched::refused(0, 4),
-        spares: || watched::refused(4, 0),
+        triggers: || watched::refused(0, 0, 4),
+        spares: || watched::refused(4, 4, 0),
         severity: Serious,
         says: &["b receives packets with wrong TCP or UDP checksums", "4", "ethtool -K eth0 tx off  # in a"],
         change: None,
