@@ -2,67 +2,14 @@
 
 use std::fmt::Write as _;
 
-use plumb_tests::{OtherWork, Sandbox};
 use serde_json::Value;
 
-use crate::sandbox;
+use crate::{
+    fault_labs::{Draw, Lab},
+    sandbox,
+};
 
-const CAUSES: [&str; 7] = [
-    "black-hole",
-    "cpu-throttled",
-    "lost-checksum",
-    "policed-port",
-    "qdisc-drops",
-    "shaped-port",
-    "snat-ports",
-];
 const TRIALS: u32 = 6;
-const SWITCHED: &str = r#"
-hosts.client = {}
-hosts.switch = {}
-hosts.server = {}
-wires.up = { between = ["client:eth0", "switch:p1"], addresses = ["198.18.0.1/24", "none"] }
-wires.down = { between = ["switch:p2", "server:eth0"], addresses = ["none", "198.18.0.2/24"] }
-bridges.br0 = { host = "switch", ports = ["p1", "p2"] }
-vxlans.vx0.vni = 7
-vxlans.vx0.members.client = { over = "eth0", address = "198.18.9.1/24" }
-vxlans.vx0.members.server = { over = "eth0", address = "198.18.9.2/24" }
-"#;
-/// The second wire has a smaller MTU than the tunnel, so the router sends ICMP errors.
-const ROUTED: &str = r#"
-hosts.client = {}
-hosts.router = {}
-hosts.server = {}
-wires.up = { between = ["client:eth0", "router:eth0"], addresses = ["198.18.0.1/24", "198.18.0.2/24"] }
-wires.down = { between = ["router:eth1", "server:eth0"], addresses = ["198.18.1.1/24", "198.18.1.2/24"], mtu = 1300 }
-"#;
-const BY_WIRE: &str = r#"
-routes = [
-    { host = "client", to = "198.18.1.0/24", via = "198.18.0.2" },
-    { host = "server", to = "198.18.0.0/24", via = "198.18.1.1" },
-]
-"#;
-const BY_TUNNEL: &str = r#"
-routes = [
-    { host = "client", to = "198.18.1.0/24", via = "198.18.9.2" },
-    { host = "server", to = "198.18.9.0/24", via = "198.18.1.1" },
-]
-vxlans.vx0.vni = 7
-vxlans.vx0.members.client = { over = "eth0", address = "198.18.9.1/24" }
-vxlans.vx0.members.router = { over = "eth0", address = "198.18.9.2/24" }
-"#;
-
-struct Draw(u64);
-
-impl Draw {
-    /// Xorshift64.
-    fn from(&mut self, range: std::ops::Range<u64>) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        range.start + self.0 % (range.end - range.start)
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -157,23 +104,8 @@ impl Cell {
         Fault { table, device, causes, says, streams }
     }
 
-    fn lab(self) -> String {
-        match (self.is_routed(), self.tunnel) {
-            (false, _) => SWITCHED.to_owned(),
-            (true, false) => format!("{ROUTED}{BY_WIRE}"),
-            (true, true) => format!("{ROUTED}{BY_TUNNEL}"),
-        }
-    }
-
-    fn path(self) -> &'static str {
-        match (self.is_routed(), self.tunnel) {
-            (false, false) => "from = \"client:eth0\", to = \"server:eth0\", layers = [\"wire\", \"bridge\"]",
-            (false, true) => {
-                "from = \"client:vx0\", to = \"server:vx0\", layers = [\"vxlan\", \"wire\", \"bridge\"]"
-            }
-            (true, false) => "from = \"client:eth0\", to = \"server:eth0\", layers = [\"wire\"]",
-            (true, true) => "from = \"client:vx0\", to = \"server:eth0\", layers = [\"vxlan\", \"wire\"]",
-        }
+    fn lab(self) -> Lab {
+        Lab { routed: self.is_routed(), tunnel: self.tunnel, mtus: [1500, 1300], rate: None }
     }
 
     fn workload(self, streams: u64) -> String {
@@ -191,9 +123,9 @@ impl Cell {
     }
 }
 
-pub(crate) fn draw(seed: u64, cells: usize, sound: usize) {
+pub(crate) fn names_faults(seed: u64, cells: usize) {
     println!("  SEED={seed}");
-    let mut draw = Draw(seed.max(1));
+    let mut draw = Draw::of(seed);
     let mut table = Cell::all();
     let mut wrong = String::new();
     for number in 0..cells {
@@ -210,10 +142,6 @@ pub(crate) fn draw(seed: u64, cells: usize, sound: usize) {
     }
     let right = cells - wrong.lines().filter(|line| line.starts_with("Cell")).count();
     println!("  {right} of {cells} cells are right");
-    for _ in 0..sound {
-        names_no_cause(&mut draw);
-    }
-    println!("  {sound} runs without a fault name none");
     assert!(right * 28 >= cells * 27, "SEED={seed}: {right} of {cells} are right\n{wrong}");
 }
 
@@ -224,7 +152,7 @@ fn examine(cell: Cell, fault: &Fault) -> Result<(), String> {
         fault.device
     );
     let faults = format!("faults.x = {{ {} }}\n{factor}", fault.table);
-    measure(&sandbox, &scenario(&cell.lab(), cell.path(), &cell.workload(fault.streams), &faults));
+    cell.lab().measure(&sandbox, &cell.workload(fault.streams), &faults, TRIALS);
     let sandbox = sandbox.as_undisturbed(forget_fault);
     let findings = sandbox.findings("latest");
     let why = causes(&findings["verdict"]);
@@ -262,37 +190,4 @@ fn forget_fault(record: &mut Value) {
     {
         assert!(!rest.contains(kind), "the record still describes the fault: {rest}");
     }
-}
-
-fn names_no_cause(draw: &mut Draw) {
-    let cell = Cell {
-        kind: KINDS[draw.from(0..KINDS.len() as u64) as usize],
-        tunnel: draw.from(0..2) == 0,
-        ping: draw.from(0..2) == 0,
-    };
-    let sandbox = sandbox();
-    let _busy = OtherWork::on_cpus(draw.from(0..3) as usize, sandbox.home());
-    let factor = if cell.tunnel {
-        "factors.f = { vary = \"offload\", devices = [\"client:vx0\"], values = [\"on\", \"off\"] }"
-    } else {
-        "factors.f = { vary = \"offload\", devices = [\"client:eth0\"], values = [\"on\", \"off\"] }"
-    };
-    measure(&sandbox, &scenario(&cell.lab(), cell.path(), &cell.workload(1), factor));
-    let findings = sandbox.as_undisturbed(|_| ()).findings("latest");
-    let all = findings["findings"].as_array().expect("findings").iter();
-    let named: Vec<&Value> = all.filter(|found| CAUSES.iter().any(|cause| found["id"] == *cause)).collect();
-    assert!(named.is_empty(), "{cell:?}: {named:#?}");
-}
-
-fn scenario(lab: &str, path: &str, workload: &str, factor: &str) -> String {
-    format!(
-        "schema = 1\nname = \"cell\"\ntitle = \"A cell of the table of faults\"\n{lab}\n\
-         paths.path = {{ {path}, baseline = true }}\nworkloads.load = {{ {workload} }}\n{factor}\n\
-         schedule = {{ trials = {TRIALS} }}\n"
-    )
-}
-
-fn measure(sandbox: &Sandbox, scenario: &str) {
-    let file = sandbox.file("cell.toml", scenario);
-    let _ = sandbox.succeed(&["run", &file, "--probe", "none"]);
 }

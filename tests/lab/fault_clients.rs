@@ -1,56 +1,67 @@
 //! `plumb client` and `plumb ping` against stock servers, over faults.
 
-use plumb_tests::{Sandbox, wait_until};
+use std::{fs, path::PathBuf};
+
+use plumb_tests::{Need, Sandbox, wait_until};
 
 use crate::{PATIENCE, sandbox};
 
-const LAB: &str = r#"
-schema = 1
-name = "faulty"
-title = "A switch with a fault"
+const SWITCH: &str = r#"
 hosts.client = {}
 hosts.switch = {}
 hosts.server = {}
 wires.up = { between = ["client:eth0", "switch:p1"], addresses = ["198.18.0.1/24", "none"] }
 wires.down = { between = ["switch:p2", "server:eth0"], addresses = ["none", "198.18.0.2/24"] }
 bridges.br0 = { host = "switch", ports = ["p1", "p2"] }
-paths.wire = { from = "client", to = "server", layers = ["wire", "bridge"], baseline = true }
-workloads.load = { kind = "stream" }
+paths.path = { from = "client", to = "server", layers = ["wire", "bridge"], baseline = true }
+"#;
+const ROUTER: &str = r#"
+hosts.client = {}
+hosts.router = {}
+hosts.server = {}
+wires.up = { between = ["client:eth0", "router:eth0"], addresses = ["198.18.1.1/24", "198.18.1.2/24"] }
+wires.down = { between = ["router:eth1", "server:eth0"], addresses = ["198.18.0.1/24", "198.18.0.2/24"], mtu = 1400 }
+routes = [
+    { host = "client", to = "198.18.0.0/24", via = "198.18.1.2" },
+    { host = "server", to = "198.18.1.0/24", via = "198.18.0.1" },
+]
+paths.path = { from = "client", to = "server", layers = ["wire"], baseline = true }
 "#;
 const STREAM: &str = "client 198.18.0.2 -t 2 -C cubic";
 const PING: &str = "ping 198.18.0.2 --sockperf -t 2";
+const PING_OF_1450: &str = "ping 198.18.0.2 --sockperf -t 2 -m 1450";
 
 /// They end by themselves.
 const SERVERS: &str = "timeout 20 iperf3 -s & timeout 20 sockperf server & wait";
 
-const CASES: &[(&str, &str, &str, &str)] = &[
-    (
-        "kind = \"queue-limit\", rate = \"20Mbit/s\", queue = \"256KiB\"",
-        "client:eth0",
-        STREAM,
-        "of eth0 (tbf)",
-    ),
-    (
-        "kind = \"policed-port\", rate = \"20Mbit/s\"",
-        "client:eth0",
-        "client 198.18.0.2 -t 2 -R",
-        "20.0 Mbit/s",
-    ),
-    ("kind = \"mtu-hole\", mtu = 1400", "switch:p2", STREAM, "The stream stopped after"),
-    ("kind = \"mtu-hole\", mtu = 1400", "switch:p2", "ping 198.18.0.2 --sockperf -t 2 -m 1450", "1372 bytes"),
-    (
-        "kind = \"policed-port\", rate = \"20Mbit/s\"",
-        "client:eth0",
-        "ping 198.18.0.2 --sockperf -t 2 -m 1400",
-        "20.0 Mbit/s",
-    ),
-    ("kind = \"queue-limit\", rate = \"1Mbit/s\", queue = \"128KiB\"", "client:eth0", PING, "of eth0 (tbf)"),
+const MTU_HOLE: &str = "kind = \"mtu-hole\", mtu = 1400";
+const ICMP_HOLE: &str = "kind = \"icmp-hole\"";
+const POLICER: &str = "kind = \"policed-port\", rate = \"20Mbit/s\"";
+const QUEUE: &str = "kind = \"queue-limit\", rate = \"20Mbit/s\", queue = \"256KiB\"";
+const SLOW_QUEUE: &str = "kind = \"queue-limit\", rate = \"1Mbit/s\", queue = \"128KiB\"";
+
+/// Lab, fault, its device, command, part of the last lines.
+const CASES: &[(&str, &str, &str, &str, &str)] = &[
+    (SWITCH, QUEUE, "client:eth0", STREAM, "of eth0 (tbf)"),
+    (SWITCH, SLOW_QUEUE, "client:eth0", PING, "of eth0 (tbf)"),
+    (SWITCH, POLICER, "client:eth0", "client 198.18.0.2 -t 2 -R", "20.0 Mbit/s"),
+    (SWITCH, POLICER, "client:eth0", "ping 198.18.0.2 --sockperf -t 2 -m 1400", "20.0 Mbit/s"),
+    (SWITCH, MTU_HOLE, "switch:p2", STREAM, "The stream stopped after"),
+    (SWITCH, MTU_HOLE, "switch:p2", PING_OF_1450, "1372 bytes"),
+    (ROUTER, ICMP_HOLE, "router:eth0", STREAM, "The stream stopped after"),
+    (ROUTER, ICMP_HOLE, "router:eth0", PING_OF_1450, "1372 bytes"),
 ];
+
+/// The program creates no cgroup for commands in a lab, so these tests do. They use version 1.
+const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
+pub(crate) const CPU_LIMITS: Need =
+    Need::File("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "cgroups of version 1 with CPU limits");
 
 pub(crate) fn last_lines_name_the_cause() {
     let mut wrong = Vec::new();
-    for (fault, device, command, says) in CASES {
-        let printed = printed(&sandbox(), fault, device, command);
+    for (lab, fault, device, command, says) in CASES {
+        let faults = format!("faults.x = {{ {fault} }}\ndevices.\"{device}\".fault = \"x\"\n");
+        let printed = printed(&sandbox(), &format!("{lab}{faults}"), command, None);
         println!("  {fault} at {device}, {command}:\n{}", last_lines(&printed));
         if !printed.contains(says) {
             wrong.push(format!("{fault}, {command}: `{says}` is not in:\n{printed}"));
@@ -59,16 +70,47 @@ pub(crate) fn last_lines_name_the_cause() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn printed(sandbox: &Sandbox, fault: &str, device: &str, command: &str) -> String {
-    let faults = format!("faults.x = {{ {fault} }}\ndevices.\"{device}\".fault = \"x\"\n");
-    let _ = sandbox.succeed(&["lab", "up", &sandbox.file("faulty.toml", &format!("{LAB}{faults}"))]);
+pub(crate) fn last_lines_name_the_cpu_limit() {
+    for command in [STREAM, PING] {
+        let limited = LimitedCgroup::new();
+        let printed = printed(&sandbox(), SWITCH, command, Some(&limited));
+        println!("  CPU limit of the client, {command}:\n{}", last_lines(&printed));
+        assert!(printed.contains("The client used up its CPU quota in"), "{printed}");
+    }
+}
+
+struct LimitedCgroup(PathBuf);
+
+impl LimitedCgroup {
+    fn new() -> Self {
+        let group = PathBuf::from(CPU_CGROUPS).join(format!("plumb-test-{}", std::process::id()));
+        fs::create_dir(&group).expect("root may create cgroups");
+        for (file, microseconds) in [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "5000")] {
+            fs::write(group.join(file), microseconds).expect("a file of the kernel");
+        }
+        Self(group)
+    }
+}
+
+impl Drop for LimitedCgroup {
+    fn drop(&mut self) {
+        let _ = wait_until(PATIENCE, || fs::remove_dir(&self.0).is_ok());
+    }
+}
+
+fn printed(sandbox: &Sandbox, lab: &str, command: &str, limited: Option<&LimitedCgroup>) -> String {
+    let scenario = format!(
+        "schema = 1\nname = \"faulty\"\ntitle = \"A fault\"\n{lab}\nworkloads.load = {{ kind = \"stream\" }}\n"
+    );
+    let _ = sandbox.succeed(&["lab", "up", &sandbox.file("faulty.toml", &scenario)]);
     let servers = ["lab", "shell", "server", "--", "sh", "-c", SERVERS];
     let mut servers = sandbox.start(&servers);
     let listening = || sandbox.inside("server", &["ss", "-Hlntu"]).lines().count() >= 2;
     assert!(wait_until(PATIENCE, listening), "the servers listen");
-    let arguments: Vec<&str> = command.split(' ').collect();
-    let within = [&["lab", "shell", "client", "--", env!("CARGO_BIN_EXE_plumb")], &arguments[..]].concat();
-    let output = sandbox.plumb(&within);
+    let join = limited.map(|group| format!("echo 0 > {}/cgroup.procs; ", group.0.display()));
+    let join = join.unwrap_or_default();
+    let typed = format!("{join}exec {} {command}", env!("CARGO_BIN_EXE_plumb"));
+    let output = sandbox.plumb(&["lab", "shell", "client", "--", "sh", "-c", &typed]);
     let _ = sandbox.plumb(&["lab", "down"]);
     let _ = (servers.kill(), servers.wait());
     output.out + &output.err

@@ -15,6 +15,7 @@ mod evidence;
 mod families;
 mod fault_cells;
 mod fault_clients;
+mod fault_labs;
 mod faults;
 mod faults_ipv6;
 mod hint;
@@ -25,6 +26,7 @@ mod packets;
 mod probed;
 mod shared_store;
 mod watch;
+mod without_faults;
 
 const ROOT: Need = Need::Root;
 const USERS: Need = Need::OtherUsers;
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
     run(CASES)
 }
 
-/// Draws three different faults.
+/// Draws three different faults, and a bounded and an unlimited stream.
 const CELL_SEED: u64 = 7;
 
 const CASES: &[Case] = &[
@@ -168,12 +170,22 @@ const CASES: &[Case] = &[
     Case {
         name: "verdict_gives_the_cause_of_faults_drawn_from_a_table",
         needs: &[ROOT],
-        test: || fault_cells::draw(CELL_SEED, 3, 1),
+        test: || fault_cells::names_faults(CELL_SEED, 3),
+    },
+    Case {
+        name: "runs_without_a_fault_name_none",
+        needs: &[ROOT],
+        test: || without_faults::name_no_cause(CELL_SEED, 3),
     },
     Case {
         name: "last_lines_of_client_and_ping_name_the_cause_that_their_machine_shows",
-        needs: &[ROOT, Need::Program("iperf3", "iperf3"), Need::Program("sockperf", "sockperf")],
+        needs: &[ROOT, IPERF3, Need::Program("sockperf", "sockperf")],
         test: fault_clients::last_lines_name_the_cause,
+    },
+    Case {
+        name: "last_lines_of_client_and_ping_name_the_cpu_limit_of_their_cgroup",
+        needs: &[ROOT, IPERF3, Need::Program("sockperf", "sockperf"), fault_clients::CPU_LIMITS],
+        test: fault_clients::last_lines_name_the_cpu_limit,
     },
     Case {
         name: "path_that_cannot_carry_the_workload_is_the_answer",

@@ -9,6 +9,8 @@ mod ends;
 mod equal;
 #[path = "../lab/fault_cells.rs"]
 mod fault_cells;
+#[path = "../lab/fault_labs.rs"]
+mod fault_labs;
 mod hostile_peers;
 mod kernels;
 mod kills;
@@ -20,6 +22,8 @@ mod steps;
 mod stops;
 mod store_faults;
 mod storm;
+#[path = "../lab/without_faults.rs"]
+mod without_faults;
 mod writers;
 
 use std::{process::ExitCode, time::SystemTime};
@@ -38,9 +42,14 @@ const CASES: &[Case] = &[
         test: neighbours::quick_under_loops,
     },
     Case {
-        name: "verdict_gives_the_cause_in_27_of_28_cells_and_none_without_a_fault",
+        name: "verdict_gives_the_cause_in_27_of_28_cells",
         needs: &[Need::Root],
-        test: || fault_cells::draw(seed().into(), rounds(28), rounds(50)),
+        test: || fault_cells::names_faults(seed().into(), rounds(28)),
+    },
+    Case {
+        name: "fifty_runs_without_a_fault_name_none",
+        needs: &[Need::Root],
+        test: || without_faults::name_no_cause(seed().into(), rounds(50)),
     },
     Case {
         name: "stores_no_trial_with_a_stopped_agent",

@@ -77,6 +77,7 @@ fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.translated = either(known.translated, more.translated, u64::saturating_add);
     known.nat_ports = known.nat_ports.or(more.nat_ports);
     known.insert_failed = known.insert_failed.saturating_add(more.insert_failed);
+    known.table_full = known.table_full.saturating_add(more.table_full);
     known.checksum_errors = known.checksum_errors.saturating_add(more.checksum_errors);
 }
 

@@ -75,6 +75,7 @@ fn host(before: &HostCounters, after: &HostCounters) -> HostCounters {
         translated: after.translated.zip(before.translated).map(|(after, before)| passed(after, before)),
         nat_ports: after.nat_ports,
         insert_failed: passed(after.insert_failed, before.insert_failed),
+        table_full: passed(after.table_full, before.table_full),
         checksum_errors: passed(after.checksum_errors, before.checksum_errors),
     }
 }

@@ -87,6 +87,10 @@ pub struct HostCounters {
     /// Packets of connections that could not be tracked, e.g. for lack of a NAT port (`insert_failed` of nf_conntrack).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub insert_failed: u64,
+    /// Packets of new connections that did not fit into the connection tracking table (`drop` of nf_conntrack beyond
+    /// `insert_failed`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub table_full: u64,
     /// Packets with a wrong TCP or UDP checksum (`InCsumErrors`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub checksum_errors: u64,
@@ -102,7 +106,7 @@ impl PathCounters {
 impl HostCounters {
     #[must_use]
     pub const fn has_refused(&self) -> bool {
-        self.insert_failed > 0 || self.checksum_errors > 0
+        self.insert_failed > 0 || self.table_full > 0 || self.checksum_errors > 0
     }
 }
 

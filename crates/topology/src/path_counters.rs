@@ -79,19 +79,23 @@ fn hosts_of(namespaces: &Namespaces, gateways: &[Gateway], wanted: &[DeviceRef])
 
 fn protocol_counters() -> HostCounters {
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    let tracking = read(TRACKING);
+    let [insert_failed, dropped] = ["insert_failed", "drop"].map(|name| sum_of(name, &tracking));
     HostCounters {
         tracked: read(TRACKED).trim().parse().ok(),
-        insert_failed: insert_failed(&read(TRACKING)),
+        insert_failed,
+        // `nf_ct_resolve_clash` in net/netfilter/nf_conntrack_core.c counts a packet as both.
+        table_full: dropped.saturating_sub(insert_failed),
         checksum_errors: PROTOCOLS.iter().map(|file| checksum_errors(&read(file))).sum(),
         ..HostCounters::default()
     }
 }
 
 /// Sums hexadecimal numbers, one line per CPU.
-fn insert_failed(table: &str) -> u64 {
+fn sum_of(counter: &str, table: &str) -> u64 {
     let mut lines = table.lines();
-    let names = lines.next().unwrap_or_default().split_whitespace();
-    let Some(column) = names.into_iter().position(|name| name == "insert_failed") else { return 0 };
+    let mut names = lines.next().unwrap_or_default().split_whitespace();
+    let Some(column) = names.position(|name| name == counter) else { return 0 };
     let count = |line: &str| u64::from_str_radix(line.split_whitespace().nth(column)?, 16).ok();
     lines.filter_map(count).sum()
 }
@@ -173,8 +177,8 @@ mod tests {
     fn sums_failures_of_all_cpus_and_protocols() {
         let tracking =
             "entries found insert_failed drop\n00000002 00000000 0000000a 00000001\n0 0 00000010 0\n";
-        assert_eq!(insert_failed(tracking), 26);
-        assert_eq!(insert_failed(""), 0, "without connection tracking");
+        assert_eq!((sum_of("insert_failed", tracking), sum_of("drop", tracking)), (26, 1));
+        assert_eq!(sum_of("drop", ""), 0, "without connection tracking");
         let snmp = "Icmp: InMsgs InCsumErrors\nIcmp: 9 9\nTcp: InErrs InCsumErrors\nTcp: 7 3\n\
                     Udp: InCsumErrors MemErrors\nUdp: 4 9\nUdpLite: InCsumErrors MemErrors\nUdpLite: 9 9\n";
         assert_eq!(checksum_errors(snmp), 7);

@@ -88,8 +88,8 @@ pub(super) mod tests {
     use crate::rules::tests::{Case, watched};
 
     pub(in crate::rules) const CASE: Case = Case {
-        triggers: || watched::refused(0, 4),
-        spares: || watched::refused(4, 0),
+        triggers: || watched::refused(0, 0, 4),
+        spares: || watched::refused(4, 4, 0),
         severity: Severity::Serious,
         says: &["b receives packets with wrong TCP or UDP checksums", "4", "ethtool -K eth0 tx off  # in a"],
         change: None,

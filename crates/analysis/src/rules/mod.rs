@@ -6,6 +6,7 @@ mod below_expected;
 mod bimodal;
 mod black_hole;
 pub(crate) mod buffer_limited;
+mod conntrack_full;
 mod contamination;
 mod cpu_per_byte;
 pub(crate) mod cpu_throttled;
@@ -135,6 +136,7 @@ rules! {
     cpu_throttled,
     lost_checksum,
     snat_ports,
+    conntrack_full,
     policed_port,
     backlog_drops,
     qdisc_drops,

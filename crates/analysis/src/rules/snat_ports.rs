@@ -64,8 +64,8 @@ pub(super) mod tests {
     use crate::rules::tests::{Case, watched};
 
     pub(in crate::rules) const CASE: Case = Case {
-        triggers: || watched::refused(4, 0),
-        spares: || watched::refused(0, 4),
+        triggers: || watched::refused(4, 0, 0),
+        spares: || watched::refused(0, 4, 4),
         severity: Severity::Serious,
         says: &[
             "Source NAT on b uses up its 16 ports",

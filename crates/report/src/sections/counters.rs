@@ -143,6 +143,7 @@ fn host(host: &HostCounters) -> Option<Text> {
     let translated = host.translated.map(|it| format!("{} packets with address translation", grouped(it)));
     let refused = [
         (host.insert_failed, "packets dropped because their connection could not be tracked"),
+        (host.table_full, "packets dropped because the connection tracking table was full"),
         (host.checksum_errors, "packets with a wrong checksum"),
     ];
     let refused = refused.into_iter().filter(|(packets, _)| *packets > 0);

@@ -265,3 +265,30 @@ fn without_root(device: &Device) -> MessageBuilder {
     message.append(&TcMsg::new().with_ifindex(device.index.cast_signed()).with_parent(tc_handle::ROOT));
     message
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+
+    /// The message's option TCA_OPTIONS starts with the `struct tc_netem_qopt` (linux/pkt_sched.h): latency in
+    /// ticks of 64 ns, limit, and loss as a fraction of 2^32.
+    fn netem(fault: Fault) -> [u32; 3] {
+        let config = qdisc(fault).expect("the fault has a queueing discipline");
+        assert_eq!(config.kind(), "netem");
+        let mut message = MessageBuilder::new(NlMsgType::RTM_NEWQDISC, NLM_F_REQUEST);
+        let header = message.len();
+        config.write_options(&mut message).expect("the options are valid");
+        let options = &message.finish()[header..];
+        [0, 4, 8].map(|offset| read_back::u32_at(&options[offset..]).expect("a number"))
+    }
+
+    #[test]
+    fn delays_and_loses_packets_with_netem() {
+        let [latency, _, loss] = netem(Fault::PacketDelay { delay: Nanos::from_millis(20) });
+        assert_eq!((latency, loss), (20_000_000 / 64, 0));
+        let [latency, _, loss] = netem(Fault::PacketLoss { per_million: 10_000 });
+        assert_eq!((latency, loss / 1000), (0, u32::MAX / 100 / 1000));
+    }
+}

@@ -162,12 +162,14 @@ pub(in crate::rules) fn policed(dropped: u64) -> Fixture {
 }
 
 /// A host refused the packets of the only attempt.
-pub(in crate::rules) fn refused(insert_failed: u64, checksum_errors: u64) -> Fixture {
+pub(in crate::rules) fn refused(insert_failed: u64, table_full: u64, checksum_errors: u64) -> Fixture {
     let mut run = black_hole(None);
     let host = HostCounters {
         host: "b".into(),
+        tracked: Some(1024),
         nat_ports: Some([40_000, 40_015]),
         insert_failed,
+        table_full,
         checksum_errors,
         ..HostCounters::default()
     };

@@ -1,0 +1,99 @@
+//! Checks that runs without a fault name no fault as a cause.
+
+use std::fmt::Write as _;
+
+use plumb_tests::OtherWork;
+use serde_json::Value;
+
+use crate::{
+    fault_labs::{Draw, Lab},
+    sandbox,
+};
+
+const CAUSES: [&str; 9] = [
+    "backlog-drops",
+    "black-hole",
+    "cpu-throttled",
+    "lost-checksum",
+    "policed-port",
+    "qdisc-drops",
+    "shaped-port",
+    "snat-ports",
+    "stalled",
+];
+const TRIALS: u32 = 3;
+
+struct Drawn {
+    lab: Lab,
+    workload: &'static str,
+    factor: String,
+    loops: usize,
+}
+
+/// These leave room at each of `RATES`. The last two use as much of a link as there is.
+const WORKLOADS: [&str; 8] = [
+    "kind = \"stream\", rate = \"5Mbit/s\", message = \"4KiB\"",
+    "kind = \"stream\", transport = \"udp\", rate = \"5Mbit/s\", message = 1200",
+    "kind = \"ping-pong\"",
+    "kind = \"ping-pong\", message = 1380",
+    "kind = \"ping-pong\", transport = \"tcp\", message = 4000, waiting = \"spin\"",
+    "kind = \"connect\", clients = 4",
+    "kind = \"stream\", warmup = \"100ms\"",
+    "kind = \"stream\", warmup = \"100ms\", streams = 4, direction = \"reverse\"",
+];
+const RATES: [&str; 3] = ["20Mbit/s", "200Mbit/s", "2Gbit/s"];
+
+impl Drawn {
+    fn from(draw: &mut Draw) -> Self {
+        let workload = draw.one_of(&WORKLOADS);
+        let is_bounded = !WORKLOADS[6..].contains(&workload);
+        let mut lab = Lab {
+            routed: draw.one_of(&[false, true]),
+            tunnel: draw.one_of(&[false, true]),
+            mtus: [draw.one_of(&[1400, 1500, 9000]), 0],
+            rate: is_bounded.then(|| draw.one_of(&RATES)).filter(|_| draw.one_of(&[false, true])),
+        };
+        lab.mtus[1] = draw.one_of(&[1300, 1400, 1500, lab.mtus[0]]);
+        let factor = match draw.from(0..3) {
+            0 => String::new(),
+            1 => vary(&lab, "offload", "\"on\", \"off\""),
+            _ => vary(&lab, "gro", "\"on\", \"off\""),
+        };
+        Self { lab, workload, factor, loops: draw.from(0..4) as usize }
+    }
+}
+
+fn vary(lab: &Lab, setting: &str, values: &str) -> String {
+    format!(
+        "factors.f = {{ vary = \"{setting}\", devices = [\"{}\"], values = [{values}] }}",
+        lab.client_device()
+    )
+}
+
+pub(crate) fn name_no_cause(seed: u64, runs: usize) {
+    println!("  SEED={seed}");
+    let mut draw = Draw::of(seed);
+    let mut wrong = String::new();
+    for number in 0..runs {
+        let drawn = Drawn::from(&mut draw);
+        let named = causes(&drawn);
+        let Drawn { lab, workload, factor, loops } = drawn;
+        let run = format!("{number} {lab:?}, {workload}, {factor}, {loops} loops");
+        println!("  {run}: {}", if named.is_empty() { "none" } else { "wrong" });
+        named.iter().for_each(|found| writeln!(wrong, "{run}: {found}").expect("it is a string"));
+    }
+    assert!(wrong.is_empty(), "SEED={seed}\n{wrong}");
+}
+
+fn causes(drawn: &Drawn) -> Vec<Value> {
+    let sandbox = sandbox();
+    let busy = OtherWork::on_cpus(drawn.loops, sandbox.home());
+    let workload = format!("{}, duration = \"700ms\"", drawn.workload);
+    drawn.lab.measure(&sandbox, &workload, &drawn.factor, TRIALS);
+    drop(busy);
+    let mut findings = sandbox.as_undisturbed(|_| ()).findings("latest");
+    let mut named = findings["findings"].take();
+    let named = named.as_array_mut().expect("findings");
+    named.retain(|found| CAUSES.iter().any(|cause| found["id"] == *cause));
+    std::mem::take(named)
+}
