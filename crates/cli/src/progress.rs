@@ -82,7 +82,7 @@ impl Progress {
             None => format!("{}/{}", trial.index + 1, self.planned),
         };
         let (result, mark) = (&trial.result, mark(trial.arm));
-        output::aside(format_args!("[{place}] {result}{mark}  {}", trial.measurement.kind().in_a_word()));
+        output::aside(format_args!("[{place}] {result}{mark}  {}", trial.in_a_word()));
     }
 
     fn decided(&mut self, decided: &DesignDecision) {

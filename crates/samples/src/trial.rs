@@ -105,6 +105,13 @@ impl Trial {
             None => self.measurement.value(metric),
         }
     }
+
+    /// The value with its unit, e.g. `9.41 Gbit/s` or `727 M instr/GB`.
+    #[must_use]
+    pub fn in_a_word(&self) -> String {
+        let counted = self.instructions.as_ref().and_then(|_| self.value(self.metric()));
+        counted.map_or_else(|| self.measurement.kind().in_a_word(), |value| self.metric().show(value))
+    }
 }
 
 const fn is_none(count: &u32) -> bool {
