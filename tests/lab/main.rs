@@ -184,12 +184,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "last_lines_of_client_and_ping_name_the_cpu_limit_of_their_cgroup",
-        needs: &[
-            ROOT,
-            IPERF3,
-            Need::Program("sockperf", "sockperf"),
-            fault_clients::CPU_LIMITS,
-        ],
+        needs: &[ROOT, IPERF3, Need::Program("sockperf", "sockperf"), fault_clients::CPU_LIMITS],
         test: fault_clients::last_lines_name_the_cpu_limit,
     },
     Case {
