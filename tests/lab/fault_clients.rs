@@ -15,14 +15,19 @@ wires.down = { between = ["switch:p2", "server:eth0"], addresses = ["none", "198
 bridges.br0 = { host = "switch", ports = ["p1", "p2"] }
 paths.path = { from = "client", to = "server", layers = ["wire", "bridge"], baseline = true }
 "#;
-const ROUTER: &str = r#"
+/// The small MTU is between the routers. On a wire of the server, TCP would fit its segments to it.
+const ROUTERS: &str = r#"
 hosts.client = {}
-hosts.router = {}
+hosts.near = {}
+hosts.far = {}
 hosts.server = {}
-wires.up = { between = ["client:eth0", "router:eth0"], addresses = ["198.18.1.1/24", "198.18.1.2/24"] }
-wires.down = { between = ["router:eth1", "server:eth0"], addresses = ["198.18.0.1/24", "198.18.0.2/24"], mtu = 1400 }
+wires.up = { between = ["client:eth0", "near:eth0"], addresses = ["198.18.1.1/24", "198.18.1.2/24"] }
+wires.middle = { between = ["near:eth1", "far:eth0"], addresses = ["198.18.2.1/24", "198.18.2.2/24"], mtu = 1400 }
+wires.down = { between = ["far:eth1", "server:eth0"], addresses = ["198.18.0.1/24", "198.18.0.2/24"] }
 routes = [
     { host = "client", to = "198.18.0.0/24", via = "198.18.1.2" },
+    { host = "near", to = "198.18.0.0/24", via = "198.18.2.2" },
+    { host = "far", to = "198.18.1.0/24", via = "198.18.2.1" },
     { host = "server", to = "198.18.1.0/24", via = "198.18.0.1" },
 ]
 paths.path = { from = "client", to = "server", layers = ["wire"], baseline = true }
@@ -48,8 +53,8 @@ const CASES: &[(&str, &str, &str, &str, &str)] = &[
     (SWITCH, POLICER, "client:eth0", "ping 198.18.0.2 --sockperf -t 2 -m 1400", "20.0 Mbit/s"),
     (SWITCH, MTU_HOLE, "switch:p2", STREAM, "The stream stopped after"),
     (SWITCH, MTU_HOLE, "switch:p2", PING_OF_1450, "1372 bytes"),
-    (ROUTER, ICMP_HOLE, "router:eth0", STREAM, "The stream stopped after"),
-    (ROUTER, ICMP_HOLE, "router:eth0", PING_OF_1450, "1372 bytes"),
+    (ROUTERS, ICMP_HOLE, "near:eth0", STREAM, "The stream stopped after"),
+    (ROUTERS, ICMP_HOLE, "near:eth0", PING_OF_1450, "1372 bytes"),
 ];
 
 /// The program creates no cgroup for commands in a lab, so these tests do. They use version 1.

@@ -10,9 +10,10 @@ use crate::{
     sandbox,
 };
 
-const CAUSES: [&str; 9] = [
+const CAUSES: [&str; 10] = [
     "backlog-drops",
     "black-hole",
+    "conntrack-full",
     "cpu-throttled",
     "lost-checksum",
     "policed-port",
@@ -30,10 +31,15 @@ struct Drawn {
     loops: usize,
 }
 
-/// These leave room at each of `RATES`. The last two use as much of a link as there is.
-const WORKLOADS: [&str; 8] = [
+/// They send less than `RATES`.
+const BOUNDED: [&str; 4] = [
     "kind = \"stream\", rate = \"5Mbit/s\", message = \"4KiB\"",
     "kind = \"stream\", transport = \"udp\", rate = \"5Mbit/s\", message = 1200",
+    "kind = \"ping-pong\", schedule = \"open\", period = \"2ms\"",
+    "kind = \"ping-pong\", schedule = \"open\", period = \"2ms\", message = 1200",
+];
+/// They fill a slow link, which is then the cause.
+const UNBOUNDED: [&str; 6] = [
     "kind = \"ping-pong\"",
     "kind = \"ping-pong\", message = 1380",
     "kind = \"ping-pong\", transport = \"tcp\", message = 4000, waiting = \"spin\"",
@@ -45,13 +51,13 @@ const RATES: [&str; 3] = ["20Mbit/s", "200Mbit/s", "2Gbit/s"];
 
 impl Drawn {
     fn from(draw: &mut Draw) -> Self {
-        let workload = draw.one_of(&WORKLOADS);
-        let is_bounded = !WORKLOADS[6..].contains(&workload);
+        let is_bounded = draw.one_of(&[false, true]);
+        let workload = if is_bounded { draw.one_of(&BOUNDED) } else { draw.one_of(&UNBOUNDED) };
         let mut lab = Lab {
             routed: draw.one_of(&[false, true]),
             tunnel: draw.one_of(&[false, true]),
             mtus: [draw.one_of(&[1400, 1500, 9000]), 0],
-            rate: is_bounded.then(|| draw.one_of(&RATES)).filter(|_| draw.one_of(&[false, true])),
+            rate: is_bounded.then(|| draw.one_of(&RATES)),
         };
         lab.mtus[1] = draw.one_of(&[1300, 1400, 1500, lab.mtus[0]]);
         let factor = match draw.from(0..3) {

@@ -17,7 +17,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         .results
         .iter()
         .filter_map(|result| Some((result, result.counters.as_ref()?.softnet?)));
-    let mut found: Vec<BacklogDrops<'_>> = counted.filter(|(_, softnet)| softnet.dropped > 0).collect();
+    let mut found: Vec<BacklogDrops<'_>> =
+        counted.filter(|(result, softnet)| softnet.dropped > 0 && is_on_path(result)).collect();
     found.sort_by(|(_, one), (_, other)| share(other).total_cmp(&share(one)));
     found.first().map(|worst| finding(worst, &found)).into_iter().collect()
 }
@@ -26,47 +27,41 @@ fn share(softnet: &SoftnetCounters) -> f64 {
     softnet.dropped as f64 / softnet.processed.saturating_add(softnet.dropped).max(1) as f64
 }
 
-/// Drops that no device on the path counted may belong to another program.
+/// A device also counts the packets that it loses to a full queue (`enqueue_to_backlog` in net/core/dev.c). The others
+/// belong to other traffic.
 fn is_on_path(result: &ResultSummary) -> bool {
     let mut devices = result.counters.iter().flat_map(|counters| &counters.devices);
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)
 }
 
 fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Claim {
-    Claim::new(
-        Severity::warning_if(is_on_path(result) && share(softnet) >= MUCH),
-        "CPU backlog queues overflowed",
-    )
-    .detail(phrase![
-        count(softnet.dropped, "packet"),
-        " dropped, ",
-        percent(share(softnet)),
-        " of all packets queued there, in ",
-        *result,
-    ])
-    .about(found, |(result, ..)| result)
-    .affected()
-    .with_evidence(found.iter().map(evidence))
-    .with_limits([
-        if is_on_path(result) {
-            "The queues belong to the machine, so packets of other programs count too."
-        } else {
-            "No device of the path counted a drop, so the packets may belong to another program."
-        },
-        "A sender without congestion control fills any queue; a longer one drops later and adds delay.",
-    ])
-    .with_remedy(
-        Remedy::manual(
-            "Lengthen the backlog queue so that it holds the packets arriving between \
+    Claim::new(Severity::warning_if(share(softnet) >= MUCH), "CPU backlog queues overflowed")
+        .detail(phrase![
+            count(softnet.dropped, "packet"),
+            " dropped, ",
+            percent(share(softnet)),
+            " of all packets queued there, in ",
+            *result,
+        ])
+        .about(found, |(result, ..)| result)
+        .affected()
+        .with_evidence(found.iter().map(evidence))
+        .with_limits([
+            "The queues belong to the machine, so packets of other programs count too.",
+            "A sender without congestion control fills any queue; a longer one drops later and adds delay.",
+        ])
+        .with_remedy(
+            Remedy::manual(
+                "Lengthen the backlog queue so that it holds the packets arriving between \
              two softirqs",
-            vec![
-                "sysctl -w net.core.netdev_max_backlog=10000".into(),
-                "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
-                "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
-            ],
+                vec![
+                    "sysctl -w net.core.netdev_max_backlog=10000".into(),
+                    "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
+                    "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
+                ],
+            )
+            .explained("If the softirq budget runs out, raise it, and spread packets over more CPUs."),
         )
-        .explained("If the softirq budget runs out, raise it, and spread packets over more CPUs."),
-    )
 }
 
 fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {

@@ -428,12 +428,12 @@ fn few_drops_give_a_note() {
 }
 
 #[test]
-fn drops_without_device_losses_may_be_of_other_traffic() {
+fn drops_without_device_losses_are_of_other_traffic() {
     let mut run = watched::dropping(20, 0);
     run.each(made::UPPER, |trial| {
         trial.counters.as_mut().expect("they were read").devices[0].rx_dropped = 0;
     });
-    check(&run, "backlog-drops", Severity::Note, &["may belong to another program"]);
+    assert!(super::claims(&run, "backlog-drops").is_empty());
 }
 
 #[test]
