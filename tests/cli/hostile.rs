@@ -119,7 +119,7 @@ pub(super) fn reports_stray_replies() {
         .concat();
         let printed = ended(sandbox.command(&words));
         assert_eq!(printed.status, Some(0), "{words:?}: {printed:?}");
-        for word in ["Stray replies", "1 of ", "a number that was never sent"] {
+        for word in ["Stray replies", "1 of ", "a sequence number that was never sent"] {
             assert!(printed.out.contains(word), "{words:?}: no `{word}` in {}", printed.out);
         }
         let document = ended(sandbox.command(&[&words[..], &["--json"]].concat()));
