@@ -48,20 +48,20 @@ fn change(finding: &Finding) -> Option<String> {
 fn each_rule_reports_only_if_it_applies() {
     for (Rule { id, .. }, case) in ALL.iter().zip(CASES) {
         let reported = claims(&(case.triggers)(), id);
-        assert_eq!(reported.len(), 1, "{}: {reported:#?}", id);
-        assert_eq!(reported[0].severity, case.severity, "{}: {reported:#?}", id);
+        assert_eq!(reported.len(), 1, "{id}: {reported:#?}");
+        assert_eq!(reported[0].severity, case.severity, "{id}: {reported:#?}");
         assert!(!reported[0].evidence.is_empty() && !reported[0].results.is_empty(), "{reported:#?}");
-        assert_eq!(change(&reported[0]).as_deref(), case.change, "{}: {reported:#?}", id);
+        assert_eq!(change(&reported[0]).as_deref(), case.change, "{id}: {reported:#?}");
         let text = format!("{} {:?}", reported[0].claim(), reported[0]);
         for word in case.says {
-            assert!(text.contains(word), "{}: `{word}` is not in {reported:#?}", id);
+            assert!(text.contains(word), "{id}: `{word}` is not in {reported:#?}");
         }
         let action = reported[0].remedy.as_ref().map(|remedy| remedy.action.clone());
         for lead in [reported[0].sentence.to_string(), action.unwrap_or_default()] {
-            assert!(lead.chars().count() <= MOST_OF_A_LEAD, "{}: too long for a summary: {lead}", id);
-            assert!(!lead.ends_with(['.', ':']), "{}: the layout adds the full stop: {lead}", id);
+            assert!(lead.chars().count() <= MOST_OF_A_LEAD, "{id}: too long for a summary: {lead}");
+            assert!(!lead.ends_with(['.', ':']), "{id}: the layout adds the full stop: {lead}");
         }
-        assert_eq!(claims(&(case.spares)(), id), [], "{}", id);
+        assert_eq!(claims(&(case.spares)(), id), [], "{id}");
     }
 }
 
