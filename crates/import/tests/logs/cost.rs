@@ -123,6 +123,6 @@ fn coarser_series_of_thousands_of_tests_keep_their_rates() {
     assert!((rate(first) / rate(last) - 1.0).abs() < 1e-9);
     let Measurement::Stream(stream) = &last.measurement else { panic!("a stream") };
     assert_eq!(stream.flows[0].sender.retransmits(), 60);
-    let note = run.notes().iter().find(|note| note.contains("more than 32768")).expect("has a note");
+    let note = run.notes().iter().find(|note| note.contains("limit of 32768 intervals")).expect("has a note");
     assert!(note.contains("454 tests from here on"), "{note}");
 }
