@@ -87,7 +87,7 @@ impl Cell {
                 (format!("kind = \"snat-ports\", ports = {ports}"), "router:eth1", &["snat-ports"], says)
             }
             Kind::PolicedPort => {
-                let says = vec![format!("switch:p1 drops what arrives above {rate}.0 Mbit/s")];
+                let says = vec![format!("switch:p1 drops traffic arriving above {rate}.0 Mbit/s")];
                 let table = format!("kind = \"policed-port\", rate = \"{rate}Mbit/s\"");
                 (table, "switch:p1", &["policed-port"], says)
             }

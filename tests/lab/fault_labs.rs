@@ -1,6 +1,18 @@
-//! The labs in which faults are placed, and what a seed draws.
+//! Labs for faults, with settings drawn from a seed.
 
 use plumb_tests::Sandbox;
+
+/// Findings that name a fault.
+pub(crate) const CAUSES: [&str; 8] = [
+    "black-hole",
+    "conntrack-full",
+    "cpu-throttled",
+    "lost-checksum",
+    "policed-port",
+    "qdisc-drops",
+    "shaped-port",
+    "snat-ports",
+];
 
 pub(crate) struct Draw(u64);
 

@@ -3,17 +3,8 @@
 use plumb_tests::Sandbox;
 use serde_json::Value;
 
-use crate::sandbox;
+use crate::{fault_labs::CAUSES, sandbox};
 
-const CAUSES: [&str; 7] = [
-    "black-hole",
-    "cpu-throttled",
-    "lost-checksum",
-    "policed-port",
-    "qdisc-drops",
-    "shaped-port",
-    "snat-ports",
-];
 pub(crate) const SWITCHED: &str = r#"
 [hosts.client]
 [hosts.switch]

@@ -6,6 +6,8 @@ use crate::sandbox;
 
 /// The fraction of the moved memory that must be visible on the host. The guest's kernel uses some, and each
 /// page that it touches again may cost the host a huge page.
+const NEARLY_ALL: f64 = 0.75;
+/// Huge pages with other pages of the guest are resident before the guest touches them again.
 const MOST: f64 = 0.5;
 const NEXT_TO_NOTHING: f64 = 0.2;
 
@@ -30,7 +32,7 @@ pub(crate) fn three_methods_move_the_requested_amount() {
         }
         let resident =
             |result: &Value| result["measured"]["resident_per_byte"].as_f64().expect("it was read");
-        assert!(resident(shrink) > MOST, "taken memory is free on the host: {shrink}");
+        assert!(resident(shrink) > NEARLY_ALL, "taken memory is free on the host: {shrink}");
         assert!(resident(grow) > MOST, "touched memory is back: {grow}");
         assert!(resident(untouched) < NEXT_TO_NOTHING, "there was nothing to free: {untouched}");
         assert!(grow["measured"]["touching"].as_f64() > Some(0.0), "the guest touched it: {grow}");

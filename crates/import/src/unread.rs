@@ -1,7 +1,7 @@
 //! Identifies lines that no format claims but that are output of unsupported tools, so that they can be
 //! reported.
 
-/// Words that appear in the results of another tool, separated by `…`, and its name. A line must contain all of them.
+/// Parts of a line in the output of another tool, separated by `…`, and the tool. All parts must be in the line.
 const OTHERS: &[(&str, &str)] = &[
     ("packets transmitted, …%", "output of ping, which is not supported"),
     ("rtt min/avg/max", "output of ping, which is not supported"),
@@ -70,6 +70,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if text.contains('[') && text.contains("bits/sec") && text.contains(" sec ") {
         return Some("damaged iperf3 rows");
     }
+    // Plain sentences contain none of these characters.
     let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
         || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
     let has_all = |words: &str| is_marked && words.split('…').all(|word| text.contains(word));

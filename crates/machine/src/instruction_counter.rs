@@ -69,8 +69,7 @@ impl Plugin {
 }
 
 impl InstructionCounter {
-    /// Counts the window of the next trial. The guest asks for one window per trial, which is empty if none was
-    /// counted.
+    /// Returns the counts of the next trial. The guest requests one window per trial. `None` if nothing was counted.
     pub fn next(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
         let window = self.windows.recv_timeout(PATIENCE).ok().filter(|window| !window.is_empty())?;
         Some(symbols.count(&window))

@@ -7,16 +7,16 @@ use std::{fs, mem, sync::OnceLock};
 
 use crate::clock::{monotonic, sleep_until};
 
-/// A word of the kernel's command line, for guests whose instructions are counted. The kernel ignores it because of its
-/// dot.
+/// Kernel command-line parameter of guests in which instructions are counted. The kernel ignores it, because it contains
+/// a dot.
 pub const COUNTED: &str = "plumb.counted";
-/// Windows begin and end at multiples of this time, so that equally long windows include equally many timer interrupts.
-/// An idle connection must not reach its retransmission timeout (200 ms), which would reset its window.
+/// Windows begin and end at multiples of this time, so that equally long windows include the same number of timer
+/// interrupts. After 200 ms, an idle connection reaches its retransmission timeout, which resets its window.
 const PHASE: u64 = 100_000_000;
 /// The least time in which sent data arrives and other tasks finish.
 const SETTLING: u64 = 20_000_000;
 
-/// Emits a mark, whose last byte is the argument.
+/// Emits a mark that ends in the given digit.
 macro_rules! mark {
     ($number:literal) => {{
         #[cfg(target_arch = "x86_64")]
@@ -39,8 +39,8 @@ pub fn is_counted() -> bool {
     })
 }
 
-/// Lets the calling thread run until it blocks. Otherwise, wake-ups and timer interrupts switch threads at different bytes
-/// of each stream, and counts differ by up to 10 %. Does nothing if no instructions are counted.
+/// Lets the calling thread run until it blocks. Otherwise, threads switch at different bytes of each stream, and
+/// counts differ by up to 10 %. Does nothing outside of counted guests.
 pub fn run_until_blocked() {
     if is_counted() {
         // SAFETY: all fields are integers.
@@ -51,7 +51,7 @@ pub fn run_until_blocked() {
     }
 }
 
-/// Begins the window. If `settles`, waits until all other work has ended. Returns the time waited, in nanoseconds.
+/// Begins the window. If `settles`, waits for other work to finish first. Returns that time in nanoseconds.
 pub fn begin(settles: bool) -> u64 {
     let waited = if settles { settle() } else { 0 };
     mark!("1");

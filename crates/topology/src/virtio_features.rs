@@ -58,8 +58,11 @@ fn compare<T: PartialEq + ToString>(
 /// Parses a string of bits, in which the kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
 fn features(bits: &str) -> Option<Vec<String>> {
     let name = |bit: usize| {
-        let known = NAMES.lines().find_map(|row| row.strip_prefix(&format!("{bit} ")));
-        known.map_or_else(|| format!("bit {bit}"), str::to_owned)
+        let number = format!("{bit} ");
+        NAMES
+            .lines()
+            .find_map(|row| row.strip_prefix(&number))
+            .map_or_else(|| format!("bit {bit}"), str::to_owned)
     };
     let is_bitmap = !bits.is_empty() && bits.bytes().all(|bit| matches!(bit, b'0' | b'1'));
     let set = bits.bytes().enumerate().filter(|(_, bit)| *bit == b'1');

@@ -141,7 +141,7 @@ const CASES: &[Case] = &[
         given: |trial| trial.policed(30),
         spared: |trial| trial.policed(0),
         severity: Severity::Warning,
-        says: &["A packet filter at eth0 drops what arrives above 20.0 Mbit/s", "30 packets"],
+        says: &["A packet filter at eth0 drops traffic arriving above 20.0 Mbit/s", "30 packets"],
     },
     Case {
         hint: "qdisc-drops",

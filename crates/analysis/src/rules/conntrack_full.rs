@@ -2,37 +2,20 @@
 
 use super::{
     prelude::*,
-    refusals::{Harm, Refusal, by_host, refusals},
+    refusals::{Refusal, SYMPTOMS, by_host},
 };
 
-pub(crate) const RULE: Rule = Rule::cause("conntrack-full", look).counted().over(&[
-    "stalled",
-    "retransmits",
-    "tail-latency",
-    "unsteady",
-    "level-shift",
-    "trend",
-    "below-expected",
-]);
+pub(crate) const RULE: Rule = Rule::cause("conntrack-full", look).counted().over(SYMPTOMS);
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let groups = by_host(refusals(context).into_iter().filter(|refusal| refusal.host.table_full > 0));
-    groups.iter().filter_map(|group| finding(group)).collect()
+    by_host(context, |refusal| refusal.host.table_full > 0, |worst| Some(claim(worst)), evidence)
 }
 
-fn finding(group: &[Refusal<'_>]) -> Option<Claim> {
-    let worst = group.first()?;
-    let (host, label) = (&worst.host.host, &worst.label);
-    let (severity, consequence) = match worst.harm {
-        Harm::Fatal => (Severity::Serious, format!("{label} cannot be measured")),
-        Harm::Measured => (Severity::Warning, format!("connections were refused while measuring {label}")),
-    };
-    let claim = Claim::new(severity, format!("The connection tracking table of {host} is full"))
-        .detail(consequence)
-        .with_results(group.iter().map(|refusal| refusal.result.to_owned()))
-        .affected()
-        .with_evidence(group.iter().map(evidence))
-        .with_limits(["All connections that the host tracks share the table, also those of containers."])
+fn claim(worst: &Refusal<'_>) -> Claim {
+    let host = &worst.host.host;
+    worst
+        .of_connections(format!("The connection tracking table of {host} is full"))
+        .with_limits(["All network namespaces of the host share the limit, including those of containers."])
         .with_remedy(
             Remedy::manual(
                 "Raise the limit, or do not track connections that need neither NAT nor a stateful rule",
@@ -42,8 +25,7 @@ fn finding(group: &[Refusal<'_>]) -> Option<Claim> {
                 ],
             )
             .explained("An idle TCP connection stays in the table for up to five days (nf_conntrack_tcp_timeout_established)."),
-        );
-    Some(claim)
+        )
 }
 
 fn evidence(refusal: &Refusal<'_>) -> Evidence {

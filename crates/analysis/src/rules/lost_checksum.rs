@@ -6,7 +6,7 @@ use super::{
     ONE,
     ethtool::typed_at,
     prelude::*,
-    refusals::{Harm, Refusal, by_host, refusals},
+    refusals::{Harm, Refusal, by_host},
 };
 
 pub(crate) const RULE: Rule = Rule::cause("lost-checksum", look).counted().over(&[
@@ -27,26 +27,20 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         Harm::Fatal => refusal.host.checksum_errors > 0,
         Harm::Measured => refusal.host.checksum_errors >= FEWEST,
     };
-    let groups = by_host(refusals(context).into_iter().filter(is_lossy));
-    groups.iter().filter_map(|group| finding(group, context)).collect()
+    let of_host = |worst: &Refusal<'_>| Some(of_host(worst, context));
+    by_host(context, is_lossy, of_host, |refusal| evidence(refusal.host, &refusal.label))
 }
 
-fn finding(group: &[Refusal<'_>], context: &Context<'_>) -> Option<Claim> {
-    let worst = group.first()?;
-    let (host, label) = (&worst.host.host, &worst.label);
-    let consequence = match worst.harm {
+fn of_host(worst: &Refusal<'_>, context: &Context<'_>) -> Claim {
+    let label = &worst.label;
+    let claim = claim(&worst.host.host).detail(match worst.harm {
         Harm::Fatal => format!("{label} cannot be measured"),
         Harm::Measured => format!("it discards them while measuring {label}"),
-    };
-    let claim = claim(host)
-        .detail(consequence)
-        .with_results(group.iter().map(|refusal| refusal.result.to_owned()))
-        .affected()
-        .with_evidence(group.iter().map(|refusal| evidence(refusal.host, &refusal.label)));
-    Some(match sender(worst, context) {
+    });
+    match sender(worst, context) {
         Some(device) => claim.with_remedy(remedy(device)),
         None => claim,
-    })
+    }
 }
 
 pub(crate) fn of_one(host: &HostCounters) -> Option<Claim> {

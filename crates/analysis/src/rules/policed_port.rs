@@ -44,13 +44,13 @@ pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
 
 fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -> Claim {
     let dropped = count(policer.dropped, "packet");
-    let direction = if policer.leaving { "leaves" } else { "arrives" };
+    let direction = if policer.leaving { "leaving" } else { "arriving" };
     Claim::new(
         Severity::Warning,
         phrase![
             "A packet filter at ",
             Phrase::device(device),
-            format!(" drops what {direction} above "),
+            format!(" drops traffic {direction} above "),
             rate(policer),
         ],
     )
@@ -89,7 +89,7 @@ pub(super) mod tests {
         spares: || watched::policed(0),
         severity: Severity::Warning,
         says: &[
-            "A packet filter at a:eth0 drops what arrives above 500 Mbit/s",
+            "A packet filter at a:eth0 drops traffic arriving above 500 Mbit/s",
             "180 packets",
             "nft list ruleset",
         ],

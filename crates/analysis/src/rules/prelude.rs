@@ -1,4 +1,4 @@
-//! What most rules use.
+//! Imports of most rules.
 
 pub(super) use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 

@@ -33,7 +33,7 @@ fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
     lossy.collect()
 }
 
-/// A driver's counter may include drops of its queueing discipline, and those of both devices may include
+/// A driver's counter may include drops by its queueing discipline. Counters of both devices may include
 /// backlog drops.
 fn dropped(device: &DeviceCounters, by_backlog: u64) -> u64 {
     let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));

@@ -3,7 +3,11 @@
 use findings::result_label;
 use samples::HostCounters;
 
-use super::Context;
+use super::prelude::*;
+
+/// The symptoms of refused connections.
+pub(super) const SYMPTOMS: &[&str] =
+    &["stalled", "retransmits", "tail-latency", "unsteady", "level-shift", "trend", "below-expected"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Harm {
@@ -20,8 +24,43 @@ pub(super) struct Refusal<'a> {
     pub(super) host: &'a HostCounters,
 }
 
+impl Refusal<'_> {
+    /// Makes the claim that a host refuses connections.
+    pub(super) fn of_connections(&self, lead: String) -> Claim {
+        let label = &self.label;
+        let (severity, consequence) = match self.harm {
+            Harm::Fatal => (Severity::Serious, format!("{label} cannot be measured")),
+            Harm::Measured => {
+                (Severity::Warning, format!("connections were refused while measuring {label}"))
+            }
+        };
+        Claim::new(severity, lead).detail(consequence)
+    }
+}
+
+/// Makes one claim for each host that refused packets as described: `claim` of its worst refusal, with the evidence of all.
+pub(super) fn by_host<'a>(
+    context: &Context<'a>,
+    applies: impl Fn(&Refusal<'a>) -> bool,
+    claim: impl Fn(&Refusal<'a>) -> Option<Claim>,
+    evidence: impl Fn(&Refusal<'a>) -> Evidence,
+) -> Vec<Claim> {
+    let mut hosts: Vec<Vec<Refusal<'a>>> = Vec::new();
+    for refusal in refusals(context).into_iter().filter(applies) {
+        match hosts.iter_mut().find(|host| host[0].host.host == refusal.host.host) {
+            Some(host) => host.push(refusal),
+            None => hosts.push(vec![refusal]),
+        }
+    }
+    let of_host = |host: &Vec<Refusal<'a>>| {
+        let results = host.iter().map(|refusal| refusal.result.to_owned());
+        Some(claim(&host[0])?.with_results(results).affected().with_evidence(host.iter().map(&evidence)))
+    };
+    hosts.iter().filter_map(of_host).collect()
+}
+
 /// Lists fatal refusals first.
-pub(super) fn refusals<'a>(context: &Context<'a>) -> Vec<Refusal<'a>> {
+fn refusals<'a>(context: &Context<'a>) -> Vec<Refusal<'a>> {
     let record = |id: &str| context.header.results.iter().find(|result| result.id == id);
     let fatal = context.ends.iter().filter_map(|end| Some((record(&end.result)?, end.counters.as_ref()?)));
     let fatal = fatal.map(|(result, counters)| (result, counters, Harm::Fatal));
@@ -38,15 +77,4 @@ pub(super) fn refusals<'a>(context: &Context<'a>) -> Vec<Refusal<'a>> {
         })
     })
     .collect()
-}
-
-pub(super) fn by_host<'a>(refusals: impl IntoIterator<Item = Refusal<'a>>) -> Vec<Vec<Refusal<'a>>> {
-    let mut groups: Vec<Vec<Refusal<'a>>> = Vec::new();
-    for refusal in refusals {
-        match groups.iter_mut().find(|group| group[0].host.host == refusal.host.host) {
-            Some(group) => group.push(refusal),
-            None => groups.push(vec![refusal]),
-        }
-    }
-    groups
 }

@@ -2,41 +2,23 @@
 
 use super::{
     prelude::*,
-    refusals::{Harm, Refusal, by_host, refusals},
+    refusals::{Refusal, SYMPTOMS, by_host},
 };
 
-pub(crate) const RULE: Rule = Rule::cause("snat-ports", look).counted().over(&[
-    "stalled",
-    "retransmits",
-    "tail-latency",
-    "unsteady",
-    "level-shift",
-    "trend",
-    "below-expected",
-]);
+pub(crate) const RULE: Rule = Rule::cause("snat-ports", look).counted().over(SYMPTOMS);
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let exhausted =
         |refusal: &Refusal<'_>| refusal.host.insert_failed > 0 && refusal.host.nat_ports.is_some();
-    let groups = by_host(refusals(context).into_iter().filter(exhausted));
-    groups.iter().filter_map(|group| finding(group)).collect()
+    by_host(context, exhausted, claim, evidence)
 }
 
-fn finding(group: &[Refusal<'_>]) -> Option<Claim> {
-    let worst = group.first()?;
+fn claim(worst: &Refusal<'_>) -> Option<Claim> {
     let [first, last] = worst.host.nat_ports?;
     let ports = usize::from(last.saturating_sub(first)) + 1;
     let host = &worst.host.host;
-    let label = &worst.label;
-    let (severity, consequence) = match worst.harm {
-        Harm::Fatal => (Severity::Serious, format!("{label} needs more connections and cannot be measured")),
-        Harm::Measured => (Severity::Warning, format!("connections were refused while measuring {label}")),
-    };
-    let claim = Claim::new(severity, format!("Source NAT on {host} uses up its {}", count(ports, "port")))
-        .detail(consequence)
-        .with_results(group.iter().map(|refusal| refusal.result.to_owned()))
-        .affected()
-        .with_evidence(group.iter().map(|refusal| evidence(refusal, [first, last])))
+    let claim = worst
+        .of_connections(format!("Source NAT on {host} uses up its {}", count(ports, "port")))
         .with_limits(["Other connections of the host to the same server use the same ports."])
         .with_remedy(
             Remedy::manual(
@@ -51,10 +33,12 @@ fn finding(group: &[Refusal<'_>]) -> Option<Claim> {
     Some(claim)
 }
 
-fn evidence(refusal: &Refusal<'_>, [first, last]: [u16; 2]) -> Evidence {
+fn evidence(refusal: &Refusal<'_>) -> Evidence {
+    let ports =
+        refusal.host.nat_ports.map(|[first, last]| format!("; the rule allows ports {first} to {last}"));
     Evidence::new(format!("dropped on {} for want of a port, {}", refusal.host.host, refusal.label))
         .count(refusal.host.insert_failed)
-        .text(format!(" packets; the rule allows ports {first} to {last}"))
+        .text(format!(" packets{}", ports.unwrap_or_default()))
 }
 
 #[cfg(test)]

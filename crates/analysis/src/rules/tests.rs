@@ -21,13 +21,13 @@ use crate::{
 };
 use made::nested;
 
-/// A run that triggers a rule and a similar one that does not.
+/// Two similar runs, one of which triggers the rule.
 pub(super) struct Case {
     pub(super) triggers: fn() -> Fixture,
     pub(super) spares: fn() -> Fixture,
     pub(super) severity: Severity,
     pub(super) says: &'static [&'static str],
-    /// What the lab can try as a remedy.
+    /// The kind of change that `--try-remedies` can test.
     pub(super) change: Option<&'static str>,
 }
 

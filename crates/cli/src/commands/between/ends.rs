@@ -10,7 +10,7 @@ use topology::addresses_between;
 use crate::failure::Misuse;
 
 pub(super) const LOCAL: &str = "local";
-/// What reports call the namespace in which plumb runs, if it lies between the ends.
+/// The name in reports of plumb's own namespace, if it is on the path.
 pub(super) const NODE: &str = "node";
 /// Host names are part of path names, which have up to 48 characters.
 const LONGEST: usize = 20;
