@@ -20,6 +20,8 @@ const PROBE_MTU: &str = "probe the MTU";
 const LOCATING_PACKETS: u32 = 100;
 /// On a busy machine, a soft interrupt may deliver packets late.
 const DELIVERY: Duration = Duration::from_millis(200);
+/// On a busy machine, an emulated guest may answer later than one attempt waits.
+const ATTEMPTS: usize = 3;
 /// The lifetime of the server for MTU probes. No policy allows less for a trial.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 
@@ -48,14 +50,18 @@ impl<'a> Probe<'a> {
 
 impl TrialRunner<'_> {
     pub(crate) fn check_reachable(&mut self, path: &Path) -> Result<(), RunError> {
-        let reason = match self.probe_paths(Probe::smallest(path, self.lab_handle.lab.second_family)) {
-            Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
-            Ok(_) => String::new(),
-            Err(RunError::Refused { what: PROBE_MTU, reason, unsupported: false, .. }) => {
-                format!(" ({reason})")
+        let mut reason = String::new();
+        for _ in 0..ATTEMPTS {
+            match self.probe_paths(Probe::smallest(path, self.lab_handle.lab.second_family)) {
+                Ok(results) if results.iter().all(|result| result.carried) => return Ok(()),
+                Ok(_) => {}
+                Err(RunError::Refused { what: PROBE_MTU, reason: refused, unsupported: false, .. }) => {
+                    reason = format!(" ({refused})");
+                    break;
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
-        };
+        }
         Err(RunError::Unreachable {
             path: path.name.to_string(),
             from: format!("{} ({})", path.from.device, path.from.address),
