@@ -273,9 +273,15 @@ fn killed_helper() {
             server.await_word("#1 ");
         }
         let pid = server.pid();
-        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
-        let helper: u32 = children.trim().parse().expect("one helper");
-        plumb_tests::signal(helper, signal);
+        // The kernel may omit children while processes start or exit (proc(5)).
+        let mut helper: Option<u32> = None;
+        let is_found = || {
+            let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
+            helper = children.trim().parse().ok();
+            helper.is_some()
+        };
+        assert!(wait_until(PATIENCE, is_found), "one helper");
+        plumb_tests::signal(helper.expect("it was found"), signal);
         let ended = server.finish();
         assert_eq!(ended.status, Some(1), "{signal}: {ended:?}");
         let reason = "the UDP port holder has ended; start the server again";

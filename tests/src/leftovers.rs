@@ -61,7 +61,7 @@ pub fn agents(sandbox: &Sandbox) -> Vec<u32> {
     processes(sandbox).into_iter().filter(|pid| name(*pid) == "plumb-agent").collect()
 }
 
-pub fn wait_until(patience: Duration, holds: impl Fn() -> bool) -> bool {
+pub fn wait_until(patience: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < patience {
         if holds() {

@@ -70,7 +70,7 @@ duration = "200ms"
 warmup = "50ms"
 
 [schedule]
-trials = 8
+trials = 16
 pause = "1ms"
 "#;
 
