@@ -18,6 +18,8 @@ use tally::Tally;
 
 /// The number of slow tests in the summary.
 const SLOWEST: usize = 20;
+/// More failures than this are not due to chance.
+const MOST_REPEATED: usize = 5;
 
 /// Options of `test`.
 #[derive(Args)]
@@ -37,6 +39,9 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
     for (seconds, name) in tally.took.iter().rev().take(SLOWEST) {
         println!("took {seconds} s: {name}");
     }
+    for name in &tally.passed_alone {
+        println!("flaky: {name} failed, and passed when it was repeated alone");
+    }
     for (name, reason) in &tally.skipped_because {
         println!("skipped {name}: {reason}");
     }
@@ -53,7 +58,7 @@ fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) ->
         eprintln!("starts: {}", program.name);
         program.run(arguments, lines)
     };
-    thread::scope(|scope| {
+    let failed = thread::scope(|scope| {
         let (built, programs) = mpsc::channel();
         let building = scope.spawn(move || {
             programs::build(workspace, &request.package, &mut |program| {
@@ -62,16 +67,41 @@ fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) ->
                 program.into_iter().for_each(|program| drop(built.send(program)));
             })
         });
-        let good = parallel::run(programs, at_once, &run, &mut |line| {
+        let failed = parallel::run(programs, at_once, &run, &mut |line| {
             print!("{line}");
             tally.read(line.trim_end());
         });
-        match building.join().expect("it does not panic") {
-            Ok(()) => good,
-            Err(error) => {
-                eprintln!("error: {error:#}");
-                Ok(false)
+        building.join().expect("it does not panic").and(failed)
+    });
+    match failed {
+        Ok(failed) if failed.is_empty() => Ok(true),
+        Ok(failed) if arguments.is_empty() => repeat(&failed, tally),
+        Ok(_) => Ok(false),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            Ok(false)
+        }
+    }
+}
+
+/// Repeats each failed test alone. Returns whether all pass.
+fn repeat(failed: &[Program], tally: &mut Tally) -> Result<bool> {
+    if tally.failed > MOST_REPEATED {
+        return Ok(false);
+    }
+    let mut all_pass = true;
+    for program in failed {
+        let names = tally.failures.get(&program.name).cloned().unwrap_or_default();
+        // A program that ended without a summary has no names.
+        all_pass &= !names.is_empty();
+        for name in names {
+            println!("\nrepeats {name}");
+            if program.run_only(&name, &mut |line| print!("{line}"))? {
+                tally.pass_alone(name);
+            } else {
+                all_pass = false;
             }
         }
-    })
+    }
+    Ok(all_pass)
 }

@@ -6,13 +6,13 @@ use std::thread;
 use anyhow::Result;
 
 /// Runs up to `at_once` items at a time, in order of arrival. `show` receives the output of an item when the
-/// item ends. Returns whether all succeeded.
+/// item ends. Returns the items that failed.
 pub(crate) fn run<T: Send>(
     programs: mpsc::Receiver<T>,
     at_once: usize,
     run: &(impl Fn(&T, &mut dyn FnMut(&str)) -> Result<bool> + Sync),
     show: &mut dyn FnMut(&str),
-) -> Result<bool> {
+) -> Result<Vec<T>> {
     let (ended, came) = mpsc::channel();
     let programs = Mutex::new(programs);
     let next = || programs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
@@ -24,17 +24,19 @@ pub(crate) fn run<T: Send>(
                     let mut lines = Vec::new();
                     let well = run(&program, &mut |line| lines.push(line.to_owned()));
                     // There is no receiver if another item could not be run.
-                    let _ = ended.send((well, lines));
+                    let _ = ended.send((program, well, lines));
                 }
             });
         }
         drop(ended);
-        let mut good = true;
-        for (well, lines) in came {
+        let mut failed = Vec::new();
+        for (program, well, lines) in came {
             lines.iter().for_each(|line| show(line));
-            good &= well?;
+            if !well? {
+                failed.push(program);
+            }
         }
-        Ok(good)
+        Ok(failed)
     })
 }
 
@@ -65,9 +67,9 @@ mod tests {
             }
             Ok(*name != 1)
         };
-        let good = run(come(0..AT_ONCE), AT_ONCE, &says, &mut |line| shown.push(line.to_owned()))
+        let failed = run(come(0..AT_ONCE), AT_ONCE, &says, &mut |line| shown.push(line.to_owned()))
             .expect("all could be run");
-        assert!(!good, "the second one failed");
+        assert_eq!(failed, [1]);
         assert!(shown.chunks(3).all(|lines| lines.iter().all(|line| *line == lines[0])), "{shown:?}");
         assert_eq!(shown.len(), 3 * AT_ONCE);
     }
@@ -77,6 +79,6 @@ mod tests {
         let fails = |_: &usize, _: &mut dyn FnMut(&str)| Err(anyhow!("no such program"));
         assert!(run(come(1..3), AT_ONCE, &fails, &mut |_| ()).is_err());
         let never = |_: &usize, _: &mut dyn FnMut(&str)| Ok(true);
-        assert!(run(come(0..0), AT_ONCE, &never, &mut |_| ()).expect("nothing to run"));
+        assert!(run(come(0..0), AT_ONCE, &never, &mut |_| ()).expect("nothing to run").is_empty());
     }
 }

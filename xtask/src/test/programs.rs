@@ -87,6 +87,10 @@ impl Program {
         command.envs(self.threads.map(|threads| ("RUST_TEST_THREADS", threads.to_string())));
         run(&mut command, &self.folder, &self.name, lines)
     }
+
+    pub(crate) fn run_only(&self, test: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
+        run(Command::new(&self.path).args(["--exact", test]), &self.folder, &self.name, lines)
+    }
 }
 
 /// Returns the slow test programs of a package, slowest first (`[package.metadata.tests] long = [...]`).
@@ -101,7 +105,8 @@ fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
     command.stdout(output.try_clone()?).stderr(output.try_clone()?);
     let status = command.status().with_context(|| format!("start the {name}"))?;
-    lines(&format!("\n     Running {name}\n"));
+    lines("\n");
+    lines(&format!("     Running {name}\n"));
     output.rewind()?;
     let (mut output, mut line) = (BufReader::new(output), Vec::new());
     // Tests may print bytes that are not UTF-8.
