@@ -20,8 +20,8 @@ const PROBE_MTU: &str = "probe the MTU";
 const LOCATING_PACKETS: u32 = 100;
 /// On a busy machine, a soft interrupt may deliver packets late.
 const DELIVERY: Duration = Duration::from_millis(200);
-/// On a busy machine, an emulated guest may answer later than one attempt waits.
-const ATTEMPTS: usize = 3;
+/// One attempt waits for about 1 s. On a busy machine, an emulated guest may take longer to answer.
+const ATTEMPTS: usize = 8;
 /// The lifetime of the server for MTU probes. No policy allows less for a trial.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 

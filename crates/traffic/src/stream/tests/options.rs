@@ -68,9 +68,10 @@ fn busy_poll_time_is_as_requested_if_permitted() {
 #[test]
 fn source_ports_are_consecutive() {
     let check = |mut load: StreamSettings| {
-        load.socket.source_port = Some(41_000);
+        // The kernel may give the server any port of 32768 to 60999.
+        load.socket.source_port = Some(21_000);
         let Some((client, server)) = flow(&load, |_| ()) else { return };
-        let expected: Vec<_> = (41_000..41_004).map(|port| format!("127.0.0.1:{port}")).collect();
+        let expected: Vec<_> = (21_000..21_004).map(|port| format!("127.0.0.1:{port}")).collect();
         let addresses = |outcome: &StreamOutcome, end: usize| -> Vec<String> {
             let pairs = outcome
                 .measured
