@@ -4,8 +4,8 @@ use crate::order::ByNumber;
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use findings::{
-    Cause, Comparison, FactorEffect, Finding, Findings, LargestChange, NO_PATH, OppositeChange, Role,
-    result_label,
+    Cause, Comparison, FactorEffect, Finding, Findings, LargestChange, NO_PATH, OppositeChange,
+    ResultSummary, Role, label_in_workload, result_label,
 };
 use workload::Metric;
 
@@ -93,7 +93,31 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
             });
         }
     }
+    let compared: Vec<&str> = all.iter().map(|it| it.workload).collect();
+    let is_ranked = |workload: &str| findings.rankings.iter().any(|ranking| ranking.workload == workload);
+    all.extend(
+        against_baselines(findings).filter(|it| !compared.contains(&it.workload) && !is_ranked(it.workload)),
+    );
     all
+}
+
+fn against_baselines(findings: &Findings) -> impl Iterator<Item = Difference<'_>> {
+    let label = |result: &ResultSummary| label_in_workload(&result.path, &result.levels, &result.workload);
+    findings.results.iter().filter_map(move |result| {
+        let is_baseline = |it: &&ResultSummary| it.baseline && it.workload == result.workload;
+        let baseline = findings.results.iter().find(is_baseline)?;
+        Some(Difference {
+            what: format!("{} vs {}", label(result), label(baseline)),
+            condition: Levels::new(),
+            workload: &result.workload,
+            metric: result.metric,
+            change: result.against_baseline.as_ref()?,
+            results: [&result.id, &baseline.id],
+            is_main: true,
+            is_pair: false,
+            effect: None,
+        })
+    })
 }
 
 impl Difference<'_> {
