@@ -102,7 +102,7 @@ pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
 
 fn of_device(DeviceState { device, kind, .. }: &DeviceState) -> Option<&'static str> {
     let name = device.rsplit_once(':').map_or(device.as_str(), |(_, name)| name);
-    // A virtual network of Proxmox's SDN may have such a name too, but is no tap device.
+    // A virtual network of Proxmox's SDN may have such a name too, but is not a tap device.
     if kind != "tap" && name.starts_with("vnet") {
         return None;
     }

@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(
     "workload-limit",
 ]);
 
-/// Fraction of the periods in which the quota was used up. A single period may be an accident.
+/// Fraction of the periods in which the quota was used up. A single period may be due to chance.
 const WORTH_A_WARNING: f64 = 0.02;
 const SERIOUS: f64 = 0.2;
 
