@@ -1,4 +1,4 @@
-//! Decides whether a run lost more than it may.
+//! Decides whether a run lost more than is allowed.
 
 use crate::order::sort_descending;
 use findings::{
