@@ -66,7 +66,7 @@ pub struct Recommendation {
     pub reason: Vec<String>,
     /// Results that are statistically tied with it.
     pub ties: Vec<String>,
-    /// If a serious finding affects the numbers, why the recommendation is withheld and what to repeat.
+    /// Why the recommendation is withheld and what to repeat, if a serious finding affects the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<String>,
 }

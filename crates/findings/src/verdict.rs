@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunVerdict {
     pub conclusion: Conclusion,
-    /// Causes that counters show, however much the values vary.
+    /// Causes that counters show, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Statement>,
     /// Further findings that make values unreliable. The first ones concern the values shown here.
