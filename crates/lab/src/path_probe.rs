@@ -16,7 +16,8 @@ use crate::{
 };
 
 const PROBE_MTU: &str = "probe the MTU";
-/// Packets that show which device loses them. The handshake and ARP or NDP add a few.
+/// The number of packets that are sent to find the device that loses them. The handshake and ARP or NDP add a
+/// few.
 const LOCATING_PACKETS: u32 = 100;
 /// On a busy machine, a soft interrupt may deliver packets late.
 const DELIVERY: Duration = Duration::from_millis(200);
