@@ -70,8 +70,8 @@ impl Fits {
         }
     }
 
-    /// The verdict is unclear if either result is disturbed. `None` if nothing arrived in any trial of one of
-    /// them.
+    /// The verdict is unclear if either result is disturbed. `None` if nothing arrived in any trial of one
+    /// result.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         let comparison = self.judged(this, that)?;
         let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);

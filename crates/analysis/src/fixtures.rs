@@ -428,8 +428,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// An egress gateway with three nested paths. The offloads of the underlay apply to all paths. Those of the
-/// VXLAN device apply to the upper two paths, where only they have an effect.
+/// An egress gateway with three nested paths. The offloads of the underlay apply to all paths. The offloads
+/// of the VXLAN device apply to the upper two paths, and only these have an effect there.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])
