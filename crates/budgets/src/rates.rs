@@ -96,7 +96,7 @@ impl Rates {
     }
 
     /// Once per second, removes addresses that owe nothing. If there is still no room, takes a sample of the addresses
-    /// and evicts the one that owes the least.
+    /// and evicts the address that owes the least.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;
