@@ -123,7 +123,7 @@ impl<'p> Design<'p> {
     }
 
     /// Chooses the results again, because repeated trials may have changed the comparisons. Returns whether any trials
-    /// are left.
+    /// remain.
     pub fn look_again(&mut self) -> bool {
         let Some(block) = self.round.block.filter(|_| self.plan.design.is_adaptive() && !self.spent) else {
             return false;
