@@ -13,10 +13,10 @@ use sys::netns::NetNs;
 
 use super::AttachError;
 
-/// A busy node answers within a few seconds. A runtime whose daemon hangs never answers.
+/// A busy node responds within a few seconds. A runtime whose daemon hangs never responds.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
-/// In bytes. The description of one container has a few thousand bytes, and a list of pods a few hundred
+/// In bytes. The description of a container has a few thousand bytes, and a list of pods a few hundred
 /// thousand.
 const LONGEST_OUTPUT: usize = 16 << 20;
 
@@ -109,7 +109,7 @@ fn drain(stream: &UnixStream, into: &mut Vec<u8>) -> io::Result<()> {
 pub(super) fn failed(program: &str, arguments: &[&str], reason: &str) -> AttachError {
     let any = |words: &[&str]| words.iter().any(|word| reason.contains(word));
     let advice = if any(&["permission denied", "Permission denied"]) {
-        "run plumb as root, or as a user who is allowed to use the container runtime"
+        "run plumb as root, or as a user with access to the container runtime"
     } else if any(&[
         "Cannot connect",
         "connect: no such file",
