@@ -26,7 +26,7 @@ const MUCH: f64 = 0.5;
 /// If the slower side reaches more than this fraction of the faster one, the finding is merely a note.
 const LITTLE: f64 = 0.9;
 
-/// Features that are off on the slower side but on on the faster one, by device.
+/// Features that are disabled on the slower side but enabled on the faster one, by device.
 type Off = BTreeMap<String, BTreeSet<String>>;
 
 struct Loss<'a> {
