@@ -208,7 +208,7 @@ fn execute(
     output: Option<&report::Destination>,
 ) -> Result<Exit> {
     // Only a single-threaded process can enter a user namespace. If the lab has no namespaces, the process
-    // stays outside so that `ssh` runs as the calling user.
+    // does not enter one, so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();

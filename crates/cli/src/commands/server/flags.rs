@@ -31,7 +31,7 @@ pub(crate) struct ServerArgs {
     pub(super) log_file: LogFile,
     #[command(flatten)]
     pub(super) ignored: Ignored,
-    /// Accepted, because iperf3 starts a server with it
+    /// Accepted because iperf3 uses it to start a server
     #[arg(short, long, hide = true)]
     server: bool,
 }
