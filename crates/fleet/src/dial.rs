@@ -156,7 +156,7 @@ fn checked(nonce: &str) -> io::Result<&[u8]> {
     if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {
         return Ok(nonce.as_bytes());
     }
-    Err(io::Error::other("its nonce is not one of a NATS server with users"))
+    Err(io::Error::other("its nonce is not that of a NATS server with users"))
 }
 
 fn not_permitted(access: &ServerAccess) -> FleetError {
