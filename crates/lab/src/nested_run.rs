@@ -104,7 +104,8 @@ impl<W: Write> Outside<W> {
         self.to.lock().send(message)
     }
 
-    /// Sends an event. Errors are ignored, because a broken channel also fails the sink, which ends the run.
+    /// Sends an event. Errors are ignored, because a broken channel also makes the sink fail, which ends the
+    /// run.
     fn forward(&self, event: &Event<'_>) {
         if let Some(event) = run_event(event) {
             let _ = self.send(&FromNestedRun::Event(event));
