@@ -315,7 +315,7 @@ impl<'m> Look<'m> {
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p {
             Some(p) if p > ab::MOST_P && apart => format!(
-                "This may be chance: with this many results and trials, the probability of a difference \
+                "This may be due to chance: with this many results and trials, the probability of a difference \
                  this large is {}.",
                 percent(p)
             ),
