@@ -94,7 +94,7 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
 fn confirm(args: &BetweenArgs, plan: &Plan) -> anyhow::Result<()> {
     let question = question(args, plan);
     if !io::stdin().is_terminal() {
-        let misuse = Misuse::new(format!("{question}, which needs your consent"));
+        let misuse = Misuse::new(format!("{question}, which requires your confirmation"));
         return Err(misuse.hint("add --yes, and --max-rate to limit the load").into());
     }
     let mut prompt = io::stderr();
