@@ -140,7 +140,7 @@ fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "sshd sets it for its child process")]
+#[expect(clippy::disallowed_methods, reason = "sshd sets this variable for its child process")]
 fn ssh_arrived_at() -> Result<IpAddr, Refusal> {
     let connection = std::env::var(SSH_CONNECTION).unwrap_or_default();
     let address = connection.split_whitespace().nth(2).and_then(|address| address.parse().ok());
