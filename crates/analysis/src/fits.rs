@@ -49,8 +49,8 @@ impl Fits {
         self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
     }
 
-    /// The value comes from the workload's fit, from the trials without a fit, or from the intervals of an
-    /// imported single trial.
+    /// The value comes from the workload's fit, from the trials if there is no fit, or from the intervals of
+    /// an imported single trial.
     pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
         if let Some(estimate) = single_trial::estimate(result) {
             return Some(estimate);

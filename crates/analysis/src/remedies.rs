@@ -66,7 +66,7 @@ impl PlatformSetting {
         })
     }
 
-    /// Replaces `{name}` by its value, or by `NAME` if it is unknown.
+    /// Replaces `{name}` with its value, or with `NAME` if the value is unknown.
     #[must_use]
     pub fn command(&self, values: &[(&str, &str)]) -> String {
         let known = |text: String, (name, value): &(&str, &str)| text.replace(&format!("{{{name}}}"), value);

@@ -20,7 +20,7 @@ use crate::{
     words::{count, list, percent, value},
 };
 
-/// Bound of equality for a few trials from another tool.
+/// The largest difference that counts as equal, for a few trials from another tool.
 const SAME_OF_FEW: f64 = 0.05;
 
 /// Minimum number of trials per run for a permutation test. The smallest possible p is then 2 / C(8, 4) = 2 /
