@@ -22,7 +22,7 @@ pub const COMPARISON_SCHEMA: u32 = 1;
 pub struct RunComparison {
     /// [`COMPARISON_SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// The answer, made from the parts below.
+    /// The answer, derived from the parts below.
     pub verdict: ComparisonVerdict,
     /// The outcome of `plumb check`. `None` if no limits were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

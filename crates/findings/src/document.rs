@@ -28,7 +28,7 @@ pub struct Findings {
     /// [`SCHEMA`] at the time of writing.
     pub schema: u32,
     pub run: RunSummary,
-    /// The answer, made from the parts below.
+    /// The answer, derived from the parts below.
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,

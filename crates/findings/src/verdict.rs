@@ -1,4 +1,4 @@
-//! The answer of a run or a single measurement. `analysis` makes it once, and every output shows it.
+//! The answer of a run or a single measurement. `analysis` derives it once, and every output shows it.
 
 use std::collections::BTreeMap;
 
