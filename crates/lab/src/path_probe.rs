@@ -38,7 +38,7 @@ impl<'a> Probe<'a> {
         Self { token: token(), path, family, mtu }
     }
 
-    /// A path with a hole may pass less than IPv6 requires.
+    /// A path with a black hole may lose packets of the minimum size that IPv6 requires.
     fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
         let probe = |family| Self::new(path, family, Family::Ipv4.least_mtu());
         [Some(None), second.map(Some)].into_iter().flatten().map(probe).collect()
