@@ -1,4 +1,4 @@
-//! Network namespaces of programs that already run on this machine: processes, containers and pods.
+//! Network namespaces of programs that are already running on this machine: processes, containers and pods.
 
 mod container;
 mod cpu_limit;

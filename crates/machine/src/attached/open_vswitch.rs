@@ -31,7 +31,7 @@ struct Table<R> {
 /// running.
 ///
 /// # Errors
-/// The reason why `ovs-vsctl` cannot read the database.
+/// Returns the reason why `ovs-vsctl` cannot read the database.
 pub fn open_vswitch_bridges() -> Result<BTreeMap<String, SwitchPorts>, String> {
     match runtime::run(OVS_VSCTL, &QUERY.split_whitespace().collect::<Vec<_>>()) {
         Printed::NotInstalled => Ok(BTreeMap::new()),
