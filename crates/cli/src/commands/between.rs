@@ -1,4 +1,4 @@
-//! `plumb between`: measures the path between two endpoints that already run on this machine.
+//! `plumb between`: measures the path between two endpoints that are already running on this machine.
 
 mod document;
 mod ends;
